@@ -1,0 +1,87 @@
+// From an encoding to an exact value: class, sign, integer significand and exponent.
+#pragma once
+
+#include "arithmetic/format_fields.h"
+
+namespace mmafuzz {
+
+enum class NumberClass : uint8_t { zero, finite, infinity, nan };
+
+/// A decoded number: (-1)^negative * significand * 2^exponent when finite.
+struct Number {
+  NumberClass cls = NumberClass::zero;
+  bool negative = false;
+  bool subnormal = false;
+  bool signaling = false;
+  uint64_t significand = 0;
+  int exponent = 0;        ///< weight of the significand's last bit
+  int scale_exponent = 0;  ///< exponent of the leading (implicit) bit; a subnormal keeps the format's emin
+};
+
+/// Decodes one encoding; total (every bit pattern of the container has a meaning). Ignored low bits are dropped.
+MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
+  Number n;
+  encoding &= f.container_mask();
+  if (f.integer) {
+    const bool negative = f.has_sign() && (encoding >> (f.width - 1)) != 0;
+    n.negative = negative;
+    n.significand = negative ? (~encoding + 1) & f.container_mask() : encoding;
+    n.cls = n.significand ? NumberClass::finite : NumberClass::zero;
+    n.scale_exponent = n.significand ? fast_bit_length(n.significand) - 1 : 0;
+    return n;
+  }
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  const uint64_t fraction = code & f.fraction_mask();
+  const int field = static_cast<int>((code >> f.fraction_bits) & uint64_t(f.top_exponent_field()));
+  n.negative = f.has_sign() && (code & f.sign_bit());
+  switch (f.specials) {
+    case Specials::ieee:
+      if (field == f.top_exponent_field()) {
+        n.cls = fraction ? NumberClass::nan : NumberClass::infinity;
+        n.signaling = fraction && !(fraction >> (f.fraction_bits - 1));
+        return n;
+      }
+      break;
+    case Specials::fn:
+    case Specials::top_code:
+      if (field == f.top_exponent_field() && fraction == f.fraction_mask()) {
+        n.cls = NumberClass::nan;
+        return n;
+      }
+      break;
+    case Specials::fnuz:
+      if (n.negative && field == 0 && fraction == 0) {
+        n.cls = NumberClass::nan;
+        n.negative = false;
+        return n;
+      }
+      break;
+    case Specials::none:
+      break;
+  }
+  if (field == 0 && f.subnormals != SubnormalRule::absent) {
+    n.scale_exponent = f.emin();
+    if (fraction == 0 || f.subnormals == SubnormalRule::flushed) {
+      n.subnormal = fraction != 0;
+      return n;
+    }
+    n.cls = NumberClass::finite;
+    n.subnormal = true;
+    n.significand = fraction;
+    n.exponent = f.least_bit() - (f.subnormals == SubnormalRule::literal ? 1 : 0);
+    if (f.subnormals == SubnormalRule::literal) n.scale_exponent -= 1;
+    return n;
+  }
+  n.cls = NumberClass::finite;
+  n.significand = fraction | (uint64_t{1} << f.fraction_bits);
+  n.scale_exponent = field - f.bias;
+  n.exponent = n.scale_exponent - f.fraction_bits;
+  return n;
+}
+
+/// Drops the low container bits that the hardware ignores, so that what is left reads alike everywhere.
+MMAFUZZ_HD inline uint64_t without_ignored_bits(const FormatFields& f, uint64_t encoding) {
+  return encoding & ~low_mask(f.ignored_low_bits) & f.container_mask();
+}
+
+}  // namespace mmafuzz

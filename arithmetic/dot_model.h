@@ -1,0 +1,122 @@
+// A unit's row of parameters: everything that the kernels of DESIGN section 6 need to know about one instruction.
+// One plain struct serves all kernels, so that an override, an ablation or a mutant is one changed member.
+#pragma once
+
+#include "arithmetic/round.h"
+
+namespace mmafuzz {
+
+enum class Kernel : uint8_t {
+  fused_sum,      ///< NVIDIA T-FDPA and ST-FDPA: truncated fused sum (FACTS A.1, A.3)
+  grouped_sum,    ///< NVIDIA GST-FDPA: grouped scaled sum of NVFP4 and MXFP4 (FACTS A.4)
+  emulated_fp8,   ///< two fp16 fused sums and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (FACTS G.2, G.4)
+  exact_sum,      ///< CDNA1 E-FDPA: exact sum, one rounding (FACTS A.5)
+  ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (FACTS A.5)
+  two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (FACTS A.5)
+  fma_chain,      ///< chain of IEEE FMAs from c (FACTS A.2 fp64, A.5 fp32 and fp64)
+};
+
+/// Which exponent a zero term reads when the greatest exponent of a block is sought (FACTS A.1 item 3, A.2, B.1).
+enum class ZeroRule : uint8_t {
+  constant,  ///< zero products and a zero c read zero_exponent (MMA-Sim 2026, FPy)
+  clamp,     ///< zero terms read nothing, the maximum is never below zero_exponent (MATLAB-tensor-core)
+  operand,   ///< a zero factor reads -126 and the other factor's exponent is added; c = 0 reads -126 (MMA-Sim 2025)
+};
+
+enum class ProductRule : uint8_t {
+  unnormalized,  ///< significand product in [0,4) with exponent ea+eb (all hardware data, FACTS C.3)
+  normalized,    ///< aligned by its true leading bit (SMT model, D7 and D30)
+};
+
+/// The format whose least exponent bounds c's alignment exponent from below (FACTS D4, D37).
+enum class CExponent : uint8_t { d_format, c_format, fp32 };
+
+enum class OutputVia : uint8_t {
+  direct,          ///< one rounding from the sum
+  fp32_truncated,  ///< toward zero to fp32 first, then rounded again (SMT model, D8)
+};
+
+enum class UnderflowSign : uint8_t { kept, positive };  ///< sign of a nonzero sum that rounds to zero (D5)
+
+enum class ZeroSign : uint8_t {
+  positive,         ///< an exactly zero sum is +0
+  any_negative,     ///< -0 if any term is negative (SMT model, D6 and D35)
+};
+
+enum class SpecialScope : uint8_t {
+  block,    ///< infinities and NaNs are looked for in each block with its own c
+  whole_k,  ///< once over the instruction's whole k; later an all-ones exponent reads as a number (MATLAB, D12)
+};
+
+/// What the low 13 bits of a tf32 operand do (D14, D36).
+enum class LowBits : uint8_t { ignored, nan_payload, rounded };
+
+enum class ProductOverflow : uint8_t {
+  none,               ///< products may exceed the output's range and cancel (NVIDIA, CDNA1)
+  infinity,           ///< a product at or above 2^128 becomes an infinity of its sign (CDNA2, CDNA3)
+  positive_infinity,  ///< ... becomes +infinity whatever its sign (MATLAB MI300 and MI210, D19)
+};
+
+/// Whether an infinity made by product overflow meets c's infinity as an equal, or yields to it (D20, D20b).
+enum class OverflowRank : uint8_t { equal, below_operands };
+
+enum class SecondStage : uint8_t {
+  floor31,       ///< product sum floored at 31 bits below the maximum (MMA-Sim 2025, MATLAB, D21)
+  floor32_then_31,  ///< at 32 bits, then the sum at 31 bits below its own leading bit (MMA-Sim 2026, D21)
+};
+
+/// Which group counts as zero for the maximum exponent (D28).
+enum class ZeroGroup : uint8_t { all_products_zero, sum_zero };
+
+/// What an infinite or NaN c does on CDNA3 fp8 (D31).
+enum class CSpecial : uint8_t { propagates, reads_minus_one };
+
+enum class Subnormals : uint8_t { kept, flushed };
+
+/// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
+/// its header names and ignores the others.
+struct DotModel {
+  FormatFields a, b, c, d, scale_a, scale_b;
+  int scale_block = 0;  ///< products per scale; 0: the operation has no scales
+  Kernel kernel = Kernel::fused_sum;
+  int k = 0;      ///< products per instruction
+  int block = 0;  ///< products per fused step (P of FTZ-AddMul)
+  int group = 16;  ///< products per group of grouped_sum
+  int fraction_bits = 0;  ///< F: bits kept below the weight of the greatest exponent
+  ZeroRule zero_rule = ZeroRule::constant;
+  int zero_exponent = 0;
+  ZeroGroup zero_group = ZeroGroup::all_products_zero;
+  ProductRule product = ProductRule::unnormalized;
+  CExponent c_exponent = CExponent::d_format;
+  int integer_bits = 0;  ///< the sum's magnitude wraps modulo 2^(integer_bits) * 2^(greatest exponent); 0: never
+  int output_fraction_bits = 0;  ///< fraction bits of the rounded result inside d's container (e8m13: 13 in fp32)
+  Rounding output_rounding = Rounding::toward_zero;
+  Overflow overflow = Overflow::infinity;
+  OutputVia output_via = OutputVia::direct;
+  UnderflowSign underflow_sign = UnderflowSign::kept;
+  ZeroSign zero_sign = ZeroSign::positive;
+  uint64_t nan = 0;  ///< encoding of every NaN result
+  SpecialScope special_scope = SpecialScope::block;
+  LowBits low_bits = LowBits::ignored;
+  Subnormals subnormals = Subnormals::kept;
+  ProductOverflow product_overflow = ProductOverflow::none;
+  OverflowRank overflow_rank = OverflowRank::equal;
+  bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)
+  SecondStage second_stage = SecondStage::floor32_then_31;
+  CSpecial c_special = CSpecial::propagates;
+};
+
+/// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products.
+struct DotOperands {
+  const uint64_t* a = nullptr;
+  const uint64_t* b = nullptr;
+  uint64_t c = 0;
+  const uint64_t* scale_a = nullptr;
+  const uint64_t* scale_b = nullptr;
+  int k = 0;
+};
+
+/// No kernel holds more products at once (mxf4nvf4: 64).
+inline constexpr int max_instruction_k = 64;
+
+}  // namespace mmafuzz

@@ -1,0 +1,78 @@
+// Runs a row of parameters on one case: the instruction sequence along k, each instruction by the row's kernel.
+#pragma once
+
+#include "arithmetic/emulated_fp8.h"
+#include "arithmetic/exact_sum.h"
+#include "arithmetic/fma_chain.h"
+#include "arithmetic/fused_sum.h"
+#include "arithmetic/grouped_sum.h"
+#include "arithmetic/ieee_tree.h"
+#include "arithmetic/two_stage_sum.h"
+
+namespace mmafuzz {
+
+template <class Trace>
+MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& in, int first_index,
+                                         const FormatFields& c_format, Trace& trace, Step& step) {
+  switch (m.kernel) {
+    case Kernel::fused_sum: return fused_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::grouped_sum: return grouped_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::emulated_fp8: return emulated_fp8(m, in, first_index, c_format, trace, step);
+    case Kernel::exact_sum: return exact_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::ieee_tree: return ieee_tree(m, in, first_index, c_format, trace, step);
+    case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::fma_chain: break;
+  }
+  return fma_chain(m, in, first_index, c_format, trace, step);
+}
+
+/// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last one's
+/// d; a shorter one is padded with +0, its scales with one.
+template <class Trace>
+MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
+  Step step;
+  FormatFields c_format = m.c;
+  // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (FACTS A.1 item 10, D37). The value is the same; only
+  // CExponent::c_format still sees the narrow format.
+  uint64_t accumulator = in.c;
+  for (int first = 0, instruction = 0; first < in.k; first += m.k, ++instruction) {
+    uint64_t a[max_instruction_k], b[max_instruction_k], sa[max_instruction_k], sb[max_instruction_k];
+    DotOperands part;
+    part.k = m.k;
+    part.c = accumulator;
+    const int n = smaller(m.k, in.k - first);
+    if (n == m.k) {
+      part.a = in.a + first;
+      part.b = in.b + first;
+    } else {
+      for (int i = 0; i < m.k; ++i) {
+        a[i] = i < n ? in.a[first + i] : 0;
+        b[i] = i < n ? in.b[first + i] : 0;
+      }
+      part.a = a;
+      part.b = b;
+    }
+    if (m.scale_block) {
+      const int scales = (m.k + m.scale_block - 1) / m.scale_block, given = (n + m.scale_block - 1) / m.scale_block;
+      for (int i = 0; i < scales; ++i) {
+        const uint64_t one_a = uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits;
+        const uint64_t one_b = uint64_t(m.scale_b.bias) << m.scale_b.fraction_bits;
+        sa[i] = i < given ? in.scale_a[first / m.scale_block + i] : one_a;
+        sb[i] = i < given ? in.scale_b[first / m.scale_block + i] : one_b;
+      }
+      part.scale_a = sa;
+      part.scale_b = sb;
+    }
+    if constexpr (Trace::enabled) step.instruction = instruction;
+    accumulator = evaluate_instruction(m, part, first, c_format, trace, step);
+    c_format = m.d;
+  }
+  return accumulator;
+}
+
+MMAFUZZ_HD inline uint64_t evaluate_dot(const DotModel& m, const DotOperands& in) {
+  NoTrace trace;
+  return evaluate_dot(m, in, trace);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,115 @@
+// What a binary floating-point format is to the arithmetic: field widths, bias and policies. Every mask derives from
+// these; names and switches live in core/format.h.
+#pragma once
+
+#include "arithmetic/host_device.h"
+
+namespace mmafuzz {
+
+enum class SignField : uint8_t {
+  present,
+  absent,   ///< no sign bit (e8m0, uhp): negative values are not representable
+  ignored,  ///< the bit exists in the container and is ignored (ue4m3, PTX ISA "ue4m3")
+};
+
+enum class Specials : uint8_t {
+  ieee,      ///< top exponent: infinity and NaN (IEEE 754-2019, 3.4)
+  fn,        ///< only all ones is NaN, no infinity (OCP OFP8 E4M3)
+  fnuz,      ///< only the encoding of -0 is NaN, no infinity, no -0
+  none,      ///< every encoding is finite (OCP MX FP6 and FP4, CFloat8, SHP)
+  top_code,  ///< the highest code is NaN; no infinity, no zero (OCP MX E8M0)
+};
+
+enum class SubnormalRule : uint8_t {
+  gradual,  ///< 2^(1-bias) * 0.fraction (IEEE 754)
+  literal,  ///< 2^(-bias) * 0.fraction, as Tesla's CFloat text is worded (FACTS F.1 item 5, F.2 item 1)
+  flushed,  ///< encodings exist and read as zero (Tesla UHP)
+  absent,   ///< exponent field 0 is an ordinary exponent (e8m0)
+};
+
+/// A format as plain data, so that device code can hold it.
+struct FormatFields {
+  uint8_t width = 0;          ///< bits of the container that travels
+  uint8_t exponent_bits = 0;
+  uint8_t fraction_bits = 0;
+  uint8_t ignored_low_bits = 0;  ///< container bits below the fraction (tf32: 13)
+  int16_t bias = 0;
+  SignField sign = SignField::present;
+  Specials specials = Specials::ieee;
+  SubnormalRule subnormals = SubnormalRule::gradual;
+  bool integer = false;  ///< s8, u8, s32: two's complement or unsigned integers of `width` bits
+
+  friend bool operator==(const FormatFields&, const FormatFields&) = default;
+
+  /// Significand bits including the implicit one.
+  MMAFUZZ_HD constexpr int precision() const { return fraction_bits + 1; }
+  /// Exponent of the least normal number.
+  MMAFUZZ_HD constexpr int emin() const { return subnormals == SubnormalRule::absent ? -bias : 1 - bias; }
+  MMAFUZZ_HD constexpr int top_exponent_field() const { return (1 << exponent_bits) - 1; }
+  /// Exponent of the greatest finite number.
+  MMAFUZZ_HD constexpr int emax() const {
+    const bool top_is_special = specials == Specials::ieee || specials == Specials::top_code;
+    return top_exponent_field() - bias - (top_is_special ? 1 : 0);
+  }
+  MMAFUZZ_HD constexpr bool has_sign() const { return sign == SignField::present; }
+  MMAFUZZ_HD constexpr bool has_infinity() const { return specials == Specials::ieee; }
+  MMAFUZZ_HD constexpr bool has_nan() const { return specials != Specials::none; }
+  MMAFUZZ_HD constexpr bool has_negative_zero() const { return has_sign() && specials != Specials::fnuz; }
+  MMAFUZZ_HD constexpr uint64_t fraction_mask() const { return low_mask(fraction_bits); }
+  MMAFUZZ_HD constexpr uint64_t container_mask() const { return low_mask(width); }
+  /// Weight exponent of the last bit of the least normal number (and of gradual subnormals).
+  MMAFUZZ_HD constexpr int least_bit() const { return emin() - fraction_bits; }
+
+  /// The greatest finite magnitude, as fields without sign and without ignored low bits.
+  MMAFUZZ_HD constexpr uint64_t greatest_magnitude() const {
+    uint64_t code = (uint64_t(emax() + bias) << fraction_bits) | fraction_mask();
+    if (specials == Specials::fn) code -= 1;
+    return code;
+  }
+  MMAFUZZ_HD constexpr uint64_t sign_bit() const {
+    return has_sign() ? uint64_t{1} << (exponent_bits + fraction_bits) : 0;
+  }
+  MMAFUZZ_HD constexpr uint64_t in_container(uint64_t code) const { return code << ignored_low_bits; }
+
+  MMAFUZZ_HD constexpr uint64_t encode_zero(bool negative) const {
+    return in_container(negative && has_negative_zero() ? sign_bit() : 0);
+  }
+  MMAFUZZ_HD constexpr uint64_t encode_greatest(bool negative) const {
+    return in_container(greatest_magnitude() | (negative ? sign_bit() : 0));
+  }
+  /// Infinity of a format that has one.
+  MMAFUZZ_HD constexpr uint64_t encode_infinity(bool negative) const {
+    return in_container((uint64_t(top_exponent_field()) << fraction_bits) | (negative ? sign_bit() : 0));
+  }
+  /// The canonical quiet NaN: sign 0, top fraction bit set; formats with one NaN give that; without any: greatest.
+  MMAFUZZ_HD constexpr uint64_t encode_nan() const {
+    switch (specials) {
+      case Specials::ieee:
+        return encode_infinity(false) | in_container(fraction_bits ? uint64_t{1} << (fraction_bits - 1) : 0);
+      case Specials::fn:
+        return in_container(low_mask(exponent_bits + fraction_bits));
+      case Specials::fnuz:
+        return in_container(sign_bit());
+      case Specials::top_code:
+        return in_container(low_mask(exponent_bits + fraction_bits));
+      case Specials::none:
+        break;
+    }
+    return encode_greatest(false);
+  }
+};
+
+/// fp32 and fp16 as constants for the kernels that name them (FACTS A.5, G.4).
+MMAFUZZ_HD constexpr FormatFields ieee_fields(int exponent_bits, int fraction_bits) {
+  FormatFields f;
+  f.width = static_cast<uint8_t>(1 + exponent_bits + fraction_bits);
+  f.exponent_bits = static_cast<uint8_t>(exponent_bits);
+  f.fraction_bits = static_cast<uint8_t>(fraction_bits);
+  f.bias = static_cast<int16_t>((1 << (exponent_bits - 1)) - 1);
+  return f;
+}
+
+inline constexpr FormatFields fp16_fields = ieee_fields(5, 10);
+inline constexpr FormatFields fp32_fields = ieee_fields(8, 23);
+
+}  // namespace mmafuzz

@@ -1,0 +1,44 @@
+// The grouped scaled sum of NVFP4 and MXFP4 (FACTS A.4, GST-FDPA): each group of products is summed exactly, times the
+// exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed.
+// Uses group, fraction_bits, zero_rule, zero_exponent, zero_group, integer_bits, output_*, overflow, nan.
+#pragma once
+
+#include "arithmetic/fused_sum.h"
+
+namespace mmafuzz {
+
+template <class Trace>
+MMAFUZZ_HD uint64_t grouped_sum(const DotModel& m, const DotOperands& in, int first_index,
+                                const FormatFields& c_format, Trace& trace, Step& step) {
+  Product group[max_instruction_k];
+  int groups = 0;
+  for (int first = 0; first < m.k; first += m.group, ++groups) {
+    Product& g = group[groups];
+    g = Product{};
+    const int s = first / m.scale_block;
+    const Number sx = decode(m.scale_a, in.scale_a[s]), sy = decode(m.scale_b, in.scale_b[s]);
+    // Products as integers at the weight of the formats' least product, 576 * 4 at most for e2m1.
+    const int unit = m.a.least_bit() + m.b.least_bit();
+    int64_t sum = 0;
+    bool any_product = false;
+    for (int i = first; i < smaller(first + m.group, m.k); ++i) {
+      const Number x = decode(m.a, in.a[i]), y = decode(m.b, in.b[i]);
+      const uint64_t product = (x.significand * y.significand) << (x.exponent + y.exponent - unit);
+      any_product |= product != 0;
+      sum += x.negative != y.negative ? -static_cast<int64_t>(product) : static_cast<int64_t>(product);
+    }
+    if (sx.cls == NumberClass::nan || sy.cls == NumberClass::nan) g.cls = NumberClass::nan;
+    const bool scales_zero = sx.significand == 0 || sy.significand == 0;
+    g.negative = sum < 0;
+    g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum) * sx.significand * sy.significand;
+    g.exponent = unit + sx.exponent + sy.exponent;
+    g.scale_exponent = (sx.significand ? sx.scale_exponent : operand_rule_zero_exponent) +
+                       (sy.significand ? sy.scale_exponent : operand_rule_zero_exponent);
+    g.zero = scales_zero || (m.zero_group == ZeroGroup::sum_zero ? sum == 0 : !any_product);
+  }
+  const uint64_t result = fused_sum_block(m, group, groups, 0, c_format, in.c, trace, step);
+  (void)first_index;
+  return result;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,219 @@
+// IEEE 754 addition, multiplication, fused multiply-add, division and square root on decoded numbers, each rounded
+// once to any format (operands may be of other formats), with the five flags and the denormal-operand flag.
+#pragma once
+
+#include "arithmetic/round.h"
+
+namespace mmafuzz {
+
+/// An exact product or operand: (-1)^negative * significand * 2^exponent.
+struct Exact {
+  NumberClass cls = NumberClass::zero;
+  bool negative = false;
+  uint128 significand = 0;
+  int exponent = 0;
+};
+
+MMAFUZZ_HD inline Exact exact(const Number& n) { return {n.cls, n.negative, n.significand, n.exponent}; }
+
+/// Exact product; NaN for NaN operands and for infinity * 0. Significands together must fit in 128 bits.
+MMAFUZZ_HD inline Exact exact_product(const Exact& x, const Exact& y) {
+  Exact p;
+  p.negative = x.negative != y.negative;
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  const bool any_infinity = x.cls == NumberClass::infinity || y.cls == NumberClass::infinity;
+  const bool any_zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero;
+  if (any_nan || (any_infinity && any_zero)) {
+    p.cls = NumberClass::nan;
+  } else if (any_infinity) {
+    p.cls = NumberClass::infinity;
+  } else if (!any_zero) {
+    p.cls = NumberClass::finite;
+    p.significand = x.significand * y.significand;
+    p.exponent = x.exponent + y.exponent;
+  }
+  return p;
+}
+
+MMAFUZZ_HD inline int bit_length128(uint128 v) {
+  const uint64_t high = static_cast<uint64_t>(v >> 64);
+  return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
+}
+
+/// Rounds an exact finite or zero value once.
+MMAFUZZ_HD inline Rounded round_exact(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
+  const int drop = larger(0, bit_length128(x.significand) - 64);
+  const bool sticky = drop > 0 && (x.significand & ((uint128{1} << drop) - 1)) != 0;
+  return round_once(f, x.negative, static_cast<uint64_t>(x.significand >> drop), x.exponent + drop, sticky, rule);
+}
+
+MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
+  Rounded r;
+  r.encoding = f.encode_nan();
+  r.flags = invalid ? flag::invalid : 0;
+  return r;
+}
+
+/// Infinity, or what a format without infinity gives for it: the greatest number (CFloat, MX) or NaN (E4M3, fnuz).
+MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative, const RoundingRule& rule) {
+  Rounded r;
+  r.negative = negative;
+  if (f.has_infinity() && rule.overflow != Overflow::saturate) {
+    r.encoding = f.encode_infinity(negative);
+  } else {
+    r.flags = flag::overflow | flag::inexact;
+    RoundingRule nearest = rule;
+    nearest.rounding = Rounding::nearest_even;
+    r.encoding = negative && !f.has_sign() ? f.encode_zero(false) : detail::overflowed(f, negative, nearest);
+  }
+  return r;
+}
+
+/// x + y rounded once. Both finite or zero addends may be anywhere in the exponent range of a product of fp64 numbers.
+MMAFUZZ_HD inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y, const RoundingRule& rule) {
+  if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return rounded_nan(f, false);
+  if (x.cls == NumberClass::infinity || y.cls == NumberClass::infinity) {
+    const bool both = x.cls == y.cls;
+    if (both && x.negative != y.negative) return rounded_nan(f, true);
+    return rounded_infinity(f, x.cls == NumberClass::infinity ? x.negative : y.negative, rule);
+  }
+  if (x.significand == 0 && y.significand == 0) {
+    const bool negative = zero_sum_sign(x.negative && y.negative, !x.negative && !y.negative, rule.rounding);
+    return round_once(f, negative, 0, 0, false, rule);
+  }
+  if (x.significand == 0) return round_exact(f, y, rule);
+  if (y.significand == 0) return round_exact(f, x, rule);
+
+  // An addend whose leading bit lies more than 70 bits below the other's last bit only matters as a sticky bit, so it
+  // may be replaced by any value there: 70 is more than the greatest precision, 53, and a borrow. 384 bits then do.
+  constexpr int far = 70;
+  const Exact& high = x.exponent + bit_length128(x.significand) >= y.exponent + bit_length128(y.significand) ? x : y;
+  Exact low = &high == &x ? y : x;
+  if (low.exponent + bit_length128(low.significand) < high.exponent - far) {
+    low.significand = 1;
+    low.exponent = high.exponent - far - 2;
+  }
+  const int base = smaller(high.exponent, low.exponent);
+  WideInt<6> sum;
+  sum.add_shifted(high.negative, high.significand, high.exponent - base);
+  sum.add_shifted(low.negative, low.significand, low.exponent - base);
+  return round_wide(f, sum, base, zero_sum_sign(false, false, rule.rounding), rule);
+}
+
+MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
+  return (n.subnormal ? flag::denormal_operand : 0) | (n.signaling ? flag::invalid : 0);
+}
+
+/// The denormal-operand flag is lower in precedence than NaN operands and invalid operations, as on x86.
+MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool any_nan) {
+  uint8_t all = operands | result;
+  if (any_nan || (all & flag::invalid)) all &= static_cast<uint8_t>(~flag::denormal_operand);
+  return all;
+}
+
+MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+  Rounded r = add_exact(f, exact(x), exact(y), rule);
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  return r;
+}
+
+MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, const Number& y,
+                                        const RoundingRule& rule) {
+  const Exact p = exact_product(exact(x), exact(y));
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  Rounded r = p.cls == NumberClass::nan        ? rounded_nan(f, !any_nan)
+              : p.cls == NumberClass::infinity ? rounded_infinity(f, p.negative, rule)
+                                               : round_exact(f, p, rule);
+  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  return r;
+}
+
+/// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + NaN raises invalid, as x86 does.
+MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
+                                   const RoundingRule& rule) {
+  const Exact p = exact_product(exact(x), exact(y));
+  const bool factor_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  const bool any_nan = factor_nan || z.cls == NumberClass::nan;
+  Rounded r;
+  if (any_nan || p.cls == NumberClass::nan) {
+    const bool product_invalid = p.cls == NumberClass::nan && !factor_nan;
+    r = rounded_nan(f, product_invalid && z.cls != NumberClass::nan);
+  } else {
+    r = add_exact(f, p, exact(z), rule);
+  }
+  r.flags = merged_flags(operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
+  return r;
+}
+
+/// x / y rounded once (IEEE 754-2019, 5.4.1 division).
+MMAFUZZ_HD inline Rounded ieee_divide(const FormatFields& f, const Number& x, const Number& y,
+                                      const RoundingRule& rule) {
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  const bool negative = x.negative != y.negative;
+  Rounded r;
+  if (any_nan || (x.cls == y.cls && x.cls != NumberClass::finite)) {  // 0/0 and inf/inf
+    r = rounded_nan(f, !any_nan);
+  } else if (x.cls == NumberClass::infinity) {
+    r = rounded_infinity(f, negative, rule);
+  } else if (y.cls == NumberClass::zero) {
+    r = rounded_infinity(f, negative, rule);
+    r.flags = flag::divide_by_zero;
+  } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity) {
+    r = round_once(f, negative, 0, 0, false, rule);
+  } else {
+    // A quotient of 63 or 64 bits plus a sticky remainder.
+    const int shift = 63 - fast_bit_length(x.significand) + fast_bit_length(y.significand);
+    const uint128 dividend = shift >= 0 ? uint128{x.significand} << shift : uint128{x.significand};
+    const uint128 divisor = shift >= 0 ? uint128{y.significand} : uint128{y.significand} << -shift;
+    r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift,
+                   dividend % divisor != 0, rule);
+  }
+  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  return r;
+}
+
+/// Square root rounded once (IEEE 754-2019, 5.4.1 squareRoot); sqrt(-0) = -0.
+MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& x, const RoundingRule& rule) {
+  Rounded r;
+  if (x.cls == NumberClass::nan) {
+    r = rounded_nan(f, false);
+  } else if (x.cls == NumberClass::zero) {
+    r = round_once(f, x.negative, 0, 0, false, rule);
+  } else if (x.negative) {
+    r = rounded_nan(f, true);
+  } else if (x.cls == NumberClass::infinity) {
+    r = rounded_infinity(f, false, rule);
+  } else {
+    int shift = 126 - bit_length128(x.significand);  // radicand in [2^125, 2^126): a root of 63 bits
+    if ((x.exponent - shift) % 2 != 0) --shift;
+    const uint128 radicand = uint128{x.significand} << shift;
+    uint64_t root = 0;
+    for (int bit = 63; bit >= 0; --bit) {
+      const uint64_t trial = root | (uint64_t{1} << bit);
+      if (uint128{trial} * trial <= radicand) root = trial;
+    }
+    r = round_once(f, false, root, (x.exponent - shift) / 2, uint128{root} * root != radicand, rule);
+  }
+  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  return r;
+}
+
+/// Conversion between formats, rounded once. NaN gives the destination's canonical quiet NaN, or its greatest number
+/// with the invalid flag where it has none.
+MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x, const RoundingRule& rule) {
+  Rounded r;
+  if (x.cls == NumberClass::nan) {
+    r = rounded_nan(to, !to.has_nan());
+  } else if (x.cls == NumberClass::infinity) {
+    r = rounded_infinity(to, x.negative, rule);
+  } else if (x.cls == NumberClass::zero && to.subnormals == SubnormalRule::absent) {
+    r.flags = flag::underflow | flag::inexact;  // e8m0 has no zero: the least number is the nearest
+  } else {
+    r = round_once(to, x.negative, x.significand, x.exponent, false, rule);
+  }
+  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  return r;
+}
+
+}  // namespace mmafuzz

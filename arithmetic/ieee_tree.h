@@ -1,0 +1,103 @@
+// CDNA2's matrix core (FACTS A.5, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's format,
+// then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, product_overflow, overflow_rank.
+#pragma once
+
+#include "arithmetic/specials.h"
+#include "arithmetic/trace.h"
+
+namespace mmafuzz {
+
+namespace detail {
+
+/// One IEEE operation's result as the tree passes it on: subnormal results become signed zeros where flushed, NaN is the
+/// row's. Flushing comes after rounding.
+MMAFUZZ_HD inline uint64_t tree_result(const DotModel& m, const Rounded& r) {
+  const Number n = decode(m.d, r.encoding);
+  if (n.cls == NumberClass::nan) return m.nan;
+  if (m.subnormals == Subnormals::flushed && n.subnormal) return m.d.encode_zero(n.negative);
+  return r.encoding;
+}
+
+template <class Trace>
+MMAFUZZ_HD void trace_operation(Trace& trace, Step& step, Step::Kind kind, const Number* term, int count,
+                                const Rounded& r, uint64_t result) {
+  if constexpr (Trace::enabled) {
+    step.kind = kind;
+    step.count = count;
+    step.aligned = false;
+    for (int i = 0; i < count; ++i) {
+      Addend& t = step.addend[i];
+      t = Addend{};
+      t.source = Addend::Source::partial_sum;
+      t.index = static_cast<int16_t>(i);
+      t.cls = term[i].cls;
+      t.negative = term[i].negative;
+      t.significand = term[i].significand;
+      t.exponent = term[i].exponent;
+      t.scale_exponent = term[i].scale_exponent;
+    }
+    step.rounded = r;
+    step.result = result;
+    trace(step);
+  }
+}
+
+}  // namespace detail
+
+template <class Trace>
+MMAFUZZ_HD uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& x_format, uint64_t y, Trace& trace,
+                             Step& step) {
+  RoundingRule rule;
+  rule.rounding = m.output_rounding;
+  const Number term[2] = {decode(x_format, x), decode(m.d, y)};
+  const Rounded r = ieee_add(m.d, term[0], term[1], rule);
+  const uint64_t result = detail::tree_result(m, r);
+  detail::trace_operation(trace, step, Step::Kind::ieee_add, term, 2, r, result);
+  return result;
+}
+
+template <class Trace>
+MMAFUZZ_HD uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                              Trace& trace, Step& step) {
+  (void)first_index;
+  RoundingRule rule;
+  rule.rounding = m.output_rounding;
+  uint64_t accumulator = in.c;
+  FormatFields accumulator_format = c_format;
+  for (int first = 0; first < m.k; first += m.block) {
+    if constexpr (Trace::enabled) step.block = first / m.block;
+    const int n = smaller(m.block, m.k - first);
+    uint64_t node[max_instruction_k];
+    SpecialTerms operand_specials;  // of the block's operands, before any product overflows
+    bool overflowed = false;
+    for (int i = 0; i < n; ++i) {
+      const Number term[2] = {read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i])};
+      Rounded r = ieee_multiply(m.d, term[0], term[1], rule);
+      const Exact product = exact_product(exact(term[0]), exact(term[1]));
+      operand_specials.add(product.cls, product.negative);
+      if (product.cls == NumberClass::finite && (r.flags & flag::overflow)) {
+        overflowed = true;
+        if (m.product_overflow == ProductOverflow::positive_infinity) r.encoding = m.d.encode_infinity(false);
+      }
+      node[i] = detail::tree_result(m, r);
+      detail::trace_operation(trace, step, Step::Kind::ieee_multiply, term, 2, r, node[i]);
+    }
+    for (int count = n; count > 1; count = (count + 1) / 2) {
+      for (int i = 0; i < count / 2; ++i) node[i] = tree_add(m, node[2 * i], m.d, node[2 * i + 1], trace, step);
+      if (count % 2) node[count / 2] = node[count - 1];
+    }
+    // A flushed subnormal c loses its sign too (FACTS A.5: "same for the initial c").
+    const Number c = read_operand(m, accumulator_format, accumulator);
+    if (m.subnormals == Subnormals::flushed && c.subnormal) accumulator = 0;
+    operand_specials.add(c.cls, c.negative);
+    if (m.overflow_rank == OverflowRank::below_operands && overflowed && operand_specials.any()) {
+      accumulator = operand_specials.result(m.d, m.nan);
+    } else {
+      accumulator = tree_add(m, accumulator, accumulator_format, node[0], trace, step);
+    }
+    accumulator_format = m.d;
+  }
+  return accumulator;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,216 @@
+// Round once: from an exact value to an encoding, in the five IEEE 754 rounding modes, with flags.
+#pragma once
+
+#include "arithmetic/decode.h"
+#include "arithmetic/wide_int.h"
+
+namespace mmafuzz {
+
+enum class Rounding : uint8_t { nearest_even, toward_zero, up, down, nearest_away, stochastic };
+
+/// When a result counts as tiny (IEEE 754-2019, 7.5): after rounding to an unbounded exponent, or before.
+enum class Tininess : uint8_t { after, before };
+
+/// What a result beyond the greatest finite number becomes.
+enum class Overflow : uint8_t {
+  by_rounding,  ///< IEEE 754-2019, 7.4: infinity or the greatest number, as the rounding mode says
+  infinity,     ///< always infinity, also toward zero (matrix units, FACTS A.1 item 7)
+  saturate,     ///< always the greatest finite number
+};
+
+/// Status flags, with the values of the case text (DESIGN section 5).
+namespace flag {
+inline constexpr uint8_t inexact = 0x01;
+inline constexpr uint8_t underflow = 0x02;
+inline constexpr uint8_t overflow = 0x04;
+inline constexpr uint8_t divide_by_zero = 0x08;
+inline constexpr uint8_t invalid = 0x10;
+inline constexpr uint8_t denormal_operand = 0x20;
+}  // namespace flag
+
+struct RoundingRule {
+  Rounding rounding = Rounding::nearest_even;
+  Tininess tininess = Tininess::after;
+  Overflow overflow = Overflow::by_rounding;
+};
+
+/// A rounded result with what happened on the way; guard and sticky are those of the discarded part.
+struct Rounded {
+  uint64_t encoding = 0;
+  uint8_t flags = 0;
+  bool negative = false;
+  bool last = false;    ///< last bit of the significand before rounding
+  bool guard = false;   ///< first discarded bit
+  bool sticky = false;  ///< any discarded bit below it
+  bool rounded_away = false;
+  int quantum = 0;      ///< weight of the result's last bit before a carry-out
+};
+
+/// Whether a magnitude with these discarded bits moves away from zero.
+MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, bool guard, bool sticky) {
+  switch (rounding) {
+    case Rounding::nearest_even:
+      return guard && (sticky || last);
+    case Rounding::nearest_away:
+      return guard;
+    case Rounding::up:
+      return !negative && (guard || sticky);
+    case Rounding::down:
+      return negative && (guard || sticky);
+    case Rounding::toward_zero:
+    case Rounding::stochastic:  // needs random bits; conversions handle it, see core/op.h
+      break;
+  }
+  return false;
+}
+
+namespace detail {
+
+struct Cut {
+  uint64_t kept;
+  bool guard, sticky;
+};
+
+/// significand * 2^exponent (+ sticky) cut at weight 2^quantum. The significand's leading bits must survive a left shift.
+MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, int quantum) {
+  const int drop = quantum - exponent;
+  if (drop <= 0) return {significand << -drop, false, sticky};
+  if (drop > 64) return {0, false, sticky || significand != 0};
+  const bool guard = (significand >> (drop - 1)) & 1;
+  const bool below = sticky || (significand & low_mask(drop - 1)) != 0;
+  return {drop == 64 ? 0 : significand >> drop, guard, below};
+}
+
+MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, const RoundingRule& rule) {
+  bool to_infinity = true;
+  if (rule.overflow == Overflow::saturate) to_infinity = false;
+  if (rule.overflow == Overflow::by_rounding) {
+    if (rule.rounding == Rounding::toward_zero) to_infinity = false;
+    if (rule.rounding == Rounding::up) to_infinity = !negative;
+    if (rule.rounding == Rounding::down) to_infinity = negative;
+  }
+  if (!to_infinity || f.specials == Specials::none) return f.encode_greatest(negative);
+  if (f.has_infinity()) return f.encode_infinity(negative);
+  return f.encode_nan() | (f.specials == Specials::fn && negative ? f.sign_bit() : 0);
+}
+
+}  // namespace detail
+
+/// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. significand must be nonzero, or zero
+/// only with sticky clear; sticky stands for a positive part smaller than one unit of the significand, which must then
+/// hold at least precision + 2 bits. Literal CFloat subnormals (FACTS F.2 items 1 and 2) leave a hole below the least
+/// normal number: a value in it goes to the nearer end, a tie to the normal number.
+MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
+                                     bool sticky, const RoundingRule& rule = {}) {
+  Rounded r;
+  r.negative = negative;
+  if (significand == 0) {
+    r.encoding = f.encode_zero(negative);
+    return r;
+  }
+  if (negative && !f.has_sign()) {  // e8m0, ue4m3, uhp: not representable
+    r.flags = flag::invalid;
+    r.encoding = f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false);
+    return r;
+  }
+  const int leading = exponent + fast_bit_length(significand) - 1;
+  const bool literal = f.subnormals == SubnormalRule::literal && leading < f.emin();
+  const int least = f.least_bit() - (literal ? 1 : 0);
+  int quantum = larger(leading - f.fraction_bits, least);
+  detail::Cut cut = detail::cut_at(significand, exponent, sticky, quantum);
+  r.quantum = quantum;
+  r.last = cut.kept & 1;
+  r.guard = cut.guard;
+  r.sticky = cut.sticky;
+  const bool inexact = cut.guard || cut.sticky;
+  r.rounded_away = rounds_away(rule.rounding, negative, r.last, cut.guard, cut.sticky);
+  uint64_t kept = cut.kept + (r.rounded_away ? 1 : 0);
+  if (inexact) r.flags |= flag::inexact;
+
+  if (literal) {
+    const uint64_t top = f.fraction_mask();  // the greatest subnormal significand
+    if (cut.kept > top || (cut.kept == top && inexact)) {
+      // In the hole between top and 2^(fraction_bits+1) units of `quantum`; its midpoint is at top + (2^p - top) / 2.
+      const uint64_t normal = uint64_t{1} << (f.fraction_bits + 1);
+      const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
+      bool up;
+      switch (rule.rounding) {
+        case Rounding::toward_zero: case Rounding::stochastic: up = false; break;
+        case Rounding::up: up = !negative; break;
+        case Rounding::down: up = negative; break;
+        default: up = twice >= top + normal; break;  // a tie has no parity: up, to the normal number
+      }
+      r.flags |= flag::inexact;
+      kept = up ? normal : top;
+      r.rounded_away = up;
+    }
+    if (kept <= top && (r.flags & flag::inexact)) r.flags |= flag::underflow;
+    const uint64_t code = kept > top ? uint64_t{1} << f.fraction_bits : kept;
+    r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+    return r;
+  }
+
+  bool tiny = leading < f.emin();
+  if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
+    // Tiny after rounding: round as if the exponent range were unbounded.
+    const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
+    const bool away = rounds_away(rule.rounding, negative, unbounded.kept & 1, unbounded.guard, unbounded.sticky);
+    tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
+  }
+  if (f.subnormals == SubnormalRule::absent) {
+    // e8m0 has neither zero nor subnormals: what is below the least number becomes the least number.
+    if (leading < f.emin()) {
+      r.flags |= flag::underflow | flag::inexact;
+      r.encoding = 0;
+      return r;
+    }
+    tiny = false;
+  }
+  if (tiny && inexact) r.flags |= flag::underflow;
+
+  // kept <= 2^precision; adding instead of or-ing lets a carry-out walk into the exponent field.
+  const int field_before = quantum == f.least_bit() && kept < (uint64_t{1} << f.fraction_bits)
+                               ? 0
+                               : quantum + f.fraction_bits + f.bias;
+  uint64_t code;
+  if (field_before == 0 && f.subnormals != SubnormalRule::absent) {
+    code = kept;
+  } else {
+    code = (uint64_t(field_before) << f.fraction_bits) + (kept - (uint64_t{1} << f.fraction_bits));
+  }
+  if (f.subnormals == SubnormalRule::flushed && code != 0 && code < (uint64_t{1} << f.fraction_bits)) {
+    code = 0;
+    r.flags |= flag::underflow | flag::inexact;
+  }
+  if (field_before > f.top_exponent_field() || code > f.greatest_magnitude()) {
+    r.flags |= flag::overflow | flag::inexact;
+    r.encoding = detail::overflowed(f, negative, rule);
+    return r;
+  }
+  if (code == 0) {
+    r.encoding = f.encode_zero(negative);
+    return r;
+  }
+  r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+  return r;
+}
+
+/// Sign of an exactly zero sum (IEEE 754-2019, 6.3): the addends' common sign, else + except when rounding down.
+MMAFUZZ_HD inline bool zero_sum_sign(bool all_negative, bool all_positive, Rounding rounding) {
+  if (all_negative) return true;
+  if (all_positive) return false;
+  return rounding == Rounding::down;
+}
+
+/// Rounds a two's complement accumulator whose unit weighs 2^exponent once; a zero gets the given sign.
+template <int Words>
+MMAFUZZ_HD Rounded round_wide(const FormatFields& f, WideInt<Words> value, int exponent, bool zero_negative,
+                              const RoundingRule& rule) {
+  const bool negative = value.is_negative();
+  if (negative) value.negate();
+  if (value.is_zero()) return round_once(f, zero_negative, 0, 0, false, rule);
+  const Compressed c = compress(value, exponent);
+  return round_once(f, negative, c.significand, c.exponent, c.sticky, rule);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,151 @@
+// Infinities and NaNs of a multi-term sum, and the operand conventions that the kernels share.
+#pragma once
+
+#include "arithmetic/dot_model.h"
+#include "arithmetic/ieee_operations.h"
+
+namespace mmafuzz {
+
+/// Exponent that a zero term reads under ZeroRule::operand, whatever its format (FACTS A.2, "MS25 zero rule").
+inline constexpr int operand_rule_zero_exponent = -126;
+
+/// Collects the special terms of one sum; order does not matter.
+struct SpecialTerms {
+  bool nan = false, plus_infinity = false, minus_infinity = false;
+
+  MMAFUZZ_HD void add(NumberClass cls, bool negative) {
+    nan |= cls == NumberClass::nan;
+    if (cls == NumberClass::infinity) (negative ? minus_infinity : plus_infinity) = true;
+  }
+  MMAFUZZ_HD bool any() const { return nan || plus_infinity || minus_infinity; }
+  /// The sum's encoding; only meaningful if any().
+  MMAFUZZ_HD uint64_t result(const FormatFields& d, uint64_t nan_encoding) const {
+    if (nan || (plus_infinity && minus_infinity)) return nan_encoding;
+    return d.encode_infinity(minus_infinity);
+  }
+};
+
+/// A product as the kernels align it.
+struct Product {
+  NumberClass cls = NumberClass::zero;
+  bool negative = false;
+  uint64_t significand = 0;  ///< exact, at most 22 bits for every format of a matrix unit
+  int exponent = 0;          ///< weight of its last bit
+  int scale_exponent = 0;    ///< ea + eb, not renormalized; for zero products under the zero rule
+  bool zero = true;
+};
+
+/// An operand under the row's low-bit and subnormal rules.
+MMAFUZZ_HD inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+  if (f.ignored_low_bits && m.low_bits != LowBits::ignored) {
+    const uint64_t low = encoding & low_mask(f.ignored_low_bits);
+    const int all_ones = f.top_exponent_field();
+    const bool top = static_cast<int>((encoding >> (f.fraction_bits + f.ignored_low_bits)) & uint64_t(all_ones)) == all_ones;
+    if (m.low_bits == LowBits::nan_payload && top && low) {
+      Number nan;
+      nan.cls = NumberClass::nan;
+      return nan;
+    }
+    // cvt.rna.tf32: to nearest, ties away; a carry walks into the exponent and at last to infinity.
+    if (m.low_bits == LowBits::rounded && !top && (low >> (f.ignored_low_bits - 1)))
+      encoding += uint64_t{1} << f.ignored_low_bits;
+  }
+  Number n = decode(f, encoding);
+  if (m.subnormals == Subnormals::flushed && n.subnormal && n.cls == NumberClass::finite) {
+    n.cls = NumberClass::zero;
+    n.significand = 0;
+    n.negative = false;
+  }
+  return n;
+}
+
+MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Number& y) {
+  Product p;
+  const Exact e = exact_product(exact(x), exact(y));
+  p.cls = e.cls;
+  p.negative = e.negative;
+  p.significand = static_cast<uint64_t>(e.significand);
+  p.exponent = e.exponent;
+  p.zero = e.cls == NumberClass::zero;
+  const bool x_zero = x.cls == NumberClass::zero, y_zero = y.cls == NumberClass::zero;
+  p.scale_exponent = (x_zero ? operand_rule_zero_exponent : x.scale_exponent) +
+                     (y_zero ? operand_rule_zero_exponent : y.scale_exponent);
+  if (!p.zero && m.product == ProductRule::normalized && p.significand)
+    p.scale_exponent = p.exponent + fast_bit_length(p.significand) - 1;
+  return p;
+}
+
+/// Whether a product reaches 2^128, where CDNA2 and CDNA3 turn it into an infinity (FACTS A.5).
+MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
+  return p.cls == NumberClass::finite && p.exponent + fast_bit_length(p.significand) > 128;
+}
+
+/// c's alignment exponent: its own, bounded from below by the row's chosen format.
+MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFields& c_format, const Number& c) {
+  if (c.significand == 0) return operand_rule_zero_exponent;
+  const int leading = c.exponent + fast_bit_length(c.significand) - 1;
+  const int least = m.c_exponent == CExponent::fp32       ? fp32_fields.emin()
+                    : m.c_exponent == CExponent::c_format ? c_format.emin()
+                                                          : m.d.emin();
+  return larger(leading, least);
+}
+
+/// significand * 2^exponent cut toward zero to a multiple of 2^unit; `lost` tells whether bits fell off.
+MMAFUZZ_HD inline uint64_t align(uint64_t significand, int exponent, int unit, bool& lost) {
+  const int shift = exponent - unit;
+  if (shift >= 0) {
+    lost = false;
+    return shift >= 64 ? 0 : significand << shift;
+  }
+  if (shift <= -64) {
+    lost = significand != 0;
+    return 0;
+  }
+  const uint64_t kept = significand >> -shift;
+  lost = (kept << -shift) != significand;
+  return kept;
+}
+
+/// Same, toward minus infinity for a signed magnitude.
+MMAFUZZ_HD inline int64_t align_floor(bool negative, uint64_t significand, int exponent, int unit, bool& lost) {
+  const int64_t kept = static_cast<int64_t>(align(significand, exponent, unit, lost));
+  return negative ? -kept - (lost ? 1 : 0) : kept;
+}
+
+/// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.
+MMAFUZZ_HD inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
+  const bool negative = sum < 0;
+  uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
+  RoundingRule rule;
+  rule.rounding = m.output_rounding;
+  rule.overflow = m.overflow;
+  FormatFields narrow = m.d;
+  const int dropped = m.d.fraction_bits - m.output_fraction_bits;
+  narrow.fraction_bits = static_cast<uint8_t>(m.output_fraction_bits);
+  narrow.width = static_cast<uint8_t>(m.d.width - dropped);
+  int exponent = unit;
+  if (m.output_via == OutputVia::fp32_truncated && magnitude) {
+    RoundingRule truncate;
+    truncate.rounding = Rounding::toward_zero;
+    truncate.overflow = Overflow::infinity;
+    const Number via = decode(fp32_fields, round_once(fp32_fields, negative, magnitude, exponent, false, truncate).encoding);
+    if (via.cls == NumberClass::infinity) {
+      Rounded r;
+      r.negative = negative;
+      r.encoding = m.d.encode_infinity(negative);
+      r.flags = flag::overflow | flag::inexact;
+      return r;
+    }
+    magnitude = via.significand;
+    exponent = via.exponent;
+  }
+  Rounded r = round_once(narrow, magnitude ? negative : zero_negative, magnitude, exponent, false, rule);
+  r.encoding <<= dropped;
+  const bool underflowed_to_zero = (r.encoding & ~m.d.sign_bit()) == 0 && magnitude != 0;
+  if (underflowed_to_zero && m.underflow_sign == UnderflowSign::positive) r.encoding = 0;
+  const bool subnormal = (r.encoding & ~m.d.sign_bit()) < (uint64_t{1} << m.d.fraction_bits);
+  if (m.subnormals == Subnormals::flushed && subnormal) r.encoding &= m.d.sign_bit();
+  return r;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,47 @@
+// What happened in the arithmetic of one dot product, step by step. Kernels are templates over a trace type: a type
+// whose `enabled` is false costs nothing; any other receives one Step after each rounding.
+#pragma once
+
+#include "arithmetic/dot_model.h"
+
+namespace mmafuzz {
+
+/// One term of a step, as the adder saw it.
+struct Addend {
+  enum class Source : uint8_t { product, c, group, partial_sum };
+  Source source;
+  int16_t index;  ///< position in the whole dot (product), of the group, or of the partial sum
+  NumberClass cls;
+  bool negative;
+  bool lost;             ///< alignment dropped nonzero bits
+  uint64_t significand;  ///< exact magnitude = significand * 2^exponent
+  int exponent;
+  int scale_exponent;  ///< exponent that takes part in the alignment
+  int shift;           ///< greatest exponent minus scale_exponent
+  int64_t kept;        ///< signed multiple of the step's unit that entered the sum
+};
+
+/// One step: aligned terms, their sum, one rounding.
+struct Step {
+  enum class Kind : uint8_t { special, fused_sum, exact_sum, second_stage, ieee_add, ieee_multiply, ieee_fma };
+  static constexpr int max_addends = max_instruction_k + 1;
+  Kind kind = Kind::fused_sum;
+  int instruction = 0;  ///< which instruction of the sequence along k
+  int block = 0;        ///< which block of that instruction
+  int count = 0;
+  Addend addend[max_addends];  ///< only the first `count` are written
+  int greatest_exponent = 0;
+  bool floor_decided = false;  ///< the greatest exponent came from a zero term or the clamp
+  int unit_exponent = 0;       ///< weight of one unit of `kept` and `sum`
+  bool aligned = true;         ///< kept, sum and unit_exponent are meaningful
+  int64_t sum = 0;
+  Rounded rounded;
+  uint64_t result = 0;
+};
+
+struct NoTrace {
+  static constexpr bool enabled = false;
+  MMAFUZZ_HD void operator()(const Step&) {}
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,98 @@
+// Many cases of one op, as columns packed in each format's own width.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "core/op.h"
+
+namespace mmafuzz {
+
+/// `count` encodings per case, case-major, 1, 2, 4 or 8 bytes each, little-endian.
+class Column {
+ public:
+  Column() = default;
+  Column(const Format& format, int count) : bytes_(format.storage_bytes()), count_(count) {}
+
+  int element_bytes() const { return bytes_; }
+  int count() const { return count_; }
+  size_t cases() const { return data_.size() / stride(); }
+  size_t stride() const { return static_cast<size_t>(bytes_) * static_cast<size_t>(count_); }
+  void resize(size_t cases) { data_.resize(cases * stride()); }
+  void clear() { data_.clear(); }
+  const uint8_t* data() const { return data_.data(); }
+  uint8_t* data() { return data_.data(); }
+
+  uint64_t get(size_t index, int element = 0) const {
+    uint64_t value = 0;
+    std::memcpy(&value, data_.data() + index * stride() + size_t(element) * size_t(bytes_), size_t(bytes_));
+    return value;
+  }
+  void set(size_t index, int element, uint64_t value) {
+    std::memcpy(data_.data() + index * stride() + size_t(element) * size_t(bytes_), &value, size_t(bytes_));
+  }
+  /// Unpacks one case's encodings into out[count()].
+  void unpack(size_t index, uint64_t* out) const {
+    const uint8_t* from = data_.data() + index * stride();
+    switch (bytes_) {
+      case 1: unpack_as<uint8_t>(from, out); break;
+      case 2: unpack_as<uint16_t>(from, out); break;
+      case 4: unpack_as<uint32_t>(from, out); break;
+      default: unpack_as<uint64_t>(from, out); break;
+    }
+  }
+
+ private:
+  template <class T>
+  void unpack_as(const uint8_t* from, uint64_t* out) const {
+    for (int i = 0; i < count_; ++i) {
+      T value;
+      std::memcpy(&value, from + sizeof(T) * size_t(i), sizeof(T));
+      out[i] = value;
+    }
+  }
+
+  int bytes_ = 1;
+  int count_ = 1;
+  std::vector<uint8_t> data_;
+};
+
+/// Cases of one op. `expected` and `expected_flags` are meaningful where has_expected says so.
+class Batch {
+ public:
+  Batch() = default;
+  explicit Batch(const Op& op);
+
+  const Op& op() const { return op_; }
+  size_t size() const { return size_; }
+  void resize(size_t cases);
+  void clear() { resize(0); }
+
+  std::vector<Column>& inputs() { return inputs_; }
+  const std::vector<Column>& inputs() const { return inputs_; }
+  // Fields of a dot.
+  const Column& a() const { return inputs_[0]; }
+  const Column& b() const { return inputs_[1]; }
+  const Column& c() const { return inputs_[2]; }
+  const Column& scale_a() const { return inputs_[3]; }
+  const Column& scale_b() const { return inputs_[4]; }
+
+  /// Appends case `index` of another batch of the same op, inputs only.
+  void append(const Batch& other, size_t index);
+
+ private:
+  Op op_;
+  size_t size_ = 0;
+  std::vector<Column> inputs_;
+};
+
+/// Results of one run, one entry per case.
+struct Outcomes {
+  Column results;
+  std::vector<uint8_t> flags;     ///< empty where the unit reports none
+  std::vector<uint8_t> answered;  ///< empty: all; else 0 marks a case that the unit has no answer for
+
+  bool has_answer(size_t index) const { return answered.empty() || answered[index]; }
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,105 @@
+// The writer: what the reader reads, bit for bit.
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/case_text.h"
+
+namespace mmafuzz {
+namespace {
+
+void append_field(std::string& line, const FieldShape& field, const Column& column, size_t index) {
+  for (int i = 0; i < field.count; ++i) {
+    if (i) line += ' ';
+    line += to_hex(field.format, column.get(index, i));
+  }
+}
+
+}  // namespace
+
+std::string case_line(const Batch& batch, size_t index, const Outcomes* results) {
+  std::string line;
+  const std::vector<FieldShape> fields = batch.op().inputs();
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (f) line += " | ";
+    append_field(line, fields[f], batch.inputs()[f], index);
+  }
+  if (results && results->has_answer(index)) {
+    line += " | ";
+    append_field(line, batch.op().result(), results->results, index);
+    if (!results->flags.empty() && batch.op().has_flags()) {
+      constexpr char digit[] = "0123456789abcdef";
+      const uint8_t flags = results->flags[index];
+      line += " | ";
+      line += digit[flags >> 4];
+      line += digit[flags & 15];
+    }
+  }
+  return line;
+}
+
+struct CaseWriter::Output {
+  gzFile zipped = nullptr;
+  std::FILE* plain = nullptr;
+  bool owned = false;
+
+  ~Output() {
+    if (zipped) gzclose(zipped);
+    if (plain && owned) std::fclose(plain);
+  }
+};
+
+CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Output>()), path_(path) {
+  if (path == "-") {
+    output_->plain = stdout;
+  } else if (path.ends_with(".gz")) {
+    output_->zipped = gzopen(path.c_str(), "wb");
+  } else {
+    output_->plain = std::fopen(path.c_str(), "wb");
+    output_->owned = true;
+  }
+  if (!output_->plain && !output_->zipped) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
+  put("mmafuzz-cases 1\n");
+}
+
+CaseWriter::~CaseWriter() = default;
+
+void CaseWriter::put(const std::string& text) {
+  const size_t written = output_->zipped ? size_t(gzwrite(output_->zipped, text.data(), unsigned(text.size())))
+                                         : std::fwrite(text.data(), 1, text.size(), output_->plain);
+  if (written != text.size()) throw std::runtime_error(path_ + ": write error: " + std::strerror(errno));
+}
+
+void CaseWriter::comment(std::string_view text) { put("# " + std::string(text) + "\n"); }
+
+void CaseWriter::unit(const std::string& name) {
+  if (name == last_unit_ || name.empty()) return;
+  last_unit_ = name;
+  put("unit " + name + "\n");
+}
+
+void CaseWriter::op(const Op& op) {
+  const std::string text = to_text(op);
+  if (text == last_op_) return;
+  last_op_ = text;
+  put(text + "\n");
+}
+
+void CaseWriter::one_case(const Batch& batch, size_t index, const Outcomes* results) {
+  put(case_line(batch, index, results) + "\n");
+}
+
+void CaseWriter::finish() {
+  bool failed = false;
+  if (output_->zipped) {
+    failed = gzclose(output_->zipped) != Z_OK;
+    output_->zipped = nullptr;
+  } else {
+    failed = std::fflush(output_->plain) != 0;
+  }
+  if (failed) throw std::runtime_error(path_ + ": write error: " + std::strerror(errno));
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,290 @@
+// Op lines: printing and parsing.
+#include "core/op.h"
+
+#include <charconv>
+#include <map>
+
+namespace mmafuzz {
+namespace {
+
+constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
+constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp"};
+constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
+
+template <class Enum, size_t N>
+bool find_name(const char* const (&names)[N], std::string_view text, Enum& value) {
+  for (size_t i = 0; i < N; ++i) {
+    if (text == names[i]) {
+      value = static_cast<Enum>(i);
+      return true;
+    }
+  }
+  return false;
+}
+
+struct Word {
+  std::string_view text;
+  size_t column;
+};
+
+std::vector<Word> split(std::string_view text) {
+  std::vector<Word> words;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == ' ') {
+      ++i;
+      continue;
+    }
+    const size_t end = std::min(text.find(' ', i), text.size());
+    words.push_back({text.substr(i, end - i), i});
+    i = end;
+  }
+  return words;
+}
+
+bool parse_int(std::string_view text, int base, uint64_t& value) {
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size();
+}
+
+/// Reads the attributes of one op line; every attribute may be taken once.
+class Attributes {
+ public:
+  Attributes(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {
+    for (size_t i = first; i < words.size() && ok(); ++i) {
+      const size_t equals = words[i].text.find('=');
+      if (equals == std::string_view::npos) {
+        fail(words[i].column, "expected an attribute name=value, found '" + std::string(words[i].text) + "'");
+      } else {
+        const std::string name(words[i].text.substr(0, equals));
+        const Word value{words[i].text.substr(equals + 1), words[i].column};
+        if (!values_.emplace(name, value).second) fail(words[i].column, "attribute '" + name + "' given twice");
+      }
+    }
+  }
+
+  bool ok() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  bool has(const std::string& name) const { return values_.count(name) != 0; }
+
+  void format(const std::string& name, Format& out, bool required = true) {
+    with(name, required, [&](std::string_view text) -> std::string {
+      Result<Format> parsed = parse_format(text);
+      if (!parsed) return parsed.refusal().reason;
+      out = *parsed;
+      return {};
+    });
+  }
+
+  void extent(const std::string& name, int& out, bool required) {
+    with(name, required, [&](std::string_view text) -> std::string {
+      uint64_t value = 0;
+      if (!parse_int(text, 10, value) || value < 1 || value > uint64_t(max_extent))
+        return name + "= needs a whole number from 1 to " + std::to_string(max_extent);
+      out = static_cast<int>(value);
+      return {};
+    });
+  }
+
+  void number(const std::string& name, int base, uint64_t& out) {
+    with(name, false, [&](std::string_view text) -> std::string {
+      return parse_int(text, base, out) ? "" : name + "= needs a" + (base == 16 ? " hexadecimal encoding" : " whole number");
+    });
+  }
+
+  void boolean(const std::string& name, bool& out) {
+    with(name, false, [&](std::string_view text) -> std::string {
+      if (text != "0" && text != "1") return name + "= is 0 or 1";
+      out = text == "1";
+      return {};
+    });
+  }
+
+  template <class Enum, size_t N>
+  void word(const std::string& name, const char* const (&names)[N], Enum& out) {
+    with(name, false, [&](std::string_view text) -> std::string {
+      if (find_name(names, text, out)) return {};
+      std::string known;
+      for (const char* n : names) known += std::string(known.empty() ? "" : " | ") + n;
+      return name + "= is " + known;
+    });
+  }
+
+  /// Anything not taken is an error.
+  void finish(const std::string& kind) {
+    if (ok() && !values_.empty()) {
+      const auto& [name, value] = *values_.begin();
+      fail(value.column, "op " + kind + " has no attribute '" + name + "'");
+    }
+  }
+
+ private:
+  template <class Parse>
+  void with(const std::string& name, bool required, Parse parse) {
+    if (!ok()) return;
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      if (required) fail(0, "attribute " + name + "= is missing");
+      return;
+    }
+    const std::string message = parse(found->second.text);
+    if (!message.empty()) fail(found->second.column, message);
+    values_.erase(found);
+  }
+
+  void fail(size_t column, std::string message) {
+    column_ = column;
+    error_ = std::move(message);
+  }
+
+  std::map<std::string, Word> values_;
+  size_t& column_;
+  std::string error_;
+};
+
+}  // namespace
+
+const char* name_of(ScalarOperation operation) { return scalar_names[static_cast<int>(operation)]; }
+const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
+
+Result<Rounding> parse_rounding(std::string_view name) {
+  Rounding rounding;
+  if (find_name(rounding_names, name, rounding)) return rounding;
+  return unknown("unknown rounding mode '" + std::string(name) + "'");
+}
+
+int Op::arity() const {
+  switch (scalar) {
+    case ScalarOperation::sqrt:
+    case ScalarOperation::rcp: return 1;
+    case ScalarOperation::fma: return 3;
+    default: return 2;
+  }
+}
+
+std::vector<FieldShape> Op::inputs() const {
+  switch (kind) {
+    case OpKind::dot: {
+      std::vector<FieldShape> fields = {{"a", a, k}, {"b", b, k}, {"c", c, 1}};
+      if (has_scales()) {
+        fields.push_back({"sa", scale_a, scales()});
+        fields.push_back({"sb", scale_b, scales()});
+      }
+      return fields;
+    }
+    case OpKind::convert: return {{"source", a, 1}};
+    case OpKind::scalar: return {{"operands", a, arity()}};
+    case OpKind::gemm: break;
+  }
+  return {{"a", a, m * k}, {"b", b, k * n}, {"c", c, m * n}};
+}
+
+FieldShape Op::result() const { return {"result", d, kind == OpKind::gemm ? m * n : 1}; }
+
+RoundingRule Op::rounding_rule() const {
+  RoundingRule rule;
+  rule.rounding = rounding;
+  rule.tininess = tininess;
+  rule.overflow = saturate ? Overflow::saturate : Overflow::by_rounding;
+  return rule;
+}
+
+std::string to_text(const Op& op) {
+  std::string text = "op ";
+  text += kind_names[static_cast<int>(op.kind)];
+  switch (op.kind) {
+    case OpKind::dot:
+    case OpKind::gemm:
+      text += " a=" + op.a.name() + " b=" + op.b.name() + " c=" + op.c.name() + " d=" + op.d.name();
+      if (op.kind == OpKind::gemm) text += " m=" + std::to_string(op.m) + " n=" + std::to_string(op.n);
+      text += " k=" + std::to_string(op.k);
+      if (op.has_scales())
+        text += " sa=" + op.scale_a.name() + " sb=" + op.scale_b.name() + " sblock=" + std::to_string(op.scale_block);
+      if (op.has_alpha_beta) text += " alpha=" + to_hex(op.d, op.alpha) + " beta=" + to_hex(op.d, op.beta);
+      break;
+    case OpKind::convert: text += " from=" + op.a.name() + " to=" + op.d.name(); break;
+    case OpKind::scalar: text += std::string(" ") + name_of(op.scalar) + " format=" + op.a.name(); break;
+  }
+  const bool always = op.kind == OpKind::convert || op.kind == OpKind::scalar;
+  if (always || op.rounding != Rounding::nearest_even) text += std::string(" round=") + name_of(op.rounding);
+  if (op.seed) text += " seed=" + std::to_string(op.seed);
+  if (op.tininess == Tininess::before) text += " tiny=before";
+  if (op.nan == NanPolicy::any) text += " nan=any";
+  if (op.flush_to_zero) text += " ftz=1";
+  if (op.saturate) text += " saturate=1";
+  return text;
+}
+
+Result<Op> parse_op(std::string_view text, size_t& column) {
+  column = 0;
+  const std::vector<Word> words = split(text);
+  Op op;
+  if (words.empty() || !find_name(kind_names, words[0].text, op.kind))
+    return invalid("expected an op kind: dot, convert, scalar or gemm");
+  const std::string kind(words[0].text);
+  size_t first = 1;
+  if (op.kind == OpKind::scalar) {
+    if (words.size() < 2 || !find_name(scalar_names, words[1].text, op.scalar)) {
+      column = words.size() < 2 ? text.size() : words[1].column;
+      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma or rcp");
+    }
+    first = 2;
+  }
+  Attributes attributes(words, first, column);
+  switch (op.kind) {
+    case OpKind::dot:
+    case OpKind::gemm:
+      attributes.format("a", op.a);
+      attributes.format("b", op.b);
+      attributes.format("c", op.c);
+      attributes.format("d", op.d);
+      attributes.extent("k", op.k, true);
+      if (op.kind == OpKind::gemm) {
+        attributes.extent("m", op.m, true);
+        attributes.extent("n", op.n, true);
+        op.has_alpha_beta = attributes.has("alpha") || attributes.has("beta");
+        op.alpha = uint64_t(op.d.fields().bias) << op.d.fields().fraction_bits << op.d.fields().ignored_low_bits;
+        op.beta = op.alpha;
+        attributes.number("alpha", 16, op.alpha);
+        attributes.number("beta", 16, op.beta);
+        if (!op.has_alpha_beta) op.alpha = op.beta = 0;
+      } else if (attributes.has("sa") || attributes.has("sb") || attributes.has("sblock")) {
+        attributes.format("sa", op.scale_a);
+        attributes.format("sb", op.scale_b);
+        attributes.extent("sblock", op.scale_block, true);
+      }
+      break;
+    case OpKind::convert:
+      attributes.format("from", op.a);
+      attributes.format("to", op.d);
+      break;
+    case OpKind::scalar:
+      attributes.format("format", op.a);
+      op.d = op.a;
+      break;
+  }
+  constexpr const char* tiny_names[] = {"after", "before"};
+  constexpr const char* nan_names[] = {"exact", "any"};
+  attributes.word("round", rounding_names, op.rounding);
+  attributes.word("tiny", tiny_names, op.tininess);
+  attributes.word("nan", nan_names, op.nan);
+  attributes.boolean("ftz", op.flush_to_zero);
+  attributes.boolean("saturate", op.saturate);
+  attributes.number("seed", 10, op.seed);
+  attributes.finish(kind);
+  if (!attributes.ok()) return invalid(attributes.error());
+  if (op.kind == OpKind::gemm &&
+      (int64_t{op.m} * op.k > max_extent * 16 || int64_t{op.k} * op.n > max_extent * 16 || int64_t{op.m} * op.n > max_extent * 16))
+    return invalid("a matrix of a gemm case may have at most " + std::to_string(max_extent * 16) + " elements");
+  return op;
+}
+
+Op dot_op(std::string_view ab, std::string_view c, std::string_view d, int k) {
+  Op op;
+  op.a = op.b = format(ab);
+  op.c = format(c);
+  op.d = format(d);
+  op.k = k;
+  return op;
+}
+
+}  // namespace mmafuzz

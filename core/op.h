@@ -1,0 +1,74 @@
+// What is computed: kind, formats, sizes, scales, rounding. The op line of case text is its printed form.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arithmetic/round.h"
+#include "core/format.h"
+
+namespace mmafuzz {
+
+enum class OpKind : uint8_t { dot, convert, scalar, gemm };
+enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp };
+enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
+
+/// A field of a case: `count` encodings of one format.
+struct FieldShape {
+  const char* name;
+  Format format;
+  int count;
+};
+
+struct Op {
+  OpKind kind = OpKind::dot;
+  // dot: a, b (k each), c, d. gemm: a (m*k), b (k*n), c and d (m*n), row-major. convert: a -> d. scalar: a = d.
+  Format a, b, c, d;
+  int m = 1, n = 1, k = 1;
+  Format scale_a, scale_b;
+  int scale_block = 0;  ///< products per scale; 0: no scales
+  ScalarOperation scalar = ScalarOperation::add;
+  Rounding rounding = Rounding::nearest_even;
+  Tininess tininess = Tininess::after;
+  NanPolicy nan = NanPolicy::exact;
+  bool flush_to_zero = false;
+  bool saturate = false;
+  uint64_t seed = 0;         ///< of stochastic rounding
+  uint64_t alpha = 0, beta = 0;  ///< gemm, encodings of d; has_alpha_beta tells whether they were given
+  bool has_alpha_beta = false;
+
+  friend bool operator==(const Op&, const Op&) = default;
+
+  bool has_scales() const { return scale_block > 0; }
+  int scales() const { return scale_block ? (k + scale_block - 1) / scale_block : 0; }
+  /// Number of operands of the scalar operation: 1, 2 or 3.
+  int arity() const;
+  /// The input fields of one case, in case-text order.
+  std::vector<FieldShape> inputs() const;
+  /// The result field.
+  FieldShape result() const;
+  /// Whether a case may carry flags after its result.
+  bool has_flags() const { return kind == OpKind::convert || kind == OpKind::scalar; }
+
+  RoundingRule rounding_rule() const;
+};
+
+/// The op line of case text, without the word `op`'s newline: "op dot a=fp16 ... k=16".
+std::string to_text(const Op& op);
+
+/// Parses what follows "op " on an op line. On refusal `column` is the 0-based offset of the offending word.
+Result<Op> parse_op(std::string_view text, size_t& column);
+
+const char* name_of(ScalarOperation operation);
+const char* name_of(Rounding rounding);
+/// Parses a rounding mode's name.
+Result<Rounding> parse_rounding(std::string_view name);
+
+/// Largest k, m and n that a case may have; a larger one is a mistake in the file, not a workload for this tool.
+inline constexpr int max_extent = 65536;
+
+/// A dot op for code: a and b share a format.
+Op dot_op(std::string_view ab, std::string_view c, std::string_view d, int k);
+
+}  // namespace mmafuzz

@@ -1,0 +1,30 @@
+// The units that an executable knows. Filled explicitly by each executable; no static-initializer magic.
+#pragma once
+
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+class Registry {
+ public:
+  void add(std::unique_ptr<Family> family) { families_.push_back(std::move(family)); }
+
+  /// Binds a unit name to an op. An unknown name is refused with the nearest known ones.
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const;
+
+  /// Whether the name (with or without overrides) is known at all.
+  bool knows(const std::string& name) const;
+
+  std::vector<UnitInfo> list() const;
+
+  /// Names closest to `name` by edit distance, best first.
+  std::vector<std::string> nearest(const std::string& name, size_t count) const;
+
+ private:
+  std::vector<std::unique_ptr<Family>> families_;
+};
+
+/// Shell-style match with * and ?, for --units and list; case-sensitive.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+}  // namespace mmafuzz

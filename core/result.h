@@ -1,0 +1,42 @@
+// A value, or the reason why there is none. "Not supported" is a value with a reason, never a crash.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace mmafuzz {
+
+/// Why something could not be had.
+struct Refusal {
+  enum class Kind {
+    declined,  ///< known, but not for this op or not on this machine
+    unknown,   ///< no such name
+    invalid,   ///< the request itself is malformed
+  };
+  Kind kind = Kind::invalid;
+  std::string reason;
+};
+
+inline Refusal declined(std::string reason) { return {Refusal::Kind::declined, std::move(reason)}; }
+inline Refusal unknown(std::string reason) { return {Refusal::Kind::unknown, std::move(reason)}; }
+inline Refusal invalid(std::string reason) { return {Refusal::Kind::invalid, std::move(reason)}; }
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : content_(std::move(value)) {}
+  Result(Refusal refusal) : content_(std::move(refusal)) {}
+
+  explicit operator bool() const { return content_.index() == 0; }
+  T& operator*() { return std::get<0>(content_); }
+  const T& operator*() const { return std::get<0>(content_); }
+  T* operator->() { return &std::get<0>(content_); }
+  const T* operator->() const { return &std::get<0>(content_); }
+  const Refusal& refusal() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<T, Refusal> content_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,73 @@
+// Something that evaluates an op: a model, a device, a recording, a plugin. Families bind unit names to ops.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arithmetic/trace.h"
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+/// What a unit's row promises: a property's name and where it holds. `equals_model` names another unit in `detail`.
+struct Claim {
+  std::string property;
+  std::string detail;
+};
+
+/// A visitor of the steps of one case's arithmetic.
+struct RecordingTrace {
+  static constexpr bool enabled = true;
+  std::vector<Step> steps;
+  void operator()(const Step& step) { steps.push_back(step); }
+};
+
+/// Evaluates cases of the op that it was bound to. run() is const and may be called from many threads at once.
+class Unit {
+ public:
+  virtual ~Unit() = default;
+  const std::string& name() const { return name_; }
+  const std::vector<Claim>& claims() const { return claims_; }
+
+  /// Evaluates every case of the batch (whose op is the bound one) into outcomes, resized to fit.
+  virtual void run(const Batch& batch, Outcomes& outcomes) const = 0;
+
+  /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
+  virtual const DotModel* model() const { return nullptr; }
+
+  void describe(std::string name, std::vector<Claim> claims) {
+    name_ = std::move(name);
+    claims_ = std::move(claims);
+  }
+
+ private:
+  std::string name_;
+  std::vector<Claim> claims_;
+};
+
+/// What `list` prints of a unit.
+struct UnitInfo {
+  std::string name;
+  std::string summary;
+  std::string source;  ///< citation of the row
+  std::vector<Claim> claims;
+  std::string unavailable;  ///< reason why this machine cannot run it; empty: it can
+};
+
+/// A family of units: it lists names and binds a name (with its ?overrides) to an op.
+class Family {
+ public:
+  virtual ~Family() = default;
+  /// Whether `name` (without overrides) is of this family's syntax.
+  virtual bool owns(std::string_view name) const = 0;
+  virtual std::vector<UnitInfo> list() const = 0;
+  /// A unit for the op, or a refusal with its reason.
+  virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
+};
+
+/// Runs one case of a dot given as encodings (tests, tools). a and b have op.k entries.
+uint64_t run_one_dot(const Unit& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
+                     uint64_t c, const std::vector<uint64_t>& scale_a = {}, const std::vector<uint64_t>& scale_b = {});
+
+}  // namespace mmafuzz

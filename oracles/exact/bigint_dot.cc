@@ -1,0 +1,196 @@
+// The twin of the exact dot product in arbitrary-precision integers: fixed point at the weight of the least product.
+#include <boost/multiprecision/cpp_int.hpp>
+
+#include "oracles/exact/exact_dot.h"
+
+namespace mmafuzz::exact {
+namespace {
+
+using boost::multiprecision::cpp_int;
+
+/// A decoded term; weight is the exponent of the last bit of `value`.
+struct Term {
+  enum Class { finite, infinite, not_a_number } cls = finite;
+  bool negative = false;
+  cpp_int magnitude = 0;
+  int weight = 0;
+};
+
+Term read(const FormatFields& f, uint64_t encoding) {
+  Term t;
+  if (f.integer) {
+    cpp_int value = encoding;
+    if (f.has_sign() && encoding >= (uint64_t{1} << (f.width - 1))) value -= cpp_int(1) << f.width;
+    t.negative = value < 0;
+    t.magnitude = abs(value);
+    return t;
+  }
+  uint64_t rest = encoding >> f.ignored_low_bits;
+  const uint64_t fraction = rest % (uint64_t{1} << f.fraction_bits);
+  rest /= uint64_t{1} << f.fraction_bits;
+  const uint64_t exponents = uint64_t{1} << f.exponent_bits, field = rest % exponents;
+  t.negative = f.sign == SignField::present && rest / exponents % 2 == 1;
+  const bool last_field = field == exponents - 1;
+  switch (f.specials) {
+    case Specials::ieee:
+      if (last_field) t.cls = fraction == 0 ? Term::infinite : Term::not_a_number;
+      break;
+    case Specials::fn:
+      if (last_field && fraction + 1 == uint64_t{1} << f.fraction_bits) t.cls = Term::not_a_number;
+      break;
+    case Specials::fnuz:
+      if (t.negative && field == 0 && fraction == 0) t.cls = Term::not_a_number;
+      break;
+    case Specials::top_code:
+      if (last_field) t.cls = Term::not_a_number;
+      break;
+    case Specials::none: break;
+  }
+  const bool implicit_one = field != 0 || f.subnormals == SubnormalRule::absent;
+  t.magnitude = fraction;
+  if (implicit_one) t.magnitude += cpp_int(1) << f.fraction_bits;
+  if (!implicit_one && f.subnormals == SubnormalRule::flushed) t.magnitude = 0;
+  const int shown = implicit_one ? static_cast<int>(field) : f.subnormals == SubnormalRule::literal ? 0 : 1;
+  t.weight = shown - f.bias - f.fraction_bits;
+  return t;
+}
+
+Term times(const Term& x, const Term& y) {
+  Term p;
+  p.negative = x.negative != y.negative;
+  p.magnitude = x.magnitude * y.magnitude;
+  p.weight = x.weight + y.weight;
+  const bool x_zero = x.cls == Term::finite && x.magnitude == 0, y_zero = y.cls == Term::finite && y.magnitude == 0;
+  if (x.cls == Term::not_a_number || y.cls == Term::not_a_number ||
+      (x.cls == Term::infinite && y_zero) || (y.cls == Term::infinite && x_zero)) {
+    p.cls = Term::not_a_number;
+  } else if (x.cls == Term::infinite || y.cls == Term::infinite) {
+    p.cls = Term::infinite;
+  }
+  return p;
+}
+
+/// The encodings of a format's non-negative finite numbers are ordered like their values, so rounding a magnitude is a
+/// search for the two neighbouring codes and a choice between them.
+cpp_int value_of_code(const FormatFields& f, uint64_t code, int weight) {
+  const Term t = read(f, code << f.ignored_low_bits);
+  return t.magnitude << (t.weight - weight);
+}
+
+uint64_t round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight,
+                         const RoundingRule& rule) {
+  // A weight at which every code is an integer, two bits below the least.
+  const int fine = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
+  const cpp_int exact = magnitude << (weight - fine);
+  const uint64_t greatest = f.greatest_magnitude();
+  uint64_t low = 0, high = greatest;
+  if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine)) return 0;
+  while (low < high) {  // the greatest code whose value is not above `exact`
+    const uint64_t middle = low + (high - low + 1) / 2;
+    // Codes of flushed subnormals all have the value 0; the order holds all the same.
+    if (value_of_code(f, middle, fine) <= exact) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  cpp_int below = value_of_code(f, low, fine);
+  if (f.subnormals == SubnormalRule::flushed && below == 0) low = 0;
+  if (below == exact) return low;
+  // The next number above, which for the greatest one is the overflow threshold's number 2^(emax+1) (or the next code of
+  // a format whose top code is NaN).
+  cpp_int above;
+  uint64_t next = low + 1;
+  const bool at_top = low == greatest;
+  if (at_top) {
+    above = below + (below - value_of_code(f, low - 1, fine));
+    if (f.fraction_bits == 0) above = below * 2;
+  } else {
+    if (f.subnormals == SubnormalRule::flushed && low == 0) next = uint64_t{1} << f.fraction_bits;
+    above = value_of_code(f, next, fine);
+  }
+  if (f.subnormals == SubnormalRule::flushed && low == 0) {
+    // Rounded on the subnormal grid first, then flushed (FACTS F.2 item 12: after rounding).
+    FormatFields gradual = f;
+    gradual.subnormals = SubnormalRule::gradual;
+    const uint64_t code = round_magnitude(gradual, negative, magnitude, weight, rule);
+    return code < (uint64_t{1} << f.fraction_bits) ? 0 : code;
+  }
+  const cpp_int twice = 2 * exact, middle = below + above;
+  bool up = false;
+  switch (rule.rounding) {
+    case Rounding::nearest_even: {
+      const bool hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
+      // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude.
+      up = twice > middle || (twice == middle && (low % 2 == 1 || hole || f.fraction_bits == 0));
+      break;
+    }
+    case Rounding::nearest_away: up = twice >= middle; break;
+    case Rounding::up: up = !negative; break;
+    case Rounding::down: up = negative; break;
+    default: break;
+  }
+  if (!at_top && !up) return low;
+  if (!at_top) return next;
+  // Beyond the greatest: below the next step it may still round down; otherwise it overflows.
+  if (exact < above && !up) return greatest;
+  bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away || up;
+  if (rule.rounding == Rounding::toward_zero) infinite = false;
+  if (rule.rounding == Rounding::up) infinite = !negative;
+  if (rule.rounding == Rounding::down) infinite = negative;
+  if (rule.overflow == Overflow::infinity) infinite = true;
+  if (rule.overflow == Overflow::saturate) infinite = false;
+  if (!infinite || f.specials == Specials::none) return greatest;
+  if (f.specials == Specials::ieee) return low_mask(f.exponent_bits) << f.fraction_bits;
+  return f.specials == Specials::fnuz ? f.sign_bit() : low_mask(f.exponent_bits + f.fraction_bits);
+}
+
+}  // namespace
+
+uint64_t bigint_dot(const Op& op, const DotOperands& in) {
+  const FormatFields& d = op.d.fields();
+  std::vector<Term> terms;
+  for (int i = 0; i < in.k; ++i) {
+    Term p = times(read(op.a.fields(), in.a[i]), read(op.b.fields(), in.b[i]));
+    if (op.has_scales()) {
+      p = times(p, read(op.scale_a.fields(), in.scale_a[i / op.scale_block]));
+      p = times(p, read(op.scale_b.fields(), in.scale_b[i / op.scale_block]));
+    }
+    terms.push_back(p);
+  }
+  terms.push_back(read(op.c.fields(), in.c));
+
+  bool nan = false, infinite[2] = {false, false}, sign_seen[2] = {false, false};
+  int weight = terms.back().weight;
+  for (const Term& t : terms) {
+    nan |= t.cls == Term::not_a_number;
+    if (t.cls == Term::infinite) infinite[t.negative] = true;
+    sign_seen[t.negative] = true;
+    weight = std::min(weight, t.weight);
+  }
+  if (nan || (infinite[0] && infinite[1])) return d.encode_nan();
+  if (infinite[0] || infinite[1]) {
+    const bool negative = infinite[1];
+    if (d.specials == Specials::ieee && !op.saturate) return d.encode_infinity(negative);
+    if (negative && !d.has_sign()) return d.encode_zero(false);
+    if (d.specials == Specials::none || op.saturate) return d.encode_greatest(negative);
+    return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
+  }
+  cpp_int sum = 0;
+  for (const Term& t : terms) {
+    const cpp_int shifted = t.magnitude << (t.weight - weight);
+    if (t.negative) {
+      sum -= shifted;
+    } else {
+      sum += shifted;
+    }
+  }
+  if (sum == 0) return d.encode_zero(sign_seen[1] && (!sign_seen[0] || op.rounding == Rounding::down));
+  const bool negative = sum < 0;
+  if (negative && !d.has_sign()) return d.has_nan() && !op.saturate ? d.encode_nan() : d.encode_zero(false);
+  const uint64_t code = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
+  if (d.specials == Specials::fnuz && (code == 0 || code == d.sign_bit())) return code;
+  return (code << d.ignored_low_bits) | (negative ? d.sign_bit() << d.ignored_low_bits : 0);
+}
+
+}  // namespace mmafuzz::exact

@@ -1,0 +1,39 @@
+// The exact dot product d = round(c + sum a[i]*b[i] (* scales)), rounded once as the op says; NaN canonical quiet; an
+// exact zero has the sign that IEEE 754-2019 6.3 gives a sum. Three independent ways of computing it:
+#pragma once
+
+#include "arithmetic/dot_model.h"
+#include "core/op.h"
+
+namespace mmafuzz::exact {
+
+/// Whether an op is one that exact dots are defined for; else the reason.
+Result<bool> supports_dot(const Op& op);
+
+/// The referee: every product and sum exact in MPFR (checked by MPFR's ternary value), rounded by mpfr_rint functions.
+uint64_t mpfr_dot(const Op& op, const DotOperands& in);
+
+/// The twin: fixed point in boost::multiprecision::cpp_int, rounded by integer division; shares nothing with the others
+/// but the format's field widths.
+uint64_t bigint_dot(const Op& op, const DotOperands& in);
+
+/// The fast path: a fixed-width accumulator as wide as the op's exponent range.
+class FastDot {
+ public:
+  explicit FastDot(const Op& op);
+  uint64_t operator()(const DotOperands& in) const;
+
+ private:
+  template <int Words>
+  uint64_t evaluate(const DotOperands& in) const;
+
+  FormatFields a_, b_, c_, d_, scale_a_, scale_b_;
+  RoundingRule rule_;
+  int scale_block_;
+  int unit_;            ///< weight exponent of the accumulator's last bit
+  int words_;           ///< 5, 10 or 80
+  bool products_in_128_;  ///< all products and their sum fit in 127 bits from product_unit_
+  int product_unit_;
+};
+
+}  // namespace mmafuzz::exact

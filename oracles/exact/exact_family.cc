@@ -1,0 +1,54 @@
+// The units `exact`, `exact:mpfr` and `exact:bigint`: the mathematical result, rounded once.
+#include "oracles/exact/exact_dot.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "oracles/families.h"
+#include "oracles/units/function_unit.h"
+
+namespace mmafuzz {
+namespace {
+
+class ExactFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override {
+    return name == "exact" || name == "exact:mpfr" || name == "exact:bigint";
+  }
+
+  std::vector<UnitInfo> list() const override {
+    return {{"exact", "any dot, scalar operation or conversion: the exact result rounded once (fast path; MPFR elsewhere)",
+             "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
+            {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", {}, ""},
+            {"exact:bigint", "the twin: cpp_int fixed point; dots only", "Boost.Multiprecision", {{"equals_model", "exact:mpfr"}}, ""}};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    if (name.find('?') != std::string::npos) return invalid("unit " + name + ": exact has no parameters");
+    if (op.rounding == Rounding::stochastic) return declined("exact does not round stochastically");
+    std::unique_ptr<Unit> unit;
+    if (op.kind == OpKind::dot) {
+      const Result<bool> supported = exact::supports_dot(op);
+      if (!supported) return supported.refusal();
+      if (name == "exact") unit = make_dot_unit(exact::FastDot(op));
+      if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
+      if (name == "exact:bigint") unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
+    } else if (name == "exact:bigint") {
+      return declined("exact:bigint evaluates dot products only");
+    } else if (op.d.fields().integer) {
+      return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
+    } else if (op.kind == OpKind::convert) {
+      unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_convert(op, x[0]); });
+    } else if (op.kind == OpKind::scalar) {
+      unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
+    } else {
+      return declined("exact does not evaluate gemm cases yet");
+    }
+    std::vector<Claim> claims;
+    if (name != "exact:mpfr") claims.push_back({"equals_model", "exact:mpfr"});
+    return named(std::move(unit), name, std::move(claims));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_exact_family() { return std::make_unique<ExactFamily>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,300 @@
+#include "oracles/exact/mpfr_reference.h"
+
+#include <stdexcept>
+
+#include "oracles/exact/exact_dot.h"
+
+namespace mmafuzz::exact {
+namespace {
+
+/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision.
+void must_be_exact(int ternary) {
+  if (ternary != 0) throw std::logic_error("MPFR reference: a sum or product was not exact");
+}
+
+bool is_subnormal(const Format& format, uint64_t encoding) {
+  const FormatFields& f = format.fields();
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  return f.subnormals != SubnormalRule::absent && !f.integer && (code >> f.fraction_bits & low_mask(f.exponent_bits)) == 0 &&
+         (code & f.fraction_mask()) != 0;
+}
+
+bool is_signaling(const Format& format, uint64_t encoding) {
+  const FormatFields& f = format.fields();
+  if (f.specials != Specials::ieee) return false;
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  return (code >> f.fraction_bits & low_mask(f.exponent_bits)) == low_mask(f.exponent_bits) &&
+         (code & f.fraction_mask()) != 0 && !(code >> (f.fraction_bits - 1) & 1);
+}
+
+/// Greatest finite value of a format.
+void set_greatest(mpfr_ptr x, const Format& format) { set_from_encoding(x, format, format.fields().encode_greatest(false)); }
+
+uint64_t overflow_result(const FormatFields& f, bool negative, const RoundingRule& rule) {
+  bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away ||
+                  (rule.rounding == Rounding::up && !negative) || (rule.rounding == Rounding::down && negative);
+  if (rule.overflow == Overflow::infinity) infinite = true;
+  if (rule.overflow == Overflow::saturate) infinite = false;
+  if (!infinite || f.specials == Specials::none) return f.encode_greatest(negative);
+  if (f.specials == Specials::ieee) return f.encode_infinity(negative);
+  return f.encode_nan() | (negative && f.specials == Specials::fn ? f.sign_bit() : 0);
+}
+
+/// x rounded to an integer in the given mode.
+void round_to_integer(mpfr_ptr n, mpfr_srcptr x, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::nearest_even: mpfr_roundeven(n, x); break;
+    case Rounding::nearest_away: mpfr_round(n, x); break;
+    case Rounding::up: mpfr_ceil(n, x); break;
+    case Rounding::down: mpfr_floor(n, x); break;
+    default: mpfr_trunc(n, x); break;
+  }
+}
+
+/// Rounds x to `precision` significant bits, but not below weight 2^least; returns whether it was inexact.
+bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, Rounding rounding) {
+  const long quantum = std::max(static_cast<long>(mpfr_get_exp(x)) - precision, least);
+  Mpfr scaled(mpfr_get_prec(x)), integer(mpfr_get_prec(x) + 2);
+  must_be_exact(mpfr_mul_2si(scaled.get(), x, -quantum, MPFR_RNDN));
+  round_to_integer(integer.get(), scaled.get(), rounding);
+  must_be_exact(mpfr_mul_2si(result, integer.get(), quantum, MPFR_RNDN));
+  return mpfr_equal_p(integer.get(), scaled.get()) == 0;
+}
+
+/// Encodes a finite value that is representable and not above the greatest.
+uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
+  const bool negative = mpfr_signbit(x) != 0;
+  if (mpfr_zero_p(x)) return f.encode_zero(negative);
+  const long leading = static_cast<long>(mpfr_get_exp(x)) - 1;
+  const long emin = f.emin();
+  const bool normal = leading >= emin;
+  const long literal = !normal && f.subnormals == SubnormalRule::literal ? 1 : 0;
+  Mpfr scaled(mpfr_get_prec(x));
+  mpfr_abs(scaled.get(), x, MPFR_RNDN);
+  must_be_exact(mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
+  const uint64_t significand = mpfr_get_uj(scaled.get(), MPFR_RNDZ);
+  uint64_t code = significand & low_mask(f.fraction_bits);
+  if (normal) code |= static_cast<uint64_t>(leading + f.bias) << f.fraction_bits;
+  if (negative) code |= f.sign_bit();
+  return code << f.ignored_low_bits;
+}
+
+/// The literal CFloat reading: finds the two neighbours of x among subnormals and the least normal number.
+MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const RoundingRule& rule) {
+  const FormatFields& f = format.fields();
+  const bool negative = mpfr_signbit(x) != 0;
+  Mpfr low(128), high(128), magnitude(mpfr_get_prec(x)), middle(128);
+  mpfr_abs(magnitude.get(), x, MPFR_RNDN);
+  uint64_t code = 0;  // the greatest code whose value does not exceed |x|: a plain search
+  for (uint64_t candidate = 0; candidate <= low_mask(f.fraction_bits); ++candidate) {
+    set_from_encoding(low.get(), format, candidate);
+    if (mpfr_cmp(low.get(), magnitude.get()) <= 0) code = candidate;
+  }
+  set_from_encoding(low.get(), format, code);
+  set_from_encoding(high.get(), format, code + 1);
+  uint8_t flags = 0;
+  if (!mpfr_equal_p(low.get(), magnitude.get())) {
+    flags = flag::inexact;
+    mpfr_add(middle.get(), low.get(), high.get(), MPFR_RNDN);
+    mpfr_div_2ui(middle.get(), middle.get(), 1, MPFR_RNDN);
+    const int side = mpfr_cmp(magnitude.get(), middle.get());
+    const bool in_hole = code == low_mask(f.fraction_bits);
+    bool up = false;
+    if (rule.rounding == Rounding::nearest_even) up = side > 0 || (side == 0 && (in_hole || (code & 1)));
+    if (rule.rounding == Rounding::nearest_away) up = side >= 0;
+    if (rule.rounding == Rounding::up) up = !negative;
+    if (rule.rounding == Rounding::down) up = negative;
+    code += up;
+    if (code <= low_mask(f.fraction_bits)) flags |= flag::underflow;
+  }
+  return {(code | (negative && code ? f.sign_bit() : 0)) | (negative && !code ? f.encode_zero(true) : 0), flags};
+}
+
+}  // namespace
+
+void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
+  const FormatFields& f = format.fields();
+  if (f.integer) {
+    const int64_t value = f.has_sign() ? static_cast<int64_t>(encoding << (64 - f.width)) >> (64 - f.width)
+                                       : static_cast<int64_t>(encoding);
+    must_be_exact(mpfr_set_sj(x, value, MPFR_RNDN));
+    return;
+  }
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  const uint64_t fraction = code & low_mask(f.fraction_bits);
+  const uint64_t field = code >> f.fraction_bits & low_mask(f.exponent_bits);
+  const bool negative = f.sign == SignField::present && (code >> (f.fraction_bits + f.exponent_bits) & 1);
+  const bool top = field == low_mask(f.exponent_bits), all_ones = fraction == low_mask(f.fraction_bits);
+  if ((f.specials == Specials::ieee && top && fraction) || (f.specials == Specials::fn && top && all_ones) ||
+      (f.specials == Specials::top_code && top) || (f.specials == Specials::fnuz && negative && !field && !fraction)) {
+    mpfr_set_nan(x);
+    return;
+  }
+  if (f.specials == Specials::ieee && top) {
+    mpfr_set_inf(x, negative ? -1 : 1);
+    return;
+  }
+  if (field == 0 && f.subnormals != SubnormalRule::absent) {
+    const long weight = 1L - f.bias - f.fraction_bits - (f.subnormals == SubnormalRule::literal ? 1 : 0);
+    must_be_exact(mpfr_set_uj_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
+  } else {
+    const uint64_t significand = fraction + (uint64_t{1} << f.fraction_bits);
+    must_be_exact(mpfr_set_uj_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
+  }
+  if (negative) mpfr_neg(x, x, MPFR_RNDN);
+}
+
+MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
+  const FormatFields& f = format.fields();
+  const bool negative = mpfr_signbit(x) != 0;
+  if (mpfr_nan_p(x)) return {f.encode_nan(), 0};
+  if (mpfr_inf_p(x)) {
+    if (f.has_infinity() && rule.overflow != Overflow::saturate) return {f.encode_infinity(negative), 0};
+    if (negative && !f.has_sign()) return {f.encode_zero(false), flag::overflow | flag::inexact};
+    RoundingRule nearest = rule;
+    nearest.rounding = Rounding::nearest_even;
+    return {overflow_result(f, negative, nearest), flag::overflow | flag::inexact};
+  }
+  if (mpfr_zero_p(x)) return {f.encode_zero(negative), 0};
+  if (negative && !f.has_sign())
+    return {f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false), flag::invalid};
+  if (truncated) {  // stand in for the dropped remainder by half a unit beyond the last bit
+    Mpfr longer(mpfr_get_prec(x) + 2), half(64);
+    mpfr_set_si_2exp(half.get(), negative ? -1 : 1, mpfr_get_exp(x) - mpfr_get_prec(x) - 1, MPFR_RNDN);
+    must_be_exact(mpfr_add(longer.get(), x, half.get(), MPFR_RNDN));
+    return round_mpfr(format, longer.get(), rule, false);
+  }
+  const int precision = f.fraction_bits + 1;
+  const long emin = f.emin();
+  const bool below_normal = mpfr_get_exp(x) - 1 < emin;
+  if (below_normal && f.subnormals == SubnormalRule::absent)
+    return {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
+  if (below_normal && f.subnormals == SubnormalRule::literal) return round_below_least_normal(format, x, rule);
+
+  Mpfr rounded(mpfr_get_prec(x) + 2), limit(128);
+  const bool inexact = round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule.rounding);
+  uint8_t flags = inexact ? flag::inexact : 0;
+  if (below_normal && inexact) {
+    bool tiny = true;
+    if (rule.tininess == Tininess::after) {
+      Mpfr unbounded(mpfr_get_prec(x) + 2);
+      round_to_quantum(unbounded.get(), x, precision, -1000000, rule.rounding);
+      tiny = mpfr_get_exp(unbounded.get()) - 1 < emin;
+    }
+    if (tiny) flags |= flag::underflow;
+  }
+  if (f.subnormals == SubnormalRule::flushed && !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin)
+    return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
+  set_greatest(limit.get(), format);
+  if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
+    return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
+  if (mpfr_zero_p(rounded.get())) return {f.encode_zero(negative), flags};
+  return {encode_representable(f, rounded.get()), flags};
+}
+
+MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
+  const Format& format = op.a;
+  Mpfr x(64), y(64), z(64), result(sum_precision);
+  mpfr_ptr value[3] = {x.get(), y.get(), z.get()};
+  bool any_nan = false, signaling = false, subnormal = false;
+  for (int i = 0; i < op.arity(); ++i) {
+    set_from_encoding(value[i], format, operands[i]);
+    any_nan |= mpfr_nan_p(value[i]) != 0;
+    signaling |= is_signaling(format, operands[i]);
+    subnormal |= is_subnormal(format, operands[i]);
+    if (op.flush_to_zero && is_subnormal(format, operands[i])) mpfr_set_zero(value[i], mpfr_signbit(value[i]) ? -1 : 1);
+  }
+  // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x - x.
+  const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
+  uint8_t flags = 0;
+  bool truncated = false;
+  switch (op.scalar) {
+    case ScalarOperation::add: must_be_exact(mpfr_add(result.get(), x.get(), y.get(), direction)); break;
+    case ScalarOperation::sub: must_be_exact(mpfr_sub(result.get(), x.get(), y.get(), direction)); break;
+    case ScalarOperation::mul: must_be_exact(mpfr_mul(result.get(), x.get(), y.get(), direction)); break;
+    case ScalarOperation::fma: must_be_exact(mpfr_fma(result.get(), x.get(), y.get(), z.get(), direction)); break;
+    case ScalarOperation::rcp:
+    case ScalarOperation::div:
+    case ScalarOperation::sqrt: {
+      mpfr_set_prec(result.get(), 256);
+      mpfr_clear_divby0();
+      int ternary = 0;
+      if (op.scalar == ScalarOperation::sqrt) {
+        ternary = mpfr_sqrt(result.get(), x.get(), MPFR_RNDZ);
+      } else if (op.scalar == ScalarOperation::rcp) {
+        ternary = mpfr_ui_div(result.get(), 1, x.get(), MPFR_RNDZ);
+      } else {
+        ternary = mpfr_div(result.get(), x.get(), y.get(), MPFR_RNDZ);
+      }
+      truncated = ternary != 0;
+      if (mpfr_divby0_p()) flags |= flag::divide_by_zero;
+      break;
+    }
+  }
+  if (mpfr_nan_p(result.get()) && !any_nan) flags |= flag::invalid;
+  MpfrRounded r = round_mpfr(format, result.get(), op.rounding_rule(), truncated);
+  if (op.flush_to_zero && is_subnormal(format, r.encoding)) {
+    r.encoding &= format.fields().in_container(format.fields().sign_bit());
+    r.flags |= flag::underflow | flag::inexact;
+  }
+  r.flags |= flags;
+  if (signaling) r.flags |= flag::invalid;
+  if (subnormal && !any_nan && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  return r;
+}
+
+MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
+  Mpfr x(64);
+  set_from_encoding(x.get(), op.a, source);
+  if (op.flush_to_zero && is_subnormal(op.a, source)) mpfr_set_zero(x.get(), mpfr_signbit(x.get()) ? -1 : 1);
+  const FormatFields& to = op.d.fields();
+  MpfrRounded r;
+  if (mpfr_zero_p(x.get()) && to.subnormals == SubnormalRule::absent) {
+    r = {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
+  } else {
+    r = round_mpfr(op.d, x.get(), op.rounding_rule());
+  }
+  if (op.flush_to_zero && is_subnormal(op.d, r.encoding)) {
+    r.encoding &= to.in_container(to.sign_bit());
+    r.flags |= flag::underflow | flag::inexact;
+  }
+  const bool nan = mpfr_nan_p(x.get()) != 0;
+  if (nan && !to.has_nan()) r.flags |= flag::invalid;
+  if (is_signaling(op.a, source)) r.flags |= flag::invalid;
+  if (is_subnormal(op.a, source) && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  return r;
+}
+
+uint64_t mpfr_dot(const Op& op, const DotOperands& in) {
+  Mpfr sum(sum_precision), product(256), x(64), y(64), scale(64);
+  bool all_negative = true, all_positive = true;
+  const auto accumulate = [&](mpfr_srcptr term, bool first) {
+    (mpfr_signbit(term) ? all_positive : all_negative) = false;
+    if (first) {
+      must_be_exact(mpfr_set(sum.get(), term, MPFR_RNDN));
+    } else {
+      must_be_exact(mpfr_add(sum.get(), sum.get(), term, MPFR_RNDN));
+    }
+  };
+  for (int i = 0; i < in.k; ++i) {
+    set_from_encoding(x.get(), op.a, in.a[i]);
+    set_from_encoding(y.get(), op.b, in.b[i]);
+    must_be_exact(mpfr_mul(product.get(), x.get(), y.get(), MPFR_RNDN));
+    if (op.has_scales()) {
+      for (const auto& [format, encodings] : {std::pair{&op.scale_a, in.scale_a}, std::pair{&op.scale_b, in.scale_b}}) {
+        set_from_encoding(scale.get(), *format, encodings[i / op.scale_block]);
+        must_be_exact(mpfr_mul(product.get(), product.get(), scale.get(), MPFR_RNDN));
+      }
+    }
+    accumulate(product.get(), i == 0);
+  }
+  set_from_encoding(x.get(), op.c, in.c);
+  accumulate(x.get(), false);
+  if (mpfr_zero_p(sum.get())) {
+    const bool negative = all_negative || (!all_positive && op.rounding == Rounding::down);
+    return op.d.fields().encode_zero(negative);
+  }
+  return round_mpfr(op.d, sum.get(), op.rounding_rule()).encoding;
+}
+
+}  // namespace mmafuzz::exact

@@ -1,0 +1,44 @@
+// Reference arithmetic in MPFR: values of encodings, and one rounding to a format by MPFR's own rounding functions. It
+// shares the format's field widths with the rest and nothing else.
+#pragma once
+
+#include <mpfr.h>
+
+#include "core/op.h"
+
+namespace mmafuzz::exact {
+
+/// An MPFR number that frees itself.
+class Mpfr {
+ public:
+  explicit Mpfr(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
+  ~Mpfr() { mpfr_clear(value_); }
+  Mpfr(const Mpfr&) = delete;
+  Mpfr& operator=(const Mpfr&) = delete;
+  mpfr_ptr get() { return value_; }
+  mpfr_srcptr get() const { return value_; }
+
+ private:
+  mpfr_t value_;
+};
+
+/// Precision that holds any sum of products of the project's formats exactly (fp64 squared spans 4196 bits).
+inline constexpr mpfr_prec_t sum_precision = 5200;
+
+/// Sets x to the exact value of an encoding (NaN, infinities and signed zeros included); x must have >= 64 bits.
+void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding);
+
+struct MpfrRounded {
+  uint64_t encoding;
+  uint8_t flags;
+};
+
+/// Rounds x to a format once. `truncated` says that x is a truncation of a longer value (a positive remainder below
+/// its last bit was dropped), which must have at least twice the format's precision.
+MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated = false);
+
+/// Scalar operations and conversions of the op, by MPFR. operands: op.arity() encodings (convert: one).
+MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands);
+MpfrRounded mpfr_convert(const Op& op, uint64_t source);
+
+}  // namespace mmafuzz::exact

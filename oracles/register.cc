@@ -1,0 +1,15 @@
+#include "oracles/families.h"
+
+namespace mmafuzz {
+
+void add_oracle_units(Registry& registry) {
+  registry.add(make_exact_family());
+  registry.add(make_ieee_family());
+  registry.add(make_model_family());
+  registry.add(make_twin_family());
+  registry.add(make_cpu_family());
+  registry.add(make_recorded_family());
+  registry.add(make_plugin_family());
+}
+
+}  // namespace mmafuzz

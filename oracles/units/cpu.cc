@@ -1,0 +1,296 @@
+// The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags, F16C,
+// and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
+#include "oracles/families.h"
+#include "oracles/units/function_unit.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <bit>
+
+namespace mmafuzz {
+namespace {
+
+#if defined(__x86_64__)
+
+// MXCSR (Intel SDM vol. 1, 10.2.3): exception flags in bits 0..5, masks in 7..12, rounding in 13..14.
+constexpr uint32_t mxcsr_all_masked = 0x1f80;
+constexpr uint32_t mxcsr_denormals_are_zero = 0x0040, mxcsr_flush_to_zero = 0x8000;
+
+uint32_t mxcsr_for(const Op& op) {
+  uint32_t mode = mxcsr_all_masked;
+  switch (op.rounding) {
+    case Rounding::down: mode |= 1u << 13; break;
+    case Rounding::up: mode |= 2u << 13; break;
+    case Rounding::toward_zero: mode |= 3u << 13; break;
+    default: break;
+  }
+  if (op.flush_to_zero) mode |= mxcsr_denormals_are_zero | mxcsr_flush_to_zero;
+  return mode;
+}
+
+/// MXCSR flags (IE DE ZE OE UE PE from bit 0) as the case text's flags.
+uint8_t flags_of(uint32_t mxcsr) {
+  uint8_t flags = 0;
+  if (mxcsr & 0x01) flags |= flag::invalid;
+  if (mxcsr & 0x02) flags |= flag::denormal_operand;
+  if (mxcsr & 0x04) flags |= flag::divide_by_zero;
+  if (mxcsr & 0x08) flags |= flag::overflow;
+  if (mxcsr & 0x10) flags |= flag::underflow;
+  if (mxcsr & 0x20) flags |= flag::inexact;
+  return flags;
+}
+
+struct Answer {
+  uint64_t encoding;
+  uint8_t flags;
+};
+
+// One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
+#define MMAFUZZ_SSE(type, instruction)                                                                                \
+  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"                 \
+               : [x] "+x"(x), [after] "=m"(after)                                                                      \
+               : [y] "x"(y), [mode] "m"(mode), [saved] "m"(saved))
+
+template <class Float, class Bits>
+Answer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t* operands) {
+  Float x = std::bit_cast<Float>(static_cast<Bits>(operands[0]));
+  Float y = std::bit_cast<Float>(static_cast<Bits>(operands[1]));
+  Float z = std::bit_cast<Float>(static_cast<Bits>(operands[2]));
+  const uint32_t saved = _mm_getcsr();
+  uint32_t after = 0;
+  constexpr bool single = sizeof(Float) == 4;
+  switch (operation) {
+    case ScalarOperation::add:
+      if constexpr (single) MMAFUZZ_SSE(float, "addss"); else MMAFUZZ_SSE(double, "addsd");
+      break;
+    case ScalarOperation::sub:
+      if constexpr (single) MMAFUZZ_SSE(float, "subss"); else MMAFUZZ_SSE(double, "subsd");
+      break;
+    case ScalarOperation::mul:
+      if constexpr (single) MMAFUZZ_SSE(float, "mulss"); else MMAFUZZ_SSE(double, "mulsd");
+      break;
+    case ScalarOperation::div:
+      if constexpr (single) MMAFUZZ_SSE(float, "divss"); else MMAFUZZ_SSE(double, "divsd");
+      break;
+    case ScalarOperation::sqrt:
+      y = x;
+      if constexpr (single) MMAFUZZ_SSE(float, "sqrtss"); else MMAFUZZ_SSE(double, "sqrtsd");
+      break;
+    case ScalarOperation::fma:
+      // vfmadd213 z, y, x: x = y * x + z.
+      if constexpr (single) {
+        asm volatile("ldmxcsr %[mode]\n\tvfmadd213ss %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
+                     : [x] "+x"(x), [after] "=m"(after) : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
+      } else {
+        asm volatile("ldmxcsr %[mode]\n\tvfmadd213sd %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
+                     : [x] "+x"(x), [after] "=m"(after) : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
+      }
+      break;
+    case ScalarOperation::rcp: break;  // not offered: x86's rcpss is an approximation
+  }
+  return {std::bit_cast<Bits>(x), flags_of(after)};
+}
+
+#undef MMAFUZZ_SSE
+
+/// A chain of the machine's FMAs from c, as dot products of fp32 or fp64.
+template <class Float, class Bits>
+uint64_t fma_chain(const DotOperands& in, uint32_t mode) {
+  uint64_t accumulator = in.c;
+  for (int i = 0; i < in.k; ++i) {
+    const uint64_t operands[3] = {in.a[i], in.b[i], accumulator};
+    accumulator = run_instruction<Float, Bits>(ScalarOperation::fma, mode, operands).encoding;
+  }
+  return accumulator;
+}
+
+/// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
+__attribute__((target("f16c"))) Answer to_half(const Op& op, uint64_t source) {
+  const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
+  const uint32_t saved = _mm_getcsr();
+  const uint32_t mode = mxcsr_for(op);
+  uint32_t after = 0;
+  __m128i result;
+  // The immediate 4 takes the rounding mode from MXCSR.
+  asm volatile("ldmxcsr %[mode]\n\tvcvtps2ph $4, %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
+               : [r] "=x"(result), [after] "=m"(after) : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+  return {static_cast<uint64_t>(_mm_cvtsi128_si32(result)) & 0xffff, flags_of(after)};
+}
+
+/// vcvtph2ps (F16C): exact.
+__attribute__((target("f16c"))) Answer from_half(uint64_t source) {
+  const __m128i x = _mm_cvtsi32_si128(static_cast<int>(source));
+  const uint32_t saved = _mm_getcsr(), mode = mxcsr_all_masked;
+  uint32_t after = 0;
+  __m128 result;
+  asm volatile("ldmxcsr %[mode]\n\tvcvtph2ps %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
+               : [r] "=x"(result), [after] "=m"(after) : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+  return {static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(result))), flags_of(after)};
+}
+
+/// vdpbf16ps on lane 0: pairs of bf16 products into fp32 (Intel SDM: flushes subnormals, ignores MXCSR).
+__attribute__((target("avx512bf16,avx512vl"))) uint64_t bf16_dot(const DotOperands& in) {
+  __m128 accumulator = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(in.c)));
+  for (int i = 0; i < in.k; i += 2) {
+    const auto pair = [&](const uint64_t* v) {
+      const uint64_t high = i + 1 < in.k ? v[i + 1] : 0;
+      return (__m128bh)_mm_cvtsi32_si128(static_cast<int>(v[i] | high << 16));
+    };
+    accumulator = _mm_dpbf16_ps(accumulator, pair(in.a), pair(in.b));
+  }
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(accumulator)));
+}
+
+/// vcvtneps2bf16: nearest even, subnormals flushed, no flags.
+__attribute__((target("avx512bf16,avx512vl"))) Answer to_bf16(uint64_t source) {
+  const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
+  const __m128i r = (__m128i)_mm_cvtneps_pbh(x);
+  return {static_cast<uint64_t>(_mm_cvtsi128_si32(r)) & 0xffff, 0};
+}
+
+bool has_fma() { return __builtin_cpu_supports("fma"); }
+bool has_f16c() { return __builtin_cpu_supports("f16c"); }
+bool has_avx512_bf16() { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl"); }
+bool has_avx512_fp16() { return false; }
+
+#else
+
+bool has_fma() { return false; }
+bool has_f16c() { return false; }
+bool has_avx512_bf16() { return false; }
+bool has_avx512_fp16() { return false; }
+
+#endif
+
+struct Instruction {
+  const char* name;
+  const char* summary;
+  bool (*present)();
+  const char* feature;
+  std::vector<Claim> claims;
+};
+
+bool always() {
+#if defined(__x86_64__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+const std::vector<Instruction>& instructions() {
+  const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
+  static const std::vector<Instruction> all = {
+      {"cpu:add.f32", "addss", always, "x86-64", is_ieee},     {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
+      {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},     {"cpu:sub.f64", "subsd", always, "x86-64", is_ieee},
+      {"cpu:mul.f32", "mulss", always, "x86-64", is_ieee},     {"cpu:mul.f64", "mulsd", always, "x86-64", is_ieee},
+      {"cpu:div.f32", "divss", always, "x86-64", is_ieee},     {"cpu:div.f64", "divsd", always, "x86-64", is_ieee},
+      {"cpu:sqrt.f32", "sqrtss", always, "x86-64", is_ieee},   {"cpu:sqrt.f64", "sqrtsd", always, "x86-64", is_ieee},
+      {"cpu:fma.f32", "vfmadd213ss; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
+      {"cpu:fma.f64", "vfmadd213sd; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
+      {"cpu:cvt.f16.f32", "vcvtps2ph, fp32 to fp16", has_f16c, "F16C", is_ieee},
+      {"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee},
+      {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
+      {"cpu:dpbf16.f32.bf16.bf16.f32", "vdpbf16ps, pairs of bf16 products; unpublished order, checked by properties only",
+       has_avx512_bf16, "AVX512-BF16", {{"swap_operands", ""}, {"sign_symmetry", ""}}},
+      {"cpu:fma.f16", "vfmadd213sh", has_avx512_fp16, "AVX512-FP16", is_ieee},
+  };
+  return all;
+}
+
+const Instruction* find_instruction(std::string_view name) {
+  for (const Instruction& i : instructions())
+    if (name == i.name) return &i;
+  return nullptr;
+}
+
+std::string missing(const Instruction& i) { return std::string("this machine's CPU has no ") + i.feature; }
+
+class CpuFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return find_instruction(name) != nullptr; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const Instruction& i : instructions())
+      all.push_back({i.name, i.summary, "Intel SDM, AMD APM", i.claims, i.present() ? "" : missing(i)});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const Instruction* instruction = find_instruction(name);
+    if (!instruction) return invalid("unit " + name + ": a CPU instruction has no parameters");
+    if (!instruction->present()) return declined(missing(*instruction));
+#if defined(__x86_64__)
+    if (op.rounding == Rounding::nearest_away || op.rounding == Rounding::stochastic)
+      return declined("x86 does not round " + std::string(name_of(op.rounding)));
+    if (op.tininess == Tininess::before) return declined("x86 detects tininess after rounding");
+    if (op.saturate) return declined("x86 does not saturate");
+    return bind_instruction(*instruction, op);
+#else
+    return declined("not an x86-64 machine");
+#endif
+  }
+
+ private:
+#if defined(__x86_64__)
+  static Result<std::unique_ptr<Unit>> bind_instruction(const Instruction& instruction, const Op& op) {
+    const std::string name = instruction.name;
+    const auto is = [&](const char* a, const char* d) { return op.a.name() == a && op.d.name() == d; };
+    const uint32_t mode = mxcsr_for(op);
+    std::vector<Claim> claims = instruction.claims;
+    std::unique_ptr<Unit> unit;
+    if (name == "cpu:cvt.f16.f32") {
+      if (op.kind != OpKind::convert || !is("fp32", "fp16")) return declined(name + " converts fp32 to fp16");
+      if (op.flush_to_zero) return declined("vcvtps2ph ignores flush-to-zero");
+      unit = make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
+    } else if (name == "cpu:cvt.f32.f16") {
+      if (op.kind != OpKind::convert || !is("fp16", "fp32")) return declined(name + " converts fp16 to fp32");
+      if (op.flush_to_zero) return declined("vcvtph2ps ignores denormals-are-zero");
+      unit = make_scalar_unit([](const uint64_t* x) { return from_half(x[0]); });
+    } else if (name == "cpu:cvt.bf16.f32") {
+      if (op.kind != OpKind::convert || !is("fp32", "bf16")) return declined(name + " converts fp32 to bf16");
+      if (op.rounding != Rounding::nearest_even) return declined("vcvtneps2bf16 rounds to nearest even");
+      unit = make_scalar_unit([](const uint64_t* x) { return to_bf16(x[0]); });
+    } else if (name == "cpu:dpbf16.f32.bf16.bf16.f32") {
+      if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" || op.has_scales())
+        return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
+      if (op.rounding != Rounding::nearest_even) return declined("vdpbf16ps rounds to nearest even");
+      unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
+    } else {
+      const bool single = name.ends_with("f32");
+      const char* format = single ? "fp32" : "fp64";
+      const std::string operation = name.substr(4, name.rfind('.') - 4);
+      if (op.kind == OpKind::dot && operation == "fma") {
+        if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
+          return declined(name + " takes dots whose formats are all " + format);
+        if (op.flush_to_zero) return declined("flush-to-zero is not defined for dots");
+        claims = {{"equals_model", "ieee:fma"}};
+        if (single) {
+          unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });
+        } else {
+          unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<double, uint64_t>(in, mode); });
+        }
+      } else {
+        if (op.kind != OpKind::scalar || operation != name_of(op.scalar) || !is(format, format))
+          return declined(name + " takes 'op scalar " + operation + " format=" + format + "'");
+        const ScalarOperation scalar = op.scalar;
+        if (single) {
+          unit = make_scalar_unit([=](const uint64_t* x) { return run_instruction<float, uint32_t>(scalar, mode, x); });
+        } else {
+          unit = make_scalar_unit([=](const uint64_t* x) { return run_instruction<double, uint64_t>(scalar, mode, x); });
+        }
+      }
+    }
+    return named(std::move(unit), name, std::move(claims));
+  }
+#endif
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_cpu_family() { return std::make_unique<CpuFamily>(); }
+
+}  // namespace mmafuzz

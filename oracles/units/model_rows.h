@@ -1,0 +1,44 @@
+// A model's row: its name, its parameters and formats, what it claims and where that comes from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arithmetic/dot_model.h"
+#include "core/op.h"
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+struct ModelRow {
+  std::string arch;         ///< "hopper"
+  std::string instruction;  ///< "mma", "wgmma", "tcgen05.kind::f16", "mfma", ...
+  std::string shape;        ///< "m16n8k16"
+  std::string types;        ///< "f32.f16.f16.f32[.ue8m0]": d, a, b, c (and the scales), PTX names
+  Op op;                    ///< formats, k of the instruction, scales
+  DotModel model;
+  std::vector<Claim> claims;
+  std::string source;
+
+  /// "hopper/mma.m16n8k16.f32.f16.f16.f32": what follows `model:`.
+  std::string name() const { return arch + "/" + instruction + "." + shape + "." + types; }
+};
+
+/// The rows of one vendor, in nvidia.cc and amd.cc.
+std::vector<ModelRow> nvidia_rows();
+std::vector<ModelRow> amd_rows();
+
+/// All rows.
+const std::vector<ModelRow>& model_rows();
+
+/// The row of that name; any valid n of wgmma and m, n of tcgen05 finds the listed shape. nullptr if there is none.
+const ModelRow* find_model_row(std::string_view name);
+
+/// Starts a row: formats from the types, k from the shape, everything else at its default.
+ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
+
+/// The model that claims to describe a recording's provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names), or
+/// a refusal that says what is unknown about it.
+Result<std::string> model_of_provenance(std::string_view provenance);
+
+}  // namespace mmafuzz

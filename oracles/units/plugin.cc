@@ -1,0 +1,121 @@
+// The family `plugin:<file.so>`: units in shared libraries behind the C interface of plugin_abi.h.
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+#include "oracles/families.h"
+#include "oracles/units/function_unit.h"
+#include "oracles/units/plugin_abi.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view prefix = "plugin:";
+
+/// A loaded plugin. Never unloaded: a simulator may keep threads and exit handlers.
+struct Library {
+  decltype(&mmafuzz_plugin_abi) abi = nullptr;
+  decltype(&mmafuzz_plugin_name) name = nullptr;
+  decltype(&mmafuzz_plugin_supports) supports = nullptr;
+  decltype(&mmafuzz_plugin_run) run = nullptr;
+};
+
+template <class Function>
+bool find_symbol(void* handle, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, symbol));
+  return function != nullptr;
+}
+
+Result<Library> load(const std::string& path) {
+  // A name without a slash would be searched in the system's folders; a unit is a file.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return declined(std::string("cannot load plugin: ") + dlerror());
+  Library library;
+  for (const char* missing : {find_symbol(handle, "mmafuzz_plugin_abi", library.abi) ? nullptr : "mmafuzz_plugin_abi",
+                              find_symbol(handle, "mmafuzz_plugin_name", library.name) ? nullptr : "mmafuzz_plugin_name",
+                              find_symbol(handle, "mmafuzz_plugin_supports", library.supports) ? nullptr : "mmafuzz_plugin_supports",
+                              find_symbol(handle, "mmafuzz_plugin_run", library.run) ? nullptr : "mmafuzz_plugin_run"})
+    if (missing) return declined(path + " is no mmafuzz plugin: it does not export " + missing);
+  if (library.abi() != MMAFUZZ_PLUGIN_ABI)
+    return declined(path + " was built for plugin interface " + std::to_string(library.abi()) + ", this is " +
+                    std::to_string(MMAFUZZ_PLUGIN_ABI));
+  return library;
+}
+
+class PluginUnit final : public Unit {
+ public:
+  PluginUnit(const Library& library, const Op& op) : library_(library), op_(op) {
+    view_.kind = op.kind == OpKind::dot ? "dot" : op.kind == OpKind::convert ? "convert" : "scalar";
+    view_.operation = op_.kind == OpKind::scalar ? name_of(op_.scalar) : "";
+    view_.a = op_.a.name().c_str();
+    view_.b = op_.b.name().c_str();
+    view_.c = op_.c.name().c_str();
+    view_.d = op_.d.name().c_str();
+    view_.scale_a = op_.scale_a.name().c_str();
+    view_.scale_b = op_.scale_b.name().c_str();
+    view_.rounding = name_of(op_.rounding);
+    view_.k = op_.k;
+    view_.scale_block = op_.scale_block;
+  }
+
+  Result<bool> supported() const {
+    char reason[256] = "";
+    if (library_.supports(&view_, reason, sizeof reason)) return true;
+    reason[sizeof reason - 1] = 0;
+    return declined(std::string(library_.name()) + ": " + (reason[0] ? reason : "op not supported"));
+  }
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    std::vector<std::vector<uint64_t>> columns;
+    for (const Column& column : batch.inputs()) {
+      std::vector<uint64_t>& values = columns.emplace_back(batch.size() * size_t(column.count()));
+      for (size_t i = 0; i < batch.size(); ++i) column.unpack(i, values.data() + i * size_t(column.count()));
+    }
+    std::vector<uint64_t> results(batch.size());
+    mmafuzz_batch view{};
+    view.n = batch.size();
+    const auto at = [&](size_t i) { return i < columns.size() ? columns[i].data() : nullptr; };
+    view.a = at(0);
+    view.b = at(1);
+    view.c = at(2);
+    view.scale_a = at(3);
+    view.scale_b = at(4);
+    view.result = results.data();
+    if (const int code = library_.run(&view_, &view); code != 0)
+      throw std::runtime_error(name() + " failed with code " + std::to_string(code));
+    const uint64_t mask = op_.d.fields().container_mask();
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, results[i] & mask);
+  }
+
+ private:
+  Library library_;
+  Op op_;
+  mmafuzz_op view_{};
+};
+
+class PluginFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+
+  std::vector<UnitInfo> list() const override {
+    return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)", "", {}, ""}};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
+    const Result<Library> library = load(name.substr(prefix.size()));
+    if (!library) return library.refusal();
+    auto unit = std::make_unique<PluginUnit>(*library, op);
+    const Result<bool> supported = unit->supported();
+    if (!supported) return supported.refusal();
+    return named(std::move(unit), name);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_plugin_family() { return std::make_unique<PluginFamily>(); }
+
+}  // namespace mmafuzz

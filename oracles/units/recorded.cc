@@ -1,0 +1,78 @@
+// The family `recorded:<file>`: a case file as a device. It answers the cases that it holds and no others.
+#include <map>
+
+#include "core/case_text.h"
+#include "oracles/families.h"
+#include "oracles/units/function_unit.h"
+#include "oracles/units/model_rows.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view prefix = "recorded:";
+
+/// All input bytes of one case; the key under which its result is kept.
+std::string key_of(const Batch& batch, size_t index) {
+  std::string key;
+  for (const Column& column : batch.inputs())
+    key.append(reinterpret_cast<const char*>(column.data()) + index * column.stride(), column.stride());
+  return key;
+}
+
+class RecordedUnit final : public Unit {
+ public:
+  using Answers = std::map<std::string, std::vector<uint64_t>>;
+  explicit RecordedUnit(Answers answers) : answers_(std::move(answers)) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    outcomes.answered.assign(batch.size(), 0);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto found = answers_.find(key_of(batch, i));
+      if (found == answers_.end()) continue;
+      outcomes.answered[i] = 1;
+      for (size_t j = 0; j < found->second.size(); ++j) outcomes.results.set(i, static_cast<int>(j), found->second[j]);
+    }
+  }
+
+ private:
+  Answers answers_;
+};
+
+class RecordedFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+
+  std::vector<UnitInfo> list() const override {
+    return {{"recorded:<file>", "answers the cases of a case file with their recorded results", "", {}, ""}};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const std::string path = name.substr(prefix.size());
+    CaseReader reader(path);
+    CaseBlock block;
+    RecordedUnit::Answers answers;
+    std::string provenance;
+    while (reader.next(block, 4096)) {
+      if (to_text(block.batch.op()) != to_text(op)) continue;
+      provenance = block.unit;
+      for (size_t i = 0; i < block.batch.size(); ++i) {
+        if (!block.has_expected[i]) continue;
+        std::vector<uint64_t> values;
+        for (int j = 0; j < block.expected.count(); ++j) values.push_back(block.expected.get(i, j));
+        answers[key_of(block.batch, i)] = std::move(values);
+      }
+    }
+    if (reader.error()) return invalid(reader.error()->to_string());
+    if (answers.empty()) return declined(path + " has no results for '" + to_text(op) + "'");
+    std::vector<Claim> claims;
+    if (const Result<std::string> model = model_of_provenance(provenance)) claims.push_back({"equals_model", *model});
+    return named(std::make_unique<RecordedUnit>(std::move(answers)), name, std::move(claims));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_recorded_family() { return std::make_unique<RecordedFamily>(); }
+
+}  // namespace mmafuzz

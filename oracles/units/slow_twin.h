@@ -1,0 +1,15 @@
+// The slow twin of the dot kernels: the same results from arbitrary-precision arithmetic, written from the prose of
+// FACTS.md and sharing no code with the kernels. A difference means that one of the two misread the prose.
+#pragma once
+
+#include <cstdint>
+
+#include "arithmetic/dot_model.h"
+
+namespace mmafuzz {
+
+/// Result encoding, in model.d, of one dot case by arbitrary-precision arithmetic (FACTS A, B.1, C, G.2, G.4).
+/// operands.k may exceed model.k (instructions chained through d) or fall short of it (padded with +0, scales 1.0).
+uint64_t slow_twin_dot(const DotModel& model, const DotOperands& operands);
+
+}  // namespace mmafuzz

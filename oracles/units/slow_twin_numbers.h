@@ -1,0 +1,191 @@
+// The exact numbers of the slow twin: integers times powers of two, decoding, exact operations, and the one rounding.
+// Nothing here is ever held in a machine float or cut to a fixed width.
+#pragma once
+
+#include <algorithm>
+#include <boost/multiprecision/cpp_int.hpp>
+
+#include "arithmetic/dot_model.h"
+
+namespace mmafuzz::slow_twin {
+
+using boost::multiprecision::cpp_int;
+
+/// What MMA-Sim 2025 and CDNA3's second stage read for a zero, in every format (A.2, A.5).
+inline constexpr int exponent_of_zero = -126;
+
+/// units * 2^weight, units signed.
+struct Dyadic {
+  cpp_int units = 0;
+  int weight = 0;
+};
+
+enum class Kind { zero, finite, infinity, nan };
+
+/// A decoded operand or an exact product: (-1)^negative * magnitude * 2^weight, and the exponent it is aligned by.
+struct Term {
+  Kind kind = Kind::zero;
+  bool negative = false;
+  cpp_int magnitude = 0;
+  int weight = 0;
+  int exponent = exponent_of_zero;
+
+  bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
+  bool is_zero() const { return kind == Kind::zero; }
+};
+
+inline int leading_exponent(const Dyadic& v) { return v.weight + static_cast<int>(msb(abs(v.units))); }
+inline int leading_exponent(const Term& t) { return t.weight + static_cast<int>(msb(t.magnitude)); }
+inline Dyadic value_of(const Term& t) { return {t.negative ? cpp_int(-t.magnitude) : t.magnitude, t.weight}; }
+
+inline Dyadic operator+(const Dyadic& x, const Dyadic& y) {
+  const int weight = std::min(x.weight, y.weight);
+  return {(x.units << (x.weight - weight)) + (y.units << (y.weight - weight)), weight};
+}
+
+/// v as a multiple of 2^weight, the bits below dropped from its magnitude.
+inline Dyadic truncate_at(const Dyadic& v, int weight) {
+  if (v.weight >= weight) return {v.units << (v.weight - weight), weight};
+  const cpp_int magnitude = abs(v.units) >> (weight - v.weight);
+  return {v.units < 0 ? cpp_int(-magnitude) : magnitude, weight};
+}
+
+/// v as a multiple of 2^weight, toward minus infinity.
+inline Dyadic floor_at(const Dyadic& v, int weight) {
+  Dyadic result = truncate_at(v, weight);
+  if (v.units < 0 && v.weight < weight && (result.units << (weight - v.weight)) != v.units) result.units -= 1;
+  return result;
+}
+
+/// The container without its ignored low bits, after they have had their effect (A.1 item 9, D14, D36).
+inline uint64_t significant_bits(const FormatFields& f, uint64_t encoding, LowBits rule) {
+  encoding &= f.container_mask();
+  if (f.ignored_low_bits == 0) return encoding;
+  const uint64_t low = encoding & low_mask(f.ignored_low_bits);
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  const bool top_exponent = ((code >> f.fraction_bits) & low_mask(f.exponent_bits)) == low_mask(f.exponent_bits);
+  if (top_exponent) return rule == LowBits::nan_payload && low != 0 ? code | 1 : code;
+  const bool at_least_half = low >> (f.ignored_low_bits - 1);
+  return rule == LowBits::rounded && at_least_half ? code + 1 : code;
+}
+
+inline bool is_nan(const FormatFields& f, bool sign, uint64_t exponent, uint64_t fraction) {
+  const bool top_exponent = exponent == low_mask(f.exponent_bits);
+  switch (f.specials) {
+    case Specials::ieee: return top_exponent && fraction != 0;
+    case Specials::fn:
+    case Specials::top_code: return top_exponent && fraction == low_mask(f.fraction_bits);
+    case Specials::fnuz: return sign && exponent == 0 && fraction == 0;
+    case Specials::none: break;
+  }
+  return false;
+}
+
+/// The value of an encoding. all_ones_is_number: MATLAB's chained accumulator, whose infinity is 2^(emax+1) (D12).
+inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, bool all_ones_is_number = false) {
+  const uint64_t bits = significant_bits(f, encoding, low_bits);
+  const uint64_t fraction = bits & low_mask(f.fraction_bits);
+  const uint64_t exponent = (bits >> f.fraction_bits) & low_mask(f.exponent_bits);
+  Term t;
+  t.negative = f.sign == SignField::present && ((bits >> (f.fraction_bits + f.exponent_bits)) & 1);
+  if (!all_ones_is_number) {
+    if (is_nan(f, t.negative, exponent, fraction)) return t.kind = Kind::nan, t;
+    if (f.specials == Specials::ieee && exponent == low_mask(f.exponent_bits)) return t.kind = Kind::infinity, t;
+  }
+  const int field = static_cast<int>(exponent);
+  if (field != 0 || f.subnormals == SubnormalRule::absent) {
+    t.magnitude = (uint64_t{1} << f.fraction_bits) | fraction;
+    t.weight = field - f.bias - f.fraction_bits;
+  } else if (f.subnormals != SubnormalRule::flushed) {
+    t.magnitude = fraction;
+    t.weight = (f.subnormals == SubnormalRule::literal ? 0 : 1) - f.bias - f.fraction_bits;
+  }
+  if (t.magnitude != 0) t.kind = Kind::finite;
+  return t;
+}
+
+/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule (A.1 item 2).
+inline void set_exponent(Term& t, int least) {
+  if (t.kind == Kind::finite) t.exponent = std::max(leading_exponent(t), least);
+}
+
+/// Exact product; exponents add unnormalized, and a zero's -126 adds like any other ("operand" zero rule, D2).
+inline Term multiply(const Term& x, const Term& y) {
+  Term p;
+  p.negative = x.negative != y.negative;
+  p.exponent = x.exponent + y.exponent;
+  if (x.kind == Kind::nan || y.kind == Kind::nan || (x.special() && y.is_zero()) || (y.special() && x.is_zero())) {
+    p.kind = Kind::nan;
+  } else if (x.special() || y.special()) {
+    p.kind = Kind::infinity;
+  } else if (!x.is_zero() && !y.is_zero()) {
+    p.kind = Kind::finite;
+    p.magnitude = x.magnitude * y.magnitude;
+    p.weight = x.weight + y.weight;
+  }
+  return p;
+}
+
+/// x + y, unrounded, with the zero signs of IEEE 754-2019, 6.3.
+inline Term exact_add(const Term& x, const Term& y, Rounding mode) {
+  Term sum;
+  if (x.special() || y.special()) {
+    const bool conflict = x.special() && y.special() && x.negative != y.negative;
+    sum = x.special() ? x : y;
+    if (x.kind == Kind::nan || y.kind == Kind::nan || conflict) sum.kind = Kind::nan;
+    return sum;
+  }
+  const Dyadic total = value_of(x) + value_of(y);
+  if (total.units == 0) {
+    sum.negative = x.is_zero() && y.is_zero() && x.negative == y.negative ? x.negative : mode == Rounding::down;
+    return sum;
+  }
+  return {Kind::finite, total.units < 0, abs(total.units), total.weight, 0};
+}
+
+struct Rounded {
+  uint64_t encoding;
+  bool overflow;  ///< beyond the greatest number after rounding with unbounded exponent
+};
+
+/// magnitude / 2^shift, rounded to an integer.
+inline cpp_int round_shifted(const cpp_int& magnitude, int shift, bool negative, Rounding mode) {
+  if (shift <= 0) return magnitude << -shift;
+  const cpp_int kept = magnitude >> shift;
+  const cpp_int rest = magnitude - (kept << shift);
+  const int against_half = rest.compare(cpp_int(1) << (shift - 1));
+  bool away = false;
+  switch (mode) {
+    case Rounding::nearest_even: away = against_half > 0 || (against_half == 0 && bit_test(kept, 0)); break;
+    case Rounding::nearest_away: away = against_half >= 0; break;
+    case Rounding::up: away = rest != 0 && !negative; break;
+    case Rounding::down: away = rest != 0 && negative; break;
+    default: break;
+  }
+  return away ? cpp_int(kept + 1) : kept;
+}
+
+inline uint64_t encode_overflow(const FormatFields& f, int fraction_bits, bool negative, Rounding mode, Overflow rule) {
+  bool infinite = rule == Overflow::infinity;
+  if (rule == Overflow::by_rounding) {
+    infinite = mode == Rounding::nearest_even || mode == Rounding::nearest_away ||
+               mode == (negative ? Rounding::down : Rounding::up);
+  }
+  if (infinite) return f.encode_infinity(negative);
+  const uint64_t unreachable = low_mask(f.fraction_bits - fraction_bits);
+  return f.encode_greatest(negative) & ~f.in_container(unreachable);
+}
+
+/// Nonzero v to fraction_bits bits inside f's container, with gradual underflow (A.1 item 6: e8m13 has lsb 2^-139).
+inline Rounded round_to(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode, Overflow rule) {
+  const bool negative = v.units < 0;
+  const int exponent = std::max(leading_exponent(v), f.emin());
+  const cpp_int units = round_shifted(abs(v.units), exponent - fraction_bits - v.weight, negative, mode);
+  // A carry out of the significand, or of the subnormals, moves into the exponent field by itself.
+  const cpp_int below_field = units << (f.fraction_bits - fraction_bits);
+  const cpp_int code = (cpp_int(exponent + f.bias - 1) << f.fraction_bits) + below_field;
+  if (code > f.greatest_magnitude()) return {encode_overflow(f, fraction_bits, negative, mode, rule), true};
+  return {f.in_container(static_cast<uint64_t>(code) | (negative ? f.sign_bit() : 0)), false};
+}
+
+}  // namespace mmafuzz::slow_twin
