@@ -14,7 +14,7 @@ struct Exact {
   int exponent = 0;
 };
 
-MMAFUZZ_HD inline Exact exact(const Number& n) { return {n.cls, n.negative, n.significand, n.exponent}; }
+MMAFUZZ_HD inline Exact to_exact(const Number& n) { return {n.cls, n.negative, n.significand, n.exponent}; }
 
 /// Exact product; NaN for NaN operands and for infinity * 0. Significands together must fit in 128 bits.
 MMAFUZZ_HD inline Exact exact_product(const Exact& x, const Exact& y) {
@@ -112,7 +112,7 @@ MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool an
 }
 
 MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
-  Rounded r = add_exact(f, exact(x), exact(y), rule);
+  Rounded r = add_exact(f, to_exact(x), to_exact(y), rule);
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
@@ -120,7 +120,7 @@ MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const
 
 MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, const Number& y,
                                         const RoundingRule& rule) {
-  const Exact p = exact_product(exact(x), exact(y));
+  const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   Rounded r = p.cls == NumberClass::nan        ? rounded_nan(f, !any_nan)
               : p.cls == NumberClass::infinity ? rounded_infinity(f, p.negative, rule)
@@ -132,7 +132,7 @@ MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, 
 /// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + NaN raises invalid, as x86 does.
 MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
                                    const RoundingRule& rule) {
-  const Exact p = exact_product(exact(x), exact(y));
+  const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool factor_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   const bool any_nan = factor_nan || z.cls == NumberClass::nan;
   Rounded r;
@@ -140,7 +140,7 @@ MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const
     const bool product_invalid = p.cls == NumberClass::nan && !factor_nan;
     r = rounded_nan(f, product_invalid && z.cls != NumberClass::nan);
   } else {
-    r = add_exact(f, p, exact(z), rule);
+    r = add_exact(f, p, to_exact(z), rule);
   }
   r.flags = merged_flags(operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
   return r;

@@ -73,7 +73,7 @@ MMAFUZZ_HD uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int firs
     for (int i = 0; i < n; ++i) {
       const Number term[2] = {read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i])};
       Rounded r = ieee_multiply(m.d, term[0], term[1], rule);
-      const Exact product = exact_product(exact(term[0]), exact(term[1]));
+      const Exact product = exact_product(to_exact(term[0]), to_exact(term[1]));
       operand_specials.add(product.cls, product.negative);
       if (product.cls == NumberClass::finite && (r.flags & flag::overflow)) {
         overflowed = true;

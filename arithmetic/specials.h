@@ -61,7 +61,7 @@ MMAFUZZ_HD inline Number read_operand(const DotModel& m, const FormatFields& f, 
 
 MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Number& y) {
   Product p;
-  const Exact e = exact_product(exact(x), exact(y));
+  const Exact e = exact_product(to_exact(x), to_exact(y));
   p.cls = e.cls;
   p.negative = e.negative;
   p.significand = static_cast<uint64_t>(e.significand);

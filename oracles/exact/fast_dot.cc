@@ -60,10 +60,10 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
     all_positive &= !negative;
   };
   for (int i = 0; i < in.k; ++i) {
-    Exact p = exact_product(exact(decode(a_, in.a[i])), exact(decode(b_, in.b[i])));
+    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
     if (scale_block_) {
       const int s = i / scale_block_;
-      p = exact_product(p, exact_product(exact(decode(scale_a_, in.scale_a[s])), exact(decode(scale_b_, in.scale_b[s]))));
+      p = exact_product(p, exact_product(to_exact(decode(scale_a_, in.scale_a[s])), to_exact(decode(scale_b_, in.scale_b[s]))));
     }
     note(p.cls, p.negative);
     if (p.significand == 0) continue;

@@ -1,11 +1,15 @@
 #include "oracles/exact/mpfr_reference.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "oracles/exact/exact_dot.h"
 
 namespace mmafuzz::exact {
 namespace {
+
+static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
 
 /// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision.
 void must_be_exact(int ternary) {
@@ -72,7 +76,7 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   Mpfr scaled(mpfr_get_prec(x));
   mpfr_abs(scaled.get(), x, MPFR_RNDN);
   must_be_exact(mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
-  const uint64_t significand = mpfr_get_uj(scaled.get(), MPFR_RNDZ);
+  const uint64_t significand = mpfr_get_ui(scaled.get(), MPFR_RNDZ);
   uint64_t code = significand & low_mask(f.fraction_bits);
   if (normal) code |= static_cast<uint64_t>(leading + f.bias) << f.fraction_bits;
   if (negative) code |= f.sign_bit();
@@ -117,7 +121,7 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   if (f.integer) {
     const int64_t value = f.has_sign() ? static_cast<int64_t>(encoding << (64 - f.width)) >> (64 - f.width)
                                        : static_cast<int64_t>(encoding);
-    must_be_exact(mpfr_set_sj(x, value, MPFR_RNDN));
+    must_be_exact(mpfr_set_si(x, value, MPFR_RNDN));
     return;
   }
   const uint64_t code = encoding >> f.ignored_low_bits;
@@ -136,10 +140,10 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   }
   if (field == 0 && f.subnormals != SubnormalRule::absent) {
     const long weight = 1L - f.bias - f.fraction_bits - (f.subnormals == SubnormalRule::literal ? 1 : 0);
-    must_be_exact(mpfr_set_uj_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
+    must_be_exact(mpfr_set_ui_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
   } else {
     const uint64_t significand = fraction + (uint64_t{1} << f.fraction_bits);
-    must_be_exact(mpfr_set_uj_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
+    must_be_exact(mpfr_set_ui_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
   }
   if (negative) mpfr_neg(x, x, MPFR_RNDN);
 }
@@ -265,16 +269,19 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   return r;
 }
 
-uint64_t mpfr_dot(const Op& op, const DotOperands& in) {
-  Mpfr sum(sum_precision), product(256), x(64), y(64), scale(64);
+namespace {
+
+/// The exact sum, and whether all its terms are negative or all positive (zeros included).
+struct SignsSeen {
   bool all_negative = true, all_positive = true;
+};
+
+SignsSeen sum_dot(const Op& op, const DotOperands& in, mpfr_ptr sum) {
+  Mpfr product(256), x(64), y(64), scale(64);
+  SignsSeen seen;
   const auto accumulate = [&](mpfr_srcptr term, bool first) {
-    (mpfr_signbit(term) ? all_positive : all_negative) = false;
-    if (first) {
-      must_be_exact(mpfr_set(sum.get(), term, MPFR_RNDN));
-    } else {
-      must_be_exact(mpfr_add(sum.get(), sum.get(), term, MPFR_RNDN));
-    }
+    (mpfr_signbit(term) ? seen.all_positive : seen.all_negative) = false;
+    must_be_exact(first ? mpfr_set(sum, term, MPFR_RNDN) : mpfr_add(sum, sum, term, MPFR_RNDN));
   };
   for (int i = 0; i < in.k; ++i) {
     set_from_encoding(x.get(), op.a, in.a[i]);
@@ -290,11 +297,32 @@ uint64_t mpfr_dot(const Op& op, const DotOperands& in) {
   }
   set_from_encoding(x.get(), op.c, in.c);
   accumulate(x.get(), false);
+  return seen;
+}
+
+}  // namespace
+
+void mpfr_dot_value(const Op& op, const DotOperands& in, mpfr_ptr sum) { sum_dot(op, in, sum); }
+
+uint64_t mpfr_dot(const Op& op, const DotOperands& in) {
+  Mpfr sum(sum_precision);
+  const SignsSeen seen = sum_dot(op, in, sum.get());
   if (mpfr_zero_p(sum.get())) {
-    const bool negative = all_negative || (!all_positive && op.rounding == Rounding::down);
+    const bool negative = seen.all_negative || (!seen.all_positive && op.rounding == Rounding::down);
     return op.d.fields().encode_zero(negative);
   }
   return round_mpfr(op.d, sum.get(), op.rounding_rule()).encoding;
+}
+
+double ulp_error(const Format& format, mpfr_srcptr exact, uint64_t encoding) {
+  Mpfr value(64), difference(sum_precision + 64);
+  set_from_encoding(value.get(), format, encoding);
+  if (!mpfr_number_p(value.get()) || !mpfr_number_p(exact)) return std::nan("");
+  must_be_exact(mpfr_sub(difference.get(), value.get(), exact, MPFR_RNDN));
+  const FormatFields& f = format.fields();
+  const long leading = mpfr_zero_p(exact) ? f.emin() : std::max<long>(mpfr_get_exp(exact) - 1, f.emin());
+  must_be_exact(mpfr_mul_2si(difference.get(), difference.get(), f.fraction_bits - leading, MPFR_RNDN));
+  return mpfr_get_d(difference.get(), MPFR_RNDN);
 }
 
 }  // namespace mmafuzz::exact

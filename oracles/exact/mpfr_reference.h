@@ -4,6 +4,7 @@
 
 #include <mpfr.h>
 
+#include "arithmetic/dot_model.h"
 #include "core/op.h"
 
 namespace mmafuzz::exact {
@@ -40,5 +41,11 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
 /// Scalar operations and conversions of the op, by MPFR. operands: op.arity() encodings (convert: one).
 MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands);
 MpfrRounded mpfr_convert(const Op& op, uint64_t source);
+
+/// The exact value of a dot; sum must have sum_precision bits.
+void mpfr_dot_value(const Op& op, const DotOperands& in, mpfr_ptr sum);
+
+/// (value of encoding - exact) in units in the last place of `exact` in that format; NaN where either is not finite.
+double ulp_error(const Format& format, mpfr_srcptr exact, uint64_t encoding);
 
 }  // namespace mmafuzz::exact

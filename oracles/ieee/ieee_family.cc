@@ -66,14 +66,14 @@ class IeeeDot {
       : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()), order_(order) {}
 
   uint64_t operator()(const DotOperands& in) const {
-    const Exact c = exact(decode(c_, in.c));
-    if (order_ == Order::pairwise) return add(exact(decode(d_, half_sum(in, 0, in.k))), c);
+    const Exact c = to_exact(decode(c_, in.c));
+    if (order_ == Order::pairwise) return add(to_exact(decode(d_, half_sum(in, 0, in.k))), c);
     Exact accumulator = c;
     uint64_t encoding = 0;
     for (int i = 0; i < in.k; ++i) {
-      const Exact term = order_ == Order::fma ? product(in, i) : exact(decode(d_, rounded_product(in, i)));
+      const Exact term = order_ == Order::fma ? product(in, i) : to_exact(decode(d_, rounded_product(in, i)));
       encoding = add(accumulator, term);
-      accumulator = exact(decode(d_, encoding));
+      accumulator = to_exact(decode(d_, encoding));
     }
     return encoding;
   }
@@ -82,11 +82,11 @@ class IeeeDot {
   uint64_t add(const Exact& x, const Exact& y) const { return add_exact(d_, x, y, rule_).encoding; }
 
   Exact product(const DotOperands& in, int i) const {
-    Exact p = exact_product(exact(decode(a_, in.a[i])), exact(decode(b_, in.b[i])));
+    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
     if (!op_.has_scales()) return p;
     const int s = i / op_.scale_block;
-    p = exact_product(p, exact(decode(op_.scale_a.fields(), in.scale_a[s])));
-    return exact_product(p, exact(decode(op_.scale_b.fields(), in.scale_b[s])));
+    p = exact_product(p, to_exact(decode(op_.scale_a.fields(), in.scale_a[s])));
+    return exact_product(p, to_exact(decode(op_.scale_b.fields(), in.scale_b[s])));
   }
 
   uint64_t rounded_product(const DotOperands& in, int i) const {
@@ -100,7 +100,7 @@ class IeeeDot {
   uint64_t half_sum(const DotOperands& in, int first, int last) const {
     if (last - first == 1) return rounded_product(in, first);
     const int middle = first + (last - first) / 2;
-    return add(exact(decode(d_, half_sum(in, first, middle))), exact(decode(d_, half_sum(in, middle, last))));
+    return add(to_exact(decode(d_, half_sum(in, first, middle))), to_exact(decode(d_, half_sum(in, middle, last))));
   }
 
   Op op_;

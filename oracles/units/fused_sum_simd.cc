@@ -1,6 +1,8 @@
 // One vector lane is one dot. Operands are transposed so that lane j of a vector holds the same position of dot j.
 #include "oracles/units/fused_sum_simd.h"
 
+#include <cstring>
+
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/units/function_unit.h"
 
@@ -25,24 +27,23 @@ constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one 
 /// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows shorter than `words` are padded with 0.
 HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, size_t words, uint32_t* HWY_RESTRICT out) {
   const D32 d;
-  const size_t lanes = hn::Lanes(d), blocks = lanes / 4;
-  HWY_ALIGN uint32_t staged[max_words * max_lanes];
+  const size_t lanes = hn::Lanes(d);
   HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
   const size_t chunks = (words + 3) / 4;
   if (row_bytes != chunks * 16 || dots != lanes) {
     for (size_t j = 0; j < lanes; ++j) {
       uint8_t* row = padded + j * chunks * 16;
-      hwy::ZeroBytes(row, chunks * 16);
-      if (j < dots) hwy::CopyBytes(rows + j * row_bytes, row, row_bytes);
+      std::memset(row, 0, chunks * 16);
+      if (j < dots) std::memcpy(row, rows + j * row_bytes, row_bytes);
     }
     rows = padded;
     row_bytes = chunks * 16;
   }
-  if (lanes < 4) {  // no 128-bit blocks to transpose
-    for (size_t w = 0; w < words; ++w)
-      for (size_t j = 0; j < lanes; ++j) hwy::CopyBytes<4>(rows + j * row_bytes + 4 * w, out + w * lanes + j);
-    return;
-  }
+#if HWY_TARGET == HWY_SCALAR  // one lane: nothing to transpose
+  std::memcpy(out, rows, words * 4);
+#else
+  const size_t blocks = lanes / 4;
+  HWY_ALIGN uint32_t staged[max_words * max_lanes];
   for (size_t chunk = 0; chunk < chunks; ++chunk)
     for (size_t r = 0; r < 4; ++r)
       for (size_t b = 0; b < blocks; ++b)
@@ -60,6 +61,7 @@ HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, si
     hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * lanes);
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * lanes);
   }
+#endif
 }
 
 /// A decoded vector: significand, biased exponent field (at least 1 where subnormal), sign in the top bit.
@@ -224,7 +226,7 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), dots, shape.words, a_words);
     transpose(batch.b().data() + first * batch.b().stride(), batch.b().stride(), dots, shape.words, b_words);
-    if (dots < lanes) hwy::ZeroBytes(reinterpret_cast<uint8_t*>(c), sizeof c);
+    if (dots < lanes) std::memset(c, 0, sizeof c);
     std::memcpy(c, batch.c().data() + 4 * first, 4 * dots);
     bool any_special = false;
     run_group(m, decode_a, decode_b, shape, a_words, b_words, c, [&](V32 r, hn::Mask<D32> special) {

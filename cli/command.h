@@ -1,0 +1,38 @@
+// What the subcommands share: exit codes, errors, the registry, op texts from the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "core/registry.h"
+
+namespace mmafuzz::cli {
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_divergence = 1;
+inline constexpr int exit_bad_input = 2;
+
+/// A wrong call or input; main prints it on one line and exits with 2.
+struct BadInput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The registry with every family this executable knows.
+const Registry& registry();
+
+/// Parses an op given on the command line, with or without the leading "op ". Throws BadInput.
+Op op_from_text(const std::string& text);
+
+/// Binds or throws BadInput with the refusal's reason.
+std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op);
+
+/// Each adds its subcommand to the app; `status` receives the exit code when it ran.
+void add_list(CLI::App& app, int& status);
+void add_eval(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
+void add_explain(CLI::App& app, int& status);
+void add_fuzz(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status);
+
+}  // namespace mmafuzz::cli

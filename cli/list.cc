@@ -1,0 +1,86 @@
+// mmafuzz list: units, formats, properties and the parameters that an override may name.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "oracles/properties/properties.h"
+#include "oracles/units/parameters.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+std::string claims_text(const std::vector<Claim>& claims) {
+  std::string text;
+  for (const Claim& c : claims) text += (text.empty() ? "" : ", ") + c.property + (c.detail.empty() ? "" : " " + c.detail);
+  return text;
+}
+
+void list_units(const std::string& pattern, bool verbose, bool json) {
+  nlohmann::json array = nlohmann::json::array();
+  size_t shown = 0;
+  for (const UnitInfo& info : registry().list()) {
+    if (!matches_glob(pattern, info.name)) continue;
+    ++shown;
+    if (json) {
+      nlohmann::json claims = nlohmann::json::array();
+      for (const Claim& c : info.claims) claims.push_back({{"property", c.property}, {"detail", c.detail}});
+      array.push_back({{"name", info.name}, {"summary", info.summary}, {"source", info.source}, {"claims", claims},
+                       {"unavailable", info.unavailable}});
+    } else if (verbose) {
+      fmt::print("{}\n    {}\n", info.name, info.summary);
+      if (!info.source.empty()) fmt::print("    source: {}\n", info.source);
+      if (!info.claims.empty()) fmt::print("    claims: {}\n", claims_text(info.claims));
+      if (!info.unavailable.empty()) fmt::print("    not here: {}\n", info.unavailable);
+    } else {
+      fmt::print("{}{}\n", info.name, info.unavailable.empty() ? "" : "  (not here: " + info.unavailable + ")");
+    }
+  }
+  if (json) fmt::print("{}\n", array.dump(2));
+  if (shown == 0) throw BadInput("no unit matches '" + pattern + "'");
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& status) {
+  struct Options {
+    std::string pattern = "*", what = "units";
+    bool verbose = false, json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("list", "List units, formats, properties or parameters");
+  sub->add_option("what", options->what, "units (default), formats, properties, parameters")
+      ->check(CLI::IsMember({"units", "formats", "properties", "parameters"}));
+  sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
+  sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
+  sub->add_flag("--json", options->json, "print JSON (units)");
+  sub->footer("Example: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
+              "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.");
+  sub->callback([options, &status] {
+    if (options->what == "units") list_units(options->pattern, options->verbose, options->json);
+    if (options->what == "formats") {
+      for (const std::string& name : format_names()) {
+        const FormatFields f = format(name).fields();
+        if (f.integer) {
+          fmt::print("{:16} {} bits, integer\n", name, f.width);
+        } else {
+          fmt::print("{:16} {} bits: {} exponent, {} fraction, bias {}\n", name, f.width, f.exponent_bits, f.fraction_bits, f.bias);
+        }
+      }
+    }
+    if (options->what == "properties") {
+      fmt::print("{:18} {}\n", "equals_model", "a unit gives the results of the model that its row names, bit for bit");
+      for (const auto& p : all_properties()) fmt::print("{:18} {}\n", p->name(), p->statement());
+    }
+    if (options->what == "parameters") {
+      for (const Parameter& p : parameters()) {
+        std::string values = p.words.empty() ? (p.hexadecimal ? "hexadecimal" : fmt::format("{}..{}", p.least, p.greatest)) : "";
+        for (const std::string& word : p.words) values += (values.empty() ? "" : " | ") + word;
+        fmt::print("{:21} {}: {}\n", p.name, p.meaning, values);
+      }
+    }
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

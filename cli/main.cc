@@ -1,0 +1,68 @@
+// The mmafuzz command.
+#include <fmt/core.h>
+
+#include "cli/command.h"
+#include "gpu_bridge/register.h"
+#include "oracles/families.h"
+
+namespace mmafuzz::cli {
+
+const Registry& registry() {
+  static const Registry all = [] {
+    Registry r;
+    add_oracle_units(r);
+    add_device_units(r);
+    return r;
+  }();
+  return all;
+}
+
+Op op_from_text(const std::string& text) {
+  size_t column = 0;
+  const std::string words = text.starts_with("op ") ? text.substr(3) : text;
+  Result<Op> op = parse_op(words, column);
+  if (!op) throw BadInput("op '" + text + "': " + op.refusal().reason);
+  return *op;
+}
+
+std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  if (!unit) throw BadInput((unit.refusal().kind == Refusal::Kind::declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
+  return std::move(*unit);
+}
+
+}  // namespace mmafuzz::cli
+
+int main(int argc, char** argv) {
+  using namespace mmafuzz::cli;
+  CLI::App app{"mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models"};
+  app.set_version_flag("--version", "mmafuzz 0.1.0");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong.");
+  int status = exit_ok;
+  add_list(app, status);
+  add_eval(app, status);
+  add_check(app, status);
+  add_explain(app, status);
+  add_fuzz(app, status);
+  add_bench(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "mmafuzz: {}; see mmafuzz --help\n", e.what());
+    return exit_bad_input;
+  } catch (const BadInput& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: {}\n", e.what());
+    return exit_bad_input;
+  } catch (const std::exception& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: {}\n", e.what());
+    return exit_bad_input;
+  }
+  return status;
+}

@@ -1,0 +1,46 @@
+#include "cli/run_files.h"
+
+#include "oracles/units/model_rows.h"
+
+namespace mmafuzz::cli {
+
+const Unit& UnitCache::get(const std::string& name, const Op& op) {
+  std::unique_ptr<Unit>& unit = units_[{name, to_text(op)}];
+  if (!unit) unit = bind_or_fail(name, op);
+  return *unit;
+}
+
+std::string unit_for(const CaseBlock& block, const std::string& chosen) {
+  if (!chosen.empty()) return chosen;
+  if (!block.unit.empty() && !registry().knows(block.unit)) {
+    if (!block.unit.starts_with("nvidia.")) return block.unit;  // binding names the nearest units
+    const Result<std::string> model = model_of_provenance(block.unit);
+    if (!model) throw BadInput(model.refusal().reason);
+    return *model;
+  }
+  if (!block.unit.empty()) return block.unit;
+  const OpKind kind = block.batch.op().kind;
+  if (kind == OpKind::scalar || kind == OpKind::convert) return "ieee";
+  throw BadInput("no unit: the cases have no 'unit' line, name one with --unit");
+}
+
+void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit) {
+  UnitCache units;
+  Outcomes outcomes;
+  for (const std::string& file : files) {
+    CaseReader reader(file);
+    CaseBlock block;
+    while (reader.next(block, 4096)) {
+      try {
+        const Unit& unit = units.get(unit_for(block, chosen), block.batch.op());
+        unit.run(block.batch, outcomes);
+        visit(file, block, unit, outcomes);
+      } catch (const BadInput& e) {
+        throw BadInput(file + ":" + std::to_string(block.line.front()) + ":1: " + e.what());
+      }
+    }
+    if (reader.error()) throw BadInput(reader.error()->to_string());
+  }
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,30 @@
+// Streams case files through units: one bound unit per unit line and op, results in file order.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "cli/command.h"
+#include "core/case_text.h"
+
+namespace mmafuzz::cli {
+
+/// Binds each (unit, op) once.
+class UnitCache {
+ public:
+  const Unit& get(const std::string& name, const Op& op);
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;
+};
+
+/// The unit that a block's cases are for: `chosen` if given, else the model of the file's unit line, else `ieee` for
+/// scalar operations and conversions. Throws BadInput.
+std::string unit_for(const CaseBlock& block, const std::string& chosen);
+
+using VisitBlock = std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
+
+/// Runs every file through its unit. A malformed line throws BadInput after what stands before it was visited.
+void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit);
+
+}  // namespace mmafuzz::cli

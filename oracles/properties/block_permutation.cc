@@ -1,0 +1,41 @@
+// The order of products inside one fused block does not matter. A failure means that the unit adds in an order, rounds
+// inside the block, or splits the block elsewhere than its row says.
+#include <algorithm>
+
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class BlockPermutation final : public Property {
+ public:
+  const char* name() const override { return "block_permutation"; }
+  const char* statement() const override { return "reversing the products of every fused block leaves the result unchanged"; }
+  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && unit.model() != nullptr; }
+
+ protected:
+  bool transform(const Unit& unit, Batch& batch, size_t index) const override {
+    const DotModel& m = *unit.model();
+    for (size_t column : {size_t{0}, size_t{1}}) {
+      Column& values = batch.inputs()[column];
+      for (int step = 0; step < values.count(); step += m.k) {
+        const int step_end = std::min(step + m.k, values.count());
+        for (int first = step; first < step_end; first += m.block) {
+          for (int i = first, j = std::min(first + m.block, step_end) - 1; i < j; ++i, --j) {
+            const uint64_t x = values.get(index, i);
+            values.set(index, i, values.get(index, j));
+            values.set(index, j, x);
+          }
+        }
+      }
+    }
+    return true;
+  }
+  bool holds(const Op& op, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_block_permutation() { return std::make_unique<BlockPermutation>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,21 @@
+// The properties that relate one unit's results to each other. A new property adds its maker here and to properties.cc.
+#pragma once
+
+#include <memory>
+
+#include "core/property.h"
+
+namespace mmafuzz {
+
+std::unique_ptr<Property> make_block_permutation();
+std::unique_ptr<Property> make_monotone_in_c();
+std::unique_ptr<Property> make_sign_symmetry();
+std::unique_ptr<Property> make_swap_operands();
+
+/// All of them, in a fixed order.
+const std::vector<std::unique_ptr<Property>>& all_properties();
+
+/// nullptr if there is none of that name.
+const Property* find_property(std::string_view name);
+
+}  // namespace mmafuzz

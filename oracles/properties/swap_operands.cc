@@ -1,0 +1,38 @@
+// Multiplication commutes: exchanging a and b changes nothing. A failure means that the unit treats its operands
+// differently, or that an operand layout is wrong.
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class SwapOperands final : public Property {
+ public:
+  const char* name() const override { return "swap_operands"; }
+  const char* statement() const override { return "exchanging a and b, and their scales, leaves the result unchanged"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::dot && op.a == op.b && (!op.has_scales() || op.scale_a == op.scale_b);
+  }
+
+ protected:
+  bool transform(const Unit&, Batch& batch, size_t index) const override {
+    exchange(batch.inputs()[0], batch.inputs()[1], index);
+    if (batch.op().has_scales()) exchange(batch.inputs()[3], batch.inputs()[4], index);
+    return true;
+  }
+  bool holds(const Op& op, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+
+ private:
+  static void exchange(Column& x, Column& y, size_t index) {
+    for (int i = 0; i < x.count(); ++i) {
+      const uint64_t value = x.get(index, i);
+      x.set(index, i, y.get(index, i));
+      y.set(index, i, value);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_swap_operands() { return std::make_unique<SwapOperands>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,242 @@
+#include "search/structured_generator.h"
+
+#include <algorithm>
+
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/ieee_operations.h"
+
+namespace mmafuzz {
+namespace {
+
+/// A fraction field with a pattern that roundings and carries care about.
+uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
+  const uint64_t mask = f.fraction_mask();
+  switch (rng.below(8)) {
+    case 0: return 0;
+    case 1: return mask;                       // all ones: the longest carry
+    case 2: return mask & (mask - 1);          // one ulp below that
+    case 3: return 1 & mask;                   // one ulp above a power of two
+    case 4: return f.fraction_bits ? uint64_t{1} << (f.fraction_bits - 1) : 0;  // 1.5: products of it normalize
+    case 5: return f.fraction_bits ? uint64_t{1} << rng.below(f.fraction_bits) : 0;
+    default: return rng.next() & mask;
+  }
+}
+
+/// An encoding whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it.
+uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
+  uint64_t code;
+  const int least = f.emin();
+  if (exponent > f.emax()) {
+    code = f.greatest_magnitude() - (fraction & 1);
+  } else if (exponent >= least) {
+    code = std::min((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
+  } else if (f.subnormals == SubnormalRule::absent) {
+    code = 0;
+  } else {
+    const int shift = least - exponent;
+    code = shift > f.fraction_bits ? fraction & 1 : ((uint64_t{1} << f.fraction_bits) | fraction) >> shift;
+  }
+  return f.in_container(code | (negative ? f.sign_bit() : 0));
+}
+
+uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+  const bool negative = rng.next() & 1;
+  switch (rng.below(8)) {
+    case 0: return f.encode_zero(negative);
+    case 1: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
+    case 2: return f.has_nan() ? f.encode_nan() : f.encode_greatest(negative);
+    case 3: return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(negative) | f.in_container(1) : f.encode_zero(negative);
+    case 4: return f.encode_greatest(negative);
+    case 5: return f.in_container(uint64_t{1} << f.fraction_bits | (negative ? f.sign_bit() : 0));  // least normal
+    case 6: return f.in_container(1 | (negative ? f.sign_bit() : 0));                               // least subnormal
+    default: return f.in_container(f.fraction_mask() | (negative ? f.sign_bit() : 0));              // greatest subnormal
+  }
+}
+
+
+/// Draws a dot: addends placed relative to one reference exponent, some cancelling, c placed among them.
+class DotDraw {
+ public:
+  DotDraw(const Op& op, CounterRng& rng) : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), rng_(rng) {}
+
+  void operator()(Batch& batch, size_t index) {
+    Column& a = batch.inputs()[0];
+    Column& b = batch.inputs()[1];
+    const int low = a_.emin() + b_.emin() - a_.fraction_bits - b_.fraction_bits, high = a_.emax() + b_.emax();
+    int reference;  // leading exponent of the largest products
+    switch (rng_.below(6)) {
+      case 0: reference = rng_.between(low, high); break;
+      case 1: reference = std::clamp(op_.d.fields().emax() - rng_.between(-1, 6), low, high); break;  // overflow edge
+      case 2: reference = std::clamp(op_.d.fields().emin() - rng_.between(-8, 30), low, high); break;  // underflow, floor
+      default: reference = std::clamp(rng_.between(-4, 4), low, high); break;
+    }
+    const int spread = draw_spread();
+    const bool sparse = rng_.one_in(3), one_sign = rng_.one_in(6), patterned = rng_.one_in(2);
+    const bool allow_specials = rng_.one_in(12);
+    for (int i = 0; i < op_.k; ++i) {
+      if (sparse && !rng_.one_in(3)) {
+        a.set(index, i, a_.encode_zero(rng_.one_in(8)));
+        b.set(index, i, rng_.one_in(4) ? draw_special_or_huge() : b_.encode_zero(false));
+        continue;
+      }
+      if (i > 0 && rng_.one_in(6)) {  // cancel or repeat an earlier product, perhaps one ulp off
+        const int j = static_cast<int>(rng_.below(static_cast<uint32_t>(i)));
+        const uint64_t flip = rng_.one_in(4) ? 0 : a_.in_container(a_.sign_bit());
+        const uint64_t ulp = rng_.one_in(3) ? a_.in_container(1) : 0;
+        a.set(index, i, a.get(index, j) ^ flip ^ ulp);
+        b.set(index, i, b.get(index, j));
+        continue;
+      }
+      const int target = reference - (spread ? static_cast<int>(rng_.below(uint32_t(spread) + 1)) : 0);
+      const int half = target / 2 + rng_.between(-2, 2);
+      const int ea = std::clamp(half, a_.emin() - a_.fraction_bits, a_.emax());
+      const bool negative = !one_sign && (rng_.next() & 1);
+      a.set(index, i, container_noise(a_, encode_near(a_, negative, ea, patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
+      b.set(index, i, container_noise(b_, encode_near(b_, !one_sign && (rng_.next() & 1), target - ea, patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask())));
+      if (allow_specials && rng_.one_in(8)) a.set(index, i, draw_special(a_, rng_));
+      if (allow_specials && rng_.one_in(8)) b.set(index, i, draw_special(b_, rng_));
+    }
+    batch.inputs()[2].set(index, 0, draw_c(batch, index, reference));
+    if (op_.has_scales()) draw_scales(batch, index);
+  }
+
+ private:
+  /// Distance between the largest and the smallest product: none, a few, or around the alignment limits of known units.
+  int draw_spread() {
+    switch (rng_.below(5)) {
+      case 0: return 0;
+      case 1: return rng_.between(1, 4);
+      case 2: return rng_.between(10, 16);
+      case 3: return rng_.between(21, 28);
+      default: return rng_.between(29, 60);
+    }
+  }
+
+  uint64_t draw_special_or_huge() { return rng_.one_in(2) ? encode_near(b_, rng_.next() & 1, b_.emax(), b_.fraction_mask()) : b_.encode_zero(true); }
+
+  /// Bits below a tf32 fraction are ignored by hardware and worth setting.
+  uint64_t container_noise(const FormatFields& f, uint64_t encoding) {
+    if (f.ignored_low_bits == 0 || !rng_.one_in(3)) return encoding;
+    return encoding | (rng_.one_in(2) ? low_mask(f.ignored_low_bits) : rng_.next() & low_mask(f.ignored_low_bits));
+  }
+
+  uint64_t draw_c(const Batch& batch, size_t index, int reference) {
+    switch (rng_.below(10)) {
+      case 0:
+      case 1: return c_.encode_zero(rng_.one_in(3));
+      case 2: return draw_special(c_, rng_);
+      case 3:
+      case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
+        const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
+        Exact p = exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
+        if (p.cls != NumberClass::finite) return c_.encode_zero(false);
+        p.negative = !p.negative;
+        RoundingRule rule;
+        rule.overflow = Overflow::saturate;
+        const uint64_t c = round_exact(c_, p, rule).encoding;
+        return rng_.one_in(2) ? c : c ^ c_.in_container(1);
+      }
+      default: {
+        static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
+        const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
+        return container_noise(c_, encode_near(c_, rng_.next() & 1, reference + (rng_.next() & 1 ? shift : -shift), draw_fraction(c_, rng_)));
+      }
+    }
+  }
+
+  void draw_scales(Batch& batch, size_t index) {
+    const bool extreme = rng_.one_in(8);
+    for (size_t column : {size_t{3}, size_t{4}}) {
+      const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
+      for (int i = 0; i < op_.scales(); ++i) {
+        uint64_t scale = encode_near(f, false, rng_.between(-6, 6), draw_fraction(f, rng_));
+        if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
+        if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? f.encode_nan() : 0;
+        batch.inputs()[column].set(index, i, scale);
+      }
+    }
+  }
+
+  const Op& op_;
+  const FormatFields &a_, &b_, &c_;
+  CounterRng& rng_;
+};
+
+/// Operands of a scalar operation: exponents where the operation cancels, rounds, underflows or overflows.
+void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  const FormatFields& f = op.a.fields();
+  uint64_t x[3];
+  const int p = f.precision();
+  int first = rng.one_in(3) ? rng.between(f.emin() - p, f.emax()) : rng.between(-p, p);
+  if (rng.one_in(5)) first = (rng.next() & 1) ? f.emax() - rng.between(0, 3) : f.emin() + rng.between(-p, 3);
+  x[0] = encode_near(f, rng.next() & 1, first, draw_fraction(f, rng));
+  int second = first + rng.between(-p - 3, p + 3);
+  if (op.scalar == ScalarOperation::mul || op.scalar == ScalarOperation::fma) {
+    const int target = rng.one_in(3) ? f.emax() + rng.between(-3, 2) : rng.one_in(2) ? f.emin() + rng.between(-p - 3, 3) : rng.between(f.emin(), f.emax());
+    second = target - first;
+  }
+  if (op.scalar == ScalarOperation::div) second = rng.one_in(2) ? first - (rng.one_in(2) ? f.emax() : f.emin()) + rng.between(-p, p) : rng.between(f.emin() - p, f.emax());
+  x[1] = encode_near(f, rng.next() & 1, second, draw_fraction(f, rng));
+  if (op.scalar == ScalarOperation::fma) {
+    const Exact product = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
+    if (product.cls == NumberClass::finite && rng.one_in(2)) {  // near the negated product: cancellation and double rounding
+      Exact negated = product;
+      negated.negative = !negated.negative;
+      x[2] = round_exact(f, negated, {}).encoding ^ f.in_container(rng.below(3));
+    } else {
+      const int at = product.significand ? product.exponent + bit_length128(product.significand) - 1 : first;
+      x[2] = encode_near(f, rng.next() & 1, at + rng.between(-2 * p - 3, p + 3), draw_fraction(f, rng));
+    }
+  } else {
+    x[2] = 0;
+  }
+  for (int i = 0; i < op.arity(); ++i) {
+    if (rng.one_in(24)) x[i] = draw_special(f, rng);
+    if (rng.one_in(32)) x[i] = rng.next() & f.container_mask();
+    batch.inputs()[0].set(index, i, x[i] & f.container_mask());
+  }
+}
+
+/// A source at or around a destination number, a midpoint, or anywhere.
+void draw_convert(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  const FormatFields &from = op.a.fields(), &to = op.d.fields();
+  uint64_t x = rng.next() & from.container_mask();
+  const uint32_t kind = rng.below(8);
+  if (kind >= 2) {
+    Number n = decode(to, rng.next() & to.container_mask());
+    if (n.cls == NumberClass::finite) {
+      Exact e = to_exact(n);
+      if (kind >= 5) {  // the midpoint above
+        e.significand = 2 * e.significand + 1;
+        e.exponent -= 1;
+      }
+      x = round_exact(from, e, {}).encoding;
+      if (!rng.one_in(3)) x += uint64_t(int64_t(rng.between(-2, 2))) << from.ignored_low_bits;
+      x &= from.container_mask();
+    }
+  } else if (kind == 1) {
+    x = draw_special(from, rng);
+  }
+  batch.inputs()[0].set(index, 0, x);
+}
+
+}  // namespace
+
+void StructuredGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
+  if (!(batch.op() == op_)) batch = Batch(op_);
+  batch.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    CounterRng rng(seed_, first + i);
+    switch (op_.kind) {
+      case OpKind::dot: DotDraw(op_, rng)(batch, i); break;
+      case OpKind::convert: draw_convert(op_, rng, batch, i); break;
+      case OpKind::scalar: draw_scalar(op_, rng, batch, i); break;
+      case OpKind::gemm:
+        for (Column& column : batch.inputs())
+          for (int j = 0; j < column.count(); ++j) column.set(i, j, rng.next() & low_mask(8 * column.element_bytes() - 2));
+        break;
+    }
+  }
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,21 @@
+// Draws operands where close models differ (DESIGN section 7's corners), not uniform bits: uniform fp16 bits give an
+// infinity or NaN in 64 % of k=16 dots.
+#pragma once
+
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+class StructuredGenerator {
+ public:
+  StructuredGenerator(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
+
+  /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, seed and i alone.
+  void fill(uint64_t first, size_t count, Batch& batch) const;
+
+ private:
+  Op op_;
+  uint64_t seed_;
+};
+
+}  // namespace mmafuzz
