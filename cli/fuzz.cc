@@ -11,6 +11,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "cli/run_files.h"
 #include "oracles/properties/properties.h"
@@ -29,7 +30,7 @@ constexpr size_t referee_share = 64;  ///< one case in so many also goes to the 
 const std::vector<std::string> default_ops = {
     "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",    "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
     "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4",     "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",  "scalar fma format=fp32 round=nearest_even nan=any",
+    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any",  "scalar fma format=fp32 round=nearest_even nan=any",
     "scalar fma format=fp64 round=toward_zero nan=any", "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
     "convert from=fp32 to=fp16 round=nearest_even nan=any"};
 
@@ -108,10 +109,10 @@ struct Findings {
   };
   std::map<BucketKey, Entry> buckets;
   uint64_t cases = 0, compared = 0;
-  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< by unit pair
+  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair, of one op
 
   void add(Divergence d) {
-    if (d.key.units.size() == 2) ++differing[{d.key.units[0], d.key.units[1]}];
+    if (d.key.property == "equal") ++differing[{d.key.units[0], d.key.units[1]}];
     Entry& entry = buckets[d.key];
     if (entry.count++ == 0) {
       entry.severity = d.severity;
@@ -164,7 +165,7 @@ class Merger {
   void merge(const Field& field, Findings chunk) {
     total_.cases += chunk.cases;
     total_.compared += chunk.compared;
-    for (const auto& [pair, count] : chunk.differing) total_.differing[pair] += count;
+    for (const auto& [pair, count] : chunk.differing) differing_[pair] += count;
     for (auto& [key, entry] : chunk.buckets) {
       auto [at, fresh] = total_.buckets.try_emplace(key, entry);
       if (!fresh) {
@@ -186,6 +187,8 @@ class Merger {
   }
 
   const Findings& total() const { return total_; }
+  /// Differing cases by unit pair since the last call: those of one op.
+  std::map<std::pair<std::string, std::string>, uint64_t> take_differing() { return std::exchange(differing_, {}); }
   bool contract() const { return contract_; }
   bool any(Severity severity) const {
     for (const auto& [key, entry] : total_.buckets)
@@ -217,6 +220,7 @@ class Merger {
   }
 
   Findings total_;
+  std::map<std::pair<std::string, std::string>, uint64_t> differing_;
   bool json_, quiet_, terminal_, contract_ = false;
 };
 
@@ -290,14 +294,14 @@ void search(const Field& field, uint64_t seed, uint64_t cases, Clock::time_point
 }
 
 /// Units against units: the share of cases on which they differ.
-void print_matrix(const Field& field, uint64_t cases, const Findings& total) {
+void print_matrix(const Field& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
   fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op), cases);
   const size_t n = field.units.size();
   for (size_t i = 0; i < n; ++i) {
     fmt::print("{:>3} {:58}", i, field.units[i]->name());
     for (size_t j = 0; j < i; ++j) {
-      const auto found = total.differing.find({field.units[j]->name(), field.units[i]->name()});
-      const double share = found == total.differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
+      const auto found = differing.find({field.units[j]->name(), field.units[i]->name()});
+      const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
       if (share == 0) {
         fmt::print("     -");
       } else {
@@ -347,7 +351,8 @@ int run(const Options& options) {
     const auto share = std::chrono::duration<double>(time * double(i + 1) / double(fields.size()));
     const uint64_t before = merger.total().cases;
     search(fields[i], options.seed, cases, start + std::chrono::duration_cast<Clock::duration>(share), threads, merger);
-    if (!options.json) print_matrix(fields[i], merger.total().cases - before, merger.total());
+    const auto differing = merger.take_differing();
+    if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
   }
   const Findings& total = merger.total();
   if (options.json) {

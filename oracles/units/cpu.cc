@@ -284,6 +284,8 @@ class CpuFamily final : public Family {
         }
       }
     }
+    // x86 hands NaN payloads on; the models that it equals give one canonical NaN.
+    if (op.nan == NanPolicy::exact) claims.clear();
     return named(std::move(unit), name, std::move(claims));
   }
 #endif

@@ -92,7 +92,11 @@ class RowFamily final : public Family {
       claims = {{"equals_model", "model:" + name.substr(prefix_.size())}};
     } else {
       unit = std::make_unique<ModelUnit>(*model);
-      if (question == std::string::npos) claims = row->claims;  // an overridden row is a mutant and promises nothing
+      // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
+      // operations: a last -0 becomes +0.
+      if (question == std::string::npos)
+        for (const Claim& claim : row->claims)
+          if (claim.property != "equals_model" || op.k % row->op.k == 0) claims.push_back(claim);
     }
     return named(std::move(unit), name, std::move(claims));
   }
