@@ -104,10 +104,11 @@ MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
   return (n.subnormal ? flag::denormal_operand : 0) | (n.signaling ? flag::invalid : 0);
 }
 
-/// The denormal-operand flag is lower in precedence than NaN operands and invalid operations, as on x86.
+/// The denormal-operand flag is lower in precedence than NaN operands, invalid operations and division by zero, as on
+/// x86 (Intel SDM vol. 1, 4.9.2).
 MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool any_nan) {
   uint8_t all = operands | result;
-  if (any_nan || (all & flag::invalid)) all &= static_cast<uint8_t>(~flag::denormal_operand);
+  if (any_nan || (all & (flag::invalid | flag::divide_by_zero))) all &= static_cast<uint8_t>(~flag::denormal_operand);
   return all;
 }
 

@@ -93,8 +93,8 @@ class DotDraw {
       const bool negative = !one_sign && (rng_.next() & 1);
       a.set(index, i, container_noise(a_, encode_near(a_, negative, ea, patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
       b.set(index, i, container_noise(b_, encode_near(b_, !one_sign && (rng_.next() & 1), target - ea, patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask())));
-      if (allow_specials && rng_.one_in(8)) a.set(index, i, draw_special(a_, rng_));
-      if (allow_specials && rng_.one_in(8)) b.set(index, i, draw_special(b_, rng_));
+      if (allow_specials && rng_.one_in(8)) a.set(index, i, container_noise(a_, draw_special(a_, rng_)));
+      if (allow_specials && rng_.one_in(8)) b.set(index, i, container_noise(b_, draw_special(b_, rng_)));
     }
     batch.inputs()[2].set(index, 0, draw_c(batch, index, reference));
     if (op_.has_scales()) draw_scales(batch, index);

@@ -243,7 +243,8 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
   }
   r.flags |= flags;
   if (signaling) r.flags |= flag::invalid;
-  if (subnormal && !any_nan && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  const bool outranked = any_nan || (r.flags & (flag::invalid | flag::divide_by_zero));
+  if (subnormal && !outranked && !op.flush_to_zero) r.flags |= flag::denormal_operand;
   return r;
 }
 

@@ -249,11 +249,12 @@ class CpuFamily final : public Family {
     } else if (name == "cpu:cvt.f32.f16") {
       if (op.kind != OpKind::convert || !is("fp16", "fp32")) return declined(name + " converts fp16 to fp32");
       if (op.flush_to_zero) return declined("vcvtph2ps ignores denormals-are-zero");
-      unit = make_scalar_unit([](const uint64_t* x) { return from_half(x[0]); });
+      // vcvtph2ps never raises the denormal-operand flag (Intel SDM vol. 2).
+      unit = make_scalar_unit<false>([](const uint64_t* x) { return from_half(x[0]); });
     } else if (name == "cpu:cvt.bf16.f32") {
       if (op.kind != OpKind::convert || !is("fp32", "bf16")) return declined(name + " converts fp32 to bf16");
       if (op.rounding != Rounding::nearest_even) return declined("vcvtneps2bf16 rounds to nearest even");
-      unit = make_scalar_unit([](const uint64_t* x) { return to_bf16(x[0]); });
+      unit = make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
     } else if (name == "cpu:dpbf16.f32.bf16.bf16.f32") {
       if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" || op.has_scales())
         return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");

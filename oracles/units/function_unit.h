@@ -56,21 +56,22 @@ class DotFunctionUnit final : public Unit {
   Evaluate evaluate_;
 };
 
-/// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions.
-template <class Evaluate>
+/// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions. ReportsFlags is false
+/// for hardware whose status flags do not follow the operation.
+template <class Evaluate, bool ReportsFlags>
 class ScalarFunctionUnit final : public Unit {
  public:
   explicit ScalarFunctionUnit(Evaluate evaluate) : evaluate_(std::move(evaluate)) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    outcomes.flags.resize(batch.size());
+    if (ReportsFlags) outcomes.flags.resize(batch.size());
     uint64_t operands[3] = {};
     for (size_t i = 0; i < batch.size(); ++i) {
       batch.inputs()[0].unpack(i, operands);
       const auto r = evaluate_(operands);
       outcomes.results.set(i, 0, r.encoding);
-      outcomes.flags[i] = r.flags;
+      if (ReportsFlags) outcomes.flags[i] = r.flags;
     }
   }
 
@@ -83,9 +84,9 @@ std::unique_ptr<Unit> make_dot_unit(Evaluate evaluate) {
   return std::make_unique<DotFunctionUnit<Evaluate>>(std::move(evaluate));
 }
 
-template <class Evaluate>
+template <bool ReportsFlags = true, class Evaluate>
 std::unique_ptr<Unit> make_scalar_unit(Evaluate evaluate) {
-  return std::make_unique<ScalarFunctionUnit<Evaluate>>(std::move(evaluate));
+  return std::make_unique<ScalarFunctionUnit<Evaluate, ReportsFlags>>(std::move(evaluate));
 }
 
 inline std::unique_ptr<Unit> named(std::unique_ptr<Unit> unit, std::string name, std::vector<Claim> claims = {}) {

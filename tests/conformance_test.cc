@@ -1,0 +1,196 @@
+// What every unit of the registry must do, whatever its family: be deterministic, give a batch's results one by one, keep
+// what it claims, decline with a reason, survive case text.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "core/case_text.h"
+#include "core/property.h"
+#include "gpu_bridge/register.h"
+#include "oracles/families.h"
+#include "oracles/properties/properties.h"
+#include "oracles/units/model_rows.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+
+namespace mmafuzz {
+namespace {
+
+const Registry& registry() {
+  static const Registry all = [] {
+    Registry r;
+    add_oracle_units(r);
+    add_device_units(r);
+    return r;
+  }();
+  return all;
+}
+
+/// Ops that between them every listed unit evaluates at least one of.
+const std::vector<Op>& ops() {
+  static const std::vector<Op> all = [] {
+    std::map<std::string, Op> by_text;
+    for (const ModelRow& row : model_rows()) by_text[to_text(row.op)] = row.op;
+    for (const char* text : {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any",
+                             "convert from=fp32 to=fp16 nan=any", "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any", "convert from=fp32 to=cfloat8_1_4_3:7"}) {
+      size_t column;
+      const Op op = *parse_op(text, column);
+      by_text[to_text(op)] = op;
+    }
+    for (const char* scalar : {"add", "sub", "mul", "div", "sqrt", "fma"})
+      for (const char* f : {"fp32", "fp64"}) {
+        size_t column;
+        const Op op = *parse_op(std::string("scalar ") + scalar + " format=" + f + " round=up nan=any", column);
+        by_text[to_text(op)] = op;
+      }
+    std::vector<Op> list;
+    for (auto& [text, op] : by_text) list.push_back(op);
+    return list;
+  }();
+  return all;
+}
+
+class EveryUnit : public testing::TestWithParam<std::string> {
+ protected:
+  /// Calls visit(unit, batch of structured cases) for the first few ops that the unit evaluates.
+  template <class Visit>
+  void for_its_ops(size_t cases, Visit visit) {
+    size_t bound = 0;
+    for (const Op& op : ops()) {
+      const auto unit = registry().bind(GetParam(), op);
+      if (!unit) continue;
+      Batch batch;
+      StructuredGenerator(op, 43).fill(0, cases, batch);
+      visit(**unit, batch);
+      if (HasFatalFailure() || ++bound == 4) break;
+    }
+    EXPECT_GT(bound, 0u) << "no op of this test is evaluated by " << GetParam();
+  }
+};
+
+std::vector<std::string> available_units() {
+  std::vector<std::string> names;
+  for (const UnitInfo& info : registry().list())
+    if (info.unavailable.empty() && info.name.find('<') == std::string::npos) names.push_back(info.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Registry, EveryUnit, testing::ValuesIn(available_units()));
+
+TEST_P(EveryUnit, IsDeterministicAndABatchEqualsOneByOne) {
+  for_its_ops(64, [](const Unit& unit, const Batch& batch) {
+    Outcomes first, second, one;
+    unit.run(batch, first);
+    unit.run(batch, second);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      ASSERT_EQ(first.results.get(i), second.results.get(i)) << case_line(batch, i);
+      Batch single(batch.op());
+      single.append(batch, i);
+      unit.run(single, one);
+      ASSERT_EQ(first.results.get(i), one.results.get(0)) << case_line(batch, i);
+      if (!first.flags.empty()) {
+        ASSERT_EQ(first.flags[i], one.flags[0]) << case_line(batch, i);
+      }
+    }
+  });
+}
+
+TEST_P(EveryUnit, KeepsTheClaimsOfItsRow) {
+  for_its_ops(case_count(2000, 100000), [](const Unit& unit, const Batch& batch) {
+    Outcomes base;
+    unit.run(batch, base);
+    const auto fail = [&](const Divergence& d) {
+      std::string text = d.key.to_string() + "\n" + to_text(batch.op());
+      for (size_t i = 0; i < d.cases.size(); ++i) text += "\n" + case_line(d.cases, i);
+      for (const uint64_t r : d.results) text += " " + to_hex(batch.op().d, r);
+      FAIL() << text;
+    };
+    for (const Claim& claim : unit.claims()) {
+      if (claim.property == "equals_model") {
+        const auto model = registry().bind(claim.detail, batch.op());
+        ASSERT_TRUE(model) << model.refusal().reason;
+        Outcomes expected;
+        (*model)->run(batch, expected);
+        EXPECT_EQ(compare_units("equals_model", Severity::contract, batch, unit.name(), base, claim.detail, expected, fail), batch.size());
+      } else {
+        const Property* property = find_property(claim.property);
+        ASSERT_NE(property, nullptr) << claim.property;
+        if (property->applies(batch.op(), unit)) property->check(unit, batch, base, fail);
+      }
+    }
+  });
+}
+
+TEST_P(EveryUnit, ResultsSurviveCaseText) {
+  for_its_ops(40, [this](const Unit& unit, const Batch& batch) {
+    Outcomes outcomes;
+    unit.run(batch, outcomes);
+    const std::string path = testing::TempDir() + "conformance-" + std::to_string(getpid()) + ".cases";
+    {
+      CaseWriter writer(path);
+      writer.unit(unit.name());
+      writer.op(batch.op());
+      for (size_t i = 0; i < batch.size(); ++i) writer.one_case(batch, i, &outcomes);
+      writer.finish();
+    }
+    CaseReader reader(path);
+    CaseBlock block;
+    ASSERT_TRUE(reader.next(block, 1000)) << (reader.error() ? reader.error()->to_string() : "");
+    EXPECT_EQ(block.unit, GetParam());
+    ASSERT_EQ(block.batch.op(), batch.op());
+    ASSERT_EQ(block.batch.size(), batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) {
+      ASSERT_EQ(block.expected.get(i), outcomes.results.get(i));
+      if (!outcomes.flags.empty()) {
+        ASSERT_EQ(block.expected_flags[i], outcomes.flags[i]);
+      }
+      ASSERT_EQ(case_line(block.batch, i), case_line(batch, i));
+    }
+    EXPECT_FALSE(reader.next(block, 1000));
+    EXPECT_FALSE(reader.error().has_value());
+    unlink(path.c_str());
+  });
+}
+
+TEST(Registry, UnavailableUnitsDeclineWithTheirReason) {
+  for (const UnitInfo& info : registry().list()) {
+    if (info.unavailable.empty() || info.name.find('<') != std::string::npos) continue;
+    const auto unit = registry().bind(info.name, dot_op("fp32", "fp32", "fp32", 4));
+    ASSERT_FALSE(unit);
+    EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined);
+    EXPECT_FALSE(unit.refusal().reason.empty());
+  }
+  const auto cuda = registry().bind("cuda:mma.m16n8k16.f32.f16.f16.f32", dot_op("fp16", "fp32", "fp32", 16));
+  ASSERT_FALSE(cuda);
+  EXPECT_EQ(cuda.refusal().kind, Refusal::Kind::declined);
+}
+
+TEST(Registry, AnUnknownUnitListsTheNearestOnes) {
+  const auto unit = registry().bind("model:hoper/mma.m16n8k16.f32.f16.f16.f32", dot_op("fp16", "fp32", "fp32", 16));
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.refusal().kind, Refusal::Kind::unknown);
+  EXPECT_NE(unit.refusal().reason.find("model:hopper/mma.m16n8k16.f32.f16.f16.f32"), std::string::npos);
+}
+
+TEST(Registry, UnitsDeclineOpsOfOtherFormats) {
+  const auto unit = registry().bind("model:hopper/mma.m16n8k16.f32.f16.f16.f32", dot_op("bf16", "fp32", "fp32", 16));
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined);
+}
+
+TEST(Comparison, AOneSidedNanNeverPasses) {
+  Op op = dot_op("fp16", "fp32", "fp32", 1);
+  for (const NanPolicy policy : {NanPolicy::exact, NanPolicy::any}) {
+    op.nan = policy;
+    EXPECT_FALSE(same_result(op, 0x7fc00000, 0x3f800000));
+    EXPECT_FALSE(same_result(op, 0x3f800000, 0x7fc00000));
+    EXPECT_FALSE(same_result(op, 0x00000000, 0x80000000));
+    EXPECT_FALSE(same_result(op, 0x7f800000, 0x7fc00000));
+  }
+  EXPECT_TRUE(same_result(op, 0x7fc00000, 0xffffffff));
+  op.nan = NanPolicy::exact;
+  EXPECT_FALSE(same_result(op, 0x7fc00000, 0xffffffff));
+}
+
+}  // namespace
+}  // namespace mmafuzz

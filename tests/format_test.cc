@@ -1,0 +1,120 @@
+// Formats against the tables of their standards: greatest, least normal and least subnormal numbers, special encodings.
+#include "core/format.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "arithmetic/ieee_operations.h"
+
+namespace mmafuzz {
+namespace {
+
+/// The value of an encoding of at most 24 significand bits, as a double (exact).
+double value(const Format& f, uint64_t encoding) {
+  const Number n = decode(f.fields(), encoding);
+  if (n.cls == NumberClass::nan) return NAN;
+  if (n.cls == NumberClass::infinity) return n.negative ? -INFINITY : INFINITY;
+  const double magnitude = std::ldexp(static_cast<double>(n.significand), n.exponent);
+  return n.negative ? -magnitude : magnitude;
+}
+
+struct Golden {
+  const char* name;
+  uint64_t greatest;
+  double greatest_value, least_normal, least_subnormal;
+};
+
+class FormatTable : public testing::TestWithParam<Golden> {};
+
+// IEEE 754-2019 table 3.5; OCP OFP8 1.0 table 1; OCP MX 1.0 tables 1 to 3; AMD CDNA3 ISA (fnuz); PTX ISA (tf32);
+// Tesla Dojo configurable formats (the literal reading of subnormals).
+INSTANTIATE_TEST_SUITE_P(
+    Standards, FormatTable,
+    testing::Values(Golden{"fp16", 0x7bff, 65504, 0x1p-14, 0x1p-24}, Golden{"bf16", 0x7f7f, 0x1.fep127, 0x1p-126, 0x1p-133},
+                    Golden{"fp32", 0x7f7fffff, 0x1.fffffep127, 0x1p-126, 0x1p-149},
+                    Golden{"fp64", 0x7fefffffffffffff, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074},
+                    Golden{"tf32", 0x7f7fe000, 0x1.ffcp127, 0x1p-126, 0x1p-136}, Golden{"e4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
+                    Golden{"e5m2", 0x7b, 57344, 0x1p-14, 0x1p-16}, Golden{"e4m3fnuz", 0x7f, 240, 0x1p-7, 0x1p-10},
+                    Golden{"e5m2fnuz", 0x7f, 57344, 0x1p-15, 0x1p-17}, Golden{"e3m2", 0x1f, 28, 0x1p-2, 0x1p-4},
+                    Golden{"e2m3", 0x1f, 7.5, 1, 0x1p-3}, Golden{"e2m1", 0x7, 6, 1, 0.5}, Golden{"ue4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
+                    Golden{"cfloat8_1_4_3:0", 0x7f, 0x1.ep15, 2, 0x1p-3}, Golden{"cfloat8_1_4_3:63", 0x7f, 0x1.ep-48, 0x1p-62, 0x1p-66},
+                    Golden{"cfloat8_1_5_2:0", 0x7f, 0x1.cp31, 2, 0x1p-2}, Golden{"cfloat8_1_5_2:63", 0x7f, 0x1.cp-32, 0x1p-62, 0x1p-65},
+                    Golden{"cfloat8_1_4_3:7?denormal=gradual", 0x7f, 0x1.ep8, 0x1p-6, 0x1p-9},
+                    Golden{"shp:15", 0x7fff, 0x1.ffcp16, 0x1p-14, 0x1p-25}, Golden{"uhp", 0xfbff, 0x1.ffcp31, 0x1p-30, 0}));
+
+TEST_P(FormatTable, HasTheNumbersOfItsStandard) {
+  const Format f = format(GetParam().name);
+  const FormatFields& fields = f.fields();
+  EXPECT_EQ(fields.encode_greatest(false), GetParam().greatest);
+  EXPECT_EQ(value(f, GetParam().greatest), GetParam().greatest_value);
+  EXPECT_EQ(value(f, fields.in_container(uint64_t{1} << fields.fraction_bits)), GetParam().least_normal);
+  EXPECT_EQ(value(f, fields.in_container(1)), GetParam().least_subnormal);
+}
+
+TEST(Formats, E8m0IsAPowerOfTwoWithOneNan) {
+  const Format f = format("e8m0");
+  EXPECT_EQ(value(f, 0x00), 0x1p-127);
+  EXPECT_EQ(value(f, 0x7f), 1.0);
+  EXPECT_EQ(value(f, 0xfe), 0x1p127);
+  EXPECT_TRUE(std::isnan(value(f, 0xff)));
+}
+
+TEST(Formats, SpecialEncodingsAreThoseOfTheStandards) {
+  struct Special {
+    const char* name;
+    uint64_t encoding;
+    NumberClass cls;
+  };
+  for (const Special& s : {Special{"e4m3", 0x7f, NumberClass::nan}, Special{"e4m3", 0xff, NumberClass::nan}, Special{"e4m3", 0x78, NumberClass::finite},
+                           Special{"e5m2", 0x7c, NumberClass::infinity}, Special{"e5m2", 0x7d, NumberClass::nan},
+                           Special{"e4m3fnuz", 0x80, NumberClass::nan}, Special{"e5m2fnuz", 0x80, NumberClass::nan},
+                           Special{"e4m3fnuz", 0xff, NumberClass::finite}, Special{"fp16", 0x7c00, NumberClass::infinity},
+                           Special{"fp16", 0xfc01, NumberClass::nan}, Special{"bf16", 0x7f80, NumberClass::infinity},
+                           Special{"tf32", 0x7f800000, NumberClass::infinity}, Special{"tf32", 0x7f801fff, NumberClass::infinity},
+                           Special{"tf32", 0x7f802000, NumberClass::nan}, Special{"ue4m3", 0x7f, NumberClass::nan},
+                           Special{"ue4m3", 0xff, NumberClass::nan}, Special{"uhp", 0xfc00, NumberClass::infinity},
+                           Special{"uhp", 0xfe00, NumberClass::nan}, Special{"uhp", 0x0001, NumberClass::zero},
+                           Special{"e2m1", 0xf, NumberClass::finite}, Special{"e3m2", 0x3f, NumberClass::finite},
+                           Special{"cfloat8_1_4_3:7", 0xff, NumberClass::finite}})
+    EXPECT_EQ(decode(format(s.name).fields(), s.encoding).cls, s.cls) << s.name << " " << std::hex << s.encoding;
+}
+
+TEST(Formats, Ue4m3IgnoresItsSignBit) { EXPECT_EQ(value(format("ue4m3"), 0xb8), 1.0); }
+
+TEST(Formats, BadNamesAreRefusedWithTheReason) {
+  EXPECT_EQ(parse_format("fp17").refusal().kind, Refusal::Kind::unknown);
+  EXPECT_FALSE(parse_format("cfloat8_1_4_3"));
+  EXPECT_FALSE(parse_format("cfloat8_1_4_3:64"));
+  EXPECT_FALSE(parse_format("cfloat8_1_4_3:-1"));
+  EXPECT_FALSE(parse_format("cfloat8_1_4_3:7x"));
+  EXPECT_FALSE(parse_format("fp16:3"));
+  EXPECT_FALSE(parse_format("fp16?denormal=gradual"));
+  EXPECT_NE(parse_format("shp:64").refusal().reason.find("0 to 63"), std::string::npos);
+}
+
+class EveryFormat : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Registry, EveryFormat, testing::ValuesIn(format_names()));
+
+TEST_P(EveryFormat, EveryEncodingUpTo16BitsRoundTripsThroughItsValue) {
+  const Format f = format(GetParam());
+  const FormatFields& fields = f.fields();
+  if (fields.width > 16 || fields.integer) GTEST_SKIP() << "wider than 16 bits, or integers";
+  for (uint64_t e = 0; e <= fields.container_mask(); ++e) {
+    const Number n = decode(fields, e);
+    const Rounded r = convert_number(fields, n, {});
+    if (n.cls == NumberClass::nan) {
+      EXPECT_EQ(decode(fields, r.encoding).cls, NumberClass::nan);
+    } else if (fields.sign == SignField::ignored) {
+      EXPECT_EQ(r.encoding, e & 0x7f);
+    } else if (fields.subnormals == SubnormalRule::flushed && n.cls == NumberClass::zero) {
+      EXPECT_EQ(r.encoding, 0u);
+    } else {
+      EXPECT_EQ(r.encoding, e) << std::hex << e;
+      EXPECT_EQ(r.flags & ~flag::denormal_operand, 0) << std::hex << e;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz

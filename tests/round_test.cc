@@ -1,0 +1,108 @@
+// Rounding once, against MPFR: conversions from fp64 and fp32 to every format in every mode, value and flags.
+#include <gtest/gtest.h>
+
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/ieee_operations.h"
+#include "core/op.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away};
+
+class RoundTo : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> floating_formats() {
+  std::vector<std::string> names = format_names();
+  std::erase_if(names, [](const std::string& name) { return format(name).fields().integer; });
+  for (const char* more : {"cfloat8_1_4_3:7", "cfloat8_1_5_2:31?denormal=gradual", "shp:63", "cfloat8_1_4_3:63?denormal=gradual"}) names.push_back(more);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Formats, RoundTo, testing::ValuesIn(floating_formats()));
+
+TEST_P(RoundTo, EqualsMpfrInValueAndFlagsInEveryModeAndTininess) {
+  Op op;
+  op.kind = OpKind::convert;
+  op.d = format(GetParam());
+  for (const char* from : {"fp64", "fp32", "fp16"}) {
+    op.a = format(from);
+    for (const Rounding mode : modes) {
+      for (const Tininess tininess : {Tininess::after, Tininess::before}) {
+        for (const bool saturate : {false, true}) {
+          op.rounding = mode;
+          op.tininess = tininess;
+          op.saturate = saturate;
+          Batch batch;
+          StructuredGenerator(op, 11).fill(0, case_count(1000, 100000), batch);
+          for (size_t i = 0; i < batch.size(); ++i) {
+            const uint64_t source = batch.inputs()[0].get(i);
+            const Rounded ours = convert_number(op.d.fields(), decode(op.a.fields(), source), op.rounding_rule());
+            const exact::MpfrRounded theirs = exact::mpfr_convert(op, source);
+            ASSERT_EQ(ours.encoding, theirs.encoding) << to_text(op) << " " << to_hex(op.a, source);
+            ASSERT_EQ(int(ours.flags), int(theirs.flags)) << to_text(op) << " " << to_hex(op.a, source);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Round, AnExactIntegerValueWithAStickyBitIsRoundedOnce) {
+  // 2^63 + 1 units of 2^-40 and a sticky part: far above fp16's precision, a hair above the tie of the last bit.
+  const FormatFields f = fp16_fields;
+  const uint64_t tie = (uint64_t{0x400} << 53) | (uint64_t{1} << 52);
+  EXPECT_EQ(round_once(f, false, tie, -63, false).encoding, 0x3c00u);  // a tie to even
+  EXPECT_EQ(round_once(f, false, tie, -63, true).encoding, 0x3c01u);   // sticky decides
+  EXPECT_EQ(round_once(f, false, tie | 1, -63, false).encoding, 0x3c01u);
+}
+
+TEST(Round, OverflowTowardZeroIsInfinityOnlyForMatrixUnits) {
+  RoundingRule rule;
+  rule.rounding = Rounding::toward_zero;
+  EXPECT_EQ(round_once(fp32_fields, false, 1, 128, false, rule).encoding, 0x7f7fffffu);
+  rule.overflow = Overflow::infinity;
+  EXPECT_EQ(round_once(fp32_fields, false, 1, 128, false, rule).encoding, 0x7f800000u);
+  rule.overflow = Overflow::saturate;
+  rule.rounding = Rounding::nearest_even;
+  EXPECT_EQ(round_once(fp32_fields, true, 1, 500, false, rule).encoding, 0xff7fffffu);
+}
+
+TEST(Round, E4m3OverflowsAbove464AndTheTieStays) {
+  const FormatFields f = format("e4m3").fields();
+  EXPECT_EQ(round_once(f, false, 464, 0, false).encoding, 0x7eu);   // the tie goes to 448 (OCP OFP8 1.0)
+  EXPECT_EQ(round_once(f, false, 465, 0, false).encoding, 0x7fu);   // NaN: no infinity
+}
+
+TEST(Round, TheHoleOfLiteralSubnormalsGoesToTheNearerEndAndItsTieUp) {
+  // cfloat8_1_4_3:0, literal: greatest subnormal 0.875 (code 7), least normal 2 (code 8); the midpoint is 1.4375.
+  const FormatFields f = format("cfloat8_1_4_3:0").fields();
+  EXPECT_EQ(round_once(f, false, 23, -4, false).encoding, 8u);   // 1.4375
+  EXPECT_EQ(round_once(f, false, 22, -4, false).encoding, 7u);   // 1.375
+  EXPECT_EQ(round_once(f, false, 22, -4, true).encoding, 7u);
+  EXPECT_EQ(round_once(f, true, 3, -1, false).encoding, 0x88u);  // -1.5
+  EXPECT_EQ(round_once(f, false, 7, -3, false).encoding, 7u);    // 0.875 itself
+}
+
+TEST(WideInt, AdditionsCarryAndBorrowAcrossWords) {
+  WideInt<4> x;
+  x.add_shifted(false, 1, 200);
+  x.add_shifted(true, 1, 0);
+  EXPECT_EQ(x.word[0], ~uint64_t{0});
+  EXPECT_EQ(x.word[3], 0xffu);
+  EXPECT_FALSE(x.is_negative());
+  x.add_shifted(false, 1, 0);
+  EXPECT_EQ(x.length(), 201);
+  x.add_shifted(true, (uint128{1} << 127) | 1, 100);
+  x.add_shifted(true, 1, 200);
+  EXPECT_TRUE(x.is_negative());
+  x.negate();
+  EXPECT_EQ(x.length(), 228);
+  EXPECT_TRUE(x.any_below(101));
+  EXPECT_FALSE(x.any_below(100));
+}
+
+}  // namespace
+}  // namespace mmafuzz

@@ -1,0 +1,123 @@
+// Every row's kernel and its slow twin, written from the prose alone, give the same bits on structured operands; so do
+// they on every value of every parameter that the published sources disagree about.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/case_text.h"
+#include "oracles/units/function_unit.h"
+#include "oracles/units/model_rows.h"
+#include "oracles/units/parameters.h"
+#include "oracles/units/slow_twin.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+
+namespace mmafuzz {
+namespace {
+
+void expect_twins(const DotModel& model, const Op& op, uint64_t seed, size_t cases, const std::string& what) {
+  DotCase one(op);
+  for (size_t done = 0; done < cases; done += 4096) {
+    Batch batch;
+    StructuredGenerator(op, seed).fill(done, std::min<size_t>(4096, cases - done), batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const DotOperands& in = one.load(batch, i);
+      ASSERT_EQ(to_hex(op.d, evaluate_dot(model, in)), to_hex(op.d, slow_twin_dot(model, in))) << what << "\n" << to_text(op) << "\n" << case_line(batch, i);
+    }
+  }
+}
+
+/// Rows with the same kernel and operand formats share the nightly budget of 10^7 cases per family.
+const std::map<Kernel, size_t>& rows_per_kernel() {
+  static const std::map<Kernel, size_t> counts = [] {
+    std::map<Kernel, size_t> c;
+    for (const ModelRow& row : model_rows()) ++c[row.model.kernel];
+    return c;
+  }();
+  return counts;
+}
+
+std::vector<std::string> row_names() {
+  std::vector<std::string> names;
+  for (const ModelRow& row : model_rows()) names.push_back(row.name());
+  return names;
+}
+
+class Twins : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()));
+
+TEST_P(Twins, KernelAndSlowTwinAgree) {
+  const ModelRow& row = *find_model_row(GetParam());
+  const size_t by_night = 10'000'000 / rows_per_kernel().at(row.model.kernel) + 1;
+  expect_twins(row.model, row.op, 29, case_count(3000, by_night), row.name());
+}
+
+TEST_P(Twins, AgreeOnShortAndLongDots) {
+  const ModelRow& row = *find_model_row(GetParam());
+  for (const int k : {1, 2, row.op.k - 1, row.op.k + 1, 2 * row.op.k, 3 * row.op.k + 5}) {
+    if (k < 1) continue;
+    Op op = row.op;
+    op.k = k;
+    expect_twins(row.model, op, 31, case_count(100, 5000), row.name());
+  }
+}
+
+struct Switch {
+  const char* row;
+  const char* overrides;
+};
+
+class OpenPoints : public testing::TestWithParam<Switch> {};
+INSTANTIATE_TEST_SUITE_P(
+    Switches, OpenPoints,
+    testing::Values(
+        Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "zero_rule=operand"},
+        Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "underflow_sign=positive"}, Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "special_scope=whole_k"},
+        Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "zero_rule=clamp,zero_exponent=-20,c_exponent=fp32"}, Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "c_exponent=fp32"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f16", "c_exponent=c_format"}, Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "zero_sign=any_negative,product=normalized"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=3"}, Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=4,nan=7fc00000"},
+        Switch{"volta/mma.m8n8k4.f16.f16.f16.f16", "output_via=fp32_truncated"}, Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=nan_payload"},
+        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=rounded"}, Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=nearest_even"},
+        Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=up,overflow=by_rounding"}, Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "overflow=saturate,fraction_bits=20"},
+        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "subnormals=flushed"}, Switch{"ada/mma.m16n8k32.f16.e4m3.e4m3.f16", "output_fraction_bits=0"},
+        Switch{"blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e2m1.f32.ue8m0", "zero_rule=operand"},
+        Switch{"blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e5m2.e5m2.f32.ue8m0", "product=normalized"},
+        Switch{"blackwell/tcgen05.kind::mxf4nvf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0", "zero_rule=operand"},
+        Switch{"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", "zero_group=sum_zero"},
+        Switch{"hopper/mma.m16n8k32.f16.e4m3.e4m3.f16", "fraction_bits=22"}, Switch{"cdna1/mfma.32x32x8.f32.f16.f16.f32", "kernel=ieee_tree"},
+        Switch{"cdna2/mfma.32x32x4.f32.bf16.bf16.f32", "block=4"}, Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "product_overflow=positive_infinity"},
+        Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "overflow_rank=below_operands"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "second_stage=floor31"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "product_overflow=positive_infinity"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "overflow_rank=below_operands"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "zero_rule=operand"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "nan=7fc00000"},
+        Switch{"cdna3/mfma.16x16x32.f32.e5m2fnuz.e5m2fnuz.f32", "c_special=reads_minus_one"},
+        Switch{"cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32", "second_stage=floor31"}));
+
+TEST_P(OpenPoints, KernelAndSlowTwinAgreeOnTheSwitch) {
+  const ModelRow& row = *find_model_row(GetParam().row);
+  const Result<DotModel> model = with_overrides(row.model, GetParam().overrides);
+  ASSERT_TRUE(model) << model.refusal().reason;
+  expect_twins(*model, row.op, 37, case_count(20000, 300000), row.name() + "?" + GetParam().overrides);
+}
+
+TEST(OpenPoint, ClampAndConstantFloorAreEquivalentWhereCIsFp32) {
+  // A nonzero fp32 c reads at least -126 and a zero c reads the floor, so the maximum is never below the floor of -132.
+  const ModelRow& row = *find_model_row("ampere/mma.m16n8k16.f32.bf16.bf16.f32");
+  expect_twins(*with_overrides(row.model, "zero_rule=clamp,zero_exponent=-132"), row.op, 38, 20000, row.name());
+}
+
+TEST_P(OpenPoints, TheSwitchChangesSomeResult) {
+  const ModelRow& row = *find_model_row(GetParam().row);
+  const DotModel model = *with_overrides(row.model, GetParam().overrides);
+  DotCase one(row.op);
+  Batch batch;
+  StructuredGenerator(row.op, 41).fill(0, 200000, batch);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const DotOperands& in = one.load(batch, i);
+    if (evaluate_dot(model, in) != evaluate_dot(row.model, in)) return;
+  }
+  FAIL() << "200000 structured cases do not show a difference";
+}
+
+}  // namespace
+}  // namespace mmafuzz
