@@ -18,8 +18,10 @@ struct Number {
   int scale_exponent = 0;  ///< exponent of the leading (implicit) bit; a subnormal keeps the format's emin
 };
 
-/// Decodes one encoding; total (every bit pattern of the container has a meaning). Ignored low bits are dropped.
-MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
+namespace detail {
+
+/// Integers, zeros, subnormals and whatever the top exponent holds.
+MMAFUZZ_HD inline Number decode_uncommon(const FormatFields& f, uint64_t encoding) {
   Number n;
   encoding &= f.container_mask();
   if (f.integer) {
@@ -75,6 +77,23 @@ MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
   n.cls = NumberClass::finite;
   n.significand = fraction | (uint64_t{1} << f.fraction_bits);
   n.scale_exponent = field - f.bias;
+  n.exponent = n.scale_exponent - f.fraction_bits;
+  return n;
+}
+
+}  // namespace detail
+
+/// Decodes one encoding; total (every bit pattern of the container has a meaning). Ignored low bits are dropped.
+MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  const unsigned top = static_cast<unsigned>(f.top_exponent_field());
+  const unsigned field = static_cast<unsigned>(code >> f.fraction_bits) & top;
+  if (field - 1 >= top - 1) return detail::decode_uncommon(f, encoding);  // neither 0 nor the top exponent: ordinary
+  Number n;
+  n.cls = NumberClass::finite;
+  n.negative = (code & f.sign_bit()) != 0;
+  n.significand = (code & f.fraction_mask()) | (uint64_t{1} << f.fraction_bits);
+  n.scale_exponent = static_cast<int>(field) - f.bias;
   n.exponent = n.scale_exponent - f.fraction_bits;
   return n;
 }

@@ -27,12 +27,12 @@ struct SpecialTerms {
 
 /// A product as the kernels align it.
 struct Product {
-  NumberClass cls = NumberClass::zero;
-  bool negative = false;
-  uint64_t significand = 0;  ///< exact, at most 22 bits for every format of a matrix unit
-  int exponent = 0;          ///< weight of its last bit
-  int scale_exponent = 0;    ///< ea + eb, not renormalized; for zero products under the zero rule
-  bool zero = true;
+  NumberClass cls;  // no initializers: arrays of products are filled before they are read
+  bool negative;
+  bool zero;
+  uint64_t significand;  ///< exact, at most 22 bits for every format of a matrix unit
+  int exponent;          ///< weight of its last bit
+  int scale_exponent;    ///< ea + eb, not renormalized; for zero products under the zero rule
 };
 
 /// An operand under the row's low-bit and subnormal rules.
@@ -61,6 +61,16 @@ MMAFUZZ_HD inline Number read_operand(const DotModel& m, const FormatFields& f, 
 
 MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Number& y) {
   Product p;
+  if (x.cls == NumberClass::finite && y.cls == NumberClass::finite) [[likely]] {
+    p.cls = NumberClass::finite;
+    p.zero = false;
+    p.negative = x.negative != y.negative;
+    p.significand = x.significand * y.significand;
+    p.exponent = x.exponent + y.exponent;
+    p.scale_exponent = m.product == ProductRule::normalized ? p.exponent + fast_bit_length(p.significand) - 1
+                                                            : x.scale_exponent + y.scale_exponent;
+    return p;
+  }
   const Exact e = exact_product(to_exact(x), to_exact(y));
   p.cls = e.cls;
   p.negative = e.negative;
@@ -70,8 +80,6 @@ MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Num
   const bool x_zero = x.cls == NumberClass::zero, y_zero = y.cls == NumberClass::zero;
   p.scale_exponent = (x_zero ? operand_rule_zero_exponent : x.scale_exponent) +
                      (y_zero ? operand_rule_zero_exponent : y.scale_exponent);
-  if (!p.zero && m.product == ProductRule::normalized && p.significand)
-    p.scale_exponent = p.exponent + fast_bit_length(p.significand) - 1;
   return p;
 }
 

@@ -7,6 +7,8 @@
 
 namespace mmafuzz::exact {
 
+struct TermSummary;
+
 /// Whether an op is one that exact dots are defined for; else the reason.
 Result<bool> supports_dot(const Op& op);
 
@@ -26,14 +28,22 @@ class FastDot {
  private:
   template <int Words>
   uint64_t evaluate(const DotOperands& in) const;
+  template <int Words>
+  uint64_t finish(WideInt<Words>& sum, const TermSummary& terms, uint64_t c) const;
+
+  /// Sums products whose range fits 127 bits, with the operand format known at compile time.
+  template <FormatFields Operand>
+  uint64_t narrow_sum(const DotOperands& in) const;
+  using NarrowSum = uint64_t (FastDot::*)(const DotOperands&) const;
+  static NarrowSum narrow_sum_for(const FormatFields& a, const FormatFields& b);
 
   FormatFields a_, b_, c_, d_, scale_a_, scale_b_;
   RoundingRule rule_;
   int scale_block_;
   int unit_;            ///< weight exponent of the accumulator's last bit
   int words_;           ///< 5, 10 or 80
-  bool products_in_128_;  ///< all products and their sum fit in 127 bits from product_unit_
-  int product_unit_;
+  int product_unit_;      ///< weight of the least bit of any product
+  NarrowSum narrow_sum_ = nullptr;  ///< for the common operand formats
 };
 
 }  // namespace mmafuzz::exact

@@ -25,6 +25,19 @@ Result<bool> supports_dot(const Op& op) {
   return true;
 }
 
+/// What the terms of a sum have in common.
+struct TermSummary {
+  bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
+
+  void note(NumberClass cls, bool negative) {
+    nan |= cls == NumberClass::nan;
+    plus |= cls == NumberClass::infinity && !negative;
+    minus |= cls == NumberClass::infinity && negative;
+    all_negative &= negative;
+    all_positive &= !negative;
+  }
+};
+
 FastDot::FastDot(const Op& op)
     : a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()),
       scale_block_(op.scale_block) {
@@ -36,55 +49,80 @@ FastDot::FastDot(const Op& op)
   }
   product.high += bit_length(uint64_t(op.k));  // the sum of k products
   product_unit_ = product.low;
-  products_in_128_ = product.high - product.low < 126;
   const Range c = range(c_);
   unit_ = smaller(product.low, c.low);
   const int bits = larger(product.high, c.high) + 2 - unit_;
   words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : 80;
+  if (!scale_block_ && words_ == 5 && product.high - product.low < 126) narrow_sum_ = narrow_sum_for(a_, b_);
 }
 
 uint64_t FastDot::operator()(const DotOperands& in) const {
+  if (narrow_sum_) return (this->*narrow_sum_)(in);
   return words_ == 5 ? evaluate<5>(in) : words_ == 10 ? evaluate<10>(in) : evaluate<80>(in);
+}
+
+/// Joins c and rounds.
+template <int Words>
+uint64_t FastDot::finish(WideInt<Words>& sum, const TermSummary& products, uint64_t c_encoding) const {
+  const Number c = decode(c_, c_encoding);
+  TermSummary terms = products;
+  terms.note(c.cls, c.negative);
+  if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
+  if (terms.plus || terms.minus) return rounded_infinity(d_, terms.minus, rule_).encoding;
+  if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
+  return round_wide(d_, sum, unit_, zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding), rule_).encoding;
 }
 
 template <int Words>
 uint64_t FastDot::evaluate(const DotOperands& in) const {
   WideInt<Words> sum;
-  __int128 small_sum = 0;
-  bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
-  const auto note = [&](NumberClass cls, bool negative) {
-    nan |= cls == NumberClass::nan;
-    plus |= cls == NumberClass::infinity && !negative;
-    minus |= cls == NumberClass::infinity && negative;
-    all_negative &= negative;
-    all_positive &= !negative;
-  };
+  TermSummary terms;
   for (int i = 0; i < in.k; ++i) {
     Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
     if (scale_block_) {
       const int s = i / scale_block_;
       p = exact_product(p, exact_product(to_exact(decode(scale_a_, in.scale_a[s])), to_exact(decode(scale_b_, in.scale_b[s]))));
     }
-    note(p.cls, p.negative);
-    if (p.significand == 0) continue;
-    if (products_in_128_) {
-      const __int128 term = static_cast<__int128>(p.significand << (p.exponent - product_unit_));
-      small_sum += p.negative ? -term : term;
+    terms.note(p.cls, p.negative);
+    if (p.significand) sum.add_shifted(p.negative, p.significand, p.exponent - unit_);
+  }
+  return finish(sum, terms, in.c);
+}
+
+template <FormatFields Operand>
+uint64_t FastDot::narrow_sum(const DotOperands& in) const {
+  constexpr int unit = 2 * (Operand.least_bit() - 1);
+  __int128 total = 0;
+  TermSummary terms;
+  for (int i = 0; i < in.k; ++i) {
+    const Number x = decode(Operand, in.a[i]), y = decode(Operand, in.b[i]);
+    const bool negative = x.negative != y.negative;
+    if (x.cls == NumberClass::finite && y.cls == NumberClass::finite) [[likely]] {
+      const __int128 term = static_cast<__int128>(uint128{x.significand * y.significand} << (x.exponent + y.exponent - unit));
+      total += negative ? -term : term;
+      terms.note(NumberClass::finite, negative);
     } else {
-      sum.add_shifted(p.negative, p.significand, p.exponent - unit_);
+      terms.note(exact_product(to_exact(x), to_exact(y)).cls, negative);
     }
   }
-  const Number c = decode(c_, in.c);
-  note(c.cls, c.negative);
-  if (nan || (plus && minus)) return d_.encode_nan();
-  if (plus || minus) return rounded_infinity(d_, minus, rule_).encoding;
-  if (small_sum) {
-    const bool negative = small_sum < 0;
-    sum.add_shifted(negative, negative ? -static_cast<uint128>(small_sum) : static_cast<uint128>(small_sum),
-                    product_unit_ - unit_);
-  }
-  if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
-  return round_wide(d_, sum, unit_, zero_sum_sign(all_negative, all_positive, rule_.rounding), rule_).encoding;
+  WideInt<5> sum;
+  if (total)
+    sum.add_shifted(total < 0, total < 0 ? -static_cast<uint128>(total) : static_cast<uint128>(total), product_unit_ - unit_);
+  return finish(sum, terms, in.c);
+}
+
+FastDot::NarrowSum FastDot::narrow_sum_for(const FormatFields& a, const FormatFields& b) {
+  if (!(a == b)) return nullptr;
+  constexpr FormatFields e5m2_fields = ieee_fields(5, 2);
+  constexpr FormatFields e4m3_fields = [] {
+    FormatFields f = ieee_fields(4, 3);
+    f.specials = Specials::fn;
+    return f;
+  }();
+  if (a == fp16_fields) return &FastDot::narrow_sum<fp16_fields>;
+  if (a == e4m3_fields) return &FastDot::narrow_sum<e4m3_fields>;
+  if (a == e5m2_fields) return &FastDot::narrow_sum<e5m2_fields>;
+  return nullptr;
 }
 
 }  // namespace mmafuzz::exact
