@@ -69,6 +69,7 @@ std::string aligned_text(const Addend& t, const Step& step, int integer_bits, in
       const int bit = position - t.exponent;
       fallen += bit < 64 && (t.significand >> bit & 1) ? '1' : '0';
     }
+    while (fallen.size() > 1 && fallen.back() == '0') fallen.pop_back();
     text += " " + style.lost("|" + fallen + (step.unit_exponent - t.exponent > 12 ? "..." : ""));
   }
   return text;

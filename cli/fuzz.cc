@@ -298,7 +298,7 @@ void print_matrix(const Field& field, uint64_t cases, const std::map<std::pair<s
   fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op), cases);
   const size_t n = field.units.size();
   for (size_t i = 0; i < n; ++i) {
-    fmt::print("{:>3} {:58}", i, field.units[i]->name());
+    fmt::print("{:>3} {:{}}", i, field.units[i]->name(), i ? 58 : 0);
     for (size_t j = 0; j < i; ++j) {
       const auto found = differing.find({field.units[j]->name(), field.units[i]->name()});
       const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
