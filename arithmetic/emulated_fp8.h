@@ -12,9 +12,10 @@ template <class Trace>
 MMAFUZZ_HD uint64_t emulated_fp8(const DotModel& m, const DotOperands& in, int first_index,
                                  const FormatFields& c_format, Trace& trace, Step& step) {
   (void)first_index;
+  constexpr FormatFields fp16 = ieee_fields(5, 10);
   DotModel hmma = m;
   hmma.kernel = Kernel::fused_sum;
-  hmma.a = hmma.b = fp16_fields;
+  hmma.a = hmma.b = fp16;
   hmma.c = m.d;
   hmma.k = m.k / 2;
   uint64_t sum = 0;
@@ -23,8 +24,8 @@ MMAFUZZ_HD uint64_t emulated_fp8(const DotModel& m, const DotOperands& in, int f
     int n = 0;
     for (int i = 0; i < m.k; ++i) {
       if ((i % 4) / 2 != half) continue;
-      a[n] = convert_number(fp16_fields, decode(m.a, in.a[i]), {}).encoding;  // exact: fp16 holds every fp8 value
-      b[n] = convert_number(fp16_fields, decode(m.b, in.b[i]), {}).encoding;
+      a[n] = convert_number(fp16, decode(m.a, in.a[i]), {}).encoding;  // exact: fp16 holds every fp8 value
+      b[n] = convert_number(fp16, decode(m.b, in.b[i]), {}).encoding;
       ++n;
     }
     DotOperands part;

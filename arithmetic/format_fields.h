@@ -99,7 +99,7 @@ struct FormatFields {
   }
 };
 
-/// fp32 and fp16 as constants for the kernels that name them (FACTS A.5, G.4).
+/// An IEEE 754 interchange format of 1 + exponent_bits + fraction_bits bits.
 MMAFUZZ_HD constexpr FormatFields ieee_fields(int exponent_bits, int fraction_bits) {
   FormatFields f;
   f.width = static_cast<uint8_t>(1 + exponent_bits + fraction_bits);
@@ -109,6 +109,7 @@ MMAFUZZ_HD constexpr FormatFields ieee_fields(int exponent_bits, int fraction_bi
   return f;
 }
 
+// For host code; device code cannot refer to constants at namespace scope and calls ieee_fields.
 inline constexpr FormatFields fp16_fields = ieee_fields(5, 10);
 inline constexpr FormatFields fp32_fields = ieee_fields(8, 23);
 

@@ -92,7 +92,7 @@ MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
 MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFields& c_format, const Number& c) {
   if (c.significand == 0) return operand_rule_zero_exponent;
   const int leading = c.exponent + fast_bit_length(c.significand) - 1;
-  const int least = m.c_exponent == CExponent::fp32       ? fp32_fields.emin()
+  const int least = m.c_exponent == CExponent::fp32       ? ieee_fields(8, 23).emin()
                     : m.c_exponent == CExponent::c_format ? c_format.emin()
                                                           : m.d.emin();
   return larger(leading, least);
@@ -136,7 +136,8 @@ MMAFUZZ_HD inline Rounded round_output(const DotModel& m, int64_t sum, int unit,
     RoundingRule truncate;
     truncate.rounding = Rounding::toward_zero;
     truncate.overflow = Overflow::infinity;
-    const Number via = decode(fp32_fields, round_once(fp32_fields, negative, magnitude, exponent, false, truncate).encoding);
+    constexpr FormatFields fp32 = ieee_fields(8, 23);
+    const Number via = decode(fp32, round_once(fp32, negative, magnitude, exponent, false, truncate).encoding);
     if (via.cls == NumberClass::infinity) {
       Rounded r;
       r.negative = negative;
