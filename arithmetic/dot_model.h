@@ -1,4 +1,4 @@
-// A unit's row of parameters: everything that the kernels of DESIGN section 6 need to know about one instruction.
+// A unit's row of parameters: everything that the kernels need to know about one instruction.
 // One plain struct serves all kernels, so that an override, an ablation or a mutant is one changed member.
 #pragma once
 
@@ -7,16 +7,16 @@
 namespace mmafuzz {
 
 enum class Kernel : uint8_t {
-  fused_sum,      ///< NVIDIA T-FDPA and ST-FDPA: truncated fused sum (FACTS A.1, A.3)
-  grouped_sum,    ///< NVIDIA GST-FDPA: grouped scaled sum of NVFP4 and MXFP4 (FACTS A.4)
-  emulated_fp8,   ///< two fp16 fused sums and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (FACTS G.2, G.4)
-  exact_sum,      ///< CDNA1 E-FDPA: exact sum, one rounding (FACTS A.5)
-  ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (FACTS A.5)
-  two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (FACTS A.5)
-  fma_chain,      ///< chain of IEEE FMAs from c (FACTS A.2 fp64, A.5 fp32 and fp64)
+  fused_sum,      ///< NVIDIA T-FDPA and ST-FDPA: truncated fused sum (docs/semantics.md 1, 2)
+  grouped_sum,    ///< NVIDIA GST-FDPA: grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3)
+  emulated_fp8,   ///< two fp16 fused sums and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (docs/semantics.md 4)
+  exact_sum,      ///< CDNA1 E-FDPA: exact sum, one rounding (docs/semantics.md 5)
+  ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6)
+  two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7)
+  fma_chain,      ///< chain of IEEE FMAs from c (docs/semantics.md 8)
 };
 
-/// Which exponent a zero term reads when the greatest exponent of a block is sought (FACTS A.1 item 3, A.2, B.1).
+/// Which exponent a zero term reads when the greatest exponent of a block is sought (docs/semantics.md 1.3).
 enum class ZeroRule : uint8_t {
   constant,  ///< zero products and a zero c read zero_exponent (MMA-Sim 2026, FPy)
   clamp,     ///< zero terms read nothing, the maximum is never below zero_exponent (MATLAB-tensor-core)
@@ -24,11 +24,11 @@ enum class ZeroRule : uint8_t {
 };
 
 enum class ProductRule : uint8_t {
-  unnormalized,  ///< significand product in [0,4) with exponent ea+eb (all hardware data, FACTS C.3)
+  unnormalized,  ///< significand product in [0,4) with exponent ea+eb (all hardware data, docs/units.md, D7)
   normalized,    ///< aligned by its true leading bit (SMT model, D7 and D30)
 };
 
-/// The format whose least exponent bounds c's alignment exponent from below (FACTS D4, D37).
+/// The format whose least exponent bounds c's alignment exponent from below (D4, D37, docs/units.md).
 enum class CExponent : uint8_t { d_format, c_format, fp32 };
 
 enum class OutputVia : uint8_t {

@@ -1,5 +1,5 @@
 // FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16, two fused sums over the products with
-// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (FACTS G.2, G.4). Uses block,
+// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4). Uses block,
 // fraction_bits, zero_*, output_* and nan for the fused sums.
 #pragma once
 

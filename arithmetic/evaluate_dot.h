@@ -32,7 +32,7 @@ template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
   Step step;
   FormatFields c_format = m.c;
-  // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (FACTS A.1 item 10, D37). The value is the same; only
+  // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (D37, docs/units.md). The value is the same; only
   // CExponent::c_format still sees the narrow format.
   uint64_t accumulator = in.c;
   for (int first = 0, instruction = 0; first < in.k; first += m.k, ++instruction) {

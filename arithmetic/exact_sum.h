@@ -1,4 +1,4 @@
-// CDNA1's matrix core (FACTS A.5, E-FDPA): c and a block of products summed exactly, rounded once. Uses block,
+// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses block,
 // output_rounding, overflow, nan, subnormals, product_overflow.
 #pragma once
 

@@ -1,5 +1,4 @@
-// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (FACTS A.2 fp64; A.5 fp32 and
-// fp64). Uses output_rounding and nan.
+// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (docs/semantics.md 8). Uses output_rounding and nan.
 #pragma once
 
 #include "arithmetic/ieee_tree.h"

@@ -22,7 +22,7 @@ enum class Specials : uint8_t {
 
 enum class SubnormalRule : uint8_t {
   gradual,  ///< 2^(1-bias) * 0.fraction (IEEE 754)
-  literal,  ///< 2^(-bias) * 0.fraction, as Tesla's CFloat text is worded (FACTS F.1 item 5, F.2 item 1)
+  literal,  ///< 2^(-bias) * 0.fraction, as Tesla's CFloat text is worded (docs/semantics.md 9)
   flushed,  ///< encodings exist and read as zero (Tesla UHP)
   absent,   ///< exponent field 0 is an ordinary exponent (e8m0)
 };

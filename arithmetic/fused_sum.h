@@ -1,4 +1,4 @@
-// The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): FACTS A.1 (T-FDPA) and A.3 (ST-FDPA, one
+// The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): docs/semantics.md 1 (T-FDPA) and 2 (ST-FDPA, one
 // power-of-two scale per side). Uses block, fraction_bits, zero_rule, zero_exponent, product, c_exponent, integer_bits,
 // output_*, overflow, underflow_sign, zero_sign, nan, special_scope, low_bits, subnormals.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-/// A number read without specials: an all-ones exponent is an ordinary one (SpecialScope::whole_k, FACTS D12).
+/// A number read without specials: an all-ones exponent is an ordinary one (SpecialScope::whole_k, D12).
 MMAFUZZ_HD inline Number without_specials(const FormatFields& f, uint64_t encoding, Number n) {
   if (n.cls != NumberClass::infinity && n.cls != NumberClass::nan) return n;
   FormatFields finite = f;

@@ -1,4 +1,4 @@
-// CDNA2's matrix core (FACTS A.5, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's format,
+// CDNA2's matrix core (docs/semantics.md 6, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's format,
 // then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, product_overflow, overflow_rank.
 #pragma once
 
@@ -86,7 +86,7 @@ MMAFUZZ_HD uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int firs
       for (int i = 0; i < count / 2; ++i) node[i] = tree_add(m, node[2 * i], m.d, node[2 * i + 1], trace, step);
       if (count % 2) node[count / 2] = node[count - 1];
     }
-    // A flushed subnormal c loses its sign too (FACTS A.5: "same for the initial c").
+    // A flushed subnormal c loses its sign too (docs/semantics.md 6).
     const Number c = read_operand(m, accumulator_format, accumulator);
     if (m.subnormals == Subnormals::flushed && c.subnormal) accumulator = 0;
     operand_specials.add(c.cls, c.negative);

@@ -14,11 +14,11 @@ enum class Tininess : uint8_t { after, before };
 /// What a result beyond the greatest finite number becomes.
 enum class Overflow : uint8_t {
   by_rounding,  ///< IEEE 754-2019, 7.4: infinity or the greatest number, as the rounding mode says
-  infinity,     ///< always infinity, also toward zero (matrix units, FACTS A.1 item 7)
+  infinity,     ///< always infinity, also toward zero (matrix units, docs/semantics.md 1.7)
   saturate,     ///< always the greatest finite number
 };
 
-/// Status flags, with the values of the case text (DESIGN section 5).
+/// Status flags, with the values of the case text (docs/case-text.md).
 namespace flag {
 inline constexpr uint8_t inexact = 0x01;
 inline constexpr uint8_t underflow = 0x02;
@@ -98,7 +98,7 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
 
 /// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. significand must be nonzero, or zero
 /// only with sticky clear; sticky stands for a positive part smaller than one unit of the significand, which must then
-/// hold at least precision + 2 bits. Literal CFloat subnormals (FACTS F.2 items 1 and 2) leave a hole below the least
+/// hold at least precision + 2 bits. Literal CFloat subnormals (docs/semantics.md 9) leave a hole below the least
 /// normal number: a value in it goes to the nearer end, a tie to the normal number.
 MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
                                      bool sticky, const RoundingRule& rule = {}) {

@@ -6,7 +6,7 @@
 
 namespace mmafuzz {
 
-/// Exponent that a zero term reads under ZeroRule::operand, whatever its format (FACTS A.2, "MS25 zero rule").
+/// Exponent that a zero term reads under ZeroRule::operand, whatever its format (MMA-Sim 2025, D1 and D2 of docs/units.md).
 inline constexpr int operand_rule_zero_exponent = -126;
 
 /// Collects the special terms of one sum; order does not matter.
@@ -83,7 +83,7 @@ MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Num
   return p;
 }
 
-/// Whether a product reaches 2^128, where CDNA2 and CDNA3 turn it into an infinity (FACTS A.5).
+/// Whether a product reaches 2^128, where CDNA2 and CDNA3 turn it into an infinity (docs/semantics.md 6, 7).
 MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
   return p.cls == NumberClass::finite && p.exponent + fast_bit_length(p.significand) > 128;
 }

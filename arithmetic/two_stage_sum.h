@@ -1,4 +1,4 @@
-// CDNA3's matrix core (FACTS A.5): products are truncated and summed first, c joins in a second stage that floors both
+// CDNA3's matrix core (docs/semantics.md 7): products are truncated and summed first, c joins in a second stage that floors both
 // (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block, fraction_bits (24),
 // zero_rule, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank, output_rounding, nan.
 #pragma once
@@ -70,7 +70,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
 
   bool c_dropped = false;
   if (c_is_special && m.c_special == CSpecial::reads_minus_one) {
-    // FACTS D31: the special c reads exponent -1 and is dropped like any c that is too small.
+    // D31: the special c reads exponent -1 and is dropped like any c that is too small.
     c_dropped = !specials.any() && -1 < larger(dot.greatest, -1) - (f + 1);
   }
   if (!c_dropped) {

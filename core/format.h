@@ -29,7 +29,7 @@ class Format {
   FormatFields fields_;
 };
 
-/// Parses a name of DESIGN section 4, with `:<bias>` for the configurable formats and switches after `?`
+/// Parses a format's name (docs/case-text.md), with `:<bias>` for the configurable formats and switches after `?`
 /// (`denormal=gradual|literal`). An unknown name or a bias outside 0..63 is refused.
 Result<Format> parse_format(std::string_view name);
 

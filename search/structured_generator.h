@@ -1,4 +1,4 @@
-// Draws operands where close models differ (DESIGN section 7's corners), not uniform bits: uniform fp16 bits give an
+// Draws operands where close models differ (alignment limits, cancellation, range ends, specials), not uniform bits: uniform fp16 bits give an
 // infinity or NaN in 64 % of k=16 dots.
 #pragma once
 

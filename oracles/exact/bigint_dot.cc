@@ -110,7 +110,7 @@ uint64_t round_magnitude(const FormatFields& f, bool negative, const cpp_int& ma
     above = value_of_code(f, next, fine);
   }
   if (f.subnormals == SubnormalRule::flushed && low == 0) {
-    // Rounded on the subnormal grid first, then flushed (FACTS F.2 item 12: after rounding).
+    // Rounded on the subnormal grid first, then flushed (docs/semantics.md 9: after rounding).
     FormatFields gradual = f;
     gradual.subnormals = SubnormalRule::gradual;
     const uint64_t code = round_magnitude(gradual, negative, magnitude, weight, rule);

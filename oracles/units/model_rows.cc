@@ -48,7 +48,7 @@ bool parse_shape(std::string_view shape, int& m, int& n, int& k) {
 }
 
 /// Replaces the m and n of asynchronous instructions by those that the table lists (m and n do not change the
-/// arithmetic, FACTS A.2); other names stay.
+/// arithmetic, docs/semantics.md 1); other names stay.
 std::string listed_name(std::string_view name) {
   std::vector<std::string> parts = split(name, '.');
   for (std::string& part : parts) {
@@ -121,7 +121,7 @@ const ModelRow* find_model_row(std::string_view name) {
 }
 
 Result<std::string> model_of_provenance(std::string_view provenance) {
-  // Which architecture's rows describe which GPU (DESIGN section 5).
+  // Which architecture's rows describe which GPU (docs/case-text.md).
   static const std::map<std::string, std::string> arch_of_gpu = {
       {"v100", "volta"},  {"t4", "turing"},   {"a100", "ampere"}, {"a2", "ampere"},   {"a30", "ampere"},    {"ada", "ada"},
       {"l40s", "ada"},    {"h100", "hopper"}, {"h200", "hopper"}, {"b200", "blackwell"}};

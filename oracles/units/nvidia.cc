@@ -37,7 +37,7 @@ class Rows {
     finish(std::move(row), source);
   }
 
-  /// FACTS G.2 and G.4: fp16 fused sums of 16 products, F = 25, and an IEEE add.
+  /// docs/semantics.md 4: fp16 fused sums of 16 products, F = 25, and an IEEE add.
   void emulated(const char* arch, const std::string& types, const char* source) {
     ModelRow row = start_row(arch, "mma", "m16n8k32", types);
     DotModel& m = row.model;
@@ -52,7 +52,7 @@ class Rows {
     finish(std::move(row), source);
   }
 
-  /// FACTS A.4: K = 64 in groups of 16, F = 35, zero terms read -139.
+  /// docs/semantics.md 3: K = 64 in groups of 16, F = 35, zero terms read -139.
   void grouped(const char* arch, const char* instruction, const char* shape, const std::string& scale, const char* source) {
     ModelRow row = start_row(arch, instruction, shape, "f32.e2m1.e2m1.f32." + scale);
     DotModel& m = row.model;

@@ -1,5 +1,4 @@
-// The kernels of DESIGN section 6 in the words of FACTS.md, whose section and D numbers the comments cite. Clarity over
-// speed: each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
+// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite. Clarity over speed: each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
 #include "oracles/units/slow_twin.h"
 
 #include <algorithm>
@@ -20,12 +19,12 @@ constexpr int no_exponent = INT_MIN;
 
 // ---- Reading operands -----------------------------------------------------------------------------------------------
 
-/// Flushed inputs lose their sign (A.5, FTZ-AddMul).
+/// Flushed inputs lose their sign (section 6).
 void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
   if (model.subnormals == Subnormals::flushed && t.kind == Kind::finite && leading_exponent(t) < f.emin()) t = Term{};
 }
 
-/// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (G.4).
+/// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
 Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
   Term t = decode(stored, encoding, model.low_bits);
   flush_input(model, t, used);
@@ -101,7 +100,7 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
   return (encoding & ~f.in_container(f.sign_bit())) == 0;
 }
 
-/// A flushed result keeps its sign and is judged after rounding (A.5, FTZ-AddMul).
+/// A flushed result keeps its sign and is judged after rounding (section 6).
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   const Term t = decode(model.d, encoding, LowBits::ignored);
   const bool subnormal = t.kind == Kind::finite && leading_exponent(t) < model.d.emin();
@@ -114,7 +113,7 @@ uint64_t round_output(const DotModel& model, const Dyadic& sum) {
 
 // ---- Specials -------------------------------------------------------------------------------------------------------
 
-/// The result that infinities and NaNs decide, if there are any (A.1 item 1).
+/// The result that infinities and NaNs decide, if there are any (section 1.1).
 std::optional<uint64_t> special_result(const DotModel& model, std::span<const Term> products, const Term& c) {
   bool nan = c.kind == Kind::nan, infinity[2] = {false, false};
   if (c.kind == Kind::infinity) infinity[c.negative] = true;
@@ -150,7 +149,7 @@ std::optional<uint64_t> overflow_products(const DotModel& model, Terms& products
   return std::nullopt;
 }
 
-// ---- Fused and grouped sums (A.1, A.3, A.4) -------------------------------------------------------------------------
+// ---- Fused and grouped sums (sections 1 to 3) ----------------------------------------------------------------------
 
 int exponent_read_by_zero(const DotModel& model, const Term& zero) {
   switch (model.zero_rule) {
@@ -215,7 +214,7 @@ uint64_t fused_step(const DotModel& model, std::span<const Term> products, Term 
   return truncated_sum(model, terms, any_negative);
 }
 
-/// One group: the exact sum of its products times its scales, aligned by the scales' exponents alone (A.4).
+/// One group: the exact sum of its products times its scales, aligned by the scales' exponents alone (section 3).
 Term group_term(const DotModel& model, std::span<const Term> products, const Term& scale) {
   Dyadic sum;
   bool all_zero = true;
@@ -299,7 +298,7 @@ uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c
   return result;
 }
 
-// ---- CDNA1 and CDNA3 (A.5) ------------------------------------------------------------------------------------------
+// ---- CDNA1 and CDNA3 (sections 5 and 7) ---------------------------------------------------------------------------------------
 
 uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
   if (const auto special = special_result(model, products, c)) return *special;
@@ -333,7 +332,7 @@ ProductSum sum_products(const DotModel& model, std::span<const Term> products, s
   return sum;
 }
 
-/// Even and odd products aligned apart, then floored together (A.5, GTR-FDPA).
+/// Even and odd products aligned apart, then floored together (section 7).
 ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> products) {
   const ProductSum even = sum_products(model, products, 0, 2), odd = sum_products(model, products, 1, 2);
   ProductSum sum{{}, std::max(even.exponent, odd.exponent)};
@@ -344,7 +343,7 @@ ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> product
 }
 
 Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
-  // FACTS words the second stage for 24 fraction bits: 25, 31 and 32 are 1, 7 and 8 more.
+  // The prose words the second stage for 24 fraction bits: 25, 31 and 32 are 1, 7 and 8 more.
   const int f = model.fraction_bits;
   const int greatest = std::max(products.exponent, c.exponent);
   if (model.odd_even && c.exponent < greatest - (f + 1)) c = Term{};
@@ -395,7 +394,7 @@ uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Acc
   return c.encoding;
 }
 
-/// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over k mod 4 in {0,1}, then {2,3}; c joins last (G.2, G.4).
+/// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over k mod 4 in {0,1}, then {2,3}; c joins last (section 4).
 uint64_t emulated_instruction(const DotModel& model, std::span<const Term> products, const Accumulator& c) {
   Accumulator sum{model.d.encode_zero(false), &model.d};
   for (size_t pair = 0; pair < 2; ++pair) {

@@ -1,5 +1,5 @@
 // The slow twin of the dot kernels: the same results from arbitrary-precision arithmetic, written from the prose of
-// FACTS.md and sharing no code with the kernels. A difference means that one of the two misread the prose.
+// docs/semantics.md and sharing no code with the kernels. A difference means that one of the two misread the prose.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mmafuzz {
 
-/// Result encoding, in model.d, of one dot case by arbitrary-precision arithmetic (FACTS A, B.1, C, G.2, G.4).
+/// Result encoding, in model.d, of one dot case by arbitrary-precision arithmetic (docs/semantics.md).
 /// operands.k may exceed model.k (instructions chained through d) or fall short of it (padded with +0, scales 1.0).
 uint64_t slow_twin_dot(const DotModel& model, const DotOperands& operands);
 

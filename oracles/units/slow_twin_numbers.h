@@ -11,7 +11,7 @@ namespace mmafuzz::slow_twin {
 
 using boost::multiprecision::cpp_int;
 
-/// What MMA-Sim 2025 and CDNA3's second stage read for a zero, in every format (A.2, A.5).
+/// What MMA-Sim 2025 and CDNA3's second stage read for a zero, in every format (D1, section 7).
 inline constexpr int exponent_of_zero = -126;
 
 /// units * 2^weight, units signed.
@@ -57,7 +57,7 @@ inline Dyadic floor_at(const Dyadic& v, int weight) {
   return result;
 }
 
-/// The container without its ignored low bits, after they have had their effect (A.1 item 9, D14, D36).
+/// The container without its ignored low bits, after they have had their effect (section 1.8, D14, D36).
 inline uint64_t significant_bits(const FormatFields& f, uint64_t encoding, LowBits rule) {
   encoding &= f.container_mask();
   if (f.ignored_low_bits == 0) return encoding;
@@ -104,7 +104,7 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
   return t;
 }
 
-/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule (A.1 item 2).
+/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule (section 1.2).
 inline void set_exponent(Term& t, int least) {
   if (t.kind == Kind::finite) t.exponent = std::max(leading_exponent(t), least);
 }
@@ -176,7 +176,7 @@ inline uint64_t encode_overflow(const FormatFields& f, int fraction_bits, bool n
   return f.encode_greatest(negative) & ~f.in_container(unreachable);
 }
 
-/// Nonzero v to fraction_bits bits inside f's container, with gradual underflow (A.1 item 6: e8m13 has lsb 2^-139).
+/// Nonzero v to fraction_bits bits inside f's container, with gradual underflow (section 1.6: e8m13 has lsb 2^-139).
 inline Rounded round_to(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode, Overflow rule) {
   const bool negative = v.units < 0;
   const int exponent = std::max(leading_exponent(v), f.emin());
