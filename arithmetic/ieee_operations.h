@@ -94,10 +94,22 @@ MMAFUZZ_HD inline Rounded add_exact(const FormatFields& f, const Exact& x, const
     low.exponent = high.exponent - far - 2;
   }
   const int base = smaller(high.exponent, low.exponent);
+  const bool zero_negative = zero_sum_sign(false, false, rule.rounding);
+  const int top = larger(high.exponent + bit_length128(high.significand), low.exponent + bit_length128(low.significand));
+  if (top - base < 126) {  // always so up to fp32
+    const uint128 upper = high.significand << (high.exponent - base), lower = low.significand << (low.exponent - base);
+    Exact sum{NumberClass::finite, high.negative, high.negative == low.negative ? upper + lower : upper - lower, base};
+    if (upper < lower && high.negative != low.negative) {
+      sum.significand = lower - upper;
+      sum.negative = low.negative;
+    }
+    if (sum.significand == 0) return round_once(f, zero_negative, 0, 0, false, rule);
+    return round_exact(f, sum, rule);
+  }
   WideInt<6> sum;
   sum.add_shifted(high.negative, high.significand, high.exponent - base);
   sum.add_shifted(low.negative, low.significand, low.exponent - base);
-  return round_wide(f, sum, base, zero_sum_sign(false, false, rule.rounding), rule);
+  return round_wide(f, sum, base, zero_negative, rule);
 }
 
 MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
