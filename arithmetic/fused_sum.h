@@ -43,6 +43,19 @@ MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
 
+/// The step in which infinities and NaNs decide.
+template <class Trace>
+MMAFUZZ_HD uint64_t special_result(const DotModel& m, const SpecialTerms& specials, Trace& trace, Step& step) {
+  const uint64_t result = specials.result(m.d, m.nan);
+  if constexpr (Trace::enabled) {
+    step.kind = Step::Kind::special;
+    step.count = 0;
+    step.result = result;
+    trace(step);
+  }
+  return result;
+}
+
 /// One block: n products (n <= max_instruction_k) and c (an encoding of c_format). Scale exponents, if any, are already
 /// part of the products; `specials` holds the special terms of products and c (ignored under SpecialScope::whole_k).
 template <class Trace>
@@ -53,15 +66,7 @@ MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, i
     SpecialTerms specials;
     for (int i = 0; i < n; ++i) specials.add(product[i].cls, product[i].negative);
     specials.add(c_read.cls, c_read.negative);
-    if (specials.any()) {
-      const uint64_t result = specials.result(m.d, m.nan);
-      if constexpr (Trace::enabled) {
-        step.kind = Step::Kind::special;
-        step.result = result;
-        trace(step);
-      }
-      return result;
-    }
+    if (specials.any()) return special_result(m, specials, trace, step);
   }
   const Number c = without_specials(c_format, c_encoding, c_read);
   const bool c_zero = c.significand == 0;
@@ -91,15 +96,11 @@ MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, i
     const int64_t kept = negative ? -magnitude : magnitude;
     sum += kept;
     if constexpr (Trace::enabled) {
+      int scale_exponent = is_c ? c_exponent : product[i].scale_exponent;
+      if (significand == 0 && m.zero_rule == ZeroRule::constant) scale_exponent = m.zero_exponent;
       Addend& t = step.addend[i];
-      t.source = is_c ? Addend::Source::c : Addend::Source::product;
-      t.index = static_cast<int16_t>(is_c ? 0 : first_index + i);
-      t.cls = significand ? NumberClass::finite : NumberClass::zero;
-      t.negative = negative;
-      t.significand = significand;
-      t.exponent = exponent;
-      t.scale_exponent = is_c ? c_exponent : product[i].scale_exponent;
-      if (significand == 0) t.scale_exponent = m.zero_rule == ZeroRule::constant ? m.zero_exponent : t.scale_exponent;
+      t = make_addend(is_c ? Addend::Source::c : Addend::Source::product, is_c ? 0 : first_index + i,
+                      significand ? NumberClass::finite : NumberClass::zero, negative, significand, exponent, scale_exponent);
       t.shift = greatest.value - t.scale_exponent;
       t.kept = kept;
       t.lost = lost;
@@ -146,15 +147,7 @@ MMAFUZZ_HD uint64_t fused_sum(const DotModel& m, const DotOperands& in, int firs
   if (m.special_scope == SpecialScope::whole_k) {
     const Number c = decode(c_format, in.c);
     whole.add(c.cls, c.negative);
-    if (whole.any()) {
-      const uint64_t result = whole.result(m.d, m.nan);
-      if constexpr (Trace::enabled) {
-        step.kind = Step::Kind::special;
-        step.result = result;
-        trace(step);
-      }
-      return result;
-    }
+    if (whole.any()) return special_result(m, whole, trace, step);
   }
   uint64_t accumulator = in.c;
   for (int block = 0; block * m.block < m.k; ++block) {

@@ -25,17 +25,7 @@ MMAFUZZ_HD void trace_operation(Trace& trace, Step& step, Step::Kind kind, const
     step.kind = kind;
     step.count = count;
     step.aligned = false;
-    for (int i = 0; i < count; ++i) {
-      Addend& t = step.addend[i];
-      t = Addend{};
-      t.source = Addend::Source::partial_sum;
-      t.index = static_cast<int16_t>(i);
-      t.cls = term[i].cls;
-      t.negative = term[i].negative;
-      t.significand = term[i].significand;
-      t.exponent = term[i].exponent;
-      t.scale_exponent = term[i].scale_exponent;
-    }
+    for (int i = 0; i < count; ++i) step.addend[i] = addend_of(term[i], Addend::Source::partial_sum, i);
     step.rounded = r;
     step.result = result;
     trace(step);

@@ -3,6 +3,7 @@
 
 #include "arithmetic/dot_model.h"
 #include "arithmetic/ieee_operations.h"
+#include "arithmetic/trace.h"
 
 namespace mmafuzz {
 
@@ -118,6 +119,31 @@ MMAFUZZ_HD inline uint64_t align(uint64_t significand, int exponent, int unit, b
 MMAFUZZ_HD inline int64_t align_floor(bool negative, uint64_t significand, int exponent, int unit, bool& lost) {
   const int64_t kept = static_cast<int64_t>(align(significand, exponent, unit, lost));
   return negative ? -kept - (lost ? 1 : 0) : kept;
+}
+
+/// A product or c as a trace shows it before alignment.
+MMAFUZZ_HD inline Addend addend_of(const Product& p, int index) {
+  return make_addend(Addend::Source::product, index, p.cls, p.negative, p.significand, p.exponent, p.scale_exponent);
+}
+MMAFUZZ_HD inline Addend addend_of(const Number& n, Addend::Source source, int index) {
+  return make_addend(source, index, n.cls, n.negative, n.significand, n.exponent, n.scale_exponent);
+}
+
+/// An instruction's blocks of m.block products in index order, each joining c of c_format or the last block's result:
+/// evaluate(products, count, first index, format of c, c).
+template <class Evaluate>
+MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                                 Step& step, Evaluate evaluate) {
+  uint64_t accumulator = in.c;
+  for (int first = 0; first < m.k; first += m.block) {
+    const int n = smaller(m.block, m.k - first);
+    Product product[max_instruction_k];
+    for (int i = 0; i < n; ++i)
+      product[i] = multiply(m, read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i]));
+    step.block = first / m.block;
+    accumulator = evaluate(product, n, first_index + first, first == 0 ? c_format : m.d, accumulator);
+  }
+  return accumulator;
 }
 
 /// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.

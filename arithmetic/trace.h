@@ -21,6 +21,20 @@ struct Addend {
   int64_t kept;        ///< signed multiple of the step's unit that entered the sum
 };
 
+/// The part of an addend that does not depend on the alignment; the rest is zero.
+MMAFUZZ_HD inline Addend make_addend(Addend::Source source, int index, NumberClass cls, bool negative, uint64_t significand,
+                                     int exponent, int scale_exponent) {
+  Addend t{};
+  t.source = source;
+  t.index = static_cast<int16_t>(index);
+  t.cls = cls;
+  t.negative = negative;
+  t.significand = significand;
+  t.exponent = exponent;
+  t.scale_exponent = scale_exponent;
+  return t;
+}
+
 /// One step: aligned terms, their sum, one rounding.
 struct Step {
   enum class Kind : uint8_t { special, fused_sum, exact_sum, second_stage, ieee_add, ieee_multiply, ieee_fma };

@@ -119,14 +119,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
     step.sum = total;
     for (int i = 0; i <= n; ++i) {
       Addend& t = step.addend[i];
-      t = Addend{};
-      t.source = i == n ? Addend::Source::c : Addend::Source::product;
-      t.index = static_cast<int16_t>(i == n ? 0 : first_index + i);
-      t.cls = i == n ? c.cls : product[i].cls;
-      t.negative = i == n ? c.negative : product[i].negative;
-      t.significand = i == n ? c.significand : product[i].significand;
-      t.exponent = i == n ? c.exponent : product[i].exponent;
-      t.scale_exponent = i == n ? c.scale_exponent : product[i].scale_exponent;
+      t = i == n ? addend_of(c, Addend::Source::c, 0) : addend_of(product[i], first_index + i);
       if (special || t.significand == 0) continue;
       t.shift = greatest - t.scale_exponent;
       if (i == n) {
@@ -151,16 +144,10 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
 template <class Trace>
 MMAFUZZ_HD uint64_t two_stage_sum(const DotModel& m, const DotOperands& in, int first_index,
                                   const FormatFields& c_format, Trace& trace, Step& step) {
-  uint64_t accumulator = in.c;
-  for (int first = 0; first < m.k; first += m.block) {
-    const int n = smaller(m.block, m.k - first);
-    Product product[max_instruction_k];
-    for (int i = 0; i < n; ++i)
-      product[i] = multiply(m, read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i]));
-    if constexpr (Trace::enabled) step.block = first / m.block;
-    accumulator = two_stage_block(m, product, n, first_index + first, first == 0 ? c_format : m.d, accumulator, trace, step);
-  }
-  return accumulator;
+  return chain_blocks(m, in, first_index, c_format, step,
+                      [&](Product* product, int n, int first, const FormatFields& format, uint64_t c) {
+                        return two_stage_block(m, product, n, first, format, c, trace, step);
+                      });
 }
 
 }  // namespace mmafuzz

@@ -18,8 +18,7 @@ const char* const unit_name = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 class CaseFile {
  public:
   CaseFile() : path_("/tmp/mmafuzz-bench-" + std::to_string(getpid()) + ".cases") {
-    Registry registry;
-    add_oracle_units(registry);
+    const Registry registry = oracle_registry();
     const Op op = dot_op("fp16", "fp32", "fp32", 16);
     Batch batch;
     StructuredGenerator(op, 1).fill(0, file_cases, batch);
@@ -56,8 +55,7 @@ void read_plain(benchmark::State& state) {
 
 void read_and_compare_plain(benchmark::State& state) {
   const CaseFile file;
-  Registry registry;
-  add_oracle_units(registry);
+  const Registry registry = oracle_registry();
   const auto unit = registry.bind(unit_name, dot_op("fp16", "fp32", "fp32", 16));
   size_t mismatches = 0;
   for (auto _ : state) {

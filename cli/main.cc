@@ -9,8 +9,7 @@ namespace mmafuzz::cli {
 
 const Registry& registry() {
   static const Registry all = [] {
-    Registry r;
-    add_oracle_units(r);
+    Registry r = oracle_registry();
     add_device_units(r);
     return r;
   }();

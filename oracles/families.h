@@ -16,4 +16,7 @@ std::unique_ptr<Family> make_plugin_family();
 /// Adds every family above to a registry; each executable calls this explicitly.
 void add_oracle_units(Registry& registry);
 
+/// A registry with these families alone.
+Registry oracle_registry();
+
 }  // namespace mmafuzz

@@ -12,4 +12,10 @@ void add_oracle_units(Registry& registry) {
   registry.add(make_plugin_family());
 }
 
+Registry oracle_registry() {
+  Registry registry;
+  add_oracle_units(registry);
+  return registry;
+}
+
 }  // namespace mmafuzz

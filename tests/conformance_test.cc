@@ -19,8 +19,7 @@ namespace {
 
 const Registry& registry() {
   static const Registry all = [] {
-    Registry r;
-    add_oracle_units(r);
+    Registry r = oracle_registry();
     add_device_units(r);
     return r;
   }();

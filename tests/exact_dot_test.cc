@@ -50,8 +50,7 @@ TEST_P(ExactDot, FastPathRefereeAndTwinAgree) {
 
 TEST(ExactDotByHand, RoundsTheExactSumOnce) {
   const Op op = dot_op("fp16", "fp32", "fp32", 4);
-  Registry registry;
-  add_oracle_units(registry);
+  const Registry registry = oracle_registry();
   const auto exact = registry.bind("exact", op);
   ASSERT_TRUE(exact);
   // 2^15*2^15 + 2^-24*2^-24 - 2^30 leaves 2^-48: nothing is lost on the way.

@@ -14,11 +14,7 @@ namespace mmafuzz {
 namespace {
 
 const Registry& registry() {
-  static const Registry all = [] {
-    Registry r;
-    add_oracle_units(r);
-    return r;
-  }();
+  static const Registry all = oracle_registry();
   return all;
 }
 

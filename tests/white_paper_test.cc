@@ -25,8 +25,7 @@ std::vector<uint32_t> candidates(double printed, double half_digit) {
 }
 
 TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
-  Registry registry;
-  add_oracle_units(registry);
+  const Registry registry = oracle_registry();
   const Op op = dot_op("fp32", "fp32", "fp32", 4);
   std::vector<std::vector<uint32_t>> choice;
   for (int i = 0; i < 4; ++i) {

@@ -16,18 +16,10 @@ const Shapes f32_shapes = {"32x32x1", "32x32x2", "16x16x1", "16x16x4", "4x4x1"};
 const Shapes f16_shapes = {"32x32x8", "32x32x4", "16x16x16", "16x16x4", "4x4x4"};
 const Shapes bf16_shapes = {"32x32x4", "32x32x2", "16x16x8", "16x16x2", "4x4x2"};
 
-class Rows {
+class Rows : public RowList {
  public:
   void chain(const char* arch, const Shapes& shapes, const std::string& type) {
-    for (const char* shape : shapes) {
-      ModelRow row = start_row(arch, "mfma", shape, type + "." + type + "." + type + "." + type);
-      row.model.kernel = Kernel::fma_chain;
-      row.model.output_rounding = Rounding::nearest_even;
-      row.model.overflow = Overflow::by_rounding;
-      row.model.nan = row.op.d.fields().encode_nan();
-      row.claims = {{"equals_model", "ieee:fma"}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
-      finish(std::move(row), "[MS] sequential RNE FMA from c");
-    }
+    fma_chain(arch, "mfma", shapes, type, "[MS] sequential RNE FMA from c");
   }
 
   /// CDNA1: c and `block` products exact, one RNE.
@@ -40,7 +32,7 @@ class Rows {
       m.output_rounding = Rounding::nearest_even;
       m.nan = host_nan;
       row.claims = {{"block_permutation", ""}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
-      finish(std::move(row), "[MS] E-FDPA; [KM] MI100: correctly rounded sum (2025's pairwise tree is superseded, D17)");
+      add(std::move(row), "[MS] E-FDPA; [KM] MI100: correctly rounded sum (2025's pairwise tree is superseded, D17)");
     }
   }
 
@@ -56,7 +48,7 @@ class Rows {
       m.product_overflow = ProductOverflow::infinity;
       m.nan = host_nan;
       row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
-      finish(std::move(row), "[MS] FTZ-AddMul; [KM] MI210");
+      add(std::move(row), "[MS] FTZ-AddMul; [KM] MI210");
     }
   }
 
@@ -73,19 +65,9 @@ class Rows {
       m.nan = cdna3_nan;
       row.claims = {{"swap_operands", ""}};  // floors are not symmetric in the sign
       if (!odd_even) row.claims.push_back({"block_permutation", ""});
-      finish(std::move(row), source);
+      add(std::move(row), source);
     }
   }
-
-  std::vector<ModelRow> take() { return std::move(rows_); }
-
- private:
-  void finish(ModelRow row, const char* source) {
-    row.source = source;
-    rows_.push_back(std::move(row));
-  }
-
-  std::vector<ModelRow> rows_;
 };
 
 }  // namespace

@@ -97,6 +97,19 @@ ModelRow start_row(std::string arch, std::string instruction, std::string shape,
   return row;
 }
 
+void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
+                        const std::string& type, const char* source) {
+  for (const char* shape : shapes) {
+    ModelRow row = start_row(arch, instruction, shape, type + "." + type + "." + type + "." + type);
+    row.model.kernel = Kernel::fma_chain;
+    row.model.output_rounding = Rounding::nearest_even;
+    row.model.overflow = Overflow::by_rounding;
+    row.model.nan = row.op.d.fields().encode_nan();
+    row.claims = {{"equals_model", "ieee:fma"}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
+    add(std::move(row), source);
+  }
+}
+
 const std::vector<ModelRow>& model_rows() {
   static const std::vector<ModelRow> rows = [] {
     std::vector<ModelRow> all = nvidia_rows();

@@ -37,6 +37,22 @@ const ModelRow* find_model_row(std::string_view name);
 /// Starts a row: formats from the types, k from the shape, everything else at its default.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 
+/// Collects one vendor's rows.
+class RowList {
+ public:
+  void add(ModelRow row, const char* source) {
+    row.source = source;
+    rows_.push_back(std::move(row));
+  }
+  /// Rows of IEEE FMA chains, all operands of one type.
+  void fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes, const std::string& type,
+                 const char* source);
+  std::vector<ModelRow> take() { return std::move(rows_); }
+
+ private:
+  std::vector<ModelRow> rows_;
+};
+
 /// The model that claims to describe a recording's provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names), or
 /// a refusal that says what is unknown about it.
 Result<std::string> model_of_provenance(std::string_view provenance);

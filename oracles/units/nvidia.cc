@@ -19,7 +19,7 @@ struct Fused {
 
 constexpr uint64_t nan_f32 = 0x7fffffff, nan_f16 = 0x7fff;  // MMA-Sim and Valpey et al.'s hardware test (D15)
 
-class Rows {
+class Rows : public RowList {
  public:
   void fused(const char* arch, const char* instruction, const char* shape, const std::string& types, const Fused& f,
              const char* source) {
@@ -34,7 +34,7 @@ class Rows {
     if (f.e8m13 && !to_f16) m.output_fraction_bits = 13;
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = {{"block_permutation", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
-    finish(std::move(row), source);
+    add(std::move(row), source);
   }
 
   /// docs/semantics.md 4: fp16 fused sums of 16 products, F = 25, and an IEEE add.
@@ -49,7 +49,7 @@ class Rows {
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
-    finish(std::move(row), source);
+    add(std::move(row), source);
   }
 
   /// docs/semantics.md 3: K = 64 in groups of 16, F = 35, zero terms read -139.
@@ -62,30 +62,12 @@ class Rows {
     m.zero_exponent = -139;
     m.nan = nan_f32;
     row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
-    finish(std::move(row), source);
+    add(std::move(row), source);
   }
 
-  void fp64(const char* arch, std::initializer_list<const char*> shapes, const char* source) {
-    for (const char* shape : shapes) {
-      ModelRow row = start_row(arch, "mma", shape, "f64.f64.f64.f64");
-      row.model.kernel = Kernel::fma_chain;
-      row.model.output_rounding = Rounding::nearest_even;
-      row.model.overflow = Overflow::by_rounding;
-      row.model.nan = 0x7ff8000000000000;
-      row.claims = {{"equals_model", "ieee:fma"}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
-      finish(std::move(row), source);
-    }
+  void fp64(const char* arch, const std::vector<const char*>& shapes, const char* source) {
+    fma_chain(arch, "mma", shapes, "f64", source);
   }
-
-  std::vector<ModelRow> take() { return std::move(rows_); }
-
- private:
-  void finish(ModelRow row, const char* source) {
-    row.source = source;
-    rows_.push_back(std::move(row));
-  }
-
-  std::vector<ModelRow> rows_;
 };
 
 const std::vector<std::string> narrow8 = {"e4m3", "e5m2"};
