@@ -19,8 +19,9 @@ void add_bench(CLI::App& app, int& status) {
   CLI::App* sub = app.add_subcommand("bench", "Measure how fast things are on this machine");
   CLI::App* rate = sub->add_subcommand("rate", "Cases per second of units, one thread, structured operands");
   sub->require_subcommand(1);
+  sub->footer("Example: mmafuzz bench rate --units exact,ieee:fma");
   rate->add_option("--op", options->op, "op line");
-  rate->add_option("--units", options->units, "units, comma-separated")->delimiter(',');
+  rate->add_option("--units", options->units, "units, comma-separated");
   rate->add_option("--seconds", options->seconds, "time per unit")->check(CLI::Range(0.01, 3600.0));
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
   rate->callback([options, &status] {
@@ -28,7 +29,7 @@ void add_bench(CLI::App& app, int& status) {
     Batch batch(op);
     StructuredGenerator(op, 1).fill(0, 4096, batch);
     fmt::print("{}  (vector target {})\n", to_text(op), simd_target_name());
-    for (const std::string& name : options->units) {
+    for (const std::string& name : split_units(options->units)) {
       const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
       Outcomes outcomes;
       size_t cases = 0;

@@ -27,6 +27,13 @@ Op op_from_text(const std::string& text);
 /// Binds or throws BadInput with the refusal's reason.
 std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op);
 
+/// Unit names from arguments that may hold several, comma-separated; the commas between the overrides of one unit stay:
+/// "a,b?x=1,y=2" is a and b?x=1,y=2.
+std::vector<std::string> split_units(const std::vector<std::string>& arguments);
+
+/// A check for CLI options that are unsigned: CLI11 alone reads -1 as 2^64 - 1.
+CLI::Validator unsigned_number();
+
 /// Each adds its subcommand to the app; `status` receives the exit code when it ran.
 void add_list(CLI::App& app, int& status);
 void add_eval(CLI::App& app, int& status);

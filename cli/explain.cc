@@ -189,45 +189,37 @@ void add_explain(CLI::App& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
-  sub->add_option("--units", options->units, "units, comma-separated (default: the file's unit line and exact)")->delimiter(',');
+  sub->add_option("--units", options->units, "units, comma-separated (default: the file's unit line and exact)");
   sub->add_option("--op", options->op, "op line, with --case");
   sub->add_option("--case", options->text, "the case's fields, with --op");
-  sub->add_option("--line", options->line, "line of the case in the file (default: the first case)");
+  sub->add_option("--line", options->line, "line of the case in the file (default: the first case)")->check(unsigned_number());
   sub->add_option("file", options->file, "case file");
   sub->footer("Example: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 0001 0001 | 3f7fffff'"
               " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
     const Style style{isatty(1) != 0};
-    std::string file = options->file;
-    if (!options->text.empty()) {
-      if (options->op.empty()) throw BadInput("--case needs --op");
-      char name[] = "/tmp/mmafuzz-case-XXXXXX";
-      const int descriptor = mkstemp(name);
-      if (descriptor < 0) throw BadInput("cannot create a temporary file");
-      const std::string text = "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" + options->text + "\n";
-      const bool written = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-      close(descriptor);
-      file = name;
-      if (!written) throw BadInput("cannot write a temporary file");
-    } else if (file.empty()) {
-      throw BadInput("explain needs a case file, or --op and --case");
-    }
-    CaseReader reader(file);
+    const bool given = !options->text.empty();
+    if (given && options->op.empty()) throw BadInput("--case needs --op");
+    if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
+    const std::string text = given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" + options->text + "\n" : "";
+    const std::unique_ptr<CaseReader> reader =
+        given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     CaseBlock block;
     bool found = false;
-    while (!found && reader.next(block, 4096)) {
+    while (!found && reader->next(block, 4096)) {
       for (size_t i = 0; i < block.batch.size() && !found; ++i) {
         if (options->line && block.line[i] != options->line) continue;
-        std::vector<std::string> units = options->units;
+        std::vector<std::string> units = split_units(options->units);
         if (units.empty()) units = {unit_for(block, ""), "exact"};
         explain_case(block.batch, i, units, style);
         found = true;
       }
     }
-    const std::optional<CaseTextError> error = reader.error();
-    if (!options->text.empty()) unlink(file.c_str());
-    if (!found && error) throw BadInput(options->text.empty() ? error->to_string() : "--case: column " + std::to_string(error->column) + ": " + error->message);
-    if (!found) throw BadInput(file + ": no case" + (options->line ? " at line " + std::to_string(options->line) : ""));
+    if (!found && reader->error()) {
+      const CaseTextError& error = *reader->error();
+      throw BadInput(given ? "--case: column " + std::to_string(error.column) + ": " + error.message : error.to_string());
+    }
+    if (!found) throw BadInput(options->file + ": no case" + (options->line ? " at line " + std::to_string(options->line) : ""));
     status = exit_ok;
   });
 }

@@ -338,7 +338,7 @@ int run(const Options& options) {
   std::vector<Field> fields;
   for (const std::string& text : options.ops.empty() ? default_ops : options.ops) {
     const Op op = op_from_text(text);
-    std::vector<std::string> names = options.units.empty() ? default_units(op) : options.units;
+    std::vector<std::string> names = options.units.empty() ? default_units(op) : split_units(options.units);
     if (names.empty()) throw BadInput("no unit evaluates '" + to_text(op) + "'");
     fields.push_back(make_field(op, names));
   }
@@ -375,9 +375,9 @@ void add_fuzz(CLI::App& app, int& status) {
   CLI::App* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
   sub->add_option("--op", options->ops, "op line, repeatable (default: a list of dots, scalar operations and conversions)")
       ->allow_extra_args(false);
-  sub->add_option("--units", options->units, "units to compare, comma-separated (default: all with their own arithmetic)")->delimiter(',');
-  sub->add_option("--seed", options->seed, "seed of the search");
-  sub->add_option("--cases", options->cases, "cases for each op (default 100000)")->check(CLI::PositiveNumber);
+  sub->add_option("--units", options->units, "units to compare, comma-separated (default: all with their own arithmetic)");
+  sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
+  sub->add_option("--cases", options->cases, "cases for each op (default 100000)")->check(unsigned_number())->check(CLI::PositiveNumber);
   sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")->check(CLI::PositiveNumber);
   sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(CLI::Range(1, 1024));
   sub->add_option("--fail-on", options->fail_on, "contract (default) or semantic")->check(CLI::IsMember({"contract", "semantic"}));

@@ -1,6 +1,10 @@
 // The mmafuzz command.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
 #include "cli/command.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
@@ -30,6 +34,35 @@ std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) {
   return std::move(*unit);
 }
 
+std::vector<std::string> split_units(const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const std::string& argument : arguments) {
+    size_t begin = 0;
+    while (begin <= argument.size()) {
+      const size_t end = std::min(argument.find(',', begin), argument.size());
+      const std::string part = argument.substr(begin, end - begin);
+      const bool is_override = !names.empty() && begin > 0 && names.back().find('?') != std::string::npos &&
+                               part.find('=') != std::string::npos && part.find_first_of(":/?") == std::string::npos;
+      if (is_override) {
+        names.back() += "," + part;
+      } else {
+        names.push_back(part);
+      }
+      begin = end + 1;
+    }
+  }
+  return names;
+}
+
+CLI::Validator unsigned_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        return digits ? std::string() : "'" + text + "' is not a whole number of 0 or more";
+      },
+      "UINT");
+}
+
 }  // namespace mmafuzz::cli
 
 int main(int argc, char** argv) {
@@ -46,6 +79,15 @@ int main(int argc, char** argv) {
   add_fuzz(app, status);
   add_bench(app, status);
   try {
+    if (argc > 1 && argv[1][0] != '-') {
+      std::string known;
+      bool found = false;
+      for (const CLI::App* sub : app.get_subcommands({})) {
+        known += " " + sub->get_name();
+        found = found || sub->get_name() == argv[1];
+      }
+      if (!found) throw BadInput(std::string("unknown subcommand '") + argv[1] + "'; known:" + known);
+    }
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
@@ -61,6 +103,10 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());
+    return exit_bad_input;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    fmt::print(stderr, "mmafuzz: standard output: {}\n", std::strerror(errno));
     return exit_bad_input;
   }
   return status;

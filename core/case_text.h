@@ -38,6 +38,8 @@ class CaseReader {
  public:
   /// "-" reads standard input. Problems with opening appear in error().
   explicit CaseReader(const std::string& path);
+  /// Reads text in memory; `name` stands in messages.
+  CaseReader(const std::string& name, std::string_view text);
   ~CaseReader();
   CaseReader(const CaseReader&) = delete;
   CaseReader& operator=(const CaseReader&) = delete;
@@ -50,6 +52,7 @@ class CaseReader {
 
  private:
   struct Input;
+  void read_header();
   bool read_line(std::string_view& text);
   bool read_directive(std::string_view text);
   bool read_case(std::string_view text, CaseBlock& block);
@@ -68,7 +71,8 @@ class CaseReader {
 
 class CaseWriter {
  public:
-  /// "-" writes standard output. Throws std::runtime_error if the file cannot be written.
+  /// "-" writes standard output; a regular file appears under its name when finish() is called, so that an output may be
+  /// one of the inputs. Throws std::runtime_error if the file cannot be written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
   CaseWriter(const CaseWriter&) = delete;

@@ -1,8 +1,8 @@
 // The streaming reader. Memory use does not depend on the file's size.
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -41,35 +41,115 @@ std::string CaseTextError::to_string() const {
   return text + ": " + message;
 }
 
+/// Bytes of a file, inflated where it is gzip (one member or many). What stands before an error is delivered first.
 struct CaseReader::Input {
-  gzFile file = nullptr;
-  std::vector<char> buffer;
+  std::FILE* file = nullptr;
+  bool owned = false;
+  std::vector<char> buffer;  ///< text that read_line has not used up: [begin, end)
   size_t begin = 0, end = 0;
   bool at_end = false;
+  std::string error;  ///< reported once the text before it is used up
 
   ~Input() {
-    if (file) gzclose(file);
+    if (gzip_) inflateEnd(&stream_);
+    if (file && owned) std::fclose(file);
   }
+
+  /// Appends up to chunk_bytes of text behind `end`; sets at_end or error when there is no more.
+  void fill() {
+    if (buffer.size() - end < chunk_bytes) buffer.resize(end + chunk_bytes);
+    const size_t before = end;
+    while (end == before && !at_end && error.empty()) {
+      if (!started_) start();
+      if (!gzip_) {
+        const size_t kept = std::min(raw_end_ - raw_begin_, chunk_bytes);  // what start() looked at
+        std::memcpy(buffer.data() + end, raw_.data() + raw_begin_, kept);
+        raw_begin_ += kept;
+        end += kept;
+        if (!kept) end += read_file(buffer.data() + end, chunk_bytes, at_end);
+      } else {
+        inflate_some();
+      }
+    }
+  }
+
+ private:
+  size_t read_file(void* to, size_t bytes, bool& ended) {
+    const size_t got = std::fread(to, 1, bytes, file);
+    if (got == 0) {
+      if (std::ferror(file)) error = std::string("cannot read: ") + std::strerror(errno);
+      ended = true;
+    }
+    return got;
+  }
+
+  void start() {
+    started_ = true;
+    raw_.resize(chunk_bytes);
+    raw_end_ = read_file(raw_.data(), raw_.size(), raw_ended_);
+    gzip_ = raw_end_ >= 2 && raw_[0] == 0x1f && raw_[1] == 0x8b && inflateInit2(&stream_, 15 + 16) == Z_OK;
+    if (raw_ended_ && !gzip_) at_end = true;
+  }
+
+  void inflate_some() {
+    if (raw_begin_ == raw_end_ && !raw_ended_) {
+      raw_begin_ = 0;
+      raw_end_ = read_file(raw_.data(), raw_.size(), raw_ended_);
+    }
+    if (raw_begin_ == raw_end_) {
+      if (!between_members_ && error.empty()) error = "gzip data is truncated";
+      at_end = true;
+      return;
+    }
+    between_members_ = false;
+    stream_.next_in = raw_.data() + raw_begin_;
+    stream_.avail_in = static_cast<uInt>(raw_end_ - raw_begin_);
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer.data() + end);
+    stream_.avail_out = static_cast<uInt>(chunk_bytes);
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    end += chunk_bytes - stream_.avail_out;
+    raw_begin_ = raw_end_ - stream_.avail_in;
+    if (code == Z_STREAM_END) {
+      between_members_ = true;
+      inflateReset(&stream_);
+    } else if (code != Z_OK && code != Z_BUF_ERROR) {
+      error = std::string("gzip data is corrupt") + (stream_.msg ? std::string(": ") + stream_.msg : "");
+    }
+  }
+
+  bool started_ = false, gzip_ = false, raw_ended_ = false, between_members_ = false;
+  std::vector<unsigned char> raw_;
+  size_t raw_begin_ = 0, raw_end_ = 0;
+  z_stream stream_{};
 };
 
 CaseReader::CaseReader(const std::string& path) : path_(path == "-" ? "<stdin>" : path), input_(std::make_unique<Input>()) {
   if (path == "-") {
-    input_->file = gzdopen(dup(0), "rb");
+    input_->file = stdin;
   } else {
     struct stat info;
     if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
       fail(0, "is a folder, expected a case file");
       return;
     }
-    errno = 0;
-    input_->file = gzopen(path.c_str(), "rb");
+    input_->file = std::fopen(path.c_str(), "rb");
+    input_->owned = true;
   }
   if (!input_->file) {
-    fail(0, std::string("cannot open: ") + std::strerror(errno ? errno : ENOMEM));
+    fail(0, std::string("cannot open: ") + std::strerror(errno));
     return;
   }
-  gzbuffer(input_->file, 1 << 17);
-  input_->buffer.resize(chunk_bytes);
+  read_header();
+}
+
+CaseReader::CaseReader(const std::string& name, std::string_view text) : path_(name), input_(std::make_unique<Input>()) {
+  input_->buffer.assign(text.begin(), text.end());
+  input_->end = text.size();
+  input_->at_end = true;
+  read_header();
+}
+
+void CaseReader::read_header() {
   std::string_view text;
   if (!read_line(text)) {
     if (!error_) {
@@ -95,7 +175,7 @@ bool CaseReader::read_line(std::string_view& text) {
     const char* begin = in.buffer.data() + in.begin;
     const size_t have = in.end - in.begin;
     const void* newline = have > searched ? std::memchr(begin + searched, '\n', have - searched) : nullptr;
-    if (newline || (in.at_end && have)) {
+    if (newline || (in.at_end && have && in.error.empty())) {
       size_t length = newline ? size_t(static_cast<const char*>(newline) - begin) : have;
       in.begin += length + (newline ? 1 : 0);
       ++line_;
@@ -103,7 +183,11 @@ bool CaseReader::read_line(std::string_view& text) {
       text = std::string_view(begin, length);
       return true;
     }
-    if (in.at_end) return false;
+    if (in.at_end || !in.error.empty()) {
+      if (in.error.empty()) return false;
+      ++line_;
+      return fail(0, in.error);
+    }
     searched = have;
     if (have > longest_line) {
       ++line_;
@@ -114,20 +198,7 @@ bool CaseReader::read_line(std::string_view& text) {
       in.begin = 0;
       in.end = have;
     }
-    if (in.buffer.size() - in.end < chunk_bytes) in.buffer.resize(in.end + chunk_bytes);
-    const int got = gzread(in.file, in.buffer.data() + in.end, chunk_bytes);
-    int code = Z_OK;
-    const char* reason = gzerror(in.file, &code);
-    if (got < 0 || (got == 0 && code != Z_OK && code != Z_STREAM_END)) {
-      ++line_;
-      return fail(0, code == Z_BUF_ERROR ? "gzip data is truncated"
-                                         : std::string("cannot read: ") + (code == Z_ERRNO ? std::strerror(errno) : reason));
-    }
-    if (got == 0) {
-      in.at_end = true;
-    } else {
-      in.end += size_t(got);
-    }
+    in.fill();
   }
 }
 
@@ -279,7 +350,6 @@ bool CaseReader::next(CaseBlock& block, size_t limit) {
   size_t bytes = 0;
   std::string_view text;
   while (!error_ && block.batch.size() < limit && bytes < block_bytes && read_line(text)) {
-    bytes += text.size();
     if (text.empty() || text[0] == '#') continue;
     const bool is_case = hex_table[static_cast<unsigned char>(text[0])] <= 15 || text[0] == ' ' || text[0] == '|';
     // "a..f" begin both words and encodings; directives are known words followed by a blank.
@@ -299,6 +369,7 @@ bool CaseReader::next(CaseBlock& block, size_t limit) {
     }
     if (!started) start();
     directive_seen = false;
+    bytes += text.size();
     if (!read_case(text, block)) break;
   }
   return started && block.batch.size() > 0;

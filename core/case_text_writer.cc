@@ -1,4 +1,6 @@
 // The writer: what the reader reads, bit for bit.
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -44,20 +46,26 @@ struct CaseWriter::Output {
   gzFile zipped = nullptr;
   std::FILE* plain = nullptr;
   bool owned = false;
+  std::string temporary;  ///< written first, then renamed; empty where the target is no regular file
 
   ~Output() {
     if (zipped) gzclose(zipped);
     if (plain && owned) std::fclose(plain);
+    if (!temporary.empty()) std::remove(temporary.c_str());
   }
 };
 
 CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Output>()), path_(path) {
+  struct stat info;
+  if (path != "-" && (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)))
+    output_->temporary = path + ".part" + std::to_string(getpid());
+  const std::string& target = output_->temporary.empty() ? path : output_->temporary;
   if (path == "-") {
     output_->plain = stdout;
   } else if (path.ends_with(".gz")) {
-    output_->zipped = gzopen(path.c_str(), "wb");
+    output_->zipped = gzopen(target.c_str(), "wb");
   } else {
-    output_->plain = std::fopen(path.c_str(), "wb");
+    output_->plain = std::fopen(target.c_str(), "wb");
     output_->owned = true;
   }
   if (!output_->plain && !output_->zipped) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
@@ -98,6 +106,10 @@ void CaseWriter::finish() {
     output_->zipped = nullptr;
   } else {
     failed = std::fflush(output_->plain) != 0;
+  }
+  if (!failed && !output_->temporary.empty()) {
+    failed = std::rename(output_->temporary.c_str(), path_.c_str()) != 0;
+    if (!failed) output_->temporary.clear();
   }
   if (failed) throw std::runtime_error(path_ + ": write error: " + std::strerror(errno));
 }

@@ -42,7 +42,7 @@ Op op_of(const std::string& text) {
   return *op;
 }
 
-std::unique_ptr<Unit> bind(const std::string& name, const Op& op) {
+std::unique_ptr<Unit> bound(const std::string& name, const Op& op) {
   Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
   if (!unit) throw std::runtime_error(unit.refusal().reason);
   return std::move(*unit);
@@ -93,7 +93,7 @@ TEST(ExamplePlugin, SaysItsNameAndTheInterfaceItWasBuiltFor) {
 }
 
 TEST(ExamplePlugin, IsAUnitUnderItsFullNameAndClaimsNothing) {
-  const std::unique_ptr<Unit> unit = bind(example, op_of(dot4));
+  const std::unique_ptr<Unit> unit = bound(example, op_of(dot4));
   EXPECT_EQ(unit->name(), example);
   EXPECT_TRUE(unit->claims().empty());
   EXPECT_EQ(unit->model(), nullptr);
@@ -116,7 +116,7 @@ const Golden golden[] = {
     {"1024 - 2^-48 is 1024 in double", {0x8001}, {0x0001}, 0x44800000, 0x44800000},
     {"the order counts: (1024 - 2^-48) - 1024 is 0", {0x8001, 0xe400}, {0x0001, 0x3c00}, 0x44800000, 0x00000000},
     {"the order counts: (1024 - 1024) - 2^-48 is -2^-48", {0xe400, 0x8001}, {0x3c00, 0x0001}, 0x44800000, 0xa7800000},
-    {"the greatest product is exact: 65504^2 truncates to ffc0 04 * 2^8", {0x7bff}, {0x7bff}, 0x00000000, 0x4f7fc004},
+    {"the greatest product is exact: 65504^2", {0x7bff}, {0x7bff}, 0x00000000, 0x4f7fc004},
     {"a subnormal c is kept", {0x0000}, {0x3c00}, 0x00000001, 0x00000001},
     {"a subnormal c of either sign is kept", {0x0000}, {0x3c00}, 0x807fffff, 0x807fffff},
     {"subnormal operands are kept: 2^-24 * 2^-24 is 2^-48", {0x0001}, {0x0001}, 0x00000000, 0x27800000},
@@ -135,7 +135,7 @@ TEST(ExamplePlugin, GivesTheResultsThatItsSemanticsSay) {
   for (const Golden& g : golden) {
     Op op = op_of(dot4);
     op.k = static_cast<int>(g.a.size());
-    EXPECT_EQ(to_hex(op.d, run_one_dot(*bind(example, op), op, g.a, g.b, g.c)), to_hex(op.d, g.d)) << g.claim;
+    EXPECT_EQ(to_hex(op.d, run_one_dot(*bound(example, op), op, g.a, g.b, g.c)), to_hex(op.d, g.d)) << g.claim;
   }
 }
 
@@ -147,7 +147,7 @@ TEST(ExamplePlugin, GetsAnyLengthOfDot) {
     const float sum = static_cast<float>(k);
     uint32_t bits;
     std::memcpy(&bits, &sum, sizeof bits);
-    EXPECT_EQ(run_one_dot(*bind(example, op), op, ones, ones, 0), bits) << k;
+    EXPECT_EQ(run_one_dot(*bound(example, op), op, ones, ones, 0), bits) << k;
   }
 }
 
@@ -163,7 +163,7 @@ Batch random_batch(const Op& op, size_t cases) {
 
 TEST(ExamplePlugin, ABatchEqualsItsCasesOneByOne) {
   const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=5");
-  const std::unique_ptr<Unit> unit = bind(example, op);
+  const std::unique_ptr<Unit> unit = bound(example, op);
   const Batch batch = random_batch(op, 2000);
   Outcomes all;
   unit->run(batch, all);
@@ -182,13 +182,13 @@ TEST(ExamplePlugin, ABatchEqualsItsCasesOneByOne) {
 TEST(ExamplePlugin, AnEmptyBatchGivesNoResults) {
   const Op op = op_of(dot4);
   Outcomes none;
-  bind(example, op)->run(Batch(op), none);
+  bound(example, op)->run(Batch(op), none);
   EXPECT_EQ(none.results.cases(), 0u);
 }
 
 TEST(ExamplePlugin, ThreadsMayRunItAtOnce) {
   const Op op = op_of(dot4);
-  const std::unique_ptr<Unit> unit = bind(example, op);
+  const std::unique_ptr<Unit> unit = bound(example, op);
   const Batch batch = random_batch(op, 5000);
   std::vector<Outcomes> outcomes(4);
   std::vector<std::thread> threads;
@@ -283,7 +283,7 @@ TEST(Plugin, ThatFailsThrowsWithItsCode) {
                                      "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 7; }\n");
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   const Op op = op_of(dot4);
-  const std::unique_ptr<Unit> unit = bind("plugin:" + file, op);
+  const std::unique_ptr<Unit> unit = bound("plugin:" + file, op);
   Outcomes outcomes;
   try {
     unit->run(random_batch(op, 3), outcomes);
@@ -319,7 +319,7 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   {
     const Op op = op_of("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
-    const uint64_t r = run_one_dot(*bind("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
+    const uint64_t r = run_one_dot(*bound("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
     EXPECT_EQ(to_hex(op.d, r), "cccccccce9d8b5a3");
   }
   const auto results = [&](const std::string& op, const std::vector<std::vector<uint64_t>>& cases) {
@@ -328,7 +328,7 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
     for (size_t i = 0; i < cases.size(); ++i)
       for (size_t j = 0; j < cases[i].size(); ++j) batch.inputs()[0].set(i, static_cast<int>(j), cases[i][j]);
     Outcomes outcomes;
-    bind("plugin:" + file, batch.op())->run(batch, outcomes);
+    bound("plugin:" + file, batch.op())->run(batch, outcomes);
     std::vector<uint64_t> values;
     for (size_t i = 0; i < cases.size(); ++i) values.push_back(outcomes.results.get(i));
     return values;
@@ -353,7 +353,7 @@ TEST(Recording, AnswersExactlyTheRecordedCases) {
   const Folder folder;
   const std::string unit_name = "recorded:" + folder.write("r.cases", recording);
   const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2");
-  const std::unique_ptr<Unit> unit = bind(unit_name, op);
+  const std::unique_ptr<Unit> unit = bound(unit_name, op);
   EXPECT_EQ(unit->name(), unit_name);
   Batch batch(op);
   batch.resize(5);
@@ -384,7 +384,7 @@ TEST(Recording, AnswersExactlyTheRecordedCases) {
 TEST(Recording, ClaimsTheModelOfItsProvenance) {
   const Folder folder;
   const std::string file = folder.write("r.cases", recording);
-  const std::unique_ptr<Unit> unit = bind("recorded:" + file, op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"));
+  const std::unique_ptr<Unit> unit = bound("recorded:" + file, op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"));
   ASSERT_EQ(unit->claims().size(), 1u);
   EXPECT_EQ(unit->claims()[0].property, "equals_model");
   EXPECT_EQ(unit->claims()[0].detail, "model:hopper/mma.m16n8k16.f32.f16.f16.f32");
@@ -393,7 +393,7 @@ TEST(Recording, ClaimsTheModelOfItsProvenance) {
 TEST(Recording, OfAnUnknownMachineClaimsNothing) {
   const Folder folder;
   const std::string file = folder.write("r.cases", "mmafuzz-cases 1\nunit somebody.chip/dot\nop scalar add format=fp16\n3c00 3c00 | 4000\n");
-  EXPECT_TRUE(bind("recorded:" + file, op_of("scalar add format=fp16"))->claims().empty());
+  EXPECT_TRUE(bound("recorded:" + file, op_of("scalar add format=fp16"))->claims().empty());
 }
 
 TEST(Recording, WithoutResultsForAnOpIsDeclined) {
@@ -420,7 +420,7 @@ TEST(Recording, OfAGemmAnswersEveryElement) {
   batch.inputs()[1].set(0, 0, 0x3c00);
   batch.inputs()[1].set(0, 1, 0x4000);
   Outcomes outcomes;
-  bind("recorded:" + file, batch.op())->run(batch, outcomes);
+  bound("recorded:" + file, batch.op())->run(batch, outcomes);
   EXPECT_TRUE(outcomes.has_answer(0));
   EXPECT_EQ(outcomes.results.get(0, 0), 0x3c00u);
   EXPECT_EQ(outcomes.results.get(0, 1), 0x4000u);

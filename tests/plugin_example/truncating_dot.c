@@ -1,11 +1,11 @@
 /* An example unit behind the plugin interface (docs/plugins.md): a dot product of fp16 numbers onto an fp32 c, any k.
  *
  * What it computes: the products are added to c in index order in double precision (round to nearest even), and the
- * sum is then truncated: rounded toward zero to fp32. A product of two fp16 numbers has at most 22 significand bits, so it is exact in double and
- * a compiler that contracts to fused multiply-add changes nothing. Every NaN result is 7fc00000. Infinities and signs
- * of zeros follow IEEE 754.
+ * sum is then truncated: rounded toward zero to fp32. A product of two fp16 numbers has at most 22 significand bits, so
+ * it is exact in double, and a compiler that contracts to fused multiply-add changes nothing. Every NaN result is
+ * 7fc00000. Infinities and signs of zeros follow IEEE 754.
  *
- *   cc -O2 -shared -fPIC -I <source folder of mmafuzz> truncating_dot.c -o truncating_dot.so */
+ *   cc -O2 -shared -fPIC -I <source folder of mmafuzz> truncating_dot.c -o truncating_dot.so -lm */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

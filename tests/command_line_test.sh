@@ -1,0 +1,369 @@
+#!/bin/bash
+# Everything that a user types, as a user types it: exit codes, messages, what goes to which stream.
+# MMAFUZZ names the binary. Prints each expectation that fails; ends with "N passed, N failed", exit code 1 if any failed.
+set -u
+
+: "${MMAFUZZ:?set MMAFUZZ to the mmafuzz binary}"
+MMAFUZZ=$(realpath "$MMAFUZZ")
+work=$(mktemp -d "${TMPDIR:-/tmp}/command_line_test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TMPDIR="$work"
+
+passed=0
+failed=0
+command=""
+code=0
+
+# expect DESCRIPTION CONDITION...: counts one expectation about the last run.
+expect() {
+  local what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  command: %s\n  exit code %s\n  stdout: %s\n  stderr: %s\n' "$what" "$command" "$code" \
+      "$(head -c 600 out)" "$(head -c 600 err)"
+  fi
+}
+
+run() {
+  command="mmafuzz $*"
+  "$MMAFUZZ" "$@" >out 2>err </dev/null
+  code=$?
+}
+
+# run_with INPUT ARGUMENTS...: the same, with a file as standard input.
+run_with() {
+  local input=$1
+  shift
+  command="mmafuzz $* < $input"
+  "$MMAFUZZ" "$@" >out 2>err <"$input"
+  code=$?
+}
+
+is_empty() { [ ! -s "$1" ]; }
+has() { grep -qF -- "$2" "$1"; }
+last_line_is() { [ "$(tail -n 1 "$1")" = "$2" ]; }
+one_message() { [ "$(wc -l <err)" -eq 1 ] && [[ "$(head -n 1 err)" == "mmafuzz: "* ]]; }
+is_json() { python3 -m json.tool "$1" >/dev/null 2>&1; }
+ends_with() { [ "$code" -eq "$1" ]; }
+temporary_files() { find /tmp "$work" -maxdepth 1 -name "mmafuzz-case-*" 2>/dev/null | sort -u; }
+differ() { ! cmp -s "$1" "$2"; }
+
+# good ARGUMENTS...: exit code 0 and nothing on standard error.
+good() {
+  run "$@"
+  expect "exit code 0" ends_with 0
+  expect "nothing on standard error" is_empty err
+}
+
+# bad TEXT ARGUMENTS...: exit code 2 and one line on standard error that holds TEXT.
+bad() {
+  local text=$1
+  shift
+  run "$@"
+  expect "exit code 2" ends_with 2
+  expect "one line on standard error that starts with 'mmafuzz: '" one_message
+  expect "the message holds '$text'" has err "$text"
+}
+
+# bad_call TEXT ARGUMENTS...: the same, and nothing on standard output.
+bad_call() {
+  bad "$@"
+  expect "nothing on standard output" is_empty out
+}
+
+hopper=model:hopper/mma.m16n8k16.f32.f16.f16.f32
+volta=model:volta/mma.m8n8k4.f32.f16.f16.f32
+dot2='dot a=fp16 b=fp16 c=fp32 d=fp32 k=2'
+dot16='dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'
+
+cat >good.cases <<EOF
+mmafuzz-cases 1
+# 1*1 + 2*2 is 5; 1 + 1.5 * 2^-24 is 1 where the result is truncated, the next number where it is rounded
+unit $hopper
+op $dot2
+3c00 4000 | 3c00 4000 | 00000000 | 40a00000
+0001 0000 | 3e00 0000 | 3f800000 | 3f800000
+EOF
+sed 's/40a00000$/40a00001/' good.cases >wrong.cases
+sed '/^unit/d' good.cases >unitless.cases
+sed -E 's/ [|] (40a00000|3f800000)$//' good.cases >inputs.cases
+cat >broken.cases <<EOF
+mmafuzz-cases 1
+unit $hopper
+op $dot2
+3c00 4000 | 3c00 4000 | 00000000 | 40a00000
+3c00 4000 | 3C00 4000 | 00000000 | 40a00000
+EOF
+cat >scalar.cases <<EOF
+mmafuzz-cases 1
+op scalar fma format=fp32 round=nearest_even
+3f800001 3f800001 bf800002 | 28800000
+op convert from=fp32 to=fp16 round=nearest_even
+3f800000 | 3c00 | 00
+3f801fff | 3c01 | 01
+EOF
+gzip -k good.cases
+
+# ---- the command itself ----
+good --help
+expect "help names the exit codes" has out "Exit codes: 0"
+good --version
+expect "a version" has out "mmafuzz "
+bad_call "subcommand is required"
+bad_call "frobnicate" frobnicate
+bad_call "--no-such-option" list --no-such-option
+for subcommand in list eval check explain fuzz bench "bench rate"; do
+  # shellcheck disable=SC2086
+  good $subcommand --help
+  expect "help of $subcommand has an example" has out "Example"
+done
+
+# ---- list ----
+good list
+expect "models are listed" has out "$hopper"
+expect "exact is listed" has out "exact"
+good list units
+good list --units 'model:volta/*'
+expect "the pattern chooses" has out "$volta"
+expect "the pattern leaves out" eval '! grep -q hopper out'
+good list -v --units "$hopper"
+expect "sources are shown" has out "source:"
+good list --json
+expect "list --json is JSON" is_json out
+expect "it holds the models" has out "\"$hopper\""
+good list formats
+expect "formats are listed" has out "cfloat8_1_4_3:0"
+good list properties
+expect "properties are listed" has out "equals_model"
+good list parameters
+expect "parameters are listed" has out "fraction_bits"
+bad_call "no unit matches 'model:nothing*'" list --units 'model:nothing*'
+bad_call "colours" list colours
+
+# ---- eval ----
+good eval --unit "$hopper" inputs.cases
+expect "it starts with the header" eval '[ "$(head -n 1 out)" = "mmafuzz-cases 1" ]'
+expect "results stand last" has out "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
+expect "the model truncates its result" has out "0001 0000 | 3e00 0000 | 3f800000 | 3f800000"
+cp out evaluated.cases
+good check evaluated.cases
+expect "what eval prints is checked without mismatches" last_line_is out "2 cases, 0 mismatches"
+good eval good.cases
+expect "the unit line picks the unit" has out "unit $hopper"
+good eval --unit ieee:serial inputs.cases
+cp out serial.cases
+good check --unit ieee:serial serial.cases
+expect "any unit's results are readable" last_line_is out "2 cases, 0 mismatches"
+good eval scalar.cases
+expect "flags are printed" has out "3f801fff | 3c01 | 01"
+cp out flags.cases
+good check flags.cases
+expect "flags are compared" last_line_is out "3 cases, 0 mismatches"
+good eval --unit "$hopper" inputs.cases -o written.cases.gz
+expect "nothing on standard output" is_empty out
+good check written.cases.gz
+expect "a gzipped file is readable" last_line_is out "2 cases, 0 mismatches"
+good eval --unit "$hopper?fraction_bits=9,block=4" inputs.cases
+expect "the name keeps its overrides" has out "unit $hopper?fraction_bits=9,block=4"
+run_with inputs.cases eval --unit "$hopper" -
+expect "exit code 0" ends_with 0
+expect "- is standard input" cmp -s out evaluated.cases
+
+bad "none.cases: cannot open: No such file" eval --unit exact none.cases
+bad "$work: is a folder" eval --unit exact "$work"
+bad "broken.cases:5:13: field b: expected 4 lower-case hex digits of fp16, found '3C00'" eval broken.cases
+expect "what stands before a malformed line is printed" has out "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
+bad "unknown unit 'model:hoper/mma.m16n8k16.f32.f16.f16.f32'; nearest: $hopper" eval --unit model:hoper/mma.m16n8k16.f32.f16.f16.f32 good.cases
+bad "unitless.cases:" eval unitless.cases
+expect "and says what to do" has err "--unit"
+bad "good.cases:5:1: unit ieee declines: ieee evaluates scalar operations and conversions" eval --unit ieee good.cases
+bad "declines: hopper/mma.m16n8k16.f32.bf16.bf16.f32 takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32 k=16'" \
+  eval --unit model:hopper/mma.m16n8k16.f32.bf16.bf16.f32 good.cases
+bad "parameter fraction_bits takes 0 to 45, not '99'" eval --unit "$hopper?fraction_bits=99" good.cases
+bad "parameter output_rounding takes nearest_even | toward_zero | up | down | nearest_away, not 'sideways'" \
+  eval --unit "$hopper?output_rounding=sideways" good.cases
+bad "unknown parameter 'fraction_bitz'; known: " eval --unit "$hopper?fraction_bitz=24" good.cases
+bad "exact has no parameters" eval --unit "exact?fraction_bits=24" good.cases
+bad "cannot load plugin: /nowhere/none.so" eval --unit plugin:/nowhere/none.so good.cases
+bad "/nowhere/none.cases: cannot open" eval --unit recorded:/nowhere/none.cases good.cases
+bad_call "/nowhere/out.cases: cannot write" eval --unit exact good.cases -o /nowhere/out.cases
+bad_call "files is required" eval --unit exact
+run list --units 'cuda:*'
+if grep -q "not here" out; then
+  reason=$(sed -n 's/.*(not here: \(.*\))$/\1/p' out | head -n 1)
+  bad "$reason" eval --unit cuda:mma.m16n8k16.f32.f16.f16.f32 good.cases
+fi
+cp good.cases same.cases
+run eval same.cases -o same.cases
+expect "an output that is also an input does not destroy it" has same.cases "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
+if [ -w /dev/full ]; then
+  command="mmafuzz eval good.cases > /dev/full"
+  "$MMAFUZZ" eval good.cases >/dev/full 2>err
+  code=$?
+  expect "a full disk is exit code 2" ends_with 2
+  command="mmafuzz check good.cases > /dev/full"
+  "$MMAFUZZ" check good.cases >/dev/full 2>err
+  code=$?
+  expect "a full disk is exit code 2" ends_with 2
+fi
+
+# ---- check ----
+good check good.cases
+expect "it ends with the counts" last_line_is out "2 cases, 0 mismatches"
+good check good.cases good.cases.gz scalar.cases
+expect "files add up; gzip is read" last_line_is out "7 cases, 0 mismatches"
+run check wrong.cases
+expect "a mismatch is exit code 1" ends_with 1
+expect "it is printed with file, line and both results" has out "wrong.cases:5: expected 40a00001, $hopper gives 40a00000"
+expect "it ends with the counts" last_line_is out "2 cases, 1 mismatches"
+expect "nothing on standard error" is_empty err
+run check --unit exact good.cases
+expect "another unit, another result" ends_with 1
+expect "exact rounds once" has out "good.cases:6: expected 3f800000, exact gives 3f800001"
+run check --json wrong.cases
+expect "exit code 1" ends_with 1
+expect "check --json is JSON" is_json out
+expect "it counts" has out '"mismatches": 1'
+expect "it has the line" has out '"line": 5'
+good check --json good.cases
+expect "check --json is JSON" is_json out
+run_with good.cases check -
+expect "- is standard input" last_line_is out "2 cases, 0 mismatches"
+run_with good.cases.gz check -
+expect "also gzipped" last_line_is out "2 cases, 0 mismatches"
+sed 's/3c01 | 01/3c01 | 00/' scalar.cases >flags_wrong.cases
+run check flags_wrong.cases
+expect "a wrong flag is exit code 1" ends_with 1
+expect "the flags are shown" has out "flags_wrong.cases:6: expected 3c01 flags 00, ieee gives 3c01 flags 01"
+sed "s|^unit .*|unit nvidia.h100/wmma.fp32.fp16|" good.cases >provenance.cases
+good check provenance.cases
+expect "a recording's line picks the model that claims to describe it" last_line_is out "2 cases, 0 mismatches"
+
+bad "nothing was compared" check inputs.cases
+bad "nothing was compared" check --unit "recorded:good.cases" <(sed 's/3c00 4000/3c01 4000/; /^0001/d' good.cases)
+bad "broken.cases:5:13: " check broken.cases
+expect "what stands before a malformed line is counted" last_line_is out "1 cases, 0 mismatches"
+bad "broken.cases:5:13: " check --json broken.cases
+expect "standard output stays JSON" is_json out
+bad "none.cases: cannot open" check good.cases none.cases
+bad "is a folder" check "$work"
+printf 'mmafuzz-cases 1\nunit model:hoper/x\nop %s\n3c00 4000 | 3c00 4000 | 00000000 | 40a00000\n' "$dot2" >unknown.cases
+bad "unknown.cases:4:1: unknown unit 'model:hoper/x'; nearest: " check unknown.cases
+printf 'mmafuzz-cases 1\nunit nvidia.h900/wmma.fp32.fp16\nop %s\n3c00 4000 | 3c00 4000 | 00000000 | 40a00000\n' "$dot2" >gpu.cases
+bad "gpu.cases:4:1: no model for 'nvidia.h900/wmma.fp32.fp16': unknown GPU 'h900'" check gpu.cases
+: >empty.cases
+bad "empty.cases:1:1: empty file" check empty.cases
+head -c 60 good.cases.gz >cut.cases.gz
+bad "gzip data is truncated" check cut.cases.gz
+bad_call "files is required" check
+
+# ---- explain ----
+good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,exact"
+expect "the exact value is shown" has out "exact value 1.00000008940696716308"
+expect "the model's result" has out "= 3f800000"
+expect "the exact result" has out "= 3f800001"
+expect "the step is named" has out "truncated fused sum"
+good explain good.cases --line 6
+expect "the line chooses the case" has out "0001 0000 | 3e00 0000 | 3f800000"
+expect "the file's unit is explained" has out "$hopper"
+good explain good.cases
+expect "the first case by default" has out "3c00 4000 | 3c00 4000 | 00000000"
+run_with good.cases explain --line 6 -
+expect "- is standard input" has out "0001 0000 | 3e00 0000 | 3f800000"
+good explain scalar.cases --units ieee
+expect "scalar operations are explained" has out "= 28800000"
+good explain --op 'convert from=fp32 to=fp16' --case '3f801fff' --units ieee
+expect "conversions are explained, with flags" has out "flags 01"
+bad_call "good.cases: no case at line 4" explain good.cases --line 4
+bad_call "explain needs a case file, or --op and --case" explain
+bad_call "--case needs --op" explain --case '3c00'
+bad_call "--case: column 6: field a: expected 2 encodings, found 1" explain --op "$dot2" --case '3c00 | 3c00 4000 | 00000000' --units exact
+bad_call "unknown format 'fp17'" explain --op 'convert from=fp17 to=fp16' --case '3c00' --units ieee
+left_before=$(temporary_files)
+bad "unknown unit 'hopper'; nearest: " explain --op "$dot2" --case '3c00 4000 | 3c00 4000 | 00000000' --units hopper
+expect "no temporary file is left" [ "$(temporary_files)" = "$left_before" ]
+bad_call "none.cases: cannot open" explain none.cases
+bad_call "broken.cases:5:13: " explain broken.cases --line 5
+
+# ---- fuzz ----
+fuzz() { run fuzz --cases 3000 --seed 5 "$@"; }
+fuzz --threads 1
+expect "semantic differences alone are exit code 0" ends_with 0
+expect "nothing on standard error where it is no terminal" is_empty err
+cp out threads1
+fuzz --threads 2
+cp out threads2
+expect "the same on one and on two threads" cmp -s threads1 threads2
+expect "it ends with the counts" has threads1 "comparisons, seed 5; kinds of divergence: 0 contract, "
+run fuzz --cases 3000 --seed 6 --threads 2
+expect "another seed, other cases" differ out threads1
+pair=(--op "$dot16" --units "exact,$hopper")
+fuzz "${pair[@]}" --threads 1 --json
+expect "exit code 0" ends_with 0
+expect "fuzz --json is JSON" is_json out
+cp out json1
+fuzz "${pair[@]}" --threads 2 --json
+expect "also the same on two threads" cmp -s out json1
+fuzz "${pair[@]}" --fail-on semantic
+expect "--fail-on semantic is exit code 1" ends_with 1
+fuzz "${pair[@]}"
+cp out pair
+expect "the divergence is one greppable line" has out "semantic: mmafuzz: divergence equal dot.f32.f16.f16.f32 exact $hopper normal"
+fuzz --op "$dot16" --units "$hopper,twin:hopper/mma.m16n8k16.f32.f16.f16.f32" --fail-on semantic
+expect "a model and its twin do not differ" ends_with 0
+fuzz --op "$dot16" --units "$hopper?fraction_bits=24,$hopper?fraction_bits=25" --fail-on semantic
+expect "a mutant is told from the original" ends_with 1
+fuzz --op "$dot16" --units "$hopper?fraction_bits=24,block=8" --units "$hopper" --fail-on semantic
+expect "an override of two parameters is one unit" has out "$hopper?fraction_bits=24,block=8"
+
+# A recording of the search's own cases claims the model of its provenance: right results keep the claim, one wrong
+# result breaks it. The lines after a divergence are its case and "first against second".
+awk -v unit=" exact $hopper " '
+  /^semantic: mmafuzz: divergence equal / && index($0, unit) {
+    getline inputs
+    getline results
+    sub(/^ +/, "", inputs)
+    sub(/.* against /, "", results)
+    print inputs " | " results
+  }' pair >divergent
+{
+  printf 'mmafuzz-cases 1\nunit nvidia.h100/wmma.fp32.fp16\nop %s\n' "$dot16"
+  cat divergent
+} >recording.cases
+expect "the search found cases to record" eval '[ -s divergent ]'
+good check recording.cases
+fuzz --op "$dot16" --units recorded:recording.cases
+expect "a recording that keeps its claim is exit code 0" ends_with 0
+sed '4s/.$/x/; 4s/0x$/1/; 4s/x$/0/' recording.cases >violating.cases
+run check violating.cases
+expect "the planted result is wrong" ends_with 1
+fuzz --op "$dot16" --units recorded:violating.cases
+expect "a unit that breaks its claim is exit code 1" ends_with 1
+expect "it is a contract divergence" has out "contract: mmafuzz: divergence equals_model dot.f32.f16.f16.f32 recorded:violating.cases $hopper"
+fuzz --op "$dot16" --units recorded:violating.cases --json
+expect "also with --json" ends_with 1
+expect "which says so" has out '"severity": "contract"'
+
+bad "nothing was compared" fuzz --cases 100 --op "$dot2" --units recorded:good.cases
+bad_call "unknown unit 'nothing'; nearest: " fuzz --cases 100 --op "$dot16" --units nothing
+bad_call "unknown format 'fp17'" fuzz --cases 100 --op 'dot a=fp17 b=fp16 c=fp32 d=fp32 k=4'
+bad_call "declines: " fuzz --cases 100 --op "$dot16" --units ieee
+bad_call "--cases" fuzz --cases 0
+bad_call "--cases" fuzz --cases many
+bad_call "--threads" fuzz --cases 100 --threads 0
+bad_call "--seed" fuzz --cases 100 --seed -1
+bad_call "give --cases or --time, not both" fuzz --cases 10 --time 1
+bad_call "accuracy_or_so" fuzz --cases 10 --fail-on accuracy_or_so
+
+# ---- bench ----
+good bench rate --units exact --seconds 0.01
+expect "a rate" has out "million cases per second"
+bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
+bad_call "subcommand is required" bench
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
