@@ -21,7 +21,7 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   if (!block.unit.empty()) return block.unit;
   const OpKind kind = block.batch.op().kind;
   if (kind == OpKind::scalar || kind == OpKind::convert) return "ieee";
-  throw BadInput("no unit: the cases have no 'unit' line, name one with --unit");
+  throw BadInput("no unit: the cases have no 'unit' line, name one with --unit (explain: --units)");
 }
 
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit) {
@@ -36,7 +36,7 @@ void run_files(const std::vector<std::string>& files, const std::string& chosen,
         unit.run(block.batch, outcomes);
         visit(file, block, unit, outcomes);
       } catch (const BadInput& e) {
-        throw BadInput(file + ":" + std::to_string(block.line.front()) + ":1: " + e.what());
+        throw BadInput((file == "-" ? "<stdin>" : file) + ":" + std::to_string(block.line.front()) + ":1: " + e.what());
       }
     }
     if (reader.error()) throw BadInput(reader.error()->to_string());

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/case_text.h"
+#include "core/quoted.h"
 
 namespace mmafuzz {
 namespace {
@@ -25,13 +26,6 @@ constexpr std::array<uint8_t, 256> make_hex_table() {
   return table;
 }
 constexpr std::array<uint8_t, 256> hex_table = make_hex_table();
-
-std::string quoted(std::string_view text) {
-  constexpr size_t longest = 40;
-  std::string shown;
-  for (const char ch : text.substr(0, longest)) shown += ch >= ' ' && ch < 127 ? ch : '?';
-  return "'" + shown + (text.size() > longest ? "...'" : "'");
-}
 
 }  // namespace
 
@@ -205,7 +199,9 @@ bool CaseReader::read_line(std::string_view& text) {
 bool CaseReader::read_directive(std::string_view text) {
   if (text.starts_with("unit ")) {
     unit_ = text.substr(5);
-    if (unit_.find_first_not_of(' ') == std::string::npos) return fail(5, "expected a unit name");
+    unit_.erase(0, unit_.find_first_not_of(' '));
+    unit_.erase(unit_.find_last_not_of(' ') + 1);
+    if (unit_.empty()) return fail(5, "expected a unit name");
     return true;
   }
   if (text.starts_with("property ")) {
@@ -289,10 +285,16 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     }
     ++p;
   }
+  const bool ends_in_separator = p == end && p != begin && text[text.find_last_not_of(' ')] == '|';
   bool has_expected = false, has_flags = false;
   uint64_t flags = 0;
   block.expected.resize(index + 1);
   skip_spaces();
+  if (ends_in_separator) {
+    block.expected.resize(index);
+    fail(at(p), "expected a result after the last '|'");
+    return drop();
+  }
   if (p != end) {
     has_expected = true;
     const FieldShape& field = fields_.back();

@@ -2,6 +2,8 @@
 // (fnuz); Tesla Dojo configurable floating point (CFloat8, SHP, UHP).
 #include "core/format.h"
 
+#include "core/quoted.h"
+
 #include <charconv>
 #include <stdexcept>
 
@@ -70,8 +72,10 @@ constexpr Row rows[] = {
 Result<Format> parse_format(std::string_view text) {
   const std::string whole(text);
   std::string_view switches;
+  bool has_switches = false;
   if (const auto question = text.find('?'); question != text.npos) {
     switches = text.substr(question + 1);
+    has_switches = true;
     text = text.substr(0, question);
   }
   std::string_view bias_text;
@@ -88,24 +92,24 @@ Result<Format> parse_format(std::string_view text) {
       const auto parsed = std::from_chars(bias_text.data(), bias_text.data() + bias_text.size(), bias);
       if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() || bias < 0 ||
           bias > 63)
-        return invalid("format '" + whole + "' needs a bias of 0 to 63, as in " + row.name + ":7");
+        return invalid("format " + quoted(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
       fields.bias = static_cast<int16_t>(bias);
     } else if (colon != text.npos) {
-      return invalid("format '" + whole + "' takes no bias");
+      return invalid("format " + quoted(whole) + " takes no bias");
     }
-    if (!switches.empty()) {
+    if (has_switches) {
       const bool configurable = fields.subnormals == SubnormalRule::literal;
       if (configurable && switches == "denormal=gradual") {
         fields.subnormals = SubnormalRule::gradual;
       } else if (!(configurable && switches == "denormal=literal")) {
-        return invalid("format '" + whole + "' has no switch '" + std::string(switches) + "'");
+        return invalid("format " + quoted(whole) + " has no switch " + quoted(switches));
       }
     }
     return Format(whole, fields);
   }
   std::string known;
   for (const Row& row : rows) known += std::string(known.empty() ? "" : " ") + row.name + (row.takes_bias ? ":<bias>" : "");
-  return unknown("unknown format '" + whole + "'; known: " + known);
+  return unknown("unknown format " + quoted(whole) + "; known: " + known);
 }
 
 Format format(std::string_view name) {

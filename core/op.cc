@@ -1,6 +1,8 @@
 // Op lines: printing and parsing.
 #include "core/op.h"
 
+#include "core/quoted.h"
+
 #include <charconv>
 #include <map>
 
@@ -53,11 +55,11 @@ class Attributes {
     for (size_t i = first; i < words.size() && ok(); ++i) {
       const size_t equals = words[i].text.find('=');
       if (equals == std::string_view::npos) {
-        fail(words[i].column, "expected an attribute name=value, found '" + std::string(words[i].text) + "'");
+        fail(words[i].column, "expected an attribute name=value, found " + quoted(words[i].text));
       } else {
         const std::string name(words[i].text.substr(0, equals));
         const Word value{words[i].text.substr(equals + 1), words[i].column};
-        if (!values_.emplace(name, value).second) fail(words[i].column, "attribute '" + name + "' given twice");
+        if (!values_.emplace(name, value).second) fail(words[i].column, "attribute " + quoted(name) + " given twice");
       }
     }
   }
@@ -85,9 +87,15 @@ class Attributes {
     });
   }
 
-  void number(const std::string& name, int base, uint64_t& out) {
+  void number(const std::string& name, uint64_t& out) {
+    with(name, false, [&](std::string_view text) -> std::string { return parse_int(text, 10, out) ? "" : name + "= needs a whole number"; });
+  }
+
+  void encoding(const std::string& name, const Format& format, uint64_t& out) {
     with(name, false, [&](std::string_view text) -> std::string {
-      return parse_int(text, base, out) ? "" : name + "= needs a" + (base == 16 ? " hexadecimal encoding" : " whole number");
+      const bool lower = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+      if (lower && text.size() == size_t(format.digits()) && parse_int(text, 16, out) && (out & ~format.fields().container_mask()) == 0) return {};
+      return name + "= needs " + std::to_string(format.digits()) + " lower-case hex digits of " + format.name();
     });
   }
 
@@ -113,7 +121,7 @@ class Attributes {
   void finish(const std::string& kind) {
     if (ok() && !values_.empty()) {
       const auto& [name, value] = *values_.begin();
-      fail(value.column, "op " + kind + " has no attribute '" + name + "'");
+      fail(value.column, "op " + kind + " has no attribute " + quoted(name));
     }
   }
 
@@ -149,7 +157,7 @@ const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(
 Result<Rounding> parse_rounding(std::string_view name) {
   Rounding rounding;
   if (find_name(rounding_names, name, rounding)) return rounding;
-  return unknown("unknown rounding mode '" + std::string(name) + "'");
+  return unknown("unknown rounding mode " + quoted(name));
 }
 
 int Op::arity() const {
@@ -244,8 +252,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
         op.has_alpha_beta = attributes.has("alpha") || attributes.has("beta");
         op.alpha = uint64_t(op.d.fields().bias) << op.d.fields().fraction_bits << op.d.fields().ignored_low_bits;
         op.beta = op.alpha;
-        attributes.number("alpha", 16, op.alpha);
-        attributes.number("beta", 16, op.beta);
+        attributes.encoding("alpha", op.d, op.alpha);
+        attributes.encoding("beta", op.d, op.beta);
         if (!op.has_alpha_beta) op.alpha = op.beta = 0;
       } else if (attributes.has("sa") || attributes.has("sb") || attributes.has("sblock")) {
         attributes.format("sa", op.scale_a);
@@ -269,12 +277,12 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   attributes.word("nan", nan_names, op.nan);
   attributes.boolean("ftz", op.flush_to_zero);
   attributes.boolean("saturate", op.saturate);
-  attributes.number("seed", 10, op.seed);
+  attributes.number("seed", op.seed);
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
-  if (op.kind == OpKind::gemm &&
-      (int64_t{op.m} * op.k > max_extent * 16 || int64_t{op.k} * op.n > max_extent * 16 || int64_t{op.m} * op.n > max_extent * 16))
-    return invalid("a matrix of a gemm case may have at most " + std::to_string(max_extent * 16) + " elements");
+  for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
+    if (op.kind == OpKind::gemm && elements > max_elements)
+      return invalid("a matrix of a gemm case may have at most " + std::to_string(max_elements) + " elements");
   return op;
 }
 

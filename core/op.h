@@ -68,6 +68,9 @@ Result<Rounding> parse_rounding(std::string_view name);
 /// Largest k, m and n that a case may have; a larger one is a mistake in the file, not a workload for this tool.
 inline constexpr int max_extent = 65536;
 
+/// Largest matrix of a gemm case; its line of case text stays below the reader's limit.
+inline constexpr int64_t max_elements = 262144;
+
 /// A dot op for code: a and b share a format.
 Op dot_op(std::string_view ab, std::string_view c, std::string_view d, int k);
 

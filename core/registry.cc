@@ -1,5 +1,7 @@
 #include "core/registry.h"
 
+#include "core/quoted.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -29,7 +31,7 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& 
   const std::string plain = without_overrides(name);
   for (const auto& family : families_)
     if (family->owns(plain)) return family->bind(name, op);
-  std::string message = "unknown unit '" + name + "'";
+  std::string message = "unknown unit " + quoted(name);
   const std::vector<std::string> close = nearest(plain, 3);
   for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];
   return unknown(message);

@@ -86,7 +86,10 @@ class PluginUnit final : public Unit {
     if (const int code = library_.run(&view_, &view); code != 0)
       throw std::runtime_error(name() + " failed with code " + std::to_string(code));
     const uint64_t mask = op_.d.fields().container_mask();
-    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, results[i] & mask);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (results[i] & ~mask) throw std::runtime_error(name() + " gave a result with bits above the width of " + op_.d.name());
+      outcomes.results.set(i, 0, results[i]);
+    }
   }
 
  private:
@@ -105,6 +108,8 @@ class PluginFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
+    if (op.saturate || op.flush_to_zero || op.tininess != Tininess::after || op.rounding == Rounding::stochastic)
+      return declined("the plugin interface has no saturate=, ftz=, tiny= or stochastic rounding");
     const Result<Library> library = load(name.substr(prefix.size()));
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);

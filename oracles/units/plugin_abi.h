@@ -34,7 +34,8 @@ struct mmafuzz_op {
 };
 
 /* n cases. dot: a and b hold n * k encodings, case after case; c holds n; scale_a and scale_b n * ceil(k / scale_block)
- * (NULL without scales). convert: a holds n. scalar: a holds n * arity. The plugin writes n results. */
+ * (NULL without scales). convert: a holds n. scalar: a holds n * arity. The plugin writes n results; a result with
+ * bits above the width of d's format is an error. */
 struct mmafuzz_batch {
   size_t n;
   const uint64_t* a;
