@@ -24,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
+constexpr size_t property_share = 8;  ///< one case in so many is also put through the properties of one unit
 constexpr size_t referee_share = 64;  ///< one case in so many also goes to the slow twins and the MPFR referee
 
 /// Ops that a search without --op covers: what the recorded GPUs do, and the CPU's silicon.
@@ -111,13 +112,14 @@ struct Findings {
   uint64_t cases = 0, compared = 0;
   std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair, of one op
 
-  void add(Divergence d) {
-    if (d.key.property == "equal") ++differing[{d.key.units[0], d.key.units[1]}];
+  void add(Divergence d, uint64_t count) {
+    if (d.key.property == "equal") differing[{d.key.units[0], d.key.units[1]}] += count;
     Entry& entry = buckets[d.key];
-    if (entry.count++ == 0) {
+    if (entry.count == 0) {
       entry.severity = d.severity;
       entry.first = std::move(d);
     }
+    entry.count += count;
   }
 };
 
@@ -130,7 +132,7 @@ Batch every_nth(const Batch& batch, size_t n) {
 Findings search_chunk(const Field& field, uint64_t seed, uint64_t first, size_t count) {
   Findings findings;
   findings.cases = count;
-  const auto report = [&](Divergence d) { findings.add(std::move(d)); };
+  const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
   Batch batch;
   StructuredGenerator(field.op, seed).fill(first, count, batch);
   const Batch sample = every_nth(batch, referee_share);
@@ -146,10 +148,14 @@ Findings search_chunk(const Field& field, uint64_t seed, uint64_t first, size_t 
     findings.compared += compare_units("equals_model", Severity::contract, cases, field.units[contract.unit]->name(),
                                        (contract.sampled ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
   }
-  for (size_t i = 0; i < field.units.size(); ++i)
+  const Batch related = every_nth(batch, property_share);
+  for (size_t i = 0; i < field.units.size(); ++i) {
+    Outcomes base;
+    field.units[i]->run(related, base);
     for (const auto& property : all_properties())
       if (property->applies(field.op, *field.units[i]))
-        findings.compared += property->check(*field.units[i], batch, outcomes[i], report);
+        findings.compared += property->check(*field.units[i], related, base, report);
+  }
   for (size_t i = 0; i < field.units.size(); ++i)
     for (size_t j = i + 1; j < field.units.size(); ++j)
       findings.compared += compare_units("equal", Severity::semantic, batch, field.units[i]->name(), outcomes[i],

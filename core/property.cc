@@ -1,6 +1,8 @@
 #include "core/property.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "arithmetic/decode.h"
 
@@ -38,19 +40,45 @@ bool same_result(const Op& op, uint64_t x, uint64_t y) {
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
-std::string value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y) {
-  const FormatFields& d = batch.op().d.fields();
-  const Number r[2] = {decode(d, x), decode(d, y)};
-  bool operands_special = false;
-  const std::vector<FieldShape> fields = batch.op().inputs();
-  for (size_t f = 0; f < fields.size(); ++f) {
-    for (int i = 0; i < fields[f].count; ++i) {
-      const NumberClass cls = decode(fields[f].format.fields(), batch.inputs()[f].get(index, i)).cls;
-      operands_special |= cls == NumberClass::infinity || cls == NumberClass::nan;
+namespace {
+
+bool any_operand_special(const Batch& batch, size_t index) {
+  const Op& op = batch.op();
+  const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
+  for (size_t f = 0; f < batch.inputs().size(); ++f) {
+    const Column& column = batch.inputs()[f];
+    for (int i = 0; i < column.count(); ++i) {
+      const NumberClass cls = decode(formats[f]->fields(), column.get(index, i)).cls;
+      if (cls == NumberClass::infinity || cls == NumberClass::nan) return true;
     }
   }
+  return false;
+}
+
+/// Counts the divergences of one batch by value class and keeps the first of each.
+class ByClass {
+ public:
+  /// Returns true if this is the first of its class: the caller then fills in the divergence.
+  bool note(const char* cls) {
+    ++found_[cls].second;
+    return found_[cls].second == 1;
+  }
+  Divergence& first(const char* cls) { return found_[cls].first; }
+  void report(const ReportDivergence& report) {
+    for (auto& [cls, entry] : found_) report(std::move(entry.first), entry.second);
+  }
+
+ private:
+  std::map<std::string_view, std::pair<Divergence, uint64_t>> found_;
+};
+
+}  // namespace
+
+const char* value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y) {
+  const FormatFields& d = batch.op().d.fields();
+  const Number r[2] = {decode(d, x), decode(d, y)};
+  if (any_operand_special(batch, index)) return "special";
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
-  if (operands_special) return "special";
   if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; })) return "overflow";
   if (r[0].cls == NumberClass::zero && r[1].cls == NumberClass::zero) return "zero_sign";
   if (any([](const Number& n) { return n.subnormal; })) return "subnormal";
@@ -65,20 +93,23 @@ size_t Property::check(const Unit& unit, const Batch& batch, const Outcomes& bas
   Outcomes after;
   unit.run(transformed, after);
   size_t compared = 0;
+  ByClass divergences;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!used[i] || !base.has_answer(i) || !after.has_answer(i)) continue;
     ++compared;
     const uint64_t x = base.results.get(i), y = after.results.get(i);
     if (holds(batch.op(), x, y)) continue;
-    Divergence found;
-    found.key = {name(), op_label(batch.op()), {unit.name()}, value_class(batch, i, x, y)};
+    const char* cls = value_class(batch, i, x, y);
+    if (!divergences.note(cls)) continue;
+    Divergence& found = divergences.first(cls);
+    found.key = {name(), op_label(batch.op()), {unit.name()}, cls};
     found.severity = claimed ? Severity::contract : Severity::semantic;
     found.cases = Batch(batch.op());
     found.cases.append(batch, i);
     found.cases.append(transformed, i);
     found.results = {x, y};
-    report(std::move(found));
   }
+  divergences.report(report);
   return compared;
 }
 
@@ -87,21 +118,23 @@ size_t compare_units(const char* property, Severity severity, const Batch& batch
                      const ReportDivergence& report) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
   size_t compared = 0;
+  ByClass divergences;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     ++compared;
     const uint64_t x = first.results.get(i), y = second.results.get(i);
     const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
     if (same_flags && same_result(batch.op(), x, y)) continue;
-    Divergence found;
-    found.key = {property, op_label(batch.op()), {first_name, second_name}, value_class(batch, i, x, y)};
-    if (x == y) found.key.value_class = "flags";
+    const char* cls = x == y ? "flags" : value_class(batch, i, x, y);
+    if (!divergences.note(cls)) continue;
+    Divergence& found = divergences.first(cls);
+    found.key = {property, op_label(batch.op()), {first_name, second_name}, cls};
     found.severity = severity;
     found.cases = Batch(batch.op());
     found.cases.append(batch, i);
     found.results = {x, y};
-    report(std::move(found));
   }
+  divergences.report(report);
   return compared;
 }
 

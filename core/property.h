@@ -38,9 +38,10 @@ std::string op_label(const Op& op);
 bool same_result(const Op& op, uint64_t x, uint64_t y);
 
 /// The bucket's value class, from the operands and the two results.
-std::string value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y);
+const char* value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y);
 
-using ReportDivergence = std::function<void(Divergence)>;
+/// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
+using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
 
 /// A statement about one unit's results on a case and on a transformed case.
 class Property {

@@ -98,7 +98,7 @@ TEST_P(EveryUnit, KeepsTheClaimsOfItsRow) {
   for_its_ops(case_count(2000, 100000), [](const Unit& unit, const Batch& batch) {
     Outcomes base;
     unit.run(batch, base);
-    const auto fail = [&](const Divergence& d) {
+    const auto fail = [&](const Divergence& d, uint64_t) {
       std::string text = d.key.to_string() + "\n" + to_text(batch.op());
       for (size_t i = 0; i < d.cases.size(); ++i) text += "\n" + case_line(d.cases, i);
       for (const uint64_t r : d.results) text += " " + to_hex(batch.op().d, r);

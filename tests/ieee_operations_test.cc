@@ -32,7 +32,7 @@ std::vector<std::string> compare(const Op& op, const std::string& first, const s
     (*y)->run(batch, ry);
     EXPECT_FALSE(rx.flags.empty());
     EXPECT_EQ(ry.flags.empty(), second == "cpu:cvt.f32.f16") << "only vcvtph2ps reports no flags";
-    compared += compare_units("equals_model", Severity::contract, batch, first, rx, second, ry, [&](const Divergence& d) {
+    compared += compare_units("equals_model", Severity::contract, batch, first, rx, second, ry, [&](const Divergence& d, uint64_t) {
       failures.push_back(to_text(op) + "\n" + case_line(d.cases, 0) + " " + to_hex(op.d, d.results[0]) + " against " + to_hex(op.d, d.results[1]) + " " + d.key.value_class);
     });
   }
