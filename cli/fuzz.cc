@@ -184,9 +184,15 @@ class Merger {
     }
   }
 
-  void progress(const std::string& op, double seconds) {
-    if (!terminal_ || json_) return;
-    fmt::print(stderr, "\r{:.0f} s  {} cases  {} kinds of divergence  {}\x1b[K", seconds, total_.cases, total_.buckets.size(), op);
+  /// A line that is overwritten on a terminal, a line now and then elsewhere.
+  void progress(const std::string& op) {
+    const auto now = Clock::now();
+    const double since_last = std::chrono::duration<double>(now - last_progress_).count();
+    if (json_ || since_last < (terminal_ ? 0.25 : 30)) return;
+    last_progress_ = now;
+    const std::string line = fmt::format("{:.0f} s  {} cases  {} kinds of divergence  {}", std::chrono::duration<double>(now - start_).count(),
+                                         total_.cases, total_.buckets.size(), op);
+    fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "mmafuzz: ", line, terminal_ ? "\x1b[K" : "\n");
   }
   void end_progress() const {
     if (terminal_ && !json_) fmt::print(stderr, "\r\x1b[K");
@@ -225,6 +231,7 @@ class Merger {
     std::fflush(stdout);
   }
 
+  Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
   std::map<std::pair<std::string, std::string>, uint64_t> differing_;
   bool json_, quiet_, terminal_, contract_ = false;
@@ -232,7 +239,6 @@ class Merger {
 
 /// Runs one op's chunks on `threads` threads, merging in order, until `cases` are done or the deadline has passed.
 void search(const Field& field, uint64_t seed, uint64_t cases, Clock::time_point deadline, unsigned threads, Merger& merger) {
-  const auto start = Clock::now();
   std::mutex mutex;
   std::condition_variable ready;
   std::map<uint64_t, Findings> waiting;
@@ -288,7 +294,7 @@ void search(const Field& field, uint64_t seed, uint64_t cases, Clock::time_point
         lock.lock();
         ready.notify_all();
       }
-      merger.progress(to_text(field.op), std::chrono::duration<double>(Clock::now() - start).count());
+      merger.progress(to_text(field.op));
       if (failure || (running == 0 && waiting.empty())) break;
     }
     stop = true;
@@ -303,8 +309,10 @@ void search(const Field& field, uint64_t seed, uint64_t cases, Clock::time_point
 void print_matrix(const Field& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
   fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op), cases);
   const size_t n = field.units.size();
+  size_t width = 0;
+  for (size_t i = 0; i < n; ++i) width = std::max(width, field.units[i]->name().size());
   for (size_t i = 0; i < n; ++i) {
-    fmt::print("{:>3} {:{}}", i, field.units[i]->name(), i ? 58 : 0);
+    fmt::print("{:>3} {:{}}", i, field.units[i]->name(), i ? width : 0);
     for (size_t j = 0; j < i; ++j) {
       const auto found = differing.find({field.units[j]->name(), field.units[i]->name()});
       const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
