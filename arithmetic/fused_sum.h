@@ -56,11 +56,12 @@ MMAFUZZ_HD uint64_t special_result(const DotModel& m, const SpecialTerms& specia
   return result;
 }
 
-/// One block: n products (n <= max_instruction_k) and c (an encoding of c_format). Scale exponents, if any, are already
+/// One block: n products, or groups of them as `source` says (n <= max_instruction_k), and c (an encoding of c_format). Scale exponents, if any, are already
 /// part of the products; `specials` holds the special terms of products and c (ignored under SpecialScope::whole_k).
 template <class Trace>
 MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, int n, int first_index,
-                                    const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step) {
+                                    const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step,
+                                    Addend::Source source = Addend::Source::product) {
   const Number c_read = read_operand(m, c_format, c_encoding);
   if (m.special_scope == SpecialScope::block) {
     SpecialTerms specials;
@@ -99,7 +100,7 @@ MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, i
       int scale_exponent = is_c ? c_exponent : product[i].scale_exponent;
       if (significand == 0 && m.zero_rule == ZeroRule::constant) scale_exponent = m.zero_exponent;
       Addend& t = step.addend[i];
-      t = make_addend(is_c ? Addend::Source::c : Addend::Source::product, is_c ? 0 : first_index + i,
+      t = make_addend(is_c ? Addend::Source::c : source, is_c ? 0 : first_index + i,
                       significand ? NumberClass::finite : NumberClass::zero, negative, significand, exponent, scale_exponent);
       t.shift = greatest.value - t.scale_exponent;
       t.kept = kept;

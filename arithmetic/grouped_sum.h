@@ -36,9 +36,8 @@ MMAFUZZ_HD uint64_t grouped_sum(const DotModel& m, const DotOperands& in, int fi
                        (sy.significand ? sy.scale_exponent : operand_rule_zero_exponent);
     g.zero = scales_zero || (m.zero_group == ZeroGroup::sum_zero ? sum == 0 : !any_product);
   }
-  const uint64_t result = fused_sum_block(m, group, groups, 0, c_format, in.c, trace, step);
   (void)first_index;
-  return result;
+  return fused_sum_block(m, group, groups, 0, c_format, in.c, trace, step, Addend::Source::group);
 }
 
 }  // namespace mmafuzz

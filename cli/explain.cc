@@ -23,10 +23,8 @@ std::string value_text(const Format& format, uint64_t encoding) {
   exact::set_from_encoding(x.get(), format, encoding);
   if (mpfr_nan_p(x.get())) return "NaN";
   if (mpfr_inf_p(x.get())) return mpfr_signbit(x.get()) ? "-inf" : "+inf";
-  char hex[64], decimal[64];
-  mpfr_snprintf(hex, sizeof hex, "%Ra", x.get());
-  mpfr_snprintf(decimal, sizeof decimal, "%.9Rg", x.get());
-  return fmt::format("{} = {}", hex, decimal);
+  const double value = mpfr_get_d(x.get(), MPFR_RNDN);  // exact: no format is wider than fp64
+  return fmt::format("{:a} = {:.{}g}", value, value, format.fields().fraction_bits > 23 ? 17 : 9);
 }
 
 std::string binary(uint64_t value, int digits) {
@@ -104,7 +102,7 @@ void print_step(const Step& step, const Format& d, const Style& style) {
   int zeros = 0;
   for (int i = 0; i < step.count; ++i) {
     const Addend& t = step.addend[i];
-    if (t.cls == NumberClass::zero && step.kind == Step::Kind::fused_sum && t.source != Addend::Source::c) {
+    if (t.cls == NumberClass::zero && t.source == Addend::Source::product) {
       ++zeros;
       continue;
     }
