@@ -56,6 +56,7 @@ MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
 
 /// Infinity, or what a format without infinity gives for it: the greatest number (CFloat, MX) or NaN (E4M3, fnuz).
 MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative, const RoundingRule& rule) {
+  if (negative && !f.has_sign()) return rounded_negative_unsigned(f, rule);
   Rounded r;
   r.negative = negative;
   if (f.has_infinity() && rule.overflow != Overflow::saturate) {
@@ -64,7 +65,7 @@ MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative,
     r.flags = flag::overflow | flag::inexact;
     RoundingRule nearest = rule;
     nearest.rounding = Rounding::nearest_even;
-    r.encoding = negative && !f.has_sign() ? f.encode_zero(false) : detail::overflowed(f, negative, nearest);
+    r.encoding = detail::overflowed(f, negative, nearest);
   }
   return r;
 }

@@ -96,6 +96,15 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
 
 }  // namespace detail
 
+/// A negative value for a format without signs (e8m0, ue4m3, uhp): NaN, or zero where it saturates; invalid.
+MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const RoundingRule& rule) {
+  Rounded r;
+  r.negative = true;
+  r.flags = flag::invalid;
+  r.encoding = f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false);
+  return r;
+}
+
 /// Rounds (-1)^negative * (significand * 2^exponent + sticky) once to format f. significand must be nonzero, or zero
 /// only with sticky clear; sticky stands for a positive part smaller than one unit of the significand, which must then
 /// hold at least precision + 2 bits. Literal CFloat subnormals (docs/semantics.md 9) leave a hole below the least
@@ -108,11 +117,7 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
     r.encoding = f.encode_zero(negative);
     return r;
   }
-  if (negative && !f.has_sign()) {  // e8m0, ue4m3, uhp: not representable
-    r.flags = flag::invalid;
-    r.encoding = f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false);
-    return r;
-  }
+  if (negative && !f.has_sign()) return rounded_negative_unsigned(f, rule);
   const int leading = exponent + fast_bit_length(significand) - 1;
   const bool literal = f.subnormals == SubnormalRule::literal && leading < f.emin();
   const int least = f.least_bit() - (literal ? 1 : 0);
@@ -127,6 +132,13 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
   uint64_t kept = cut.kept + (r.rounded_away ? 1 : 0);
   if (inexact) r.flags |= flag::inexact;
 
+  bool tiny = leading < f.emin();
+  if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
+    // Tiny after rounding: round as if the exponent range were unbounded.
+    const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
+    const bool away = rounds_away(rule.rounding, negative, unbounded.kept & 1, unbounded.guard, unbounded.sticky);
+    tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
+  }
   if (literal) {
     const uint64_t top = f.fraction_mask();  // the greatest subnormal significand
     if (cut.kept > top || (cut.kept == top && inexact)) {
@@ -144,19 +156,12 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
       kept = up ? normal : top;
       r.rounded_away = up;
     }
-    if (kept <= top && (r.flags & flag::inexact)) r.flags |= flag::underflow;
+    if (tiny && (r.flags & flag::inexact)) r.flags |= flag::underflow;
     const uint64_t code = kept > top ? uint64_t{1} << f.fraction_bits : kept;
     r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
     return r;
   }
 
-  bool tiny = leading < f.emin();
-  if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
-    // Tiny after rounding: round as if the exponent range were unbounded.
-    const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
-    const bool away = rounds_away(rule.rounding, negative, unbounded.kept & 1, unbounded.guard, unbounded.sticky);
-    tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
-  }
   if (f.subnormals == SubnormalRule::absent) {
     // e8m0 has neither zero nor subnormals: what is below the least number becomes the least number.
     if (leading < f.emin()) {

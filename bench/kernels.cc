@@ -56,6 +56,10 @@ void finite(benchmark::State& state, const std::string& name, const std::string&
   run_unit(state, name, finite_batch(dot_op(ab, "fp32", "fp32", k)));
 }
 
+void finite_to_fp16(benchmark::State& state, const std::string& name, const std::string& ab, int k) {
+  run_unit(state, name, finite_batch(dot_op(ab, "fp16", "fp16", k)));
+}
+
 void structured(benchmark::State& state, const std::string& name, const std::string& ab, int k) {
   const Op op = dot_op(ab, "fp32", "fp32", k);
   Batch batch;
@@ -88,6 +92,7 @@ BENCHMARK_CAPTURE(finite, fused_vector_hopper_fp16, "model:" + hopper, "fp16", 1
 BENCHMARK_CAPTURE(finite, fused_vector_ampere_fp16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", "fp16", 16);
 BENCHMARK_CAPTURE(finite, fused_vector_hopper_bf16, "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32", "bf16", 16);
 BENCHMARK_CAPTURE(finite, fused_vector_hopper_wgmma_e4m3_k32, "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", "e4m3", 32);
+BENCHMARK_CAPTURE(finite_to_fp16, fused_vector_hopper_fp16, "model:hopper/mma.m16n8k16.f16.f16.f16.f16", "fp16", 16);
 BENCHMARK_CAPTURE(structured, fused_vector_hopper_fp16, "model:" + hopper, "fp16", 16);
 BENCHMARK_CAPTURE(scalar_kernel, hopper_fp16, hopper);
 BENCHMARK_CAPTURE(finite, exact_fp16, "exact", "fp16", 16);

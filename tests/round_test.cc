@@ -86,6 +86,29 @@ TEST(Round, TheHoleOfLiteralSubnormalsGoesToTheNearerEndAndItsTieUp) {
   EXPECT_EQ(round_once(f, false, 7, -3, false).encoding, 7u);    // 0.875 itself
 }
 
+TEST(Round, ANegativeValueWithoutASignIsNanOrZeroAndInvalid) {
+  for (const char* name : {"uhp", "e8m0", "ue4m3"}) {
+    const FormatFields f = format(name).fields();
+    for (const uint64_t source : {0xff800000u, 0xff7fffffu, 0xbf800000u, 0x80000001u}) {  // -infinity, finite, subnormal
+      const Rounded r = convert_number(f, decode(fp32_fields, source), {});
+      EXPECT_EQ(decode(f, r.encoding).cls, NumberClass::nan) << name << std::hex << source;
+      EXPECT_TRUE(r.flags & flag::invalid);
+      RoundingRule saturate;
+      saturate.overflow = Overflow::saturate;
+      EXPECT_EQ(convert_number(f, decode(fp32_fields, source), saturate).encoding, 0u) << name << std::hex << source;
+    }
+  }
+}
+
+TEST(Round, AnInexactResultFromTheHoleIsAnUnderflowEvenWhereItBecomesNormal) {
+  // 1.9 in cfloat8_1_4_3:0 goes up to the least normal number 2; it is tiny before rounding, and after it to four bits too.
+  const FormatFields f = format("cfloat8_1_4_3:0").fields();
+  const Rounded r = round_once(f, false, 243, -7, false);  // 1.8984375 rounds to 1.875 with unbounded exponents
+  EXPECT_EQ(r.encoding, 8u);
+  EXPECT_EQ(int(r.flags), flag::inexact | flag::underflow);
+  EXPECT_EQ(int(round_once(f, false, 255, -7, false).flags), flag::inexact);  // 1.9921875 rounds to 2: not tiny after
+}
+
 TEST(WideInt, AdditionsCarryAndBorrowAcrossWords) {
   WideInt<4> x;
   x.add_shifted(false, 1, 200);

@@ -171,8 +171,8 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   if (nan || (infinite[0] && infinite[1])) return d.encode_nan();
   if (infinite[0] || infinite[1]) {
     const bool negative = infinite[1];
+    if (negative && !d.has_sign()) return d.has_nan() && !op.saturate ? d.encode_nan() : d.encode_zero(false);
     if (d.specials == Specials::ieee && !op.saturate) return d.encode_infinity(negative);
-    if (negative && !d.has_sign()) return d.encode_zero(false);
     if (d.specials == Specials::none || op.saturate) return d.encode_greatest(negative);
     return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
   }

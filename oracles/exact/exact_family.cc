@@ -14,7 +14,7 @@ class ExactFamily final : public Family {
   }
 
   std::vector<UnitInfo> list() const override {
-    return {{"exact", "any dot, scalar operation or conversion: the exact result rounded once (fast path; MPFR elsewhere)",
+    return {{"exact", "any dot, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
              "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
             {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", {}, ""},
             {"exact:bigint", "the twin: cpp_int fixed point; dots only", "Boost.Multiprecision", {{"equals_model", "exact:mpfr"}}, ""}};

@@ -83,6 +83,15 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   return code << f.ignored_low_bits;
 }
 
+/// Whether a value below the least normal number counts as tiny: always before rounding; after it, unless rounding with
+/// unbounded exponents reaches the least normal number.
+bool is_tiny(const FormatFields& f, mpfr_srcptr x, const RoundingRule& rule) {
+  if (rule.tininess == Tininess::before) return true;
+  Mpfr unbounded(mpfr_get_prec(x) + 2);
+  round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, -1000000, rule.rounding);
+  return mpfr_get_exp(unbounded.get()) - 1 < f.emin();
+}
+
 /// The literal CFloat reading: finds the two neighbours of x among subnormals and the least normal number.
 MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const RoundingRule& rule) {
   const FormatFields& f = format.fields();
@@ -109,7 +118,7 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
     if (rule.rounding == Rounding::up) up = !negative;
     if (rule.rounding == Rounding::down) up = negative;
     code += up;
-    if (code <= low_mask(f.fraction_bits)) flags |= flag::underflow;
+    if (is_tiny(f, x, rule)) flags |= flag::underflow;
   }
   return {(code | (negative && code ? f.sign_bit() : 0)) | (negative && !code ? f.encode_zero(true) : 0), flags};
 }
@@ -152,16 +161,15 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
   if (mpfr_nan_p(x)) return {f.encode_nan(), 0};
+  if (negative && !f.has_sign() && !mpfr_zero_p(x))
+    return {f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false), flag::invalid};
   if (mpfr_inf_p(x)) {
     if (f.has_infinity() && rule.overflow != Overflow::saturate) return {f.encode_infinity(negative), 0};
-    if (negative && !f.has_sign()) return {f.encode_zero(false), flag::overflow | flag::inexact};
     RoundingRule nearest = rule;
     nearest.rounding = Rounding::nearest_even;
     return {overflow_result(f, negative, nearest), flag::overflow | flag::inexact};
   }
   if (mpfr_zero_p(x)) return {f.encode_zero(negative), 0};
-  if (negative && !f.has_sign())
-    return {f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false), flag::invalid};
   if (truncated) {  // stand in for the dropped remainder by half a unit beyond the last bit
     Mpfr longer(mpfr_get_prec(x) + 2), half(64);
     mpfr_set_si_2exp(half.get(), negative ? -1 : 1, mpfr_get_exp(x) - mpfr_get_prec(x) - 1, MPFR_RNDN);
@@ -178,15 +186,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   Mpfr rounded(mpfr_get_prec(x) + 2), limit(128);
   const bool inexact = round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule.rounding);
   uint8_t flags = inexact ? flag::inexact : 0;
-  if (below_normal && inexact) {
-    bool tiny = true;
-    if (rule.tininess == Tininess::after) {
-      Mpfr unbounded(mpfr_get_prec(x) + 2);
-      round_to_quantum(unbounded.get(), x, precision, -1000000, rule.rounding);
-      tiny = mpfr_get_exp(unbounded.get()) - 1 < emin;
-    }
-    if (tiny) flags |= flag::underflow;
-  }
+  if (below_normal && inexact && is_tiny(f, x, rule)) flags |= flag::underflow;
   if (f.subnormals == SubnormalRule::flushed && !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin)
     return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
   set_greatest(limit.get(), format);

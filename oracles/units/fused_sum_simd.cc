@@ -137,7 +137,8 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
   const int f = m.fraction_bits;
   const int product_fraction = m.a.fraction_bits + m.b.fraction_bits;
   const int product_left = HWY_MAX(0, f - product_fraction), product_right = HWY_MAX(0, product_fraction - f);
-  const int c_left = HWY_MAX(0, f - 23), c_right = HWY_MAX(0, 23 - f);
+  const int c_fraction = m.c.fraction_bits;
+  const int c_left = HWY_MAX(0, f - c_fraction), c_right = HWY_MAX(0, c_fraction - f);
   const int product_bias = m.a.bias + m.b.bias;
   const VI32 zero_exponent = hn::Set(di, m.zero_exponent);
   const VI32 last_shift = hn::Set(di, 31);
@@ -145,7 +146,9 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
 
   auto special = hn::MaskFromVec(hn::Zero(d));
   V32 accumulator = hn::Load(d, c_in);
-  const Decoder decode_c(fp32_fields);
+  const Decoder decode_c(m.c);
+  const int sign_position = m.d.width - 1;
+  const bool nearest = m.output_rounding == Rounding::nearest_even;
   HWY_ALIGN uint32_t significands[max_instruction_k * max_lanes], signs[max_instruction_k * max_lanes];
   HWY_ALIGN int32_t exponents[max_instruction_k * max_lanes];
 
@@ -154,7 +157,7 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     const Decoded c = decode_c(accumulator, special);
     const auto c_zero = hn::Eq(c.significand, hn::Zero(d));
     const VI32 c_exponent = hn::IfThenElse(hn::RebindMask(di, c_zero), zero_exponent,
-                                           hn::Sub(hn::BitCast(di, c.field), hn::Set(di, 127)));
+                                           hn::Sub(hn::BitCast(di, c.field), hn::Set(di, m.c.bias)));
     VI32 greatest = c_exponent;
     size_t slot = 0;
     for (int w = 0; w < words_per_block; ++w) {
@@ -193,24 +196,58 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     const VI32 negative = hn::BroadcastSignBit(mean);
     const V32 magnitude = hn::BitCast(d, hn::Sub(hn::Xor(hn::Add(sum[0], sum[1]), negative), negative));
 
-    // Round toward zero to `out` fraction bits (arithmetic/round.h in lanes).
+    // Round to `out` fraction bits (arithmetic/round.h in lanes).
     const VI32 unit = hn::Sub(greatest, hn::Set(di, f));
     const VI32 leading = hn::Add(unit, leading_position(magnitude));
-    const VI32 quantum = hn::Max(hn::Sub(leading, hn::Set(di, out)), hn::Set(di, -126 - out));
+    const VI32 quantum = hn::Max(hn::Sub(leading, hn::Set(di, out)), hn::Set(di, m.d.emin() - out));
     const VI32 drop = hn::Sub(quantum, unit);
     const VI32 right = hn::Min(hn::Max(drop, hn::Zero(di)), last_shift);
     const VI32 left = hn::Min(hn::Max(hn::Neg(drop), hn::Zero(di)), last_shift);
     const auto gone = hn::Gt(drop, last_shift);
-    const V32 kept = hn::IfThenZeroElse(hn::RebindMask(d, gone),
-                                        hn::Shl(hn::Shr(magnitude, hn::BitCast(d, right)), hn::BitCast(d, left)));
-    const VI32 field = hn::Add(quantum, hn::Set(di, out + 126));
+    V32 addend = hn::Zero(d);
+    if (nearest) {
+      // Half a quantum, less one where the kept part is even; nothing where no bit is dropped. Beyond 30 dropped bits (sums
+      // far below the least subnormal) the addition could overflow: those lanes go through the scalar kernel.
+      const V32 odd = hn::And(hn::Shr(magnitude, hn::BitCast(d, right)), hn::Set(d, 1));
+      const V32 half = hn::Shr(hn::Shl(hn::Set(d, 1), hn::BitCast(d, right)), hn::Set(d, 1));
+      const V32 below_half = hn::Sub(hn::Add(half, odd), hn::Set(d, 1));
+      addend = hn::IfThenElseZero(hn::Ne(half, hn::Zero(d)), below_half);
+      special = hn::Or(special, hn::RebindMask(d, hn::Gt(drop, hn::Set(di, 30))));
+    }
+    const V32 kept = hn::IfThenZeroElse(
+        hn::RebindMask(d, gone), hn::Shl(hn::Shr(hn::Add(magnitude, addend), hn::BitCast(d, right)), hn::BitCast(d, left)));
+    const VI32 field = hn::Add(quantum, hn::Set(di, out + m.d.bias - 1));
     V32 code = hn::Add(hn::BitCast(d, hn::ShiftLeftSame(field, out)), kept);
-    const auto overflow = hn::Gt(leading, hn::Set(di, 127));
-    code = hn::IfThenElse(hn::RebindMask(d, overflow), hn::Set(d, 255u << out), code);
-    code = hn::Or(hn::ShiftLeftSame(code, 23 - out), hn::And(hn::BitCast(d, negative), hn::Set(d, 0x80000000u)));
+    const uint32_t infinity = static_cast<uint32_t>(m.d.top_exponent_field()) << out;
+    const auto overflow = hn::Or(hn::RebindMask(d, hn::Gt(leading, hn::Set(di, m.d.emax()))), hn::Not(hn::Lt(code, hn::Set(d, infinity))));
+    code = hn::IfThenElse(overflow, hn::Set(d, infinity), code);
+    const V32 sign = hn::ShiftLeftSame(hn::And(hn::BitCast(d, negative), hn::Set(d, 1)), sign_position);
+    code = hn::Or(hn::ShiftLeftSame(code, m.d.fraction_bits - out), sign);
     accumulator = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), code);
   }
   store(accumulator, special);
+}
+
+/// One encoding per case of a column of 2 or 4 bytes, as 32-bit words.
+HWY_INLINE void load_words(const Column& column, size_t first, size_t count, uint32_t* to) {
+  if (column.element_bytes() == 4) {
+    std::memcpy(to, column.data() + 4 * first, 4 * count);
+  } else {
+    uint16_t narrow[max_lanes] = {};
+    std::memcpy(narrow, column.data() + 2 * first, 2 * count);
+    for (size_t j = 0; j < count; ++j) to[j] = narrow[j];
+  }
+  for (size_t j = count; j < hn::Lanes(D32()); ++j) to[j] = 0;
+}
+
+HWY_INLINE void store_words(const uint32_t* from, size_t count, size_t first, Column& column) {
+  if (column.element_bytes() == 4) {
+    std::memcpy(column.data() + 4 * first, from, 4 * count);
+  } else {
+    uint16_t narrow[max_lanes];
+    for (size_t j = 0; j < count; ++j) narrow[j] = static_cast<uint16_t>(from[j]);
+    std::memcpy(column.data() + 2 * first, narrow, 2 * count);
+  }
 }
 
 void run_batch(const DotModel& m, const Batch& batch, Column& results) {
@@ -226,8 +263,7 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), dots, shape.words, a_words);
     transpose(batch.b().data() + first * batch.b().stride(), batch.b().stride(), dots, shape.words, b_words);
-    if (dots < lanes) std::memset(c, 0, sizeof c);
-    std::memcpy(c, batch.c().data() + 4 * first, 4 * dots);
+    load_words(batch.c(), first, dots, c);
     bool any_special = false;
     run_group(m, decode_a, decode_b, shape, a_words, b_words, c, [&](V32 r, hn::Mask<D32> special) {
       hn::Store(r, d, result);
@@ -237,7 +273,7 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
     if (any_special)
       for (size_t j = 0; j < dots; ++j)
         if (special_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, one.load(batch, first + j)));
-    std::memcpy(results.data() + 4 * first, result, 4 * dots);
+    store_words(result, dots, first, results);
   }
 }
 
@@ -261,10 +297,12 @@ bool FusedSumSimd::supports(const DotModel& m) {
   const int per_word = 32 / m.a.width;
   // Each half of a block's sum must fit in 31 bits: products below 2^(F+2), c below 2^(F+1).
   const int64_t half_sum = (int64_t{(m.block + 1) / 2} << (m.fraction_bits + 2)) + (int64_t{1} << (m.fraction_bits + 1));
+  const bool known_output = m.c == m.d && ((m.d == fp32_fields && m.output_rounding == Rounding::toward_zero) ||
+                                           (m.d == fp16_fields && m.output_rounding == Rounding::nearest_even));
   return m.kernel == Kernel::fused_sum && m.scale_block == 0 && plain_operand(m.a) && plain_operand(m.b) &&
-         m.a.width == m.b.width && m.c == fp32_fields && m.d == fp32_fields && m.k % m.block == 0 &&
+         m.a.width == m.b.width && known_output && m.k % m.block == 0 &&
          m.block % per_word == 0 && half_sum < (int64_t{1} << 31) && m.zero_rule == ZeroRule::constant &&
-         m.product == ProductRule::unnormalized && m.integer_bits == 0 && m.output_rounding == Rounding::toward_zero &&
+         m.product == ProductRule::unnormalized && m.integer_bits == 0 &&
          m.overflow == Overflow::infinity && m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
          m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored &&
          m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;

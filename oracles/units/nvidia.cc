@@ -112,7 +112,7 @@ void add_ampere_and_ada(Rows& rows) {
   add_dense_mma(rows, "ampere", dense, "[KM] A100 and A2 data: L=8, F=24; tf32 L=4; [MS] e_zero");
   rows.fp64("ampere", {"m8n8k4"}, "[MS] RNE FMA chain from c; [F] binary64 suite");
   add_dense_mma(rows, "ada", dense, "[KM] Ada data: L=8, F=24; tf32 L=4; [MS] e_zero");
-  rows.fp64("ada", {"m8n8k4"}, "[MS] RNE FMA chain from c");
+  rows.fp64("ada", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
   const Fused fp8{16, 13, -132, -21, true};
   for (const char* shape : {"m16n8k16", "m16n8k32"})
     for (const char* d : {"f32", "f16"})
@@ -123,7 +123,8 @@ void add_ampere_and_ada(Rows& rows) {
 void add_hopper(Rows& rows) {
   const Fused dense{16, 25, -133, -22};
   add_dense_mma(rows, "hopper", dense, "[KM] H100 and H200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
-  rows.fp64("hopper", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c");
+  rows.fp64("hopper", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
+  rows.fp64("hopper", {"m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c");
   for (const char* d : {"f32", "f16"})
     for (const std::string& types : pairs(narrow8, d))
       rows.emulated("hopper", types, "[KM] H100 and H200 fp8 to fp16 data; fp32 by analogy with B200");
@@ -138,7 +139,7 @@ void add_hopper(Rows& rows) {
 void add_blackwell(Rows& rows) {
   const Fused dense{16, 25, -133, -22};
   add_dense_mma(rows, "blackwell", dense, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
-  rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c");
+  rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "by analogy with Hopper; PTX ISA");
   for (const char* d : {"f32", "f16"})
     for (const std::string& types : pairs(narrow8, d)) rows.emulated("blackwell", types, "[KM] B200 fp8 data, fp32 and fp16");
   const Fused wide8{8, 25, -133, -133}, wide16{16, 25, -133, -133}, wide32{32, 25, -133, -133};
@@ -158,7 +159,7 @@ void add_blackwell(Rows& rows) {
 void add_rtx_blackwell(Rows& rows) {
   const Fused dense{16, 25, -133, -22};
   add_dense_mma(rows, "rtx_blackwell", dense, "[MS]");
-  rows.fp64("rtx_blackwell", {"m8n8k4"}, "PTX ISA lists it from sm_80 on; the chain is [MS]'s for sm_100");
+  rows.fp64("rtx_blackwell", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
   const Fused fp8{32, 25, -133, -22};
   for (const char* d : {"f32", "f16"}) {
     for (const std::string& types : pairs(narrow8, d))
