@@ -1,6 +1,7 @@
 // One line per parameter. A new member of DotModel gets its line here and is then available everywhere.
 #include "oracles/units/parameters.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace mmafuzz {
@@ -12,37 +13,40 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8, exact = Kernel::exact_sum,
+                 tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum, chain = Kernel::fma_chain;
+
 std::vector<Parameter> make_parameters() {
   return {
       {"kernel", "the arithmetic",
        Words{"fused_sum", "grouped_sum", "emulated_fp8", "exact_sum", "ieee_tree", "two_stage_sum", "fma_chain"}, 0, 0, false,
-       MMAFUZZ_MEMBER(kernel)},
-      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k)},
-      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block)},
-      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group)},
-      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits)},
-      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule)},
-      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent)},
-      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group)},
-      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product)},
-      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent)},
-      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits)},
-      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits)},
+       MMAFUZZ_MEMBER(kernel), {}},
+      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
+      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block), {fused, emulated, exact, tree, staged}},
+      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group), {grouped}},
+      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits), {fused, grouped, emulated, staged}},
+      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule), {fused, grouped, emulated, staged}},
+      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent), {fused, grouped, emulated}},
+      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group), {grouped}},
+      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product), {fused, emulated, staged}},
+      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent), {fused, grouped, emulated, staged}},
+      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits), {fused, grouped, emulated}},
+      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits), {fused, grouped, emulated}},
       {"output_rounding", "rounding of the result",
-       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
-      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow)},
-      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
-      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},
-      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative"}, 0, 0, false, MMAFUZZ_MEMBER(zero_sign)},
-      {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan)},
-      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
-      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
-      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow)},
-      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank)},
-      {"odd_even", "even and odd products aligned apart", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even)},
-      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage)},
-      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special)},
+       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding), {}},
+      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow), {fused, grouped, emulated, exact, staged}},
+      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via), {fused, grouped, emulated}},
+      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign), {fused, grouped, emulated}},
+      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative"}, 0, 0, false, MMAFUZZ_MEMBER(zero_sign), {fused, emulated}},
+      {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
+      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
+      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged}},
+      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow), {tree, staged}},
+      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank), {tree, staged}},
+      {"odd_even", "even and odd products aligned apart", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},
+      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage), {staged}},
+      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special), {staged}},
   };
 }
 
@@ -92,7 +96,12 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
   return std::string(digits, end);
 }
 
+bool Parameter::used_by(Kernel kernel) const {
+  return kernels.empty() || std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+}
+
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
+  std::vector<const Parameter*> named;
   while (!overrides.empty()) {
     const std::string_view one = overrides.substr(0, overrides.find(','));
     overrides.remove_prefix(std::min(overrides.size(), one.size() + 1));
@@ -109,9 +118,17 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
       return invalid("parameter " + name + " takes " + allowed(*p) + ", not '" +
                      std::string(equals == std::string_view::npos ? "" : one.substr(equals + 1)) + "'");
     p->set(model, value);
+    named.push_back(p);
   }
+  for (const Parameter* p : named)
+    if (!p->used_by(model.kernel))
+      return invalid(std::string("parameter ") + p->name + " has no effect on kernel " + parameter_text(*find_parameter("kernel"), model));
   if (model.output_fraction_bits > model.d.fraction_bits)
     return invalid("output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here");
+  if (decode(model.d, model.nan).cls != NumberClass::nan) return invalid("nan must be the encoding of a NaN of d's format");
+  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
+    return invalid("output_via=fp32_truncated needs a result narrower than fp32");
+  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0) return invalid("kernel=emulated_fp8 needs a k that is a multiple of 4");
   if (model.kernel == Kernel::grouped_sum && !model.scale_block) return invalid("kernel=grouped_sum needs an operation with scales");
   if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
     return invalid("only grouped_sum and fused_sum know scales");

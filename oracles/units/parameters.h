@@ -17,6 +17,9 @@ struct Parameter {
   bool hexadecimal = false;
   int64_t (*get)(const DotModel&);
   void (*set)(DotModel&, int64_t);
+  std::vector<Kernel> kernels;  ///< that use it; empty: all
+
+  bool used_by(Kernel kernel) const;
 };
 
 /// All parameters in their fixed, documented order.
@@ -27,7 +30,8 @@ const Parameter* find_parameter(std::string_view name);
 /// The value as it is written after `=`.
 std::string parameter_text(const Parameter& parameter, const DotModel& model);
 
-/// Applies "name=value,name=value". Refuses unknown names and values with a message that says what is allowed.
+/// Applies "name=value,name=value". Refuses unknown names and values, and parameters
+/// that the row's kernel does not use, with a message that says what is allowed.
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides);
 
 }  // namespace mmafuzz

@@ -303,13 +303,14 @@ uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c
 uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
   if (const auto special = special_result(model, products, c)) return *special;
   Dyadic sum = value_of(c);
-  bool all_negative = c.negative;
+  bool all_negative = c.negative, all_positive = !c.negative;
   for (const Term& p : products) {
     sum = sum + value_of(p);
-    all_negative &= p.negative;
+    (p.negative ? all_positive : all_negative) = false;
   }
   if (sum.units != 0) return round_output(model, sum);
-  return model.d.encode_zero(all_negative || model.output_rounding == Rounding::down);
+  // IEEE 754-2019, 6.3: terms of one sign keep it; otherwise + except rounding down.
+  return model.d.encode_zero(all_negative || (!all_positive && model.output_rounding == Rounding::down));
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
