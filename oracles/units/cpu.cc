@@ -153,14 +153,12 @@ __attribute__((target("avx512bf16,avx512vl"))) Answer to_bf16(uint64_t source) {
 bool has_fma() { return __builtin_cpu_supports("fma"); }
 bool has_f16c() { return __builtin_cpu_supports("f16c"); }
 bool has_avx512_bf16() { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl"); }
-bool has_avx512_fp16() { return false; }
 
 #else
 
 bool has_fma() { return false; }
 bool has_f16c() { return false; }
 bool has_avx512_bf16() { return false; }
-bool has_avx512_fp16() { return false; }
 
 #endif
 
@@ -195,7 +193,6 @@ const std::vector<Instruction>& instructions() {
       {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
       {"cpu:dpbf16.f32.bf16.bf16.f32", "vdpbf16ps, pairs of bf16 products; unpublished order, checked by properties only",
        has_avx512_bf16, "AVX512-BF16", {{"swap_operands", ""}, {"sign_symmetry", ""}}},
-      {"cpu:fma.f16", "vfmadd213sh", has_avx512_fp16, "AVX512-FP16", is_ieee},
   };
   return all;
 }
