@@ -98,9 +98,4 @@ MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
   return n;
 }
 
-/// Drops the low container bits that the hardware ignores, so that what is left reads alike everywhere.
-MMAFUZZ_HD inline uint64_t without_ignored_bits(const FormatFields& f, uint64_t encoding) {
-  return encoding & ~low_mask(f.ignored_low_bits) & f.container_mask();
-}
-
 }  // namespace mmafuzz

@@ -16,6 +16,7 @@
 #include "cli/run_files.h"
 #include "oracles/properties/properties.h"
 #include "oracles/units/model_rows.h"
+#include "oracles/units/parameters.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz::cli {
@@ -55,12 +56,7 @@ std::vector<std::string> default_units(const Op& op) {
     if (widest[row.arch + "/" + row.instruction] != &row) continue;
     std::string arithmetic;
     for (const char* p : {"kernel", "block", "fraction_bits", "zero_exponent", "nan", "output_fraction_bits"})
-      arithmetic += std::to_string([&]() -> int64_t {
-        const DotModel& m = row.model;
-        const std::string which = p;
-        return which == "kernel" ? int64_t(m.kernel) : which == "block" ? m.block : which == "fraction_bits" ? m.fraction_bits
-               : which == "zero_exponent" ? m.zero_exponent : which == "nan" ? int64_t(m.nan) : m.output_fraction_bits;
-      }()) + " ";
+      arithmetic += parameter_text(*find_parameter(p), row.model) + " ";
     if (std::find(seen.begin(), seen.end(), arithmetic) != seen.end()) continue;
     seen.push_back(arithmetic);
     names.push_back("model:" + row.name());

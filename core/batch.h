@@ -19,7 +19,6 @@ class Column {
   size_t cases() const { return data_.size() / stride(); }
   size_t stride() const { return static_cast<size_t>(bytes_) * static_cast<size_t>(count_); }
   void resize(size_t cases) { data_.resize(cases * stride()); }
-  void clear() { data_.clear(); }
   const uint8_t* data() const { return data_.data(); }
   uint8_t* data() { return data_.data(); }
 
@@ -66,7 +65,6 @@ class Batch {
   const Op& op() const { return op_; }
   size_t size() const { return size_; }
   void resize(size_t cases);
-  void clear() { resize(0); }
 
   std::vector<Column>& inputs() { return inputs_; }
   const std::vector<Column>& inputs() const { return inputs_; }

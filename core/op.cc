@@ -154,12 +154,6 @@ class Attributes {
 const char* name_of(ScalarOperation operation) { return scalar_names[static_cast<int>(operation)]; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
 
-Result<Rounding> parse_rounding(std::string_view name) {
-  Rounding rounding;
-  if (find_name(rounding_names, name, rounding)) return rounding;
-  return unknown("unknown rounding mode " + quoted(name));
-}
-
 int Op::arity() const {
   switch (scalar) {
     case ScalarOperation::sqrt:

@@ -62,8 +62,6 @@ Result<Op> parse_op(std::string_view text, size_t& column);
 
 const char* name_of(ScalarOperation operation);
 const char* name_of(Rounding rounding);
-/// Parses a rounding mode's name.
-Result<Rounding> parse_rounding(std::string_view name);
 
 /// Largest k, m and n that a case may have; a larger one is a mistake in the file, not a workload for this tool.
 inline constexpr int max_extent = 65536;

@@ -27,11 +27,7 @@ const std::string example_file = MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
 const std::string example = "plugin:" + example_file;
 
 const Registry& registry() {
-  static const Registry all = [] {
-    Registry r;
-    add_oracle_units(r);
-    return r;
-  }();
+  static const Registry all = oracle_registry();
   return all;
 }
 
