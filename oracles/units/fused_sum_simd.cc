@@ -1,4 +1,4 @@
-// One vector lane is one dot. Operands are transposed so that lane j of a vector holds the same position of dot j.
+// One vector lane is one dot (oracles/units/dot_lanes-inl.h); infinities and NaNs go through the scalar kernel.
 #include "oracles/units/fused_sum_simd.h"
 
 #include <cstring>
@@ -11,101 +11,12 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "oracles/units/dot_lanes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D32 = hn::ScalableTag<uint32_t>;
-using DI32 = hn::ScalableTag<int32_t>;
-using V32 = hn::Vec<D32>;
-using VI32 = hn::Vec<DI32>;
-
-constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
-constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one operand of one dot
-
-/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows shorter than `words` are padded with 0.
-HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, size_t words, uint32_t* HWY_RESTRICT out) {
-  const D32 d;
-  const size_t lanes = hn::Lanes(d);
-  HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
-  const size_t chunks = (words + 3) / 4;
-  if (row_bytes != chunks * 16 || dots != lanes) {
-    for (size_t j = 0; j < lanes; ++j) {
-      uint8_t* row = padded + j * chunks * 16;
-      std::memset(row, 0, chunks * 16);
-      if (j < dots) std::memcpy(row, rows + j * row_bytes, row_bytes);
-    }
-    rows = padded;
-    row_bytes = chunks * 16;
-  }
-#if HWY_TARGET == HWY_SCALAR  // one lane: nothing to transpose
-  std::memcpy(out, rows, words * 4);
-#else
-  const size_t blocks = lanes / 4;
-  HWY_ALIGN uint32_t staged[max_words * max_lanes];
-  for (size_t chunk = 0; chunk < chunks; ++chunk)
-    for (size_t r = 0; r < 4; ++r)
-      for (size_t b = 0; b < blocks; ++b)
-        hwy::CopyBytes<16>(rows + (4 * b + r) * row_bytes + 16 * chunk, staged + ((4 * chunk + r) * blocks + b) * 4);
-  const hn::Repartition<uint64_t, D32> d64;
-  for (size_t chunk = 0; chunk < chunks; ++chunk) {
-    const uint32_t* from = staged + chunk * 4 * lanes;
-    const V32 v0 = hn::Load(d, from), v1 = hn::Load(d, from + lanes);
-    const V32 v2 = hn::Load(d, from + 2 * lanes), v3 = hn::Load(d, from + 3 * lanes);
-    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1)), low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
-    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1)), high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
-    uint32_t* to = out + chunk * 4 * lanes;
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + lanes);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * lanes);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * lanes);
-  }
-#endif
-}
-
-/// A decoded vector: significand, biased exponent field (at least 1 where subnormal), sign in the top bit.
-struct Decoded {
-  V32 significand, field, sign;
-};
-
-class Decoder {
- public:
-  explicit Decoder(const FormatFields& f)
-      : fraction_bits_(f.fraction_bits), ignored_(f.ignored_low_bits),
-        sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits), top_(f.top_exponent_field()),
-        fraction_mask_(static_cast<uint32_t>(f.fraction_mask())), ieee_(f.specials == Specials::ieee),
-        fn_(f.specials == Specials::fn) {}
-
-  /// raw holds the encoding in its low bits, zeros above. Lanes with a special value are added to `special`.
-  HWY_INLINE Decoded operator()(V32 raw, hn::Mask<D32>& special) const {
-    const D32 d;
-    const V32 code = hn::ShiftRightSame(raw, ignored_);
-    const V32 fraction = hn::And(code, hn::Set(d, fraction_mask_));
-    const V32 field = hn::And(hn::ShiftRightSame(code, fraction_bits_), hn::Set(d, top_));
-    const auto normal = hn::Ne(field, hn::Zero(d));
-    Decoded r;
-    r.significand = hn::Or(fraction, hn::IfThenElseZero(normal, hn::Set(d, 1u << fraction_bits_)));
-    r.field = hn::Max(field, hn::Set(d, 1));
-    r.sign = hn::And(hn::ShiftLeftSame(raw, sign_shift_), hn::Set(d, 0x80000000u));
-    if (ieee_) special = hn::Or(special, hn::Eq(field, hn::Set(d, top_)));
-    if (fn_) special = hn::Or(special, hn::And(hn::Eq(field, hn::Set(d, top_)), hn::Eq(fraction, hn::Set(d, fraction_mask_))));
-    return r;
-  }
-
- private:
-  int fraction_bits_, ignored_, sign_shift_;
-  uint32_t top_, fraction_mask_;
-  bool ieee_, fn_;
-};
-
-/// Element `part` of packed 32-bit words whose elements have `bytes` bytes.
-HWY_INLINE V32 unpack(V32 word, int bytes, int part) {
-  const D32 d;
-  if (bytes == 4) return word;
-  const V32 shifted = hn::ShiftRightSame(word, 8 * bytes * part);
-  return hn::And(shifted, hn::Set(d, bytes == 2 ? 0xffffu : 0xffu));
-}
 
 /// Position of the leading one, for v != 0.
 HWY_INLINE VI32 leading_position(V32 v) {
@@ -226,28 +137,6 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     accumulator = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), code);
   }
   store(accumulator, special);
-}
-
-/// One encoding per case of a column of 2 or 4 bytes, as 32-bit words.
-HWY_INLINE void load_words(const Column& column, size_t first, size_t count, uint32_t* to) {
-  if (column.element_bytes() == 4) {
-    std::memcpy(to, column.data() + 4 * first, 4 * count);
-  } else {
-    uint16_t narrow[max_lanes] = {};
-    std::memcpy(narrow, column.data() + 2 * first, 2 * count);
-    for (size_t j = 0; j < count; ++j) to[j] = narrow[j];
-  }
-  for (size_t j = count; j < hn::Lanes(D32()); ++j) to[j] = 0;
-}
-
-HWY_INLINE void store_words(const uint32_t* from, size_t count, size_t first, Column& column) {
-  if (column.element_bytes() == 4) {
-    std::memcpy(column.data() + 4 * first, from, 4 * count);
-  } else {
-    uint16_t narrow[max_lanes];
-    for (size_t j = 0; j < count; ++j) narrow[j] = static_cast<uint16_t>(from[j]);
-    std::memcpy(column.data() + 2 * first, narrow, 2 * count);
-  }
 }
 
 void run_batch(const DotModel& m, const Batch& batch, Column& results) {
