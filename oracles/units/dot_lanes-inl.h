@@ -195,6 +195,16 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
   }
 }
 
+/// Bit j tells lane j.
+template <class D>
+HWY_INLINE uint64_t mask_bits(D d, hn::Mask<D> mask) {
+  uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  uint64_t bits;
+  std::memcpy(&bits, bytes, 8);
+  return bits;
+}
+
 /// The encodings of fp32 numbers, every NaN as `nan`.
 HWY_INLINE V32 canonical_bits(VF32 r, uint64_t nan) {
   const D32 d;

@@ -17,6 +17,13 @@ inline bool fits_fp32(const FormatFields& f) {
          f.width <= 32 && f.specials != Specials::top_code;
 }
 
+/// Whether k products of two such formats span so few bits that the errors of summing them in fp64 sum exactly in fp64: they
+/// are multiples of the least product bit, each at most 2^-53 of the sum.
+inline bool products_are_narrow(const FormatFields& a, const FormatFields& b, int k) {
+  const int low = a.least_bit() + b.least_bit(), high = a.emax() + b.emax() + 2 + bit_length(uint64_t(k));
+  return high - 53 + bit_length(uint64_t(k)) - low <= 53;
+}
+
 /// Whether the calling thread rounds to nearest even, keeps subnormals and traps nothing. Only known for x86 (MXCSR).
 inline bool default_float_environment() {
 #if defined(__x86_64__)
