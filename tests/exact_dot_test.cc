@@ -93,5 +93,12 @@ TEST(ExactDotByHand, RoundsTheExactSumOnce) {
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x3c00}, 0x7f7fffff), 0x7f800000u);
 }
 
+TEST(ExactDotByHand, NothingIsLostBetweenDistantCancellations) {
+  // 2^120 + 1 + 2^-60 - 2^120 - 1: two fp64 numbers cannot hold the third partial sum.
+  const Op op = dot_op("bf16", "fp32", "fp32", 5);
+  const auto exact = oracle_registry().bind("exact", op);
+  EXPECT_EQ(run_one_dot(**exact, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80}, 0), 0x21800000u);
+}
+
 }  // namespace
 }  // namespace mmafuzz
