@@ -34,6 +34,7 @@ HWY_INLINE VI32 leading_position(V32 v) {
 
 struct Shape {
   int bytes;       ///< per element
+  int k;           ///< products, padding included
   size_t words;    ///< 32-bit words of the padded operand
 };
 
@@ -64,7 +65,7 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
   HWY_ALIGN int32_t exponents[max_instruction_k * max_lanes];
 
   const int words_per_block = m.block / per_word;
-  for (int first = 0; first < m.k; first += m.block) {
+  for (int first = 0; first < shape.k; first += m.block) {
     const Decoded c = decode_c(accumulator, special);
     const auto c_zero = hn::Eq(c.significand, hn::Zero(d));
     const VI32 c_exponent = hn::IfThenElse(hn::RebindMask(di, c_zero), zero_exponent,
@@ -143,7 +144,8 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
   const int bytes = batch.a().element_bytes();
-  const Shape shape{bytes, static_cast<size_t>(m.k * bytes / 4)};
+  const int k = sequence_k(m, batch.op().k);
+  const Shape shape{bytes, k, static_cast<size_t>(k * bytes / 4)};
   const Decoder decode_a(m.a), decode_b(m.b);
   HWY_ALIGN uint32_t a_words[max_words * max_lanes], b_words[max_words * max_lanes], c[max_lanes], result[max_lanes];
   HWY_ALIGN uint32_t special_lanes[max_lanes];
@@ -178,7 +180,7 @@ namespace mmafuzz {
 HWY_EXPORT(run_batch);
 HWY_EXPORT(target_name);
 
-bool FusedSumSimd::supports(const DotModel& m) {
+bool FusedSumSimd::supports(const DotModel& m, int k) {
   const auto plain_operand = [](const FormatFields& f) {
     return f.sign == SignField::present && !f.integer && f.subnormals == SubnormalRule::gradual &&
            (f.specials == Specials::ieee || f.specials == Specials::fn || f.specials == Specials::none) && f.width >= 8;
@@ -189,7 +191,7 @@ bool FusedSumSimd::supports(const DotModel& m) {
   const bool known_output = m.c == m.d && ((m.d == fp32_fields && m.output_rounding == Rounding::toward_zero) ||
                                            (m.d == fp16_fields && m.output_rounding == Rounding::nearest_even));
   return m.kernel == Kernel::fused_sum && m.scale_block == 0 && plain_operand(m.a) && plain_operand(m.b) &&
-         m.a.width == m.b.width && known_output && m.k % m.block == 0 &&
+         m.a.width == m.b.width && known_output && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k &&
          m.block % per_word == 0 && half_sum < (int64_t{1} << 31) && m.zero_rule == ZeroRule::constant &&
          m.product == ProductRule::unnormalized && m.integer_bits == 0 &&
          m.overflow == Overflow::infinity && m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
