@@ -5,6 +5,8 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
+#include "core/registry.h"
+#include "oracles/families.h"
 #include "oracles/units/amd_simd.h"
 #include "oracles/units/function_unit.h"
 #include "oracles/units/model_rows.h"
@@ -12,6 +14,10 @@
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 #include "tests/uniform_bits.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace mmafuzz {
 namespace {
@@ -99,6 +105,26 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
     expect_equal(*model, batch);
   }
 }
+
+#if defined(__x86_64__)
+TEST_P(VectorKernel, EqualsTheScalarKernelInAnyFloatingPointEnvironment) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 47).fill(0, 200, batch);
+  Outcomes expected, outcomes;
+  const Registry registry = oracle_registry();
+  const auto unit = registry.bind("model:" + row.name(), row.op);
+  (*unit)->run(batch, expected);
+  const unsigned before = _mm_getcsr();
+  for (const unsigned changed : {0x2000u, 0x4000u, 0x6000u, 0x8040u}) {  // rounding modes; flush to zero and denormals are zero
+    _mm_setcsr(before | changed);
+    (*unit)->run(batch, outcomes);
+    _mm_setcsr(before);
+    for (size_t i = 0; i < batch.size(); ++i)
+      ASSERT_EQ(to_hex(row.op.d, outcomes.results.get(i)), to_hex(row.op.d, expected.results.get(i))) << std::hex << changed << "\n" << case_line(batch, i);
+  }
+}
+#endif
 
 TEST(VectorKernelRows, TheCommonInstructionsAreVectorized) {
   for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32",

@@ -1,10 +1,11 @@
-// One vector lane is one dot (oracles/units/dot_lanes-inl.h); infinities and NaNs go through the scalar kernel.
+// One vector lane is one dot (oracles/units/dot_lanes-inl.h).
 #include "oracles/units/fused_sum_simd.h"
 
 #include <cstring>
 
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/units/function_unit.h"
+#include "oracles/units/host_float.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracles/units/fused_sum_simd.cc"
@@ -38,10 +39,43 @@ struct Shape {
   size_t words;    ///< 32-bit words of the padded operand
 };
 
-/// Evaluates up to one vector of dots; bit j of the returned mask bytes tells that dot j met a special value.
+/// What infinities and NaNs make of sums: as encodings, for lanes that hold one. The host's arithmetic sums the terms that are
+/// not finite, of which only the class and the sign matter (docs/semantics.md 1.1).
+class SpecialSums {
+ public:
+  explicit SpecialSums(const DotModel& m)
+      : a_(m.a), b_(m.b), c_(m.c), nan_(static_cast<uint32_t>(m.nan)), infinity_(static_cast<uint32_t>(m.d.encode_infinity(false))),
+        sign_shift_(32 - m.d.width) {}
+
+  HWY_INLINE V32 operator()(const uint32_t* a_words, const uint32_t* b_words, int words, int bytes, V32 c) const {
+    const D32 d;
+    const size_t lanes = hn::Lanes(d);
+    const VF32 addend = c_(c);
+    VF32 sum = hn::IfThenZeroElse(hn::IsFinite(addend), addend);
+    for (int w = 0; w < words; ++w) {
+      const V32 word_a = hn::Load(d, a_words + size_t(w) * lanes), word_b = hn::Load(d, b_words + size_t(w) * lanes);
+      for (int part = 0; part < 4 / bytes; ++part) {
+        const VF32 x = a_(unpack(word_a, bytes, part)), y = b_(unpack(word_b, bytes, part));
+        const auto finite = hn::And(hn::IsFinite(x), hn::IsFinite(y));  // then the product is, whatever fp32 makes of it
+        sum = hn::Add(sum, hn::IfThenZeroElse(finite, hn::Mul(x, y)));
+      }
+    }
+    const V32 sign = hn::ShiftRightSame(hn::And(hn::BitCast(d, sum), hn::Set(d, 0x80000000u)), sign_shift_);
+    return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(sum)), hn::Set(d, nan_), hn::Or(hn::Set(d, infinity_), sign));
+  }
+
+ private:
+  FloatDecoder a_, b_, c_;
+  uint32_t nan_, infinity_;
+  int sign_shift_;
+};
+
+/// Evaluates up to one vector of dots. `special_sums`: null where the host's arithmetic may not be used; the lanes that need the
+/// scalar kernel are stored with the result.
 template <class StoreResult>
 HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Decoder& decode_b, const Shape& shape,
-                          const uint32_t* a_words, const uint32_t* b_words, const uint32_t* c_in, const StoreResult& store) {
+                          const SpecialSums* special_sums, const uint32_t* a_words, const uint32_t* b_words, const uint32_t* c_in,
+                          const StoreResult& store) {
   const D32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d);
@@ -56,7 +90,7 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
   const VI32 last_shift = hn::Set(di, 31);
   const int out = m.output_fraction_bits;
 
-  auto special = hn::MaskFromVec(hn::Zero(d));
+  auto scalar = hn::MaskFromVec(hn::Zero(d));
   V32 accumulator = hn::Load(d, c_in);
   const Decoder decode_c(m.c);
   const int sign_position = m.d.width - 1;
@@ -66,7 +100,9 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
 
   const int words_per_block = m.block / per_word;
   for (int first = 0; first < shape.k; first += m.block) {
-    const Decoded c = decode_c(accumulator, special);
+    auto special = hn::MaskFromVec(hn::Zero(d));
+    const V32 c_code = accumulator;
+    const Decoded c = decode_c(c_code, special);
     const auto c_zero = hn::Eq(c.significand, hn::Zero(d));
     const VI32 c_exponent = hn::IfThenElse(hn::RebindMask(di, c_zero), zero_exponent,
                                            hn::Sub(hn::BitCast(di, c.field), hn::Set(di, m.c.bias)));
@@ -124,7 +160,7 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
       const V32 half = hn::Shr(hn::Shl(hn::Set(d, 1), hn::BitCast(d, right)), hn::Set(d, 1));
       const V32 below_half = hn::Sub(hn::Add(half, odd), hn::Set(d, 1));
       addend = hn::IfThenElseZero(hn::Ne(half, hn::Zero(d)), below_half);
-      special = hn::Or(special, hn::RebindMask(d, hn::Gt(drop, hn::Set(di, 30))));
+      scalar = hn::Or(scalar, hn::AndNot(special, hn::RebindMask(d, hn::Gt(drop, hn::Set(di, 30)))));
     }
     const V32 kept = hn::IfThenZeroElse(
         hn::RebindMask(d, gone), hn::Shl(hn::Shr(hn::Add(magnitude, addend), hn::BitCast(d, right)), hn::BitCast(d, left)));
@@ -136,8 +172,16 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     const V32 sign = hn::ShiftLeftSame(hn::And(hn::BitCast(d, negative), hn::Set(d, 1)), sign_position);
     code = hn::Or(hn::ShiftLeftSame(code, m.d.fraction_bits - out), sign);
     accumulator = hn::IfThenZeroElse(hn::Eq(magnitude, hn::Zero(d)), code);
+    if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
+      if (special_sums) {
+        const size_t at = size_t(first / per_word) * lanes;
+        accumulator = hn::IfThenElse(special, (*special_sums)(a_words + at, b_words + at, words_per_block, shape.bytes, c_code), accumulator);
+      } else {
+        scalar = hn::Or(scalar, special);
+      }
+    }
   }
-  store(accumulator, special);
+  store(accumulator, scalar);
 }
 
 void run_batch(const DotModel& m, const Batch& batch, Column& results) {
@@ -148,22 +192,24 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
   const Shape shape{bytes, k, static_cast<size_t>(k * bytes / 4)};
   const Decoder decode_a(m.a), decode_b(m.b);
   HWY_ALIGN uint32_t a_words[max_words * max_lanes], b_words[max_words * max_lanes], c[max_lanes], result[max_lanes];
-  HWY_ALIGN uint32_t special_lanes[max_lanes];
+  const SpecialSums special_sums(m);
+  const SpecialSums* const host_sums = default_float_environment() ? &special_sums : nullptr;
+  HWY_ALIGN uint32_t scalar_lanes[max_lanes];
   DotCase one(batch.op());
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), dots, shape.words, a_words);
     transpose(batch.b().data() + first * batch.b().stride(), batch.b().stride(), dots, shape.words, b_words);
     load_words(batch.c(), first, dots, c);
-    bool any_special = false;
-    run_group(m, decode_a, decode_b, shape, a_words, b_words, c, [&](V32 r, hn::Mask<D32> special) {
+    bool any_scalar = false;
+    run_group(m, decode_a, decode_b, shape, host_sums, a_words, b_words, c, [&](V32 r, hn::Mask<D32> scalar) {
       hn::Store(r, d, result);
-      any_special = !hn::AllFalse(d, special);
-      if (any_special) hn::Store(hn::IfThenElseZero(special, hn::Set(d, 1)), d, special_lanes);
+      any_scalar = !hn::AllFalse(d, scalar);
+      if (any_scalar) hn::Store(hn::IfThenElseZero(scalar, hn::Set(d, 1)), d, scalar_lanes);
     });
-    if (any_special)
+    if (any_scalar)
       for (size_t j = 0; j < dots; ++j)
-        if (special_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, one.load(batch, first + j)));
+        if (scalar_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, one.load(batch, first + j)));
     store_words(result, dots, first, results);
   }
 }
@@ -183,7 +229,7 @@ HWY_EXPORT(target_name);
 bool FusedSumSimd::supports(const DotModel& m, int k) {
   const auto plain_operand = [](const FormatFields& f) {
     return f.sign == SignField::present && !f.integer && f.subnormals == SubnormalRule::gradual &&
-           (f.specials == Specials::ieee || f.specials == Specials::fn || f.specials == Specials::none) && f.width >= 8;
+           (f.specials == Specials::ieee || f.specials == Specials::fn || f.specials == Specials::none) && f.width >= 8 && fits_fp32(f);
   };
   const int per_word = 32 / m.a.width;
   // Each half of a block's sum must fit in 31 bits: products below 2^(F+2), c below 2^(F+1).

@@ -1,5 +1,5 @@
 // The truncated fused sum on many dots at once (Highway), for rows of the plain form: no scales; fp32 results
-// toward zero or fp16 results to nearest even. Dots that meet an infinity or NaN go through the scalar kernel.
+// toward zero or fp16 results to nearest even. Few dots go through the scalar kernel.
 #pragma once
 
 #include "arithmetic/dot_model.h"
