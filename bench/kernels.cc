@@ -75,14 +75,19 @@ void finite_to_fp16(benchmark::State& state, const std::string& name, const std:
   run_units(state, name, finite_batch(dot_op(ab, "fp16", "fp16", k)));
 }
 
-Batch structured_batch(const Op& op) {
+Batch structured_batch(const Op& op, size_t cases = batch_cases) {
   Batch batch;
-  StructuredGenerator(op, 1).fill(0, batch_cases, batch);
+  StructuredGenerator(op, 1).fill(0, cases, batch);
   return batch;
 }
 
 void structured(benchmark::State& state, const std::string& names, const std::string& ab, int k) {
   run_units(state, names, structured_batch(dot_op(ab, "fp32", "fp32", k)));
+}
+
+/// The neighbourhood of one engine input.
+void structured_small(benchmark::State& state, const std::string& names, const std::string& ab, int k) {
+  run_units(state, names, structured_batch(dot_op(ab, "fp32", "fp32", k), 32));
 }
 
 /// A function of one case on a structured batch, one dot after the other.
@@ -158,6 +163,10 @@ BENCHMARK_CAPTURE(scalar_kernel, cdna1_fp16, "cdna1/mfma.16x16x16.f32.f16.f16.f3
 BENCHMARK_CAPTURE(scalar_kernel, cdna2_fp16, "cdna2/mfma.16x16x16.f32.f16.f16.f32");
 BENCHMARK_CAPTURE(scalar_kernel, cdna3_fp16, "cdna3/mfma.16x16x16.f32.f16.f16.f32");
 BENCHMARK_CAPTURE(structured, all_parties_fp16, all_parties, "fp16", 16);
+BENCHMARK_CAPTURE(structured_small, ieee_fma_fp16, "ieee:fma", "fp16", 16);
+BENCHMARK_CAPTURE(structured_small, exact_fp16, "exact", "fp16", 16);
+BENCHMARK_CAPTURE(structured_small, hopper_fp16, "model:" + hopper, "fp16", 16);
+BENCHMARK_CAPTURE(structured_small, all_parties_fp16, all_parties, "fp16", 16);
 BENCHMARK(generator);
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "oracles/units/function_unit.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/each_vector_target.h"
 #include "tests/uniform_bits.h"
 
 namespace mmafuzz {
@@ -71,6 +72,20 @@ TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
     for (size_t i = 0; i < batch.size(); ++i)
       ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << to_text(op) << "\n" << case_line(batch, i);
   }
+}
+
+TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnEveryInstructionSet) {
+  size_t column;
+  const Op op = *parse_op(GetParam(), column);
+  const exact::FastDot fast(op);
+  Batch batch;
+  StructuredGenerator(op, 7).fill(0, 500, batch);
+  for_each_vector_target([&](const char* target) {
+    const Column vector = batch_results(op, batch);
+    DotCase one(op);
+    for (size_t i = 0; i < batch.size(); ++i)
+      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << target << "\n" << case_line(batch, i);
+  });
 }
 
 TEST(ExactDotVector, ServesTheCommonDots) {

@@ -7,6 +7,7 @@
 #include "oracles/units/host_float.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/each_vector_target.h"
 #include "tests/uniform_bits.h"
 
 #if defined(__x86_64__)
@@ -81,6 +82,18 @@ TEST_P(HostIeeeDot, EqualsTheIntegerEvaluationForAnyLengthAndNumberOfDots) {
   }
   op.k = max_instruction_k + 1;
   EXPECT_FALSE(IeeeDotSimd::supports(op));
+}
+
+TEST_P(HostIeeeDot, EqualsTheIntegerEvaluationOnEveryInstructionSet) {
+  const Op op = op_of(GetParam());
+  Batch batch;
+  StructuredGenerator(op, 41).fill(0, 500, batch);
+  size_t ran = 0;
+  for_each_vector_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    for (const DotOrder order : orders) ran += expect_equal(batch, order);
+  });
+  EXPECT_GE(ran, std::size(orders));
 }
 
 TEST(HostIeeeDotSupport, OtherArithmeticStaysInIntegers) {

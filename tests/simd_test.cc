@@ -13,6 +13,7 @@
 #include "oracles/units/parameters.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/each_vector_target.h"
 #include "tests/uniform_bits.h"
 
 #if defined(__x86_64__)
@@ -104,6 +105,18 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
     SCOPED_TRACE(overrides);
     expect_equal(*model, batch);
   }
+}
+
+TEST_P(VectorKernel, EqualsTheScalarKernelOnEveryInstructionSet) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 53).fill(0, 500, batch);
+  Column results(row.op.d, 1);
+  for_each_vector_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    EXPECT_STREQ(simd_target_name(), target);
+    if (run(row.model, Batch(row.op), results)) expect_equal(row.model, batch);
+  });
 }
 
 #if defined(__x86_64__)

@@ -33,7 +33,6 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes], c[max_lanes], rounded[max_lanes];
   HWY_ALIGN double odd[max_lanes];
   HWY_ALIGN uint32_t result[max_lanes];
-  DotCase one(op);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(decode_a, batch.a(), first, dots, op.k, x);
@@ -58,7 +57,7 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
     }
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
       const size_t j = first + size_t(std::countr_zero(lost));
-      results.set(j, 0, one_by_one(one.load(batch, j)));
+      results.set(j, 0, one_by_one(DotCase(batch.op()).load(batch, j)));
     }
   }
 }

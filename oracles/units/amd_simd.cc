@@ -198,7 +198,6 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
   HWY_ALIGN float x[max_operands], y[max_operands], accumulator[max_lanes];
   HWY_ALIGN uint32_t result[max_lanes];
   Products products;
-  DotCase one(batch.op());
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(number_a, batch.a(), first, dots, k, x);
@@ -221,7 +220,7 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
     hn::Store(canonical_bits(c, m.nan), D32(), result);
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
       const size_t j = size_t(std::countr_zero(lost));
-      result[j] = static_cast<uint32_t>(evaluate_dot(m, one.load(batch, first + j)));
+      result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
     }
     store_words(result, dots, first, results);
   }

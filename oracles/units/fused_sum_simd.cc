@@ -195,7 +195,6 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
   const SpecialSums special_sums(m);
   const SpecialSums* const host_sums = default_float_environment() ? &special_sums : nullptr;
   HWY_ALIGN uint32_t scalar_lanes[max_lanes];
-  DotCase one(batch.op());
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), dots, shape.words, a_words);
@@ -209,7 +208,7 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
     });
     if (any_scalar)
       for (size_t j = 0; j < dots; ++j)
-        if (scalar_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, one.load(batch, first + j)));
+        if (scalar_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
     store_words(result, dots, first, results);
   }
 }
