@@ -108,6 +108,13 @@ TEST(ExactDotByHand, RoundsTheExactSumOnce) {
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x3c00}, 0x7f7fffff), 0x7f800000u);
 }
 
+TEST(ExactDotByHand, ASumThatCancelsOnlyWithWhatWasBelowItIsPositiveZero) {
+  // 2^30 + 2^-40 - 2^30 and c = -2^-40.
+  const Op op = dot_op("fp16", "fp32", "fp32", 3);
+  const auto exact = oracle_registry().bind("exact", op);
+  EXPECT_EQ(run_one_dot(**exact, op, {0x7800, 0x0010, 0xf800}, {0x7800, 0x0010, 0x7800}, 0xab800000), 0x00000000u);
+}
+
 TEST(ExactDotByHand, NothingIsLostBetweenDistantCancellations) {
   // 2^120 + 1 + 2^-60 - 2^120 - 1: two fp64 numbers cannot hold the third partial sum.
   const Op op = dot_op("bf16", "fp32", "fp32", 5);

@@ -139,6 +139,14 @@ TEST_P(VectorKernel, EqualsTheScalarKernelInAnyFloatingPointEnvironment) {
 }
 #endif
 
+TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
+  // 2^120 + 1 + 2^-60 - 2^120 - 1 in one block: two fp64 numbers cannot hold the third partial sum.
+  const Op op = dot_op("bf16", "fp32", "fp32", 8);
+  const auto unit = oracle_registry().bind("model:cdna1/mfma.16x16x8.f32.bf16.bf16.f32?block=8", op);
+  EXPECT_EQ(run_one_dot(**unit, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80, 0, 0, 0}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80, 0, 0, 0}, 0),
+            0x21800000u);
+}
+
 TEST(VectorKernelRows, TheCommonInstructionsAreVectorized) {
   for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32",
                            "hopper/mma.m16n8k8.f32.tf32.tf32.f32", "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32",

@@ -137,7 +137,7 @@ HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* 
   const DF32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d), half = hn::Lanes(DF64());
-  VF32 special = hn::IfThenZeroElse(hn::IsFinite(c), c);
+  VF32 special = c;
   for (int i = first; i < first + m.block; ++i) {
     // Exact, or at least 2^128 and so an infinity.
     const VF32 product = hn::Mul(hn::Load(d, x + size_t(i) * lanes), hn::Load(d, y + size_t(i) * lanes));

@@ -50,8 +50,7 @@ class SpecialSums {
   HWY_INLINE V32 operator()(const uint32_t* a_words, const uint32_t* b_words, int words, int bytes, V32 c) const {
     const D32 d;
     const size_t lanes = hn::Lanes(d);
-    const VF32 addend = c_(c);
-    VF32 sum = hn::IfThenZeroElse(hn::IsFinite(addend), addend);
+    VF32 sum = c_(c);
     for (int w = 0; w < words; ++w) {
       const V32 word_a = hn::Load(d, a_words + size_t(w) * lanes), word_b = hn::Load(d, b_words + size_t(w) * lanes);
       for (int part = 0; part < 4 / bytes; ++part) {
