@@ -109,12 +109,19 @@ HWY_INLINE V32 unpack(V32 word, int bytes, int part) {
   return hn::And(shifted, hn::Set(d, bytes == 2 ? 0xffffu : 0xffu));
 }
 
+template <class T>
+HWY_INLINE void widen(const uint8_t* from, size_t count, uint32_t* to) {
+  T narrow[max_lanes];
+  std::memcpy(narrow, from, sizeof(T) * count);
+  for (size_t j = 0; j < count; ++j) to[j] = narrow[j];
+}
+
 /// One encoding per case of a column of 1, 2 or 4 bytes, as 32-bit words.
 HWY_INLINE void load_words(const Column& column, size_t first, size_t count, uint32_t* to) {
-  if (column.element_bytes() == 4) {
-    std::memcpy(to, column.data() + 4 * first, 4 * count);
-  } else {
-    for (size_t j = 0; j < count; ++j) to[j] = static_cast<uint32_t>(column.get(first + j));
+  switch (column.element_bytes()) {
+    case 1: widen<uint8_t>(column.data() + first, count, to); break;
+    case 2: widen<uint16_t>(column.data() + 2 * first, count, to); break;
+    default: std::memcpy(to, column.data() + 4 * first, 4 * count); break;
   }
   for (size_t j = count; j < hn::Lanes(D32()); ++j) to[j] = 0;
 }
