@@ -163,9 +163,6 @@ BENCHMARK_CAPTURE(scalar_kernel, cdna1_fp16, "cdna1/mfma.16x16x16.f32.f16.f16.f3
 BENCHMARK_CAPTURE(scalar_kernel, cdna2_fp16, "cdna2/mfma.16x16x16.f32.f16.f16.f32");
 BENCHMARK_CAPTURE(scalar_kernel, cdna3_fp16, "cdna3/mfma.16x16x16.f32.f16.f16.f32");
 BENCHMARK_CAPTURE(structured, all_parties_fp16, all_parties, "fp16", 16);
-BENCHMARK_CAPTURE(structured_small, ieee_fma_fp16, "ieee:fma", "fp16", 16);
-BENCHMARK_CAPTURE(structured_small, exact_fp16, "exact", "fp16", 16);
-BENCHMARK_CAPTURE(structured_small, hopper_fp16, "model:" + hopper, "fp16", 16);
 BENCHMARK_CAPTURE(structured_small, all_parties_fp16, all_parties, "fp16", 16);
 BENCHMARK(generator);
 
