@@ -68,6 +68,7 @@ std::vector<std::string> default_units(const Op& op) {
 struct Field {
   Op op;
   std::vector<std::unique_ptr<Unit>> units;
+  std::vector<std::vector<BoundProperty>> properties;  ///< of each unit
   struct Contract {
     size_t unit;
     std::unique_ptr<Unit> reference;
@@ -83,6 +84,7 @@ Field make_field(const Op& op, const std::vector<std::string>& names) {
   for (const std::string& name : names) field.units.push_back(bind_or_fail(name, op));
   for (size_t i = 0; i < field.units.size(); ++i) {
     const Unit& unit = *field.units[i];
+    field.properties.push_back(bind_properties(unit, op, registry()));
     std::vector<Claim> claims = unit.claims();
     if (unit.name().starts_with("model:")) claims.push_back({"equals_model", "twin:" + unit.name().substr(6)});
     for (const Claim& claim : claims) {
@@ -148,9 +150,7 @@ Findings search_chunk(const Field& field, uint64_t seed, uint64_t first, size_t 
   for (size_t i = 0; i < field.units.size(); ++i) {
     Outcomes base;
     field.units[i]->run(related, base);
-    for (const auto& property : all_properties())
-      if (property->applies(field.op, *field.units[i]))
-        findings.compared += property->check(*field.units[i], related, base, report);
+    for (const BoundProperty& property : field.properties[i]) findings.compared += property.check(related, base, report);
   }
   for (size_t i = 0; i < field.units.size(); ++i)
     for (size_t j = i + 1; j < field.units.size(); ++j)

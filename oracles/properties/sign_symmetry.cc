@@ -16,13 +16,13 @@ class SignSymmetry final : public Property {
   }
 
  protected:
-  bool transform(const Unit&, Batch& batch, size_t index) const override {
-    negate(batch.inputs()[0], batch.op().a.fields(), index);
-    negate(batch.inputs()[2], batch.op().c.fields(), index);
+  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    negate(twin[0].inputs()[0], cases.op().a.fields(), index);
+    negate(twin[0].inputs()[2], cases.op().c.fields(), index);
     return true;
   }
-  bool holds(const Op& op, uint64_t before, uint64_t after) const override {
-    const FormatFields& f = op.d.fields();
+  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
+    const FormatFields& f = cases.op().d.fields();
     const Number x = decode(f, before), y = decode(f, after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
     if (x.cls == NumberClass::zero || y.cls == NumberClass::zero) return x.cls == y.cls;
