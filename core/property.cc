@@ -109,22 +109,22 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     twin.push_back(op == cases.op() ? cases : Batch(op));
     twin.back().resize(cases.size());
   }
-  std::vector<uint8_t> used(cases.size());
-  for (size_t i = 0; i < cases.size(); ++i) used[i] = base.has_answer(i) && property_->transform(*unit_, cases, i, twin);
+  std::vector<int> known(cases.size());  // what transform says of the twin; 0: left out
+  for (size_t i = 0; i < cases.size(); ++i) known[i] = base.has_answer(i) ? property_->transform(*unit_, cases, i, twin) : 0;
   Outcomes after;
   for (size_t part = 0; part < twin.size(); ++part) {
     if (part > 0) twin[part].inputs()[2] = after.results;
     (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
-    for (size_t i = 0; i < cases.size(); ++i) used[i] = used[i] && after.has_answer(i);
+    for (size_t i = 0; i < cases.size(); ++i) known[i] = after.has_answer(i) ? known[i] : 0;
   }
   const bool one_case_of_the_op = twin.size() == 1 && !rebound_[0];
   size_t compared = 0;
   ByClass divergences;
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (!used[i]) continue;
+    if (known[i] == 0) continue;
     ++compared;
     const uint64_t x = base.results.get(i), y = after.results.get(i);
-    if (property_->holds(cases, i, x, y)) continue;
+    if (property_->holds(cases.op(), known[i], x, y)) continue;
     const char* cls = value_class(cases, i, x, y);
     if (!divergences.note(cls)) continue;
     Divergence& found = divergences.first(cls);

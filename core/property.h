@@ -60,10 +60,11 @@ class Property {
   /// several, each of which takes the d of the one before as its c.
   virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
   /// Writes the twin of case `index` at the same index of `twin`: a batch for each of twin_ops, a copy of `cases` to start
-  /// with where the op is the same. False: leave this case out.
-  virtual bool transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
-  /// Whether the results of case `index` and of its twin obey the statement.
-  virtual bool holds(const Batch& cases, size_t index, uint64_t before, uint64_t after) const = 0;
+  /// with where the op is the same. Returns 0 to leave this case out, else what holds() is to know of the twin (an exponent
+  /// of a scale, say).
+  virtual int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
+  /// Whether the results of a case and of its twin obey the statement, given what transform returned.
+  virtual bool holds(const Op& op, int twin, uint64_t before, uint64_t after) const = 0;
 };
 
 /// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.

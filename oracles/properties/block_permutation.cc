@@ -14,7 +14,7 @@ class BlockPermutation final : public Property {
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && unit.model() != nullptr; }
 
  protected:
-  bool transform(const Unit& unit, const Batch&, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit& unit, const Batch&, size_t index, std::vector<Batch>& twin) const override {
     const DotModel& m = *unit.model();
     for (size_t column : {size_t{0}, size_t{1}}) {
       Column& values = twin[0].inputs()[column];
@@ -31,9 +31,7 @@ class BlockPermutation final : public Property {
     }
     return true;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return same_result(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class MonotoneInAddend final : public Property {
 
  protected:
   /// Half of the cases move the addend of the greatest exponent, which decides what the others lose.
-  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     CounterRng rng(digest(cases, index), 0);
     const int k = cases.op().k;
     const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
@@ -43,9 +43,7 @@ class MonotoneInAddend final : public Property {
     }
     return false;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return does_not_fall(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
 
  private:
   /// Raises an operand, or lowers it where its factor is negative. False where it is not finite or nothing is beyond it.

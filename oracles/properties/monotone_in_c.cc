@@ -13,7 +13,7 @@ class MonotoneInC final : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::dot && op.c.fields().has_negative_zero(); }
 
  protected:
-  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     const FormatFields& f = cases.op().c.fields();
     const uint64_t c = cases.c().get(index);
     const Number n = decode(f, c);
@@ -26,9 +26,7 @@ class MonotoneInC final : public Property {
     twin[0].inputs()[2].set(index, 0, next);
     return true;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return does_not_fall(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
 };
 
 }  // namespace

@@ -23,10 +23,11 @@ inline int compare(const Exact& x, const Exact& y) {
   return sign(x) * by_magnitude();
 }
 
-/// same_result, and zeros of either sign are equal.
+/// Equal encodings, or zeros of either sign, or any two NaNs.
 inline bool same_number(const Op& op, uint64_t x, uint64_t y) {
-  const FormatFields& d = op.d.fields();
-  return same_result(op, x, y) || (decode(d, x).cls == NumberClass::zero && decode(d, y).cls == NumberClass::zero);
+  if (x == y) return true;
+  const NumberClass x_class = decode(op.d.fields(), x).cls, y_class = decode(op.d.fields(), y).cls;
+  return x_class == y_class && (x_class == NumberClass::zero || x_class == NumberClass::nan);
 }
 
 /// Whether a result is at least another, as numbers; NaN says nothing.

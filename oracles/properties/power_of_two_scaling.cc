@@ -2,10 +2,12 @@
 // failure means that the unit's alignment or rounding depends on absolute exponents: an alignment floor that is too high, a
 // table, a range check, an exponent that wraps.
 //
-// Where it is said, s = 0 included: a, c and the scaled scales are zero or normal, and no operand is special; every product's
-// and c's last set bit weighs at least d's least normal number; and their magnitudes together stay two powers of two below
-// d's greatest exponent. All partial sums are multiples of the least such bit, so that none is subnormal, overflows or comes
-// near the alignment floor, whatever the order, the truncation and the formats between. Other cases are left out.
+// Where it is said, for the case and its twin: a, c and the scales that are scaled are zero or normal, and no operand is special;
+// all magnitudes together stay two powers of two below d's greatest exponent; and every product's and c's last set bit
+// weighs at least w. All partial sums are multiples of the least such bit. With w = 2^emin of d none of them is subnormal,
+// whatever the order and the roundings between. A fused sum that keeps subnormals may have w = 2^(emin - p), p the lesser of
+// its F and its result's fraction bits: subnormal results are exact then, and where c's least exponent or the alignment floor
+// (below emin in every row) is the greatest exponent, nothing is cut. Other cases are left out.
 #include <bit>
 
 #include "arithmetic/counter_rng.h"
@@ -52,13 +54,21 @@ struct Extent {
   }
 };
 
-Shifts shifts_of(const Batch& cases, size_t index) {
+/// The least weight of a last set bit at which no partial result is rounded or aligned otherwise than normal numbers are.
+int least_weight(const Op& op, const Unit& unit) {
+  const int emin = op.d.fields().emin();
+  const DotModel* m = unit.model();
+  const bool keeps = m && (m->kernel == Kernel::fused_sum || m->kernel == Kernel::emulated_fp8) && m->subnormals == Subnormals::kept;
+  return keeps ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
+}
+
+Shifts shifts_of(const Batch& cases, size_t index, int least_weight) {
   const Op& op = cases.op();
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
   Shifts allowed;
   const int room = d.emax() - 2 - bit_length(static_cast<uint64_t>(op.k) + 1);
   const auto addend = [&](const Extent& e) {
-    if (!e.zero) allowed.between(d.emin() - e.last, room - e.first);
+    if (!e.zero) allowed.between(least_weight - e.last, room - e.first);
   };
   const Number n = decode(c, cases.c().get(index));
   allowed.operand(c, n);
@@ -86,8 +96,8 @@ Shifts shifts_of(const Batch& cases, size_t index) {
 }
 
 /// The case's s, 0 where the statement says nothing.
-int shift_of(const Batch& cases, size_t index) {
-  const Shifts allowed = shifts_of(cases, index);
+int shift_of(const Unit& unit, const Batch& cases, size_t index) {
+  const Shifts allowed = shifts_of(cases, index, least_weight(cases.op(), unit));
   if (allowed.least > 0 || allowed.greatest < 0) return 0;
   CounterRng rng(digest(cases, index), 1);
   return rng.between(larger(allowed.least, -300), smaller(allowed.greatest, 300));
@@ -105,19 +115,19 @@ class PowerOfTwoScaling final : public Property {
   }
 
  protected:
-  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const int s = shift_of(cases, index);
-    if (s == 0) return false;
+  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const int s = shift_of(unit, cases, index);
+    if (s == 0) return 0;
     const Op& op = cases.op();
     scale(twin[0].inputs()[op.has_scales() ? 3 : 0], op.has_scales() ? op.scale_a.fields() : op.a.fields(), index, s);
     scale(twin[0].inputs()[2], op.c.fields(), index, s);
-    return true;
+    return s;
   }
-  bool holds(const Batch& cases, size_t index, uint64_t before, uint64_t after) const override {
-    const Number x = decode(cases.op().d.fields(), before), y = decode(cases.op().d.fields(), after);
+  bool holds(const Op& op, int s, uint64_t before, uint64_t after) const override {
+    const Number x = decode(op.d.fields(), before), y = decode(op.d.fields(), after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
     Exact scaled = to_exact(x);
-    scaled.exponent += shift_of(cases, index);
+    scaled.exponent += s;
     return x.negative == y.negative && compare(scaled, to_exact(y)) == 0;
   }
 

@@ -24,7 +24,7 @@ class ProductValue final : public Property {
   }
 
  protected:
-  bool transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
     const DotModel* m = unit.model();
     const bool normal_only = m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8);
@@ -32,9 +32,7 @@ class ProductValue final : public Property {
     for (int i = 0; i < cases.op().k; ++i) any |= refactor(cases, index, i, normal_only, twin[0]);
     return any;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return same_result(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
 
  private:
   /// Writes other factors of product i; false where none of those tried fits the formats.

@@ -41,7 +41,7 @@ class SplitK final : public Property {
     second.c = op.d;
     return {first, second};
   }
-  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     const int cut = twin[0].op().k;
     copy(cases.a(), twin[0].inputs()[0], twin[1].inputs()[0], index, cut);
     copy(cases.b(), twin[0].inputs()[1], twin[1].inputs()[1], index, cut);
@@ -51,9 +51,7 @@ class SplitK final : public Property {
         copy(cases.inputs()[column], twin[0].inputs()[column], twin[1].inputs()[column], index, cut / cases.op().scale_block);
     return true;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return same_number(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
 
  private:
   static void copy(const Column& from, Column& first, Column& second, size_t index, int cut) {

@@ -25,7 +25,7 @@ class ZeroPadding final : public Property {
     longer.k = 2 * op.k;
     return {longer};
   }
-  bool transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     const Op& op = cases.op();
     Column& a = twin[0].inputs()[0];
     Column& b = twin[0].inputs()[1];
@@ -46,9 +46,7 @@ class ZeroPadding final : public Property {
     }
     return true;
   }
-  bool holds(const Batch& cases, size_t, uint64_t before, uint64_t after) const override {
-    return same_number(cases.op(), before, after);
-  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
 
  private:
   static bool is_finite(NumberClass cls) { return cls == NumberClass::finite || cls == NumberClass::zero; }
