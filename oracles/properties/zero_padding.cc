@@ -1,5 +1,6 @@
 // Zero products add nothing: neither how many there are nor their other factor matters. The twin has as many zero products
-// more, whose other factors and scales are those of the case, and every zero product of the case itself becomes +0 * +0.
+// more, whose other factors are the greatest numbers and whose scales are those of the case, and every zero product of the case
+// itself becomes +0 * +0.
 // A failure means that a zero product's other factor enters the greatest exponent (MMA-Sim 2025's reading, `zero_rule=operand`),
 // that a result changes when it passes a step of zeros, or that the number of products decides the order of additions.
 #include "oracles/properties/numbers.h"
@@ -36,8 +37,8 @@ class ZeroPadding final : public Property {
       const bool is_zero = exact_product({x_class}, {y_class}).cls == NumberClass::zero;
       a.set(index, i, is_zero ? 0 : x);
       b.set(index, i, is_zero ? 0 : y);
-      a.set(index, op.k + i, i % 2 && is_finite(x_class) ? x : 0);
-      b.set(index, op.k + i, i % 2 == 0 && is_finite(y_class) ? y : 0);
+      a.set(index, op.k + i, i % 2 ? op.a.fields().encode_greatest(false) : 0);
+      b.set(index, op.k + i, i % 2 ? 0 : op.b.fields().encode_greatest(false));
     }
     for (size_t column = 3; column < cases.inputs().size(); ++column) {
       const Column& scales = cases.inputs()[column];
@@ -47,9 +48,6 @@ class ZeroPadding final : public Property {
     return true;
   }
   bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
-
- private:
-  static bool is_finite(NumberClass cls) { return cls == NumberClass::finite || cls == NumberClass::zero; }
 };
 
 }  // namespace
