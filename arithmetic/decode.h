@@ -98,4 +98,25 @@ MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
   return n;
 }
 
+/// Whether an encoding is an infinity or a NaN, without decoding it.
+MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  switch (f.specials) {
+    case Specials::ieee: {
+      const uint64_t top = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
+      return (code & top) == top;
+    }
+    case Specials::none: return false;
+    case Specials::fnuz: return code == f.sign_bit();
+    default: return (code & ~f.sign_bit()) == low_mask(f.exponent_bits + f.fraction_bits);
+  }
+}
+
+/// Whether an encoding is a zero of either sign.
+MMAFUZZ_HD inline bool is_zero(const FormatFields& f, uint64_t encoding) {
+  const uint64_t code = encoding >> f.ignored_low_bits;
+  if (f.subnormals == SubnormalRule::absent || (f.specials == Specials::fnuz && code == f.sign_bit())) return false;
+  return (code & ~f.sign_bit()) == 0;
+}
+
 }  // namespace mmafuzz

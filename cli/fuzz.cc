@@ -1,23 +1,21 @@
-// mmafuzz fuzz: a seeded search over structured operands. Units are compared with what they claim (contract), with the
+// mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with what they claim (contract), with the
 // properties that they claim, and with each other (semantic). Results depend on seed and number of cases alone, not on
-// threads: chunks are computed in parallel and merged in order.
+// threads: the chunks of an epoch are computed in parallel and learned from in order.
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "cli/run_files.h"
+#include "core/case_text.h"
+#include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/model_rows.h"
-#include "oracles/units/parameters.h"
-#include "search/structured_generator.h"
+#include "search/comparison.h"
+#include "search/guided_search.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -25,146 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
-constexpr size_t property_share = 8;  ///< one case in so many is also put through the properties of one unit
-constexpr size_t referee_share = 64;  ///< one case in so many also goes to the slow twins and the MPFR referee
-
-/// Ops that a search without --op covers: what the recorded GPUs do, and the CPU's silicon.
-const std::vector<std::string> default_ops = {
-    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",    "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any",  "scalar fma format=fp32 round=nearest_even nan=any",
-    "scalar fma format=fp64 round=toward_zero nan=any", "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
-    "convert from=fp32 to=fp16 round=nearest_even nan=any"};
-
-/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, and of the models one for each different
-/// row, the widest k of each instruction.
-std::vector<std::string> default_units(const Op& op) {
-  std::vector<std::string> names;
-  const auto binds = [&](const std::string& name) { return static_cast<bool>(registry().bind(name, op)); };
-  for (const char* name : {"exact", "ieee", "ieee:fma", "ieee:serial", "ieee:pairwise"})
-    if (binds(name)) names.push_back(name);
-  for (const UnitInfo& info : registry().list())
-    if (info.name.starts_with("cpu:") && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);
-  std::map<std::string, const ModelRow*> widest;  // by architecture and instruction
-  for (const ModelRow& row : model_rows()) {
-    if (!binds("model:" + row.name())) continue;
-    const ModelRow*& best = widest[row.arch + "/" + row.instruction];
-    if (!best || row.op.k > best->op.k) best = &row;
-  }
-  std::vector<std::string> seen;
-  for (const ModelRow& row : model_rows()) {
-    if (widest[row.arch + "/" + row.instruction] != &row) continue;
-    std::string arithmetic;
-    for (const char* p : {"kernel", "block", "fraction_bits", "zero_exponent", "nan", "output_fraction_bits"})
-      arithmetic += parameter_text(*find_parameter(p), row.model) + " ";
-    if (std::find(seen.begin(), seen.end(), arithmetic) != seen.end()) continue;
-    seen.push_back(arithmetic);
-    names.push_back("model:" + row.name());
-  }
-  return names;
-}
-
-/// One op with its bound units, and the references that confirm them.
-struct Field {
-  Op op;
-  std::vector<std::unique_ptr<Unit>> units;
-  std::vector<std::vector<BoundProperty>> properties;  ///< of each unit
-  struct Contract {
-    size_t unit;
-    std::unique_ptr<Unit> reference;
-    bool sampled;  ///< slow references see one case in referee_share
-  };
-  std::vector<Contract> contracts;
-  std::unique_ptr<Unit> referee;  ///< exact:mpfr, confirms what the fast path says before it is reported
-};
-
-Field make_field(const Op& op, const std::vector<std::string>& names) {
-  Field field;
-  field.op = op;
-  for (const std::string& name : names) field.units.push_back(bind_or_fail(name, op));
-  for (size_t i = 0; i < field.units.size(); ++i) {
-    const Unit& unit = *field.units[i];
-    field.properties.push_back(bind_properties(unit, op, registry()));
-    std::vector<Claim> claims = unit.claims();
-    if (unit.name().starts_with("model:")) claims.push_back({"equals_model", "twin:" + unit.name().substr(6)});
-    for (const Claim& claim : claims) {
-      if (claim.property != "equals_model") continue;
-      Result<std::unique_ptr<Unit>> reference = registry().bind(claim.detail, op);
-      if (!reference) continue;
-      const bool slow = claim.detail.starts_with("twin:") || claim.detail == "exact:mpfr";
-      field.contracts.push_back({i, std::move(*reference), slow});
-    }
-  }
-  if (Result<std::unique_ptr<Unit>> referee = registry().bind("exact:mpfr", op)) field.referee = std::move(*referee);
-  return field;
-}
-
-/// What one chunk found: counts per bucket, and the first divergence of each.
-struct Findings {
-  struct Entry {
-    Severity severity;
-    uint64_t count = 0;
-    Divergence first;
-  };
-  std::map<BucketKey, Entry> buckets;
-  uint64_t cases = 0, compared = 0;
-  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair, of one op
-
-  void add(Divergence d, uint64_t count) {
-    if (d.key.property == "equal") differing[{d.key.units[0], d.key.units[1]}] += count;
-    Entry& entry = buckets[d.key];
-    if (entry.count == 0) {
-      entry.severity = d.severity;
-      entry.first = std::move(d);
-    }
-    entry.count += count;
-  }
-};
-
-Batch every_nth(const Batch& batch, size_t n) {
-  Batch part(batch.op());
-  for (size_t i = 0; i < batch.size(); i += n) part.append(batch, i);
-  return part;
-}
-
-Findings search_chunk(const Field& field, uint64_t seed, uint64_t first, size_t count) {
-  Findings findings;
-  findings.cases = count;
-  const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
-  Batch batch;
-  StructuredGenerator(field.op, seed).fill(first, count, batch);
-  const Batch sample = every_nth(batch, referee_share);
-  std::vector<Outcomes> outcomes(field.units.size()), sampled(field.units.size());
-  for (size_t i = 0; i < field.units.size(); ++i) {
-    field.units[i]->run(batch, outcomes[i]);
-    field.units[i]->run(sample, sampled[i]);
-  }
-  for (const Field::Contract& contract : field.contracts) {
-    const Batch& cases = contract.sampled ? sample : batch;
-    Outcomes expected;
-    contract.reference->run(cases, expected);
-    findings.compared += compare_units("equals_model", Severity::contract, cases, field.units[contract.unit]->name(),
-                                       (contract.sampled ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
-  }
-  const Batch related = every_nth(batch, property_share);
-  for (size_t i = 0; i < field.units.size(); ++i) {
-    Outcomes base;
-    field.units[i]->run(related, base);
-    for (const BoundProperty& property : field.properties[i]) findings.compared += property.check(related, base, report);
-  }
-  for (size_t i = 0; i < field.units.size(); ++i)
-    for (size_t j = i + 1; j < field.units.size(); ++j)
-      findings.compared += compare_units("equal", Severity::semantic, batch, field.units[i]->name(), outcomes[i],
-                                         field.units[j]->name(), outcomes[j], report);
-  return findings;
-}
+constexpr uint64_t greatest_epoch = 64;  ///< chunks between two lessons; the first epochs are shorter
 
 /// Merges chunks in order and prints each new bucket as it comes.
 class Merger {
  public:
   Merger(bool json, bool quiet) : json_(json), quiet_(quiet), terminal_(isatty(2) != 0) {}
 
-  void merge(const Field& field, Findings chunk) {
+  void merge(const Comparison& field, Findings chunk) {
     total_.cases += chunk.cases;
     total_.compared += chunk.compared;
     for (const auto& [pair, count] : chunk.differing) differing_[pair] += count;
@@ -174,7 +40,7 @@ class Merger {
         at->second.count += entry.count;
         continue;
       }
-      confirm(field, entry.first);
+      field.confirm(entry.first);
       if (entry.severity == Severity::contract) contract_ = true;
       if (!json_ && (!quiet_ || entry.severity == Severity::contract)) print(entry.first);
     }
@@ -205,18 +71,6 @@ class Merger {
   }
 
  private:
-  /// What the fast path of `exact` said of a printed case must be what the referee says.
-  static void confirm(const Field& field, const Divergence& d) {
-    if (!field.referee) return;
-    for (size_t i = 0; i < d.key.units.size() && d.key.property == "equal"; ++i) {
-      if (d.key.units[i] != "exact") continue;
-      Outcomes referee;
-      field.referee->run(d.cases, referee);
-      if (referee.results.get(0) != d.results[i])
-        throw std::runtime_error("the exact fast path and MPFR disagree on: " + case_line(d.cases, 0));
-    }
-  }
-
   void print(const Divergence& d) {
     end_progress();
     fmt::print("{}: {}\n", name_of(d.severity), d.key.to_string());
@@ -233,84 +87,72 @@ class Merger {
   bool json_, quiet_, terminal_, contract_ = false;
 };
 
-/// Runs one op's chunks on `threads` threads, merging in order, until `cases` are done or the deadline has passed.
-void search(const Field& field, uint64_t seed, uint64_t cases, Clock::time_point deadline, unsigned threads, Merger& merger) {
-  std::mutex mutex;
-  std::condition_variable ready;
-  std::map<uint64_t, Findings> waiting;
-  uint64_t next_chunk = 0, next_merge = 0;
-  bool stop = false;
-  std::exception_ptr failure;
-  unsigned running = threads;
-  const uint64_t chunks = cases / chunk_cases + (cases % chunk_cases != 0);
-  const auto work = [&] {
-    for (;;) {
-      uint64_t chunk;
-      {
-        std::unique_lock lock(mutex);
-        // Bounded look-ahead keeps memory flat when merging is the slower side.
-        ready.wait(lock, [&] { return stop || failure || next_chunk < next_merge + 8 * threads; });
-        if (stop || failure || next_chunk >= chunks || Clock::now() >= deadline) break;
-        chunk = next_chunk++;
-      }
-      try {
-        const uint64_t first = chunk * chunk_cases;
-        Findings found = search_chunk(field, seed, first, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - first)));
-        std::lock_guard lock(mutex);
-        waiting.emplace(chunk, std::move(found));
-      } catch (...) {
-        std::lock_guard lock(mutex);
-        failure = std::current_exception();
-      }
-      ready.notify_all();
-    }
-    std::lock_guard lock(mutex);
-    --running;
-    ready.notify_all();
+/// The models among the units, each a focus; a black box is looked at through the model that it claims to equal.
+std::vector<GuidedSearch::Focus> focuses_of(const Comparison& field) {
+  std::vector<GuidedSearch::Focus> focuses;
+  for (size_t i = 0; i < field.units().size(); ++i)
+    if (const DotModel* model = field.model_of(i))
+      focuses.push_back({field.units()[i]->name(), corner_hints(model), make_functional_feedback(field.op(), model)});
+  if (focuses.empty()) focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(field.op(), nullptr)});
+  return focuses;
+}
+
+/// Runs one op's chunks on `threads` threads until `cases` are done or the deadline has passed. Every chunk of an epoch sees
+/// what was learned before the epoch; lessons and findings are taken in order.
+void search(const Comparison& field, uint64_t seed, uint64_t cases, Clock::time_point deadline, unsigned threads, Merger& merger) {
+  GuidedSearch guided(field.op(), focuses_of(field), seed);
+  struct Chunk {
+    Findings findings;
+    GuidedSearch::Observation observation;
+    bool done = false;
   };
-  std::vector<std::thread> pool;
-  for (unsigned i = 0; i < threads; ++i) pool.emplace_back(work);
-  {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      ready.wait_for(lock, std::chrono::milliseconds(500), [&] { return failure || waiting.count(next_merge) || running == 0; });
-      if (failure) break;
-      for (auto found = waiting.find(next_merge); found != waiting.end(); found = waiting.find(next_merge)) {
-        Findings chunk = std::move(found->second);
-        waiting.erase(found);
-        ++next_merge;
-        lock.unlock();
-        try {
-          merger.merge(field, std::move(chunk));
-        } catch (...) {
-          lock.lock();
-          failure = std::current_exception();
-          break;
+  const uint64_t chunks = cases / chunk_cases + (cases % chunk_cases != 0);
+  uint64_t epoch = 4;
+  for (uint64_t first = 0; first < chunks && Clock::now() < deadline; first += epoch, epoch = std::min(2 * epoch, greatest_epoch)) {
+    std::vector<Chunk> results(static_cast<size_t>(std::min(epoch, chunks - first)));
+    std::vector<std::exception_ptr> failures(threads);
+    std::atomic<uint64_t> next = 0;
+    const auto work = [&](std::exception_ptr& failure) {
+      try {
+        Batch batch;
+        for (uint64_t i = next++; i < results.size() && Clock::now() < deadline; i = next++) {
+          const uint64_t chunk = first + i, start = chunk * chunk_cases;
+          guided.propose(chunk, chunk_cases, batch);
+          batch.resize(static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)));
+          results[i].observation = guided.observe(chunk, batch);
+          results[i].findings = field.examine(batch);
+          results[i].done = true;
         }
-        lock.lock();
-        ready.notify_all();
+      } catch (...) {
+        failure = std::current_exception();
+        next = results.size();
       }
-      merger.progress(to_text(field.op));
-      if (failure || (running == 0 && waiting.empty())) break;
+    };
+    std::vector<std::thread> pool;
+    for (unsigned i = 0; i < threads; ++i) pool.emplace_back(work, std::ref(failures[i]));
+    for (std::thread& t : pool) t.join();
+    for (const std::exception_ptr& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+    for (Chunk& chunk : results) {
+      if (!chunk.done) break;
+      guided.learn(chunk.observation);
+      merger.merge(field, std::move(chunk.findings));
     }
-    stop = true;
+    merger.progress(to_text(field.op()));
   }
-  ready.notify_all();
-  for (std::thread& t : pool) t.join();
   merger.end_progress();
-  if (failure) std::rethrow_exception(failure);
 }
 
 /// Units against units: the share of cases on which they differ.
-void print_matrix(const Field& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
-  fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op), cases);
-  const size_t n = field.units.size();
+void print_matrix(const Comparison& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
+  fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op()), cases);
+  const size_t n = field.units().size();
   size_t width = 0;
-  for (size_t i = 0; i < n; ++i) width = std::max(width, field.units[i]->name().size());
+  for (size_t i = 0; i < n; ++i) width = std::max(width, field.units()[i]->name().size());
   for (size_t i = 0; i < n; ++i) {
-    fmt::print("{:>3} {:{}}", i, field.units[i]->name(), i ? width : 0);
+    fmt::print("{:>3} {:{}}", i, field.units()[i]->name(), i ? width : 0);
     for (size_t j = 0; j < i; ++j) {
-      const auto found = differing.find({field.units[j]->name(), field.units[i]->name()});
+      const auto found = differing.find({field.units()[j]->name(), field.units()[i]->name()});
       const double share = found == differing.end() ? 0 : double(found->second) / double(cases) * 1e4;
       if (share == 0) {
         fmt::print("     -");
@@ -345,12 +187,20 @@ struct Options {
 
 int run(const Options& options) {
   if (options.cases && options.time > 0) throw BadInput("give --cases or --time, not both");
-  std::vector<Field> fields;
-  for (const std::string& text : options.ops.empty() ? default_ops : options.ops) {
-    const Op op = op_from_text(text);
-    std::vector<std::string> names = options.units.empty() ? default_units(op) : split_units(options.units);
+  std::vector<Op> ops;
+  for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
+  if (ops.empty())
+    for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
+      for (const Op& op : default_ops(kind)) ops.push_back(op);
+  std::vector<const Property*> properties;
+  for (const auto& property : all_properties()) properties.push_back(property.get());
+  std::vector<Comparison> fields;
+  for (const Op& op : ops) {
+    const std::vector<std::string> names =
+        options.units.empty() ? default_units(registry(), op) : matching_units(registry(), op, split_units(options.units));
     if (names.empty()) throw BadInput("no unit evaluates '" + to_text(op) + "'");
-    fields.push_back(make_field(op, names));
+    for (const std::string& name : names) bind_or_fail(name, op);
+    fields.emplace_back(op, names, registry(), properties);
   }
   const uint64_t cases = options.cases ? options.cases : options.time > 0 ? UINT64_MAX : 100000;
   const double time = options.time > 0 ? options.time : 1e9;

@@ -1,8 +1,7 @@
 #include "core/property.h"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
+#include <cstring>
 
 #include "arithmetic/decode.h"
 
@@ -40,49 +39,70 @@ bool same_result(const Op& op, uint64_t x, uint64_t y) {
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
-namespace {
-
-bool any_operand_special(const Batch& batch, size_t index) {
-  const Op& op = batch.op();
-  const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
-  for (size_t f = 0; f < batch.inputs().size(); ++f) {
-    const Column& column = batch.inputs()[f];
-    for (int i = 0; i < column.count(); ++i) {
-      const NumberClass cls = decode(formats[f]->fields(), column.get(index, i)).cls;
-      if (cls == NumberClass::infinity || cls == NumberClass::nan) return true;
-    }
-  }
-  return false;
+const char* name_of(ValueClass cls) {
+  constexpr const char* names[value_class_count] = {"flags", "normal", "overflow", "special", "subnormal", "zero_sign"};
+  return names[static_cast<int>(cls)];
 }
 
-/// Counts the divergences of one batch by value class and keeps the first of each.
-class ByClass {
- public:
-  /// Returns true if this is the first of its class: the caller then fills in the divergence.
-  bool note(const char* cls) {
-    ++found_[cls].second;
-    return found_[cls].second == 1;
+bool SpecialOperands::operator[](size_t index) {
+  State& state = state_[index];
+  if (state == State::unknown) {
+    const Op& op = batch_->op();
+    const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
+    state = State::none;
+    for (size_t f = 0; f < batch_->inputs().size() && state == State::none; ++f) {
+      const Column& column = batch_->inputs()[f];
+      const FormatFields& fields = formats[f]->fields();
+      for (int j = 0; j < column.count(); ++j)
+        if (is_special(fields, column.get(index, j))) state = State::some;
+    }
   }
-  Divergence& first(const char* cls) { return found_[cls].first; }
-  void report(const ReportDivergence& report) {
-    for (auto& [cls, entry] : found_) report(std::move(entry.first), entry.second);
-  }
+  return state == State::some;
+}
 
- private:
-  std::map<std::string_view, std::pair<Divergence, uint64_t>> found_;
-};
-
-}  // namespace
-
-const char* value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y) {
-  const FormatFields& d = batch.op().d.fields();
+ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y) {
+  if (special_operands) return ValueClass::special;
+  const FormatFields& d = op.d.fields();
   const Number r[2] = {decode(d, x), decode(d, y)};
-  if (any_operand_special(batch, index)) return "special";
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
-  if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; })) return "overflow";
-  if (r[0].cls == NumberClass::zero && r[1].cls == NumberClass::zero) return "zero_sign";
-  if (any([](const Number& n) { return n.subnormal; })) return "subnormal";
-  return "normal";
+  if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; })) return ValueClass::overflow;
+  if (r[0].cls == NumberClass::zero && r[1].cls == NumberClass::zero) return ValueClass::zero_sign;
+  if (any([](const Number& n) { return n.subnormal; })) return ValueClass::subnormal;
+  return ValueClass::normal;
+}
+
+DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first, const Outcomes& second) {
+  const bool with_flags = !first.flags.empty() && !second.flags.empty();
+  const bool all_answered = first.answered.empty() && second.answered.empty();
+  DifferenceTally tally;
+  if (all_answered && !with_flags) {  // most batches of close units are equal as a whole
+    const size_t bytes = batch.size() * first.results.stride();
+    if (std::memcmp(first.results.data(), second.results.data(), bytes) == 0) {
+      tally.compared = batch.size();
+      return tally;
+    }
+  }
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
+    ++tally.compared;
+    const uint64_t x = first.results.get(i), y = second.results.get(i);
+    const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
+    if (same_flags && same_result(batch.op(), x, y)) continue;
+    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
+    if (tally.count[static_cast<int>(cls)]++ == 0) tally.first[static_cast<int>(cls)] = i;
+  }
+  return tally;
+}
+
+Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
+                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second) {
+  Divergence d;
+  d.key = {property, op_label(batch.op()), {first_name, second_name}, name_of(cls)};
+  d.severity = severity;
+  d.cases = Batch(batch.op());
+  d.cases.append(batch, index);
+  d.results = {first, second};
+  return d;
 }
 
 Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry) {
@@ -119,49 +139,42 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
   }
   const bool one_case_of_the_op = twin.size() == 1 && !rebound_[0];
   size_t compared = 0;
-  ByClass divergences;
+  SpecialOperands special(cases);
+  Divergence found[value_class_count];
+  uint64_t count[value_class_count] = {};
   for (size_t i = 0; i < cases.size(); ++i) {
     if (known[i] == 0) continue;
     ++compared;
     const uint64_t x = base.results.get(i), y = after.results.get(i);
     if (property_->holds(cases.op(), known[i], x, y)) continue;
-    const char* cls = value_class(cases, i, x, y);
-    if (!divergences.note(cls)) continue;
-    Divergence& found = divergences.first(cls);
-    found.key = {property_->name(), op_label(cases.op()), {unit_->name()}, cls};
-    found.severity = severity_;
-    found.cases = Batch(cases.op());
-    found.cases.append(cases, i);
-    if (one_case_of_the_op) found.cases.append(twin[0], i);
-    found.results = {x, y};
+    const ValueClass cls = value_class(cases.op(), special[i], x, y);
+    if (count[static_cast<int>(cls)]++ > 0) continue;
+    Divergence& d = found[static_cast<int>(cls)];
+    d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(cls)};
+    d.severity = severity_;
+    d.cases = Batch(cases.op());
+    d.cases.append(cases, i);
+    if (one_case_of_the_op) d.cases.append(twin[0], i);
+    d.results = {x, y};
   }
-  divergences.report(report);
+  for (int cls = 0; cls < value_class_count; ++cls)
+    if (count[cls]) report(std::move(found[cls]), count[cls]);
   return compared;
 }
 
 size_t compare_units(const char* property, Severity severity, const Batch& batch, const std::string& first_name,
                      const Outcomes& first, const std::string& second_name, const Outcomes& second,
                      const ReportDivergence& report) {
-  const bool with_flags = !first.flags.empty() && !second.flags.empty();
-  size_t compared = 0;
-  ByClass divergences;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    if (!first.has_answer(i) || !second.has_answer(i)) continue;
-    ++compared;
-    const uint64_t x = first.results.get(i), y = second.results.get(i);
-    const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
-    if (same_flags && same_result(batch.op(), x, y)) continue;
-    const char* cls = x == y ? "flags" : value_class(batch, i, x, y);
-    if (!divergences.note(cls)) continue;
-    Divergence& found = divergences.first(cls);
-    found.key = {property, op_label(batch.op()), {first_name, second_name}, cls};
-    found.severity = severity;
-    found.cases = Batch(batch.op());
-    found.cases.append(batch, i);
-    found.results = {x, y};
+  SpecialOperands special(batch);
+  const DifferenceTally tally = tally_differences(batch, special, first, second);
+  for (int cls = 0; cls < value_class_count; ++cls) {
+    if (tally.count[cls] == 0) continue;
+    const size_t i = tally.first[cls];
+    report(make_divergence(property, severity, batch, i, static_cast<ValueClass>(cls), first_name, first.results.get(i), second_name,
+                           second.results.get(i)),
+           tally.count[cls]);
   }
-  divergences.report(report);
-  return compared;
+  return tally.compared;
 }
 
 }  // namespace mmafuzz

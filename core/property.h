@@ -12,12 +12,17 @@ namespace mmafuzz {
 enum class Severity { contract, accuracy, semantic };
 const char* name_of(Severity severity);
 
+/// Where in the format's range two results differ; part of a bucket's key. `flags`: equal results, other flags.
+enum class ValueClass : uint8_t { flags, normal, overflow, special, subnormal, zero_sign };
+inline constexpr int value_class_count = 6;
+const char* name_of(ValueClass cls);
+
 /// What the search knows of a bucket; triage adds the cause. One line, also for other tools to group by.
 struct BucketKey {
   std::string property;
   std::string op;  ///< "dot.f32.f16.f16.f32"
   std::vector<std::string> units;
-  std::string value_class;  ///< normal, subnormal, overflow, special or zero_sign
+  std::string value_class;  ///< name of a ValueClass
 
   std::string to_string() const;
   friend auto operator<=>(const BucketKey&, const BucketKey&) = default;
@@ -37,8 +42,32 @@ std::string op_label(const Op& op);
 /// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
 bool same_result(const Op& op, uint64_t x, uint64_t y);
 
-/// The bucket's value class, from the operands and the two results.
-const char* value_class(const Batch& batch, size_t index, uint64_t x, uint64_t y);
+/// Which cases of a batch have an infinity or NaN among their operands; each is looked at once, when first asked for.
+class SpecialOperands {
+ public:
+  explicit SpecialOperands(const Batch& batch) : batch_(&batch), state_(batch.size(), State::unknown) {}
+  bool operator[](size_t index);
+
+ private:
+  enum class State : uint8_t { unknown, none, some };
+  const Batch* batch_;
+  std::vector<State> state_;
+};
+
+/// The bucket's value class, from two results that differ and whether the case has special operands.
+ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
+
+/// How many cases of a batch two units answered, and by value class how many differ and which is the first.
+struct DifferenceTally {
+  size_t compared = 0;
+  uint64_t count[value_class_count] = {};
+  size_t first[value_class_count] = {};
+};
+DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first, const Outcomes& second);
+
+/// The divergence of two units on one case.
+Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
+                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second);
 
 /// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
 using ReportDivergence = std::function<void(Divergence, uint64_t count)>;

@@ -19,11 +19,4 @@ const Property* find_property(std::string_view name) {
   return nullptr;
 }
 
-std::vector<BoundProperty> bind_properties(const Unit& unit, const Op& op, const Registry& registry) {
-  std::vector<BoundProperty> bound;
-  for (const auto& property : all_properties())
-    if (Result<BoundProperty> one = BoundProperty::bind(*property, unit, op, registry)) bound.push_back(std::move(*one));
-  return bound;
-}
-
 }  // namespace mmafuzz

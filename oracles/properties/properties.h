@@ -24,7 +24,4 @@ const std::vector<std::unique_ptr<Property>>& all_properties();
 /// nullptr if there is none of that name.
 const Property* find_property(std::string_view name);
 
-/// Those that make sense for the unit on the op.
-std::vector<BoundProperty> bind_properties(const Unit& unit, const Op& op, const Registry& registry);
-
 }  // namespace mmafuzz

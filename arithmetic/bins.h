@@ -1,0 +1,418 @@
+// Functional coverage: names for what happened in the arithmetic of one case. A bin is one cell of a cross of classes
+// (docs/coverage.md lists the groups); a search keeps inputs that reach a new bin, as a fuzzer keeps those that reach a new
+// edge. The classes descend from the floating-point coverage models of IBM's FPgen (Aharoni et al., 2003).
+#pragma once
+
+#include "arithmetic/dot_model.h"
+#include "arithmetic/specials.h"
+#include "arithmetic/trace.h"
+
+namespace mmafuzz {
+
+/// A cross of up to five classes, laid out from bin `First` on, last class fastest.
+template <int First, int N0, int N1 = 1, int N2 = 1, int N3 = 1, int N4 = 1>
+struct BinCross {
+  static constexpr int first = First;
+  static constexpr int count = N0 * N1 * N2 * N3 * N4;
+  static constexpr int end = First + count;
+  MMAFUZZ_HD static constexpr int at(int i0, int i1 = 0, int i2 = 0, int i3 = 0, int i4 = 0) {
+    return First + (((i0 * N1 + i1) * N2 + i2) * N3 + i3) * N4 + i4;
+  }
+  MMAFUZZ_HD static constexpr int size(int dimension) {
+    return dimension == 0 ? N0 : dimension == 1 ? N1 : dimension == 2 ? N2 : dimension == 3 ? N3 : N4;
+  }
+};
+
+namespace bins {
+
+// The classes' labels are in search/bin_names.cc, which must list as many.
+using Align = BinCross<0, 2, 12, 6, 2>;          // who is shifted, shift, bits lost, sign
+using Loss = BinCross<Align::end, 4, 4, 4, 3>;   // who holds the maximum, addends gone, addends inexact, net loss
+using Floor = BinCross<Loss::end, 8, 2, 3, 2>;   // greatest exponent minus floor, c zero, zero products, loss
+using Carry = BinCross<Floor::end, 6, 6, 2, 3>;  // integer bits used, addends at the maximum, sign, c's sign
+using Cancel = BinCross<Carry::end, 10, 2, 2, 2>;  // depth, loss, sign, c takes part
+using Round = BinCross<Cancel::end, 2, 2, 8, 4>;   // sign, last bit, remainder, where
+using Result = BinCross<Round::end, 10, 4, 2>;     // value, how, sign
+using Special = BinCross<Result::end, 15, 5, 4>;   // classes of a factor pair, class of c, what else is special
+using Signs = BinCross<Special::end, 5, 3, 4>;     // negative products, sign of c, where the largest addend is
+using Block = BinCross<Signs::end, 8, 4>;          // block that holds the maximum, blocks with loss
+using Lane = BinCross<Block::end, 16, 3>;          // lane of the largest product in its block, c beside it
+using Container = BinCross<Lane::end, 2, 6>;       // operand, low bits or scale
+using Disagree = BinCross<Container::end, 16, 8>;  // who agrees with the focus unit, gap in ulp
+using Property = BinCross<Disagree::end, 16, 4>;   // property, outcome
+using Convert = BinCross<Property::end, 10, 8, 2, 2>;  // region of the destination, remainder, last bit, sign
+inline constexpr int count = Convert::end;
+static_assert(count <= 4096, "engines slow down beyond 4,096 counters");
+
+/// Classes of a factor or addend: zero, subnormal, normal, infinity, NaN.
+MMAFUZZ_HD inline int value_kind(const Number& n) {
+  switch (n.cls) {
+    case NumberClass::zero: return 0;
+    case NumberClass::infinity: return 3;
+    case NumberClass::nan: return 4;
+    default: return n.subnormal ? 1 : 2;
+  }
+}
+
+/// 1, 2, 3-4, 5-8, ... as 0, 1, 2, 3, ...
+MMAFUZZ_HD inline int log_class(int n) { return n <= 1 ? 0 : fast_bit_length(static_cast<uint64_t>(n - 1)); }
+MMAFUZZ_HD inline int capped(int n, int greatest) { return n < greatest ? n : greatest; }
+
+/// 0, 1, 2, 3-4, 5-8, 9-16, 17..F-2, F-1, F, F+1, F+2, beyond.
+MMAFUZZ_HD inline int shift_class(int shift, int f) {
+  if (shift > f + 2) return 11;
+  if (shift >= f - 1) return 7 + shift - (f - 1);
+  if (shift <= 0) return 0;
+  return shift > 16 ? 6 : 1 + log_class(shift);
+}
+
+/// What fell off below 2^unit: nothing, only the lowest bit, less than half of the unit, half, more, all bits.
+MMAFUZZ_HD inline int lost_class(uint64_t significand, int exponent, int unit) {
+  const int dropped = unit - exponent;
+  if (dropped <= 0) return 0;
+  if (dropped >= 64) return significand == 0 ? 0 : significand == 1 ? 1 : 2;
+  const uint64_t rest = significand & low_mask(dropped), half = uint64_t{1} << (dropped - 1);
+  if (rest == 0) return 0;
+  if (rest == half) return 3;
+  if (rest == low_mask(dropped)) return 5;
+  if (rest == 1) return 1;
+  return rest < half ? 2 : 4;
+}
+
+/// A shift cannot lose bits that an addend does not have, nor keep any beyond F+2 (F+1 for significands below 2).
+MMAFUZZ_HD inline bool possible_alignment(const Addend& t, int shift, int f, bool loses) {
+  const int own_bits = t.scale_exponent - t.exponent;
+  if (loses) return shift + own_bits > f;
+  const int integer_bits = fast_bit_length(t.significand) - own_bits;  // 2 for significands of 2 and more
+  return shift <= f + larger(integer_bits - 1, 0);
+}
+
+/// A remainder of `dropped` bits: none, its last bit only, below half, one below half, half, one above, above, all ones.
+MMAFUZZ_HD inline int remainder_class(uint64_t magnitude, int dropped) {
+  if (dropped <= 0) return 0;
+  if (dropped >= 64) return magnitude == 0 ? 0 : magnitude == 1 ? 1 : 2;
+  const uint64_t rest = magnitude & low_mask(dropped), half = uint64_t{1} << (dropped - 1);
+  if (rest == 0) return 0;
+  if (rest == half) return 4;
+  if (rest == 1) return 1;
+  if (rest == low_mask(dropped)) return 7;
+  if (rest + 1 == half) return 3;
+  if (rest == half + 1) return 5;
+  return rest < half ? 2 : 6;
+}
+
+/// The same from guard and sticky bits alone.
+MMAFUZZ_HD inline int remainder_class(bool guard, bool sticky) { return guard ? (sticky ? 6 : 4) : sticky ? 2 : 0; }
+
+/// +0, -0, least subnormal, subnormal, greatest subnormal, least normal, normal, greatest, infinity, NaN.
+MMAFUZZ_HD inline int result_value(const FormatFields& d, int output_fraction_bits, uint64_t encoding) {
+  const Number n = decode(d, encoding);
+  if (n.cls == NumberClass::zero) return n.negative ? 1 : 0;
+  if (n.cls == NumberClass::infinity) return 8;
+  if (n.cls == NumberClass::nan) return 9;
+  const int dropped = d.fraction_bits - output_fraction_bits;
+  const uint64_t code = ((encoding >> d.ignored_low_bits) & ~d.sign_bit()) >> dropped;
+  const uint64_t least_normal = uint64_t{1} << output_fraction_bits;
+  if (code == d.greatest_magnitude() >> dropped) return 7;
+  if (code < least_normal) return code == 1 ? 2 : code == least_normal - 1 ? 4 : 3;
+  return code == least_normal ? 5 : 6;
+}
+
+}  // namespace bins
+
+/// A trace that turns steps into bins. Sink has hit(int bin) and impossible(const char* what): the latter means that a
+/// kernel broke an invariant of its own arithmetic. Use: BinTrace t(model, operands, sink); d = evaluate_dot(model,
+/// operands, t); t.finish(d).
+template <class Sink>
+class BinTrace {
+ public:
+  static constexpr bool enabled = true;
+
+  MMAFUZZ_HD BinTrace(const DotModel& model, const DotOperands& in, Sink& sink) : m_(model), in_(in), sink_(sink) { read_operands(); }
+
+  MMAFUZZ_HD void operator()(const Step& s) {
+    const int position = s.instruction * steps_per_instruction() + s.block;
+    last_rounded_ = s.rounded;
+    switch (s.kind) {
+      case Step::Kind::special: special_step_ = true; return;
+      case Step::Kind::fused_sum:
+      case Step::Kind::second_stage: aligned_sum(s, position); break;
+      case Step::Kind::exact_sum: unaligned_sum(s, position); break;
+      case Step::Kind::ieee_add: operation(s); break;
+      case Step::Kind::ieee_fma: operation(s); break;
+      case Step::Kind::ieee_multiply: break;
+    }
+    rounding(s);
+    overflowed_ |= (s.rounded.flags & flag::overflow) != 0;
+    ++sums_;
+  }
+
+  /// The bins of the whole case; d is its result.
+  MMAFUZZ_HD void finish(uint64_t d) {
+    const int value = bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
+    const bool inexact = last_rounded_.guard || last_rounded_.sticky || (last_rounded_.flags & flag::inexact);
+    const bool inner_overflow = overflowed_ && sums_ > 1 && !(last_rounded_.flags & flag::overflow);
+    const int how = inner_overflow ? 3 : special_step_ ? 2 : inexact ? 1 : 0;
+    sink_.hit(bins::Result::at(value, how, (d >> m_.d.ignored_low_bits & m_.d.sign_bit()) != 0));
+    if (have_maximum_)
+      sink_.hit(bins::Block::at(bins::capped(maximum_block_, 7), lossy_blocks_ == 0 ? 0 : first_block_lossy_ ? (lossy_blocks_ > 1 ? 3 : 1) : 2));
+    const int negatives = negative_products_ == 0 ? 0 : negative_products_ == 1 ? 1
+                        : negative_products_ == in_.k ? 4 : negative_products_ == in_.k - 1 ? 3 : 2;
+    sink_.hit(bins::Signs::at(negatives, c_kind_ == 0 ? 2 : c_negative_, maximum_where_));
+  }
+
+ private:
+  MMAFUZZ_HD int steps_per_instruction() const { return m_.block > 0 ? (m_.k + m_.block - 1) / m_.block : 1; }
+
+  MMAFUZZ_HD static bool is_huge(const FormatFields& f, uint64_t encoding) {
+    return static_cast<int>((encoding >> f.ignored_low_bits & ~f.sign_bit()) >> f.fraction_bits) - f.bias >= f.emax() - 1;
+  }
+
+  /// Bins that the operands alone decide: specials, signs, low bits, scales, zero products.
+  MMAFUZZ_HD void read_operands() {
+    const uint64_t a_sign = m_.a.in_container(m_.a.sign_bit()), b_sign = m_.b.in_container(m_.b.sign_bit());
+    bool special = false;
+    for (int i = 0; i < in_.k; ++i) {
+      const uint64_t x = in_.a[i], y = in_.b[i];
+      negative_products_ += ((x & a_sign) != 0) != ((y & b_sign) != 0);
+      special |= is_special(m_.a, x) || is_special(m_.b, y);
+      const bool x_zero = is_zero(m_.a, x), y_zero = is_zero(m_.b, y);
+      if (x_zero != y_zero && zero_products_ < 2) zero_products_ = is_huge(x_zero ? m_.b : m_.a, x_zero ? y : x) ? 2 : 1;
+      if (x_zero && y_zero && zero_products_ == 0) zero_products_ = 1;
+    }
+    const Number c = decode(m_.c, in_.c);
+    c_kind_ = bins::value_kind(c);
+    c_negative_ = c.negative;
+    if (special || c_kind_ >= 3) special_pairs();
+    if (m_.a.ignored_low_bits) {
+      low_bits(0, m_.a, in_.a);
+      low_bits(1, m_.b, in_.b);
+    }
+    if (m_.scale_block) {
+      scales(0, m_.scale_a, in_.scale_a);
+      scales(1, m_.scale_b, in_.scale_b);
+    }
+  }
+
+  MMAFUZZ_HD void special_pairs() {
+    // What the products other than i hold: counted once, then i's own share is taken out.
+    int nans = c_kind_ == 4, plus = c_kind_ == 3 && !c_negative_, minus = c_kind_ == 3 && c_negative_;
+    for (int i = 0; i < in_.k; ++i) count_special(i, 1, nans, plus, minus);
+    for (int i = 0; i < in_.k; ++i) {
+      const Number x = decode(m_.a, in_.a[i]), y = decode(m_.b, in_.b[i]);
+      int first = bins::value_kind(x), second = bins::value_kind(y);
+      if (first > second) {
+        const int swap = first;
+        first = second;
+        second = swap;
+      }
+      if (second < 3 && c_kind_ < 3) continue;
+      int other_nans = nans, other_plus = plus, other_minus = minus;
+      count_special(i, -1, other_nans, other_plus, other_minus);
+      const bool negative = x.negative != y.negative;
+      const int elsewhere = other_nans > 0 ? 3 : (negative ? other_plus : other_minus) > 0 ? 2 : (negative ? other_minus : other_plus) > 0 ? 1 : 0;
+      sink_.hit(bins::Special::at(first * (9 - first) / 2 + second, c_kind_, elsewhere));
+    }
+  }
+  MMAFUZZ_HD void count_special(int i, int by, int& nans, int& plus, int& minus) const {
+    const Exact p = exact_product(to_exact(decode(m_.a, in_.a[i])), to_exact(decode(m_.b, in_.b[i])));
+    if (p.cls == NumberClass::nan) nans += by;
+    if (p.cls == NumberClass::infinity) (p.negative ? minus : plus) += by;
+  }
+
+  /// Low bits of tf32: zero, some set, all set; the same where the exponent is all ones and they could make a NaN.
+  MMAFUZZ_HD void low_bits(int operand, const FormatFields& f, const uint64_t* values) {
+    for (int i = 0; i < in_.k; ++i) {
+      const uint64_t low = values[i] & low_mask(f.ignored_low_bits);
+      const uint64_t code = (values[i] >> f.ignored_low_bits) & ~f.sign_bit();
+      const bool infinite = code == uint64_t(f.top_exponent_field()) << f.fraction_bits;
+      sink_.hit(bins::Container::at(operand, (infinite ? 3 : 0) + (low == 0 ? 0 : low == low_mask(f.ignored_low_bits) ? 2 : 1)));
+    }
+  }
+  /// Scales: zero or least, one, greatest, NaN, below one, above one.
+  MMAFUZZ_HD void scales(int operand, const FormatFields& f, const uint64_t* values) {
+    const int n = (in_.k + m_.scale_block - 1) / m_.scale_block;
+    const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
+    for (int i = 0; i < n; ++i) {
+      const uint64_t s = values[i] & ~f.sign_bit();
+      const int kind = s == 0 ? 0 : s == one ? 1 : s == f.greatest_magnitude() ? 2 : is_special(f, s) ? 3 : s < one ? 4 : 5;
+      sink_.hit(bins::Container::at(operand, kind));
+    }
+  }
+
+  MMAFUZZ_HD void aligned_sum(const Step& s, int position) {
+    const int f = s.kind == Step::Kind::fused_sum ? s.greatest_exponent - s.unit_exponent : m_.fraction_bits;
+    const int cut = s.greatest_exponent - f;
+    Maximum max;
+    int gone = 0, inexact = 0;
+    int64_t net_loss = 0;  // in 2^-30 of the unit, tiny remainders rounded up: only its sign is used
+    for (int i = 0; i < s.count; ++i) {
+      const Addend& t = s.addend[i];
+      if (t.significand == 0) continue;
+      max.offer(t);
+      const bool is_c = t.source == Addend::Source::c;
+      int lost = 0;
+      if (t.lost) {
+        lost = bins::lost_class(t.significand, t.exponent, cut);
+        ++inexact;
+        if (t.kept == 0) ++gone;
+        const int64_t rest = fraction_of_unit(t.significand, cut - t.exponent);
+        net_loss += t.negative ? -rest : rest;
+      }
+      if (s.kind == Step::Kind::fused_sum && !bins::possible_alignment(t, t.shift, f, t.lost)) sink_.impossible("align: bits lost and shift contradict each other");
+      sink_.hit(bins::Align::at(is_c ? 0 : 1, bins::shift_class(t.shift, f), lost, t.negative));
+    }
+    const bool any_loss = inexact > 0;
+    note_block(position, max, any_loss);
+    if (max.count) {
+      const int who = max.c ? (max.count > 1 ? 2 : 0) : max.count > 1 ? 3 : 1;
+      sink_.hit(bins::Loss::at(who, bins::capped(gone ? 1 + bins::log_class(gone) : 0, 3), bins::capped(inexact ? 1 + bins::log_class(inexact) : 0, 3),
+                               net_loss < 0 ? 0 : net_loss > 0 ? 2 : 1));
+    }
+    const int above = max.count ? max.exponent - m_.zero_exponent : 0;
+    sink_.hit(bins::Floor::at(max.count == 0 ? 7 : above <= -3 ? 0 : above >= 3 ? 6 : above + 3, c_kind_ == 0, zero_products_, any_loss));
+    const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
+    const int top = fast_bit_length(magnitude) - 1 - (s.greatest_exponent - s.unit_exponent);  // of the sum, above the greatest exponent
+    const int sign = s.sum < 0;
+    if (max.count && magnitude) {
+      if (top >= 0)
+        sink_.hit(bins::Carry::at(bins::capped(top, 5), bins::capped(bins::log_class(max.count), 5), sign, c_kind_ == 0 ? 2 : c_negative_ != sign));
+      else
+        sink_.hit(bins::Cancel::at(depth_class(-top, f), any_loss, sign, max.c));
+    } else if (max.count) {
+      sink_.hit(bins::Cancel::at(9, any_loss, 0, max.c));
+    }
+  }
+
+  /// Depth of cancellation: 1, 2, 3-4, 5-8, 9-16, to F-2, F-1, F, beyond (9: to zero).
+  MMAFUZZ_HD static int depth_class(int depth, int f) {
+    if (depth > f) return 8;
+    if (depth >= f - 1) return 6 + depth - (f - 1);
+    return depth > 16 ? 5 : bins::log_class(depth);
+  }
+
+  /// Sums without an alignment of their own (exact sums): shifts by leading bits, no loss before the rounding.
+  MMAFUZZ_HD void unaligned_sum(const Step& s, int position) {
+    Maximum max;
+    for (int i = 0; i < s.count; ++i)
+      if (s.addend[i].significand) max.offer(leading(s.addend[i]), s.addend[i].source == Addend::Source::c, s.addend[i].index);
+    for (int i = 0; i < s.count; ++i) {
+      const Addend& t = s.addend[i];
+      if (t.significand)
+        sink_.hit(bins::Align::at(t.source == Addend::Source::c ? 0 : 1, bins::shift_class(max.exponent - leading(t), m_.d.precision()), 0, t.negative));
+    }
+    note_block(position, max, s.rounded.guard || s.rounded.sticky);
+    if (max.count) cancellation(s, max.exponent, max.c);
+  }
+
+  /// An IEEE addition, or an FMA whose first two terms are factors.
+  MMAFUZZ_HD void operation(const Step& s) {
+    const bool fma = s.kind == Step::Kind::ieee_fma;
+    const Addend &x = s.addend[0], &factor = s.addend[1], &added = s.addend[fma ? 2 : 1];
+    for (int i = 0; i < s.count; ++i)
+      if (s.addend[i].significand == 0 || s.addend[i].cls != NumberClass::finite) return;
+    const int first = leading(x) + (fma ? leading(factor) : 0), second = leading(added), greatest = larger(first, second);
+    const int p = m_.d.precision();
+    const bool inexact = s.rounded.guard || s.rounded.sticky;
+    sink_.hit(bins::Align::at(1, bins::shift_class(greatest - first, p), inexact && first < second ? 2 : 0, fma ? x.negative != factor.negative : x.negative));
+    sink_.hit(bins::Align::at(0, bins::shift_class(greatest - second, p), inexact && second < first ? 2 : 0, added.negative));
+    cancellation(s, greatest, true);
+  }
+
+  MMAFUZZ_HD void cancellation(const Step& s, int greatest, bool with_c) {
+    const Number d = decode(m_.d, s.result);
+    const bool inexact = s.rounded.guard || s.rounded.sticky;
+    if (d.cls == NumberClass::zero) {
+      sink_.hit(bins::Cancel::at(9, inexact, d.negative, with_c));
+    } else if (d.cls == NumberClass::finite) {
+      const int top = d.exponent + fast_bit_length(d.significand) - 1 - greatest;
+      if (top < 0) sink_.hit(bins::Cancel::at(depth_class(-top, m_.d.precision()), inexact, d.negative, with_c));
+      else sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
+    }
+  }
+
+  MMAFUZZ_HD void rounding(const Step& s) {
+    const Rounded& r = s.rounded;
+    const FormatFields& d = m_.d;
+    const uint64_t code = s.result & ~d.sign_bit();
+    const uint64_t least_normal = uint64_t{1} << d.fraction_bits, top = static_cast<uint64_t>(d.top_exponent_field()) << d.fraction_bits;
+    const int where = code < least_normal ? 0 : (code & (least_normal - 1)) == 0 ? 2 : code >= top - least_normal ? 3 : 1;
+    int remainder;
+    if (s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage)) {
+      const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
+      remainder = bins::remainder_class(magnitude, r.quantum - s.unit_exponent);
+    } else {
+      remainder = bins::remainder_class(r.guard, r.sticky);
+    }
+    sink_.hit(bins::Round::at(r.negative, r.last, remainder, where));
+  }
+
+  /// The greatest exponent among nonzero addends, and who has it.
+  struct Maximum {
+    int exponent = INT32_MIN / 2, count = 0, lane = 0;
+    bool c = false;
+    MMAFUZZ_HD void offer(const Addend& t) { offer(t.scale_exponent, t.source == Addend::Source::c, t.index); }
+    MMAFUZZ_HD void offer(int e, bool is_c, int index) {
+      if (e < exponent) return;
+      if (e > exponent) {
+        exponent = e;
+        count = 0;
+        c = false;
+      }
+      ++count;
+      if (is_c) c = true;
+      else if (count == 1) lane = index;
+    }
+  };
+
+  MMAFUZZ_HD void note_block(int position, const Maximum& max, bool lossy) {
+    if (lossy) {
+      ++lossy_blocks_;
+      if (position == 0) first_block_lossy_ = true;
+    }
+    if (max.count == 0) return;
+    const int block = m_.block > 0 ? m_.block : 1;
+    if (!max.c || max.count > 1)
+      sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
+    // c is the first block's; later blocks join a partial sum, which holds nothing new.
+    const bool partial_sum = position > 0 && max.c && max.count == 1;
+    if (partial_sum || (have_maximum_ && max.exponent <= maximum_exponent_)) return;
+    have_maximum_ = true;
+    maximum_exponent_ = max.exponent;
+    maximum_block_ = position;
+    maximum_where_ = max.c ? 3 : max.lane == 0 ? 0 : max.lane == in_.k - 1 ? 2 : 1;
+  }
+
+  MMAFUZZ_HD static int leading(const Addend& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+
+  MMAFUZZ_HD static int64_t fraction_of_unit(uint64_t significand, int dropped) {
+    if (dropped <= 0) return 0;
+    const uint64_t rest = significand & low_mask(dropped);
+    const int64_t scaled = dropped <= 30 ? static_cast<int64_t>(rest << (30 - dropped)) : dropped - 30 >= 64 ? 0 : static_cast<int64_t>(rest >> (dropped - 30));
+    return scaled ? scaled : 1;
+  }
+
+  const DotModel& m_;
+  const DotOperands& in_;
+  Sink& sink_;
+  Rounded last_rounded_;
+  int negative_products_ = 0, zero_products_ = 0, c_kind_ = 0;
+  bool c_negative_ = false, special_step_ = false;
+  bool overflowed_ = false;
+  int sums_ = 0;
+  int lossy_blocks_ = 0;
+  bool first_block_lossy_ = false, have_maximum_ = false;
+  int maximum_exponent_ = 0, maximum_block_ = 0, maximum_where_ = 0;
+};
+
+/// The bins of a conversion or of a scalar operation's rounding to `d`.
+template <class Sink>
+MMAFUZZ_HD void rounding_bins(const FormatFields& d, const Rounded& r, Sink& sink) {
+  const int region = bins::result_value(d, d.fraction_bits, r.encoding);
+  // How near to a tie or to a representable number is not in guard and sticky; flags tell over- and underflow apart.
+  const int edge = (r.flags & flag::overflow) ? 1 : (r.flags & flag::underflow) ? 3 : (r.flags & flag::invalid) ? 5 : (r.flags & flag::denormal_operand) ? 7 : -1;
+  sink.hit(bins::Convert::at(region, bins::remainder_class(r.guard, r.sticky), r.last, r.negative));
+  if (edge >= 0) sink.hit(bins::Convert::at(region, edge, r.last, r.negative));
+}
+
+}  // namespace mmafuzz

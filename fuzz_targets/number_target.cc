@@ -1,0 +1,235 @@
+#include "fuzz_targets/number_target.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "core/case_text.h"
+#include "gpu_bridge/register.h"
+#include "oracles/default_fields.h"
+#include "oracles/families.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t focus_slots = 8;      ///< units that one coverage map tells apart
+constexpr size_t coverage_share = 4;   ///< one neighbour in so many is traced; the case itself always is
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
+  std::vector<Op> ops;
+  for (std::string line : lines) {
+    if (line.starts_with("op ")) line.erase(0, 3);
+    size_t column;
+    Result<Op> op = parse_op(line, column);
+    if (!op) throw std::runtime_error("op '" + line + "', column " + std::to_string(column + 1) + ": " + op.refusal().reason);
+    ops.push_back(*op);
+  }
+  return ops;
+}
+
+}  // namespace
+
+Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties)
+    : comparison(op, units, registry, properties), batch(op) {
+  for (size_t i = 0; i < comparison.units().size(); ++i)
+    if (const DotModel* model = comparison.model_of(i)) focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
+  if (focuses.empty()) focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr))});
+}
+
+NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties)
+    : options_(options), properties_(std::move(properties)), started_(now()), reached_(size_t(bins::count) * focus_slots) {
+  add_oracle_units(registry_);
+  add_device_units(registry_);
+  for (const Op& op : options.ops.empty() ? ops : parse_ops(options.ops)) {
+    const std::vector<std::string> units = options.units.empty() ? default_units(registry_, op) : matching_units(registry_, op, options.units);
+    if (units.empty()) continue;
+    fields_.push_back(std::make_unique<Field>(op, units, registry_, properties_));
+  }
+  if (fields_.empty()) throw std::runtime_error("none of the units evaluates any of the ops");
+  if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
+}
+
+Field& NumberTarget::load(const uint8_t* data, size_t size, EngineInput& header) {
+  header = decode_header(data, size);
+  Field& field = *fields_[header.op % fields_.size()];
+  field.batch.resize(neighbours);
+  decode_operands(data, size, field.batch, 0);
+  return field;
+}
+
+/// Fills the batch with neighbours of its first case; the selector picks which.
+void NumberTarget::expand(Field& field, const EngineInput& header, const Mutator& mutator) {
+  for (size_t i = 1; i < neighbours; ++i) {
+    copy_case(field.batch, 0, field.batch, i);
+    CounterRng rng(header.selector, i);
+    mutator.move(field.batch, i, rng);
+  }
+}
+
+void NumberTarget::run(const uint8_t* data, size_t size) {
+  EngineInput header;
+  Field& field = load(data, size, header);
+  const size_t focus = header.focus % field.focuses.size();
+  expand(field, header, field.focuses[focus].mutator);
+  look(field, focus, focus % focus_slots);
+}
+
+/// Coverage of the focus unit, then the target's checks.
+void NumberTarget::look(Field& field, size_t focus, size_t slot) {
+  struct Sink {
+    NumberTarget& target;
+    size_t slot;
+    void hit(int bin) {
+      report_bin(bin, static_cast<int>(slot));
+      uint8_t& reached = target.reached_[static_cast<size_t>(bin) * focus_slots + slot];
+      if (reached) return;
+      reached = 1;
+      ++target.reached_count_;
+      target.newest_bin_ = bin_name(bin);
+    }
+    void impossible(const char* what) {
+      std::fprintf(stderr, "mmafuzz: a kernel broke an invariant of its own arithmetic: %s\n", what);
+      std::abort();
+    }
+  } sink{*this, slot};
+  Field::Focus& f = field.focuses[focus];
+  if (compares_units()) field.comparison.run(field.batch, field.outcomes);
+  if (f.coverage.observes()) {
+    for (size_t i = 0; i < field.batch.size(); i += coverage_share) {
+      f.coverage.observe(field.batch, i, sink);
+      if (compares_units() && field.comparison.units().size() > 1) sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
+    }
+  }
+  check(field, focus);
+  ++inputs_;
+  cases_ += field.batch.size();
+  if (!options_.status.empty() && inputs_ % 256 == 0) write_status();
+}
+
+void NumberTarget::report(Divergence divergence) {
+  const std::string key = divergence.key.to_string();
+  const bool stops = divergence.severity == Severity::contract && !options_.keep_going;
+  if (log_ && !stops && log_->add(divergence)) buckets_ = log_->buckets();
+  if (!printed_.insert(key).second) return;
+  if (!log_) ++buckets_;
+  if (divergence.severity != Severity::contract) return;
+  std::fprintf(stderr, "%s\n%s", key.c_str(), divergence_record(divergence).c_str());
+  if (!stops) return;
+  // libFuzzer's minimizer keeps this token; other tools group by the line.
+  std::fprintf(stderr, "DEDUP_TOKEN: %s\n", key.c_str());
+  std::fflush(stderr);
+  std::abort();
+}
+
+size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) {
+  CounterRng rng(seed, 0);
+  EngineInput header = decode_header(data, size);
+  if (size < engine_header_bytes || rng.one_in(16)) {  // another op or focus, fresh operands
+    header.op = static_cast<uint8_t>(rng.below(static_cast<uint32_t>(fields_.size())));
+    header.focus = static_cast<uint8_t>(rng.next());
+    header.selector = static_cast<uint8_t>(rng.next());
+  }
+  Field& field = *fields_[header.op % fields_.size()];
+  if (encoded_bytes(field.comparison.op()) > max_size) return 0;
+  Batch& batch = field.batch;
+  batch.resize(neighbours);
+  const Mutator& mutator = field.focuses[header.focus % field.focuses.size()].mutator;
+  if (rng.one_in(4)) {
+    Batch fresh;
+    StructuredGenerator(field.comparison.op(), seed).fill(0, 1, fresh);
+    copy_case(fresh, 0, batch, 0);
+  } else {
+    decode_operands(data, size, batch, 0);
+    if (rng.one_in(2)) {  // go on from the neighbour that may have been the interesting one
+      CounterRng step(header.selector, 1 + rng.below(neighbours - 1));
+      mutator.move(batch, 0, step);
+    }
+    if (!rng.one_in(8)) mutator.mutate(batch, 0, rng);
+  }
+  if (rng.one_in(2)) header.selector = static_cast<uint8_t>(rng.next());
+  if (rng.one_in(8)) header.focus = static_cast<uint8_t>(rng.next());
+  const std::vector<uint8_t> bytes = encode_case(header, batch, 0);
+  std::copy(bytes.begin(), bytes.end(), data);
+  return bytes.size();
+}
+
+size_t NumberTarget::cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out, size_t max_size,
+                           uint64_t seed) {
+  CounterRng rng(seed, 1);
+  const EngineInput header = decode_header(first, first_size);
+  Field& field = *fields_[header.op % fields_.size()];
+  if (encoded_bytes(field.comparison.op()) > max_size) return 0;
+  field.batch.resize(neighbours);
+  decode_operands(first, first_size, field.batch, 0);
+  decode_operands(second, second_size, field.batch, 1);
+  field.focuses[header.focus % field.focuses.size()].mutator.cross(field.batch, 0, field.batch, 1, rng);
+  const std::vector<uint8_t> bytes = encode_case(header, field.batch, 0);
+  std::copy(bytes.begin(), bytes.end(), out);
+  return bytes.size();
+}
+
+Field& NumberTarget::field_of(const Op& op) {
+  for (auto* list : {&fields_, &others_})
+    for (const std::unique_ptr<Field>& field : *list)
+      if (field->comparison.op() == op) return *field;
+  const std::vector<std::string> units = options_.units.empty() ? default_units(registry_, op) : matching_units(registry_, op, options_.units);
+  if (units.empty()) throw std::runtime_error("no unit evaluates '" + to_text(op) + "'");
+  others_.push_back(std::make_unique<Field>(op, units, registry_, properties_));
+  return *others_.back();
+}
+
+size_t NumberTarget::replay_cases(const std::string& path) {
+  CaseReader reader(path);
+  CaseBlock block;
+  size_t cases = 0;
+  while (reader.next(block, neighbours)) {
+    Field& field = field_of(block.batch.op());
+    field.batch = block.batch;
+    for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus, focus % focus_slots);
+    cases += block.batch.size();
+  }
+  if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+  return cases;
+}
+
+std::vector<std::vector<uint8_t>> NumberTarget::encode_cases(const std::string& path) {
+  CaseReader reader(path);
+  CaseBlock block;
+  std::vector<std::vector<uint8_t>> inputs;
+  while (reader.next(block, neighbours)) {
+    for (size_t op = 0; op < fields_.size(); ++op) {
+      if (!(fields_[op]->comparison.op() == block.batch.op())) continue;
+      for (size_t i = 0; i < block.batch.size(); ++i)
+        inputs.push_back(encode_case({static_cast<uint8_t>(op), static_cast<uint8_t>(inputs.size()), 0}, block.batch, i));
+    }
+  }
+  if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+  return inputs;
+}
+
+std::string NumberTarget::decode_input(const uint8_t* data, size_t size) {
+  EngineInput header;
+  const Field& field = load(data, size, header);
+  const Field::Focus& focus = field.focuses[header.focus % field.focuses.size()];
+  return "# focus " + field.comparison.units()[focus.unit]->name() + ", neighbours " + std::to_string(header.selector) + "\n" +
+         to_text(field.comparison.op()) + "\n" + case_line(field.batch, 0) + "\n";
+}
+
+void NumberTarget::write_status() {
+  const double t = now();
+  if (t - last_status_ < 1) return;
+  last_status_ = t;
+  const std::string temporary = options_.status + ".new";
+  FILE* file = std::fopen(temporary.c_str(), "w");
+  if (!file) return;
+  std::fprintf(file, "seconds %.3f\ninputs %llu\ncases %llu\nbins %zu\ndivergences %zu\nnewest %s\n", t - started_,
+               static_cast<unsigned long long>(inputs_), static_cast<unsigned long long>(cases_), reached_count_, buckets_, newest_bin_.c_str());
+  std::fclose(file);
+  std::rename(temporary.c_str(), options_.status.c_str());
+}
+
+}  // namespace mmafuzz

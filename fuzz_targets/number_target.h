@@ -1,0 +1,79 @@
+// What the targets over numbers share: bytes to a case, the case to its neighbours, functional coverage of the input's focus
+// unit, and the reporting of divergences. A target adds its ops and its checks.
+#pragma once
+
+#include "fuzz_targets/target.h"
+#include "search/byte_codec.h"
+#include "search/comparison.h"
+#include "search/coverage.h"
+#include "search/divergence_log.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+
+/// One op of a target, with what looking at it needs.
+struct Field {
+  struct Focus {
+    size_t unit;  ///< of comparison.units()
+    Coverage coverage;
+    Mutator mutator;
+  };
+  Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties);
+
+  Comparison comparison;
+  std::vector<Focus> focuses;  ///< at least one
+  SeenClasses seen;
+  // Reused from input to input.
+  Batch batch;
+  std::vector<Outcomes> outcomes;
+};
+
+class NumberTarget : public Target {
+ public:
+  /// One input becomes this many cases: the case itself first, then neighbours, each with one thing moved.
+  static constexpr size_t neighbours = 64;
+
+  void run(const uint8_t* data, size_t size) override;
+  size_t replay_cases(const std::string& path) override;
+  std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override;
+  std::string decode_input(const uint8_t* data, size_t size) override;
+  size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) override;
+  size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out, size_t max_size,
+               uint64_t seed) override;
+  size_t divergences() const override { return buckets_; }
+
+ protected:
+  /// `ops`: the target's own, if the options name none.
+  NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties);
+
+  /// The target's checks on field.batch, whose field.outcomes are all units'. Divergences go to report().
+  virtual void check(Field& field, size_t focus) = 0;
+  /// Whether a target looks at `unit` alone (properties) or needs every unit's outcomes.
+  virtual bool compares_units() const { return true; }
+
+  void report(Divergence divergence);
+  uint64_t round() const { return inputs_; }
+
+ private:
+  Field& load(const uint8_t* data, size_t size, EngineInput& header);
+  void look(Field& field, size_t focus, size_t slot);
+  void expand(Field& field, const EngineInput& header, const Mutator& mutator);
+  void write_status();
+  Field& field_of(const Op& op);
+
+  TargetOptions options_;
+  Registry registry_;
+  Comparison::Properties properties_;
+  std::vector<std::unique_ptr<Field>> fields_;  ///< of the ops that inputs name by number
+  std::vector<std::unique_ptr<Field>> others_;  ///< of ops that only replayed files have
+  std::unique_ptr<DivergenceLog> log_;
+  std::set<std::string> printed_;
+  uint64_t inputs_ = 0, cases_ = 0;
+  size_t buckets_ = 0;
+  double last_status_ = 0, started_ = 0;
+  std::vector<uint8_t> reached_;  ///< by bin and slot, for the status
+  size_t reached_count_ = 0;
+  std::string newest_bin_;
+};
+
+}  // namespace mmafuzz

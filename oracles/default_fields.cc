@@ -1,0 +1,81 @@
+#include "oracles/default_fields.h"
+
+#include <algorithm>
+#include <map>
+
+#include "oracles/units/model_rows.h"
+#include "oracles/units/parameters.h"
+
+namespace mmafuzz {
+namespace {
+
+const char* const dots[] = {
+    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
+    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
+const char* const scalars[] = {
+    "scalar fma format=fp32 round=nearest_even nan=any", "scalar fma format=fp64 round=toward_zero nan=any",
+    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any"};
+const char* const conversions[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any"};
+
+template <size_t N>
+std::vector<Op> parse_all(const char* const (&texts)[N]) {
+  std::vector<Op> ops;
+  for (const char* text : texts) {
+    size_t column;
+    ops.push_back(*parse_op(text, column));
+  }
+  return ops;
+}
+
+}  // namespace
+
+std::vector<Op> default_ops(OpKind kind) {
+  return kind == OpKind::dot ? parse_all(dots) : kind == OpKind::scalar ? parse_all(scalars) : kind == OpKind::convert ? parse_all(conversions) : std::vector<Op>{};
+}
+
+std::vector<std::string> default_units(const Registry& registry, const Op& op) {
+  std::vector<std::string> names;
+  const auto binds = [&](const std::string& name) { return static_cast<bool>(registry.bind(name, op)); };
+  for (const char* name : {"exact", "ieee", "ieee:fma", "ieee:serial", "ieee:pairwise"})
+    if (binds(name)) names.push_back(name);
+  for (const UnitInfo& info : registry.list())
+    if (info.name.starts_with("cpu:") && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);
+  std::map<std::string, const ModelRow*> widest;  // by architecture and instruction
+  for (const ModelRow& row : model_rows()) {
+    if (!binds("model:" + row.name())) continue;
+    const ModelRow*& best = widest[row.arch + "/" + row.instruction];
+    if (!best || row.op.k > best->op.k) best = &row;
+  }
+  std::vector<std::string> seen;
+  for (const ModelRow& row : model_rows()) {
+    if (widest[row.arch + "/" + row.instruction] != &row) continue;
+    std::string arithmetic;
+    for (const char* p : {"kernel", "block", "fraction_bits", "zero_exponent", "nan", "output_fraction_bits"})
+      arithmetic += parameter_text(*find_parameter(p), row.model) + " ";
+    if (std::find(seen.begin(), seen.end(), arithmetic) != seen.end()) continue;
+    seen.push_back(arithmetic);
+    names.push_back("model:" + row.name());
+  }
+  return names;
+}
+
+std::vector<std::string> matching_units(const Registry& registry, const Op& op, const std::vector<std::string>& patterns) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const std::vector<UnitInfo> listed = registry.list();
+  for (const std::string& pattern : patterns) {
+    const bool is_glob = pattern.find('*') != std::string::npos || (pattern.find('?') != std::string::npos && pattern.find('=') == std::string::npos);
+    if (!is_glob) {
+      add(pattern);
+      continue;
+    }
+    for (const UnitInfo& info : listed)
+      if (matches_glob(pattern, info.name) && info.unavailable.empty() && registry.bind(info.name, op)) add(info.name);
+  }
+  return names;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,20 @@
+// What a search covers when it is not told: ops, and for each op the units that have their own arithmetic.
+#pragma once
+
+#include "core/registry.h"
+
+namespace mmafuzz {
+
+/// Ops of one kind: what the recorded GPUs do, block-scaled dots, and the CPU's silicon.
+std::vector<Op> default_ops(OpKind kind);
+
+/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, and of the models one for each different row,
+/// the widest k of each instruction.
+std::vector<std::string> default_units(const Registry& registry, const Op& op);
+
+/// The listed or named units that match a comma-separated list of globs and bind to the op; names that no list shows
+/// (plugin:<file>, overrides) are taken as they are. A name that does not bind is left out if it was matched by a pattern,
+/// kept (to fail with its reason) if it was named.
+std::vector<std::string> matching_units(const Registry& registry, const Op& op, const std::vector<std::string>& patterns);
+
+}  // namespace mmafuzz

@@ -1,0 +1,46 @@
+#include "search/byte_codec.h"
+
+#include <algorithm>
+
+namespace mmafuzz {
+
+size_t encoded_bytes(const Op& op) {
+  size_t bytes = engine_header_bytes;
+  for (const FieldShape& field : op.inputs()) bytes += static_cast<size_t>(field.format.storage_bytes()) * static_cast<size_t>(field.count);
+  return bytes;
+}
+
+EngineInput decode_header(const uint8_t* data, size_t size) {
+  EngineInput header;
+  if (size > 0) header.op = data[0];
+  if (size > 1) header.focus = data[1];
+  if (size > 2) header.selector = data[2];
+  return header;
+}
+
+void decode_operands(const uint8_t* data, size_t size, Batch& batch, size_t index) {
+  size_t at = std::min(size, engine_header_bytes);
+  const std::vector<FieldShape> fields = batch.op().inputs();
+  for (size_t f = 0; f < fields.size(); ++f) {
+    Column& column = batch.inputs()[f];
+    uint8_t* to = column.data() + index * column.stride();
+    const size_t n = std::min(column.stride(), size - at);
+    std::memcpy(to, data + at, n);
+    std::memset(to + n, 0, column.stride() - n);
+    at += n;
+    const int width = fields[f].format.fields().width;
+    if (width == 8 * column.element_bytes()) continue;
+    for (int i = 0; i < column.count(); ++i) column.set(index, i, column.get(index, i) & low_mask(width));
+  }
+}
+
+std::vector<uint8_t> encode_case(const EngineInput& header, const Batch& batch, size_t index) {
+  std::vector<uint8_t> bytes = {header.op, header.focus, header.selector};
+  for (const Column& column : batch.inputs()) {
+    const uint8_t* from = column.data() + index * column.stride();
+    bytes.insert(bytes.end(), from, from + column.stride());
+  }
+  return bytes;
+}
+
+}  // namespace mmafuzz

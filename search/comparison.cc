@@ -1,0 +1,181 @@
+#include "search/comparison.h"
+
+#include <stdexcept>
+
+#include "arithmetic/bins.h"
+#include "core/case_text.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t property_share = 8;  ///< one case in so many is also put through the properties of one unit
+constexpr size_t slow_share = 64;     ///< one case in so many also goes to the slow twins and the MPFR referee
+
+/// Distance of two results in units of the last place, by their encodings' order; large for specials.
+uint64_t gap_in_ulp(const FormatFields& d, uint64_t x, uint64_t y) {
+  if (is_special(d, x) || is_special(d, y)) return UINT64_MAX;
+  const auto ordered = [&](uint64_t v) {
+    const int64_t magnitude = static_cast<int64_t>((v >> d.ignored_low_bits) & ~d.sign_bit() & low_mask(d.width - d.ignored_low_bits));
+    return ((v >> d.ignored_low_bits) & d.sign_bit()) ? -magnitude : magnitude;
+  };
+  const int64_t gap = ordered(x) - ordered(y);
+  return gap < 0 ? 0 - static_cast<uint64_t>(gap) : static_cast<uint64_t>(gap);
+}
+
+int gap_class(uint64_t gap) {
+  if (gap <= 2) return static_cast<int>(gap);
+  return gap <= 4 ? 3 : gap <= 16 ? 4 : gap <= 4096 ? 5 : gap != UINT64_MAX ? 6 : 7;
+}
+
+}  // namespace
+
+void Findings::add(Divergence d, uint64_t count) {
+  if (d.key.property == "equal") differing[{d.key.units[0], d.key.units[1]}] += count;
+  Finding& finding = buckets[d.key];
+  if (finding.count == 0) {
+    finding.severity = d.severity;
+    finding.first = std::move(d);
+  }
+  finding.count += count;
+}
+
+Batch every_nth(const Batch& batch, size_t n, size_t first) {
+  Batch part(batch.op());
+  for (size_t i = first; i < batch.size(); i += n) part.append(batch, i);
+  return part;
+}
+
+Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties)
+    : op_(op) {
+  for (const std::string& name : names) {
+    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+    if (!unit) throw std::runtime_error(unit.refusal().reason);
+    units_.push_back(std::move(*unit));
+    roles_.push_back(name == "exact" ? Role::exact : name.starts_with("ieee") ? Role::ieee : name.starts_with("model:") ? Role::model : Role::other);
+  }
+  for (size_t i = 0; i < units_.size(); ++i) {
+    properties_.emplace_back();
+    for (const Property* property : properties)
+      if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry)) properties_[i].push_back(std::move(*bound));
+    std::vector<Claim> claims = units_[i]->claims();
+    if (units_[i]->name().starts_with("model:")) claims.push_back({"equals_model", "twin:" + units_[i]->name().substr(6)});
+    for (const Claim& claim : claims) {
+      if (claim.property != "equals_model") continue;
+      Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
+      if (!reference) continue;
+      contracts_.push_back({i, std::move(*reference), claim.detail.starts_with("twin:") || claim.detail == "exact:mpfr"});
+    }
+  }
+  if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
+}
+
+const DotModel* Comparison::model_of(size_t unit) const {
+  if (const DotModel* own = units_[unit]->model()) return own;
+  for (const Contract& contract : contracts_)
+    if (contract.unit == unit && contract.reference->model()) return contract.reference->model();
+  return nullptr;
+}
+
+void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes) const {
+  outcomes.resize(units_.size());
+  for (size_t i = 0; i < units_.size(); ++i) units_[i]->run(batch, outcomes[i]);
+}
+
+Findings Comparison::examine(const Batch& batch) const {
+  Findings findings;
+  findings.cases = batch.size();
+  const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
+  std::vector<Outcomes> outcomes, sampled;
+  run(batch, outcomes);
+  const Batch sample = every_nth(batch, slow_share);
+  run(sample, sampled);
+  for (const Contract& contract : contracts_) {
+    const Batch& cases = contract.slow ? sample : batch;
+    Outcomes expected;
+    contract.reference->run(cases, expected);
+    findings.compared += compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
+                                       (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
+  }
+  const Batch related = every_nth(batch, property_share);
+  for (size_t i = 0; i < units_.size(); ++i) findings.compared += examine_properties(related, i, report);
+  for (size_t i = 0; i < units_.size(); ++i)
+    for (size_t j = i + 1; j < units_.size(); ++j)
+      findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i], units_[j]->name(), outcomes[j], report);
+  return findings;
+}
+
+size_t Comparison::examine_properties(const Batch& batch, size_t unit, const ReportDivergence& report) const {
+  Outcomes base;
+  units_[unit]->run(batch, base);
+  size_t compared = 0;
+  for (const BoundProperty& property : properties_[unit]) compared += property.check(batch, base, report);
+  return compared;
+}
+
+size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
+                                 const ReportDivergence& report) const {
+  SpecialOperands special(batch);
+  size_t compared = 0;
+  const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands, size_t pair,
+                        const std::string& first_name, const Outcomes& first, const std::string& second_name, const Outcomes& second) {
+    const DifferenceTally tally = tally_differences(cases, operands, first, second);
+    compared += tally.compared;
+    for (int cls = 0; cls < value_class_count; ++cls) {
+      if (tally.count[cls] == 0 || !seen.add(pair, static_cast<ValueClass>(cls))) continue;
+      const size_t i = tally.first[cls];
+      report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name, first.results.get(i), second_name, second.results.get(i)),
+             tally.count[cls]);
+    }
+  };
+  const size_t n = units_.size();
+  for (size_t i = 0; i < contracts_.size(); ++i) {
+    const Contract& contract = contracts_[i];
+    const std::string &first = units_[contract.unit]->name(), &second = contract.reference->name();
+    Outcomes expected;
+    if (contract.slow) {  // one case of a batch now and then, so that one in slow_share is looked at over all units
+      if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
+      const Batch one = every_nth(batch, batch.size(), static_cast<size_t>(round * 2654435761u % batch.size()));
+      Outcomes given;
+      units_[contract.unit]->run(one, given);
+      contract.reference->run(one, expected);
+      SpecialOperands operands(one);
+      tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, expected);
+    } else {
+      contract.reference->run(batch, expected);
+      tell("equals_model", Severity::contract, batch, special, n * n + i, first, outcomes[contract.unit], second, expected);
+    }
+  }
+  for (size_t j = 0; j < n; ++j) {
+    if (j == focus) continue;
+    const size_t first = std::min(focus, j), second = std::max(focus, j);
+    tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first], units_[second]->name(), outcomes[second]);
+  }
+  return compared;
+}
+
+int Comparison::disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const {
+  const FormatFields& d = op_.d.fields();
+  const uint64_t own = outcomes[focus].results.get(index);
+  int agrees = 0;
+  uint64_t gap = 0;
+  for (size_t j = 0; j < units_.size(); ++j) {
+    if (j == focus || !outcomes[j].has_answer(index)) continue;
+    const uint64_t other = outcomes[j].results.get(index);
+    if (other == own) agrees |= roles_[j] == Role::exact ? 1 : roles_[j] == Role::ieee ? 2 : roles_[j] == Role::model ? 4 : 8;
+    else gap = std::max(gap, gap_in_ulp(d, own, other));
+  }
+  return bins::Disagree::at(agrees, gap_class(gap));
+}
+
+void Comparison::confirm(const Divergence& d) const {
+  if (!referee_ || d.key.property != "equal") return;
+  for (size_t i = 0; i < d.key.units.size(); ++i) {
+    if (d.key.units[i] != "exact") continue;
+    Outcomes referee;
+    referee_->run(d.cases, referee);
+    if (referee.results.get(0) != d.results[i])
+      throw std::runtime_error("the exact fast path and MPFR disagree on: " + case_line(d.cases, 0));
+  }
+}
+
+}  // namespace mmafuzz

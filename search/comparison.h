@@ -1,0 +1,97 @@
+// One op with its units, and every check that a search makes on a batch of cases: units against what they claim, claimed and
+// unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets all look at cases through this.
+#pragma once
+
+#include <map>
+
+#include "core/property.h"
+#include "core/registry.h"
+
+namespace mmafuzz {
+
+/// A bucket's count, severity and first divergence.
+struct Finding {
+  Severity severity = Severity::semantic;
+  uint64_t count = 0;
+  Divergence first;
+};
+
+/// Buckets by key, as found in some cases.
+struct Findings {
+  std::map<BucketKey, Finding> buckets;
+  uint64_t cases = 0, compared = 0;
+  std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair
+
+  void add(Divergence d, uint64_t count);
+};
+
+/// A set of small integers that pairs of units have already shown: value classes that need no second report.
+class SeenClasses {
+ public:
+  bool add(size_t pair, ValueClass cls) {
+    if (pair >= seen_.size()) seen_.resize(pair + 1);
+    const uint8_t bit = static_cast<uint8_t>(1u << static_cast<int>(cls));
+    if (seen_[pair] & bit) return false;
+    seen_[pair] |= bit;
+    return true;
+  }
+
+ private:
+  std::vector<uint8_t> seen_;
+};
+
+class Comparison {
+ public:
+  using Properties = std::vector<const Property*>;
+
+  /// Binds the units, the references that they claim to equal (of a model also its slow twin) and the properties to each. A unit that does not bind
+  /// throws std::runtime_error with the reason.
+  Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties);
+
+  const Op& op() const { return op_; }
+  const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
+
+  /// The row through which a unit's arithmetic is looked at: its own, or that of a model which it claims to equal; nullptr for
+  /// black boxes without one.
+  const DotModel* model_of(size_t unit) const;
+
+  /// Every unit's outcomes on the batch.
+  void run(const Batch& batch, std::vector<Outcomes>& outcomes) const;
+
+  /// All checks and all pairs of units, with counts. Slow twins see one case in 64, properties one in 8.
+  Findings examine(const Batch& batch) const;
+
+  /// The search loop's form: the focus unit against every other one, reporting only what `seen` does not know yet. Claims are
+  /// checked on every batch; `round` counts batches and decides when the slow parties take part. Returns the number of comparisons.
+  size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
+                       const ReportDivergence& report) const;
+
+  /// The properties on a sample of the batch, for one unit.
+  size_t examine_properties(const Batch& batch, size_t unit, const ReportDivergence& report) const;
+
+  /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
+  int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;
+
+  /// What the fast path of `exact` said of a case must be what the MPFR referee says; throws std::runtime_error otherwise.
+  void confirm(const Divergence& divergence) const;
+
+ private:
+  struct Contract {
+    size_t unit;
+    std::unique_ptr<Unit> reference;
+    bool slow;
+  };
+  enum class Role : uint8_t { exact, ieee, model, other };
+
+  Op op_;
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::vector<Role> roles_;
+  std::vector<Contract> contracts_;
+  std::unique_ptr<Unit> referee_;
+  std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
+};
+
+/// Every n-th case of a batch, from case `first` on.
+Batch every_nth(const Batch& batch, size_t n, size_t first = 0);
+
+}  // namespace mmafuzz

@@ -1,0 +1,53 @@
+// Observes what happens in the arithmetic of a case, as bins, on one focus unit: the model that the case is looked at through.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arithmetic/bins.h"
+#include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
+
+namespace mmafuzz {
+
+/// "align.product.shift=F+1.lost=half.negative": group, then one label for each class. Source of the groups: docs/coverage.md.
+std::string bin_name(int bin);
+
+/// A group of bins, for reports.
+struct BinGroup {
+  const char* name;
+  int first, count;
+};
+const std::vector<BinGroup>& bin_groups();
+
+/// The rounding of one scalar operation or conversion under IEEE 754, in the op's mode.
+Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index);
+
+class Coverage {
+ public:
+  /// `model` is the focus unit's row (of a dot; copied), or nullptr for scalar operations and conversions.
+  Coverage(const Op& op, const DotModel* model) : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {}
+
+  /// Whether this op has bins at all: a dot needs a model.
+  bool observes() const { return op_.kind == OpKind::dot ? has_model_ : op_.kind == OpKind::convert || op_.kind == OpKind::scalar; }
+
+  /// Reports each bin of one case to sink.hit(bin), some more than once.
+  template <class Sink>
+  void observe(const Batch& batch, size_t index, Sink& sink) {
+    if (op_.kind == OpKind::dot) {
+      const DotOperands& in = one_.load(batch, index);
+      BinTrace<Sink> trace(model_, in, sink);
+      trace.finish(evaluate_dot(model_, in, trace));
+    } else {
+      rounding_bins(op_.d.fields(), round_scalar_case(op_, batch, index), sink);
+    }
+  }
+
+ private:
+  Op op_;
+  bool has_model_;
+  DotModel model_;
+  DotCase one_;
+};
+
+}  // namespace mmafuzz

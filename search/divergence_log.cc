@@ -1,0 +1,87 @@
+#include "search/divergence_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "core/case_text.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view header = "mmafuzz-cases 1\n";
+constexpr std::string_view end_line = "# end of record\n";
+constexpr std::string_view severity_word = "# severity ";
+
+/// What a new writer puts first: the header of a new file, or a line end after what a killed process left half written; the
+/// reader takes the last key of such a record, which is the whole one.
+std::string opening_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (text.empty()) return std::string(header);
+  return text.ends_with(end_line) || text == header ? "" : "\n# cut off\n";
+}
+
+}  // namespace
+
+std::string divergence_record(const Divergence& d) {
+  const Op& op = d.cases.op();
+  std::string text = "# " + d.key.to_string() + "\n" + std::string(severity_word) + name_of(d.severity) + "\n# results";
+  for (const uint64_t result : d.results) text += " " + to_hex(op.d, result);
+  text += "\nproperty " + d.key.property;
+  for (const std::string& unit : d.key.units) text += " " + unit;
+  text += "\n" + to_text(op) + "\n";
+  for (size_t i = 0; i < d.cases.size(); ++i) text += case_line(d.cases, i) + "\n";
+  return text;
+}
+
+DivergenceLog::DivergenceLog(const std::string& path) : path_(path) {
+  read_segment(path, 0, [&](LoggedDivergence d) { keys_.insert(std::move(d.key)); });
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+  const std::string start = opening_line(path);
+  if (write(file_, start.data(), start.size()) != static_cast<ssize_t>(start.size()))
+    throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+}
+
+DivergenceLog::~DivergenceLog() { close(file_); }
+
+bool DivergenceLog::add(const Divergence& divergence) {
+  const std::string key = divergence.key.to_string();
+  if (!keys_.insert(key).second) return false;
+  const std::string record = divergence_record(divergence) + std::string(end_line);
+  if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
+    throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
+  return true;
+}
+
+size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return offset;
+  file.seekg(static_cast<std::streamoff>(offset));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  size_t at = text.starts_with(header) && offset == 0 ? header.size() : 0;
+  for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
+    const std::string_view body = std::string_view(text).substr(at, end - at);
+    at = end + end_line.size();
+    LoggedDivergence d;
+    const size_t key = body.rfind("# mmafuzz: divergence ");  // a half-written record may stand before a whole one
+    if (key == std::string_view::npos) continue;
+    d.text = std::string(body.substr(key));
+    const size_t key_end = d.text.find('\n');
+    const size_t severity = d.text.find(severity_word);
+    // A record that was cut off before its last line break, or lacks a part, is not whole.
+    if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' || d.text.find("\nop ") == std::string::npos) continue;
+    d.key = d.text.substr(2, key_end - 2);
+    const std::string_view word = std::string_view(d.text).substr(severity + severity_word.size());
+    d.severity = word.starts_with("contract") ? Severity::contract : word.starts_with("accuracy") ? Severity::accuracy : Severity::semantic;
+    record(std::move(d));
+  }
+  return offset + at;
+}
+
+}  // namespace mmafuzz

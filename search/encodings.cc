@@ -1,0 +1,66 @@
+#include "search/encodings.h"
+
+#include <algorithm>
+
+namespace mmafuzz {
+
+uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
+  const uint64_t mask = f.fraction_mask();
+  switch (rng.below(8)) {
+    case 0: return 0;
+    case 1: return mask;                       // all ones: the longest carry
+    case 2: return mask & (mask - 1);          // one ulp below that
+    case 3: return 1 & mask;                   // one ulp above a power of two
+    case 4: return f.fraction_bits ? uint64_t{1} << (f.fraction_bits - 1) : 0;  // 1.5: products of it normalize
+    case 5: return f.fraction_bits ? uint64_t{1} << rng.below(f.fraction_bits) : 0;
+    default: return rng.next() & mask;
+  }
+}
+
+uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
+  uint64_t code;
+  const int least = f.emin();
+  if (exponent > f.emax()) {
+    code = f.greatest_magnitude() - (fraction & 1);
+  } else if (exponent >= least) {
+    code = std::min((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
+  } else if (f.subnormals == SubnormalRule::absent) {
+    code = 0;
+  } else {
+    const int shift = least - exponent;
+    code = shift > f.fraction_bits ? fraction & 1 : ((uint64_t{1} << f.fraction_bits) | fraction) >> shift;
+  }
+  return f.in_container(code | (negative ? f.sign_bit() : 0));
+}
+
+uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+  const bool negative = rng.next() & 1;
+  switch (rng.below(8)) {
+    case 0: return f.encode_zero(negative);
+    case 1: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
+    case 2: return f.has_nan() ? f.encode_nan() : f.encode_greatest(negative);
+    case 3: return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(negative) | f.in_container(1) : f.encode_zero(negative);
+    case 4: return f.encode_greatest(negative);
+    case 5: return f.in_container(uint64_t{1} << f.fraction_bits | (negative ? f.sign_bit() : 0));  // least normal
+    case 6: return f.in_container(1 | (negative ? f.sign_bit() : 0));                               // least subnormal
+    default: return f.in_container(f.fraction_mask() | (negative ? f.sign_bit() : 0));              // greatest subnormal
+  }
+}
+
+int leading_exponent(const FormatFields& f, uint64_t encoding) {
+  const Number n = decode(f, encoding);
+  if (n.cls != NumberClass::finite) return f.emin();
+  return n.exponent + fast_bit_length(n.significand) - 1;
+}
+
+uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
+  const Number n = decode(f, encoding);
+  uint64_t fraction = (encoding >> f.ignored_low_bits) & f.fraction_mask();
+  if (n.cls == NumberClass::finite && n.subnormal) {  // its leading one becomes the implicit one
+    const int up = f.fraction_bits + 1 - fast_bit_length(fraction);
+    fraction = (fraction << up) & f.fraction_mask();
+  }
+  return encode_near(f, n.negative, exponent, fraction) | (encoding & low_mask(f.ignored_low_bits));
+}
+
+}  // namespace mmafuzz

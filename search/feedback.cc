@@ -1,0 +1,43 @@
+#include "search/feedback.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace mmafuzz {
+namespace {
+
+class FunctionalFeedback final : public Feedback {
+ public:
+  FunctionalFeedback(const Op& op, const DotModel* model) : coverage_(op, model) {}
+  int features() const override { return bins::count; }
+  void observe(const Batch& batch, FeatureCounts& counts) const override {
+    if (!coverage_.observes()) return;
+    Coverage coverage = coverage_;  // its scratch space is per thread
+    for (size_t i = 0; i < batch.size(); ++i) {
+      counts.start_case(i);
+      coverage.observe(batch, i, counts);
+    }
+  }
+
+ private:
+  Coverage coverage_;
+};
+
+class NoFeedback final : public Feedback {
+ public:
+  int features() const override { return 0; }
+  void observe(const Batch&, FeatureCounts&) const override {}
+};
+
+}  // namespace
+
+void FeatureCounts::impossible(const char* what) {
+  std::fprintf(stderr, "mmafuzz: a kernel broke an invariant of its own arithmetic: %s\n", what);
+  std::abort();
+}
+
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) { return std::make_unique<FunctionalFeedback>(op, model); }
+
+std::unique_ptr<Feedback> make_no_feedback() { return std::make_unique<NoFeedback>(); }
+
+}  // namespace mmafuzz

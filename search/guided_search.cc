@@ -1,0 +1,101 @@
+#include "search/guided_search.h"
+
+namespace mmafuzz {
+
+GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed)
+    : op_(op), seed_(seed), generator_(op, seed), focuses_(std::move(focuses)), corpus_(op) {
+  for (const Focus& focus : focuses_) {
+    mutators_.emplace_back(op, focus.hints);
+    Known known;
+    known.hits.resize(static_cast<size_t>(focus.feedback->features()));
+    known.cases.resize(known.hits.size());
+    known_.push_back(std::move(known));
+  }
+}
+
+size_t GuidedSearch::reached() const {
+  size_t sum = 0;
+  for (const Known& known : known_) sum += known.reached.size();
+  return sum;
+}
+
+/// A kept case, rare features first: the least hit of three drawn ones.
+size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
+  int best = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
+  for (int i = 0; i < 2; ++i) {
+    const int other = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
+    if (known.hits[static_cast<size_t>(other)] < known.hits[static_cast<size_t>(best)]) best = other;
+  }
+  const std::vector<uint32_t>& cases = known.cases[static_cast<size_t>(best)];
+  return cases[rng.below(static_cast<uint32_t>(cases.size()))];
+}
+
+void GuidedSearch::propose(uint64_t chunk, size_t count, Batch& batch) const {
+  const size_t focus = static_cast<size_t>(chunk % focuses_.size());
+  const Known& known = known_[focus];
+  const Mutator& mutator = mutators_[focus];
+  // Fresh cases first, all from one stream; then some of them are replaced or moved.
+  generator_.fill(chunk * count, count, batch);
+  for (size_t i = 0; i < count; ++i) {
+    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, chunk * count + i);
+    const uint32_t kind = rng.below(16);
+    if (kind < 5) continue;
+    if (kind == 5 || known.reached.empty()) {
+      mutator.mutate(batch, i, rng);
+      continue;
+    }
+    copy_case(corpus_, pick(known, rng), batch, i);
+    if (kind >= 14) mutator.cross(batch, i, corpus_, pick(known, rng), rng);
+    if (kind != 14) mutator.mutate(batch, i, rng);
+  }
+}
+
+GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, const Batch& batch) const {
+  Observation seen;
+  seen.focus = static_cast<size_t>(chunk % focuses_.size());
+  seen.cases = Batch(op_);
+  const Known& known = known_[seen.focus];
+  FeatureCounts counts(focuses_[seen.focus].feedback->features());
+  focuses_[seen.focus].feedback->observe(batch, counts);
+  size_t last = SIZE_MAX;  // a case that reaches several new features is kept once
+  for (const int feature : counts.reached()) {
+    seen.reached.push_back({feature, counts.count(feature)});
+    if (known.cases[static_cast<size_t>(feature)].size() >= representatives) continue;
+    const size_t index = counts.first_case(feature);
+    if (index != last) seen.cases.append(batch, index);
+    last = index;
+    seen.kept.push_back({feature, seen.cases.size() - 1});
+  }
+  return seen;
+}
+
+void GuidedSearch::learn(const Observation& seen) {
+  Known& known = known_[seen.focus];
+  for (const auto& [feature, hits] : seen.reached) {
+    uint64_t& total = known.hits[static_cast<size_t>(feature)];
+    if (total == 0) {
+      known.reached.push_back(feature);
+      newest_ = {static_cast<int>(seen.focus), feature};
+    }
+    total += hits;
+  }
+  std::vector<uint32_t> position(seen.cases.size(), UINT32_MAX);
+  for (const auto& [feature, index] : seen.kept) {
+    std::vector<uint32_t>& cases = known.cases[static_cast<size_t>(feature)];
+    if (cases.size() >= representatives) continue;
+    if (position[index] == UINT32_MAX) {
+      position[index] = static_cast<uint32_t>(corpus_.size());
+      corpus_.append(seen.cases, index);
+      corpus_focus_.push_back(static_cast<uint32_t>(seen.focus));
+    }
+    cases.push_back(position[index]);
+  }
+}
+
+size_t GuidedSearch::import(const Batch& batch) {
+  const size_t before = corpus_.size();
+  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(observe(focus, batch));
+  return corpus_.size() - before;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,78 @@
+// A search that proposes cases, observes which features they reach and keeps those that reach something new: the engine of
+// `fuzz`, of campaigns and of the mutant bench. Proposing and observing are pure functions of what was learned before, so
+// that chunks may run on many threads; learning happens in chunk order, so that a seed decides the whole run.
+#pragma once
+
+#include "search/feedback.h"
+#include "search/mutator.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+
+class GuidedSearch {
+ public:
+  /// A unit through which cases are looked at; each has its own map, so that one unit's corners do not hide another's.
+  struct Focus {
+    std::string unit;
+    CornerHints hints;
+    std::unique_ptr<Feedback> feedback;
+  };
+
+  /// What one chunk reached, by the focus unit of that chunk.
+  struct Observation {
+    size_t focus = 0;
+    std::vector<std::pair<int, uint32_t>> reached;  ///< feature, hits
+    std::vector<std::pair<int, size_t>> kept;       ///< feature, position in `cases`
+    Batch cases;
+  };
+
+  GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed);
+
+  /// Cases 0 .. count-1 of a chunk.
+  void propose(uint64_t chunk, size_t count, Batch& batch) const;
+
+  /// Looks at a chunk's cases through its focus unit.
+  Observation observe(uint64_t chunk, const Batch& batch) const;
+
+  /// Takes an observation in; call in chunk order for reproducible runs.
+  void learn(const Observation& observation);
+
+  /// Looks at given cases through every focus unit and learns (seeds, another worker's corpus). Returns the number of cases kept.
+  size_t import(const Batch& batch);
+
+  const Op& op() const { return op_; }
+  size_t focus_count() const { return focuses_.size(); }
+  const std::string& focus_unit(size_t focus) const { return focuses_[focus].unit; }
+  /// Features reached by one focus unit, with their hits.
+  uint64_t hits(size_t focus, int feature) const { return known_[focus].hits[static_cast<size_t>(feature)]; }
+  size_t reached(size_t focus) const { return known_[focus].reached.size(); }
+  size_t reached() const;
+  /// Every kept case of all focus units, in the order in which they were found.
+  const Batch& corpus() const { return corpus_; }
+  /// The focus unit that case `index` of the corpus was kept for.
+  size_t corpus_focus(size_t index) const { return corpus_focus_[index]; }
+  /// The newest feature: focus and feature; {-1, -1} at first.
+  std::pair<int, int> newest() const { return newest_; }
+
+ private:
+  static constexpr size_t representatives = 4;  ///< cases kept for a feature
+  struct Known {
+    std::vector<uint64_t> hits;
+    std::vector<int> reached;
+    std::vector<std::vector<uint32_t>> cases;  ///< by feature, positions in the corpus
+  };
+
+  size_t pick(const Known& known, CounterRng& rng) const;
+
+  Op op_;
+  uint64_t seed_;
+  StructuredGenerator generator_;
+  std::vector<Focus> focuses_;
+  std::vector<Mutator> mutators_;
+  std::vector<Known> known_;
+  Batch corpus_;
+  std::vector<uint32_t> corpus_focus_;
+  std::pair<int, int> newest_ = {-1, -1};
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,392 @@
+#include "search/mutator.h"
+
+#include <algorithm>
+
+#include "arithmetic/ieee_operations.h"
+#include "search/encodings.h"
+
+namespace mmafuzz {
+namespace {
+
+/// value in low..high; low where the range is empty.
+int bounded(int value, int low, int high) { return std::max(low, std::min(value, high)); }
+
+/// The moves of a dot. An addend is a product 0..k-1, or c at position k.
+class DotMoves {
+ public:
+  DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)
+      : op_(op), hints_(hints), rng_(rng), index_(index), a_(batch.inputs()[0]), b_(batch.inputs()[1]), c_(batch.inputs()[2]),
+        batch_(batch), fa_(op.a.fields()), fb_(op.b.fields()), fc_(op.c.fields()), fd_(op.d.fields()) {}
+
+  void any() {
+    switch (rng_.below(24)) {
+      case 0:
+      case 1:
+      case 2: return shift_to_limit();
+      case 3:
+      case 4: return cancel();
+      case 5: return set_fraction();
+      case 6:
+      case 7: return step_ulp();
+      case 8:
+      case 9: return tie_output();
+      case 10:
+      case 11: return to_exponent(hints_.floor + rng_.between(-3, 3));
+      case 12: return to_exponent(rng_.one_in(2) ? fd_.emax() + rng_.between(-6, 3) : fd_.emin() + rng_.between(-fd_.fraction_bits - 3, 3));
+      case 13: return special();
+      case 14: return low_bits();
+      case 15: return op_.has_scales() ? scales() : step_ulp();
+      case 16: return copy_addend();
+      case 17: return swap_or_negate();
+      case 18: return clear();
+      case 19: return fill_block();
+      case 20: return rotate();
+      case 21: return random_bits();
+      case 22: return shift_one();
+      default: return zero_beside_huge();
+    }
+  }
+
+ private:
+  int any_product() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k))); }
+  int any_addend() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k) + 1)); }
+  uint64_t a(int i) const { return a_.get(index_, i); }
+  uint64_t b(int i) const { return b_.get(index_, i); }
+  uint64_t c() const { return c_.get(index_); }
+  void set_a(int i, uint64_t v) { a_.set(index_, i, v); }
+  void set_b(int i, uint64_t v) { b_.set(index_, i, v); }
+  void set_c(uint64_t v) { c_.set(index_, 0, v); }
+
+  bool is_zero(int i) const {
+    if (i == op_.k) return decode(fc_, c()).cls != NumberClass::finite;
+    return decode(fa_, a(i)).cls != NumberClass::finite || decode(fb_, b(i)).cls != NumberClass::finite;
+  }
+  /// The exponent that an aligning adder uses, scales aside.
+  int exponent(int i) const {
+    if (i == op_.k) return decode(fc_, c()).scale_exponent;
+    return decode(fa_, a(i)).scale_exponent + decode(fb_, b(i)).scale_exponent;
+  }
+  /// Moves an addend so that its exponent is about e; zeros become powers of two or patterns.
+  void set_exponent(int i, int e) {
+    if (i == op_.k) {
+      set_c(is_zero(i) ? encode_near(fc_, rng_.next() & 1, e, draw_fraction(fc_, rng_)) : with_exponent(fc_, c(), e));
+      return;
+    }
+    // The factors share the exponent where their formats hold it, nearly in halves or as it was.
+    const int slack = rng_.between(-2, 2);
+    int ea = rng_.one_in(2) ? leading_exponent(fa_, a(i)) : e / 2 + slack;
+    ea = bounded(ea, std::max(fa_.emin(), e - fb_.emax()), std::min(fa_.emax(), e - fb_.emin() + fb_.fraction_bits));
+    ea = bounded(ea, fa_.emin() - fa_.fraction_bits, fa_.emax());
+    if (is_zero(i)) {
+      set_a(i, encode_near(fa_, rng_.next() & 1, ea, draw_fraction(fa_, rng_)));
+      set_b(i, encode_near(fb_, rng_.next() & 1, e - ea, draw_fraction(fb_, rng_)));
+    } else {
+      set_a(i, with_exponent(fa_, a(i), ea));
+      set_b(i, with_exponent(fb_, b(i), e - ea));
+    }
+  }
+  /// A power of two as a product.
+  void set_power(int i, bool negative, int e) {
+    int ea = bounded(e / 2, fa_.emin() - fa_.fraction_bits, fa_.emax());
+    ea = bounded(ea, e - fb_.emax(), e - fb_.emin() + fb_.fraction_bits);
+    set_a(i, encode_near(fa_, negative, ea, 0));
+    set_b(i, encode_near(fb_, false, e - ea, 0));
+  }
+  /// Position of the addend with the greatest exponent; k (c) if all are zero.
+  int greatest() const {
+    int best = op_.k;
+    for (int i = 0; i < op_.k; ++i)
+      if (!is_zero(i) && (is_zero(best) || exponent(i) > exponent(best))) best = i;
+    return best;
+  }
+
+  void shift_to_limit() {
+    const int top = greatest(), f = hints_.fraction_bits;
+    const int shift = rng_.one_in(4) ? rng_.between(0, 16) : f + rng_.between(-2, 2);
+    int i = any_addend();
+    if (i == top) i = (i + 1) % (op_.k + 1);
+    set_exponent(i, exponent(top) - shift);
+    if (rng_.one_in(2)) all_ones(i);
+  }
+  void all_ones(int i) {
+    if (i == op_.k) {
+      set_c(c() | fc_.in_container(fc_.fraction_mask()));
+    } else {
+      set_a(i, a(i) | fa_.in_container(fa_.fraction_mask()));
+      if (rng_.one_in(2)) set_b(i, b(i) | fb_.in_container(fb_.fraction_mask()));
+    }
+    tame(i);
+  }
+  /// Setting fraction bits must not have made a NaN.
+  void tame(int i) {
+    const auto finite = [](const FormatFields& f, uint64_t v) {
+      const Number n = decode(f, v);
+      return n.cls == NumberClass::nan || n.cls == NumberClass::infinity ? f.encode_greatest(n.negative) : v;
+    };
+    if (i == op_.k) return set_c(finite(fc_, c()));
+    set_a(i, finite(fa_, a(i)));
+    set_b(i, finite(fb_, b(i)));
+  }
+  void shift_one() {
+    const int i = any_addend();
+    set_exponent(i, exponent(i) + rng_.between(-3, 3));
+  }
+  /// Another addend becomes minus this one, exactly or off by one low bit.
+  void cancel() {
+    const int i = any_product();
+    if (rng_.one_in(2)) {
+      Exact p = exact_product(to_exact(decode(fa_, a(i))), to_exact(decode(fb_, b(i))));
+      if (p.cls != NumberClass::finite) return;
+      p.negative = !p.negative;
+      RoundingRule rule;
+      rule.overflow = Overflow::saturate;
+      rule.rounding = Rounding::toward_zero;
+      uint64_t value = round_exact(fc_, p, rule).encoding;
+      if (rng_.one_in(2)) value ^= fc_.in_container(uint64_t{1} << rng_.below(uint32_t(fc_.fraction_bits) + 1));
+      set_c(value);
+    } else {
+      const int j = any_product();
+      if (i == j) return;
+      set_a(j, a(i) ^ travelling_sign(fa_));
+      set_b(j, b(i));
+      if (rng_.one_in(2)) set_a(j, a(j) ^ fa_.in_container(uint64_t{1} << rng_.below(uint32_t(fa_.fraction_bits) + 1)));
+    }
+  }
+  void set_fraction() {
+    const int i = any_addend();
+    const auto patterned = [&](const FormatFields& f, uint64_t v) {
+      const uint64_t mask = f.in_container(f.fraction_mask());
+      return (v & ~mask) | f.in_container(draw_fraction(f, rng_));
+    };
+    if (i == op_.k) set_c(patterned(fc_, c()));
+    else if (rng_.one_in(2)) set_a(i, patterned(fa_, a(i)));
+    else set_b(i, patterned(fb_, b(i)));
+  }
+  void step_ulp() {
+    const int i = any_addend();
+    const auto stepped = [&](const FormatFields& f, uint64_t v) {
+      const uint64_t sign = v & travelling_sign(f), magnitude = v & ~travelling_sign(f) & f.container_mask();
+      const uint64_t step = f.in_container(uint64_t{1} << (rng_.one_in(4) ? rng_.below(uint32_t(f.fraction_bits) + 1) : 0));
+      const uint64_t limit = f.container_mask() & ~travelling_sign(f);
+      return rng_.one_in(2) ? (magnitude + step <= limit ? sign | (magnitude + step) : v) : magnitude >= step ? sign | (magnitude - step) : v;
+    };
+    if (i == op_.k) set_c(stepped(fc_, c()));
+    else if (rng_.one_in(2)) set_a(i, stepped(fa_, a(i)));
+    else set_b(i, stepped(fb_, b(i)));
+  }
+  /// An addend of half an ulp of the result as the greatest addend suggests it, and perhaps a tiny one beside it.
+  void tie_output() {
+    const int top = greatest();
+    if (is_zero(top)) return;
+    const int e = exponent(top) + rng_.between(-1, 4);
+    const int half = std::max(e, fd_.emin()) - fd_.fraction_bits - 1;
+    const bool negative = rng_.next() & 1;
+    int i = any_product();
+    if (i == top) i = (i + 1) % op_.k;
+    set_power(i, negative, half);
+    if (rng_.one_in(2)) {
+      int j = any_product();
+      if (j == top || j == i) return;
+      set_power(j, rng_.next() & 1, half - rng_.between(1, 6));
+    }
+  }
+  /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
+  void to_exponent(int e) {
+    const int top = greatest();
+    if (is_zero(top)) return set_exponent(any_addend(), e);
+    const int by = e - exponent(top);
+    const int block = std::max(1, std::min(hints_.block, op_.k));
+    switch (rng_.below(4)) {
+      case 0: return set_exponent(any_addend(), e);
+      case 1: {
+        const int first = static_cast<int>(rng_.below(static_cast<uint32_t>((op_.k + block - 1) / block))) * block;
+        for (int i = first; i < std::min(first + block, op_.k); ++i)
+          if (!is_zero(i)) set_exponent(i, exponent(i) + by);
+        return;
+      }
+      default:
+        for (int i = 0; i <= op_.k; ++i)
+          if (!is_zero(i)) set_exponent(i, exponent(i) + by);
+        if (rng_.one_in(4)) set_c(fc_.encode_zero(rng_.next() & 1));
+    }
+  }
+  void special() {
+    const int i = any_addend();
+    if (i == op_.k) set_c(draw_special(fc_, rng_));
+    else if (rng_.one_in(2)) set_a(i, draw_special(fa_, rng_));
+    else set_b(i, draw_special(fb_, rng_));
+  }
+  void low_bits() {
+    const auto noisy = [&](const FormatFields& f, uint64_t v) {
+      const uint64_t mask = low_mask(f.ignored_low_bits);
+      const uint64_t low = rng_.below(4) == 0 ? 0 : rng_.one_in(3) ? mask : rng_.one_in(2) ? (mask >> 1) + 1 : rng_.next() & mask;
+      if (rng_.one_in(8)) v = f.encode_infinity(rng_.next() & 1);
+      return (v & ~mask) | low;
+    };
+    const int i = any_product();
+    if (fa_.ignored_low_bits == 0) return step_ulp();
+    if (rng_.one_in(2)) set_a(i, noisy(fa_, a(i)));
+    else set_b(i, noisy(fb_, b(i)));
+  }
+  void scales() {
+    const size_t column = rng_.one_in(2) ? 3 : 4;
+    const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
+    const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scales())));
+    uint64_t s = batch_.inputs()[column].get(index_, i);
+    switch (rng_.below(8)) {
+      case 0: s = 0; break;
+      case 1: s = uint64_t(f.bias) << f.fraction_bits; break;
+      case 2: s = f.greatest_magnitude(); break;
+      case 3: s = f.encode_nan(); break;
+      case 4: s = rng_.next(); break;
+      default: s += static_cast<uint64_t>(static_cast<int64_t>(rng_.between(-2, 2))) << (rng_.one_in(2) ? f.fraction_bits : 0); break;
+    }
+    batch_.inputs()[column].set(index_, i, s & f.container_mask());
+  }
+  void copy_addend() {
+    const int i = any_product();
+    const int copies = rng_.one_in(3) ? op_.k : 1;
+    for (int n = 0; n < copies; ++n) {
+      const int j = copies == 1 ? any_product() : n;
+      set_a(j, a(i));
+      set_b(j, b(i));
+    }
+  }
+  void swap_or_negate() {
+    const int i = any_addend(), j = any_product();
+    if (i == op_.k) return set_c(c() ^ travelling_sign(fc_));
+    if (rng_.one_in(2)) return set_a(i, a(i) ^ travelling_sign(fa_));
+    const uint64_t x = a(i), y = b(i);
+    set_a(i, a(j));
+    set_b(i, b(j));
+    set_a(j, x);
+    set_b(j, y);
+  }
+  /// Zeroes one addend, c, or all but two.
+  void clear() {
+    const int keep = any_product(), other = any_product();
+    switch (rng_.below(4)) {
+      case 0: return set_c(fc_.encode_zero(rng_.one_in(3)));
+      case 1:
+        for (int i = 0; i < op_.k; ++i)
+          if (i != keep && i != other) {
+            set_a(i, fa_.encode_zero(false));
+            set_b(i, fb_.encode_zero(false));
+          }
+        return;
+      default:
+        set_a(keep, fa_.encode_zero(rng_.one_in(4)));
+        if (rng_.one_in(2)) set_b(keep, fb_.encode_zero(false));
+    }
+  }
+  /// Products of one sign at the greatest exponent: the longest carries. All ones or the copied product.
+  void fill_block() {
+    const int top = greatest();
+    const int e = is_zero(top) ? rng_.between(-4, 4) : exponent(top);
+    const bool negative = rng_.next() & 1, ones = rng_.one_in(2);
+    const int count = rng_.one_in(2) ? op_.k : rng_.between(2, std::max(2, op_.k));
+    for (int i = 0; i < std::min(count, op_.k); ++i) {
+      const int ea = bounded(e / 2, std::max(fa_.emin(), e - fb_.emax()), fa_.emax());
+      set_a(i, encode_near(fa_, negative, ea, ones ? fa_.fraction_mask() : draw_fraction(fa_, rng_)));
+      set_b(i, encode_near(fb_, false, e - ea, ones ? fb_.fraction_mask() : draw_fraction(fb_, rng_)));
+    }
+    if (rng_.one_in(2)) set_c(encode_near(fc_, negative, e + rng_.between(0, 2), fc_.fraction_mask()));
+  }
+  void rotate() {
+    const int block = std::max(1, std::min(hints_.block, op_.k));
+    const int by = rng_.one_in(2) ? block : 1 + any_product();
+    for (Column* column : {&a_, &b_}) {
+      std::vector<uint64_t> values(static_cast<size_t>(op_.k));
+      column->unpack(index_, values.data());
+      std::rotate(values.begin(), values.begin() + by % op_.k, values.end());
+      for (int i = 0; i < op_.k; ++i) column->set(index_, i, values[static_cast<size_t>(i)]);
+    }
+  }
+  void random_bits() {
+    const int i = any_addend();
+    const auto noisy = [&](const FormatFields& f, uint64_t v) {
+      return (rng_.one_in(2) ? v ^ (uint64_t{1} << rng_.below(f.width)) : rng_.next()) & f.container_mask();
+    };
+    if (i == op_.k) set_c(noisy(fc_, c()));
+    else if (rng_.one_in(2)) set_a(i, noisy(fa_, a(i)));
+    else set_b(i, noisy(fb_, b(i)));
+  }
+  /// A zero product whose other factor is huge, everything else tiny or as it is.
+  void zero_beside_huge() {
+    const int i = any_product();
+    set_a(i, fa_.encode_zero(rng_.next() & 1));
+    set_b(i, rng_.one_in(3) ? fb_.encode_zero(rng_.next() & 1) : encode_near(fb_, rng_.next() & 1, fb_.emax() - rng_.between(0, 2), draw_fraction(fb_, rng_)));
+  }
+
+  const Op& op_;
+  const CornerHints& hints_;
+  CounterRng& rng_;
+  size_t index_;
+  Column &a_, &b_, &c_;
+  Batch& batch_;
+  const FormatFields &fa_, &fb_, &fc_, &fd_;
+};
+
+/// Operands of scalar operations and conversions: one element, one step.
+void move_elements(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
+  const std::vector<FieldShape> fields = op.inputs();
+  const size_t column = rng.below(static_cast<uint32_t>(fields.size()));
+  const FormatFields& f = fields[column].format.fields();
+  const int element = static_cast<int>(rng.below(static_cast<uint32_t>(fields[column].count)));
+  Column& values = batch.inputs()[column];
+  uint64_t v = values.get(index, element);
+  switch (f.integer ? 6 + rng.below(2) : rng.below(9)) {
+    case 0:
+    case 1: v += f.in_container(1); break;
+    case 2:
+    case 3: v -= f.in_container(1); break;
+    case 4: v = with_exponent(f, v, leading_exponent(f, v) + rng.between(-2, 2)); break;
+    case 5: v = draw_special(f, rng); break;
+    case 6: v ^= uint64_t{1} << rng.below(f.width); break;
+    case 7: v = rng.next(); break;
+    default: v = (v & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng)); break;
+  }
+  values.set(index, element, v & f.container_mask());
+}
+
+}  // namespace
+
+CornerHints corner_hints(const DotModel* model) {
+  CornerHints hints;
+  if (!model) return hints;
+  if (model->fraction_bits > 0) hints.fraction_bits = model->fraction_bits;
+  if (model->block > 0) hints.block = model->block;
+  if (model->zero_exponent != 0) hints.floor = model->zero_exponent;
+  return hints;
+}
+
+void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
+  if (op_.kind == OpKind::dot && !op_.a.fields().integer) DotMoves(op_, hints_, batch, index, rng).any();
+  else move_elements(op_, batch, index, rng);
+}
+
+void Mutator::mutate(Batch& batch, size_t index, CounterRng& rng) const {
+  const int moves = rng.between(1, 3);
+  for (int i = 0; i < moves; ++i) move(batch, index, rng);
+}
+
+void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const {
+  // Factor pairs stay together: a and b take the same positions.
+  const bool pairs = op_.kind == OpKind::dot;
+  const uint64_t mask = rng.next() | (rng.one_in(2) ? rng.next() : 0);
+  for (size_t column = 0; column < batch.inputs().size(); ++column) {
+    Column& into = batch.inputs()[column];
+    const uint64_t take = pairs && column < 2 ? mask : rng.next();
+    for (int i = 0; i < into.count(); ++i)
+      if (take >> (i & 63) & 1) into.set(index, i, other.inputs()[column].get(other_index, i));
+  }
+}
+
+void copy_case(const Batch& source, size_t from, Batch& target, size_t to) {
+  for (size_t column = 0; column < source.inputs().size(); ++column) {
+    const Column& values = source.inputs()[column];
+    std::memcpy(target.inputs()[column].data() + to * values.stride(), values.data() + from * values.stride(), values.stride());
+  }
+}
+
+}  // namespace mmafuzz

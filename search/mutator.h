@@ -1,0 +1,38 @@
+// Moves from one case to a neighbour that an adder would tell apart: an exponent onto an alignment limit, a cancellation to a
+// chosen depth, dropped bits, ties of the output, range ends, specials, scales. One implementation serves every front end.
+#pragma once
+
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/dot_model.h"
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+/// Where the corners of the unit under test are thought to be. Without a model: typical values.
+struct CornerHints {
+  int fraction_bits = 24;  ///< F
+  int block = 8;           ///< products per fused step
+  int floor = -132;        ///< exponent that zero terms read
+};
+CornerHints corner_hints(const DotModel* model);
+
+class Mutator {
+ public:
+  Mutator(const Op& op, const CornerHints& hints) : op_(op), hints_(hints) {}
+
+  /// One to three moves on case `index`, in place. Every result is a valid case of the op.
+  void mutate(Batch& batch, size_t index, CounterRng& rng) const;
+  /// Exactly one move.
+  void move(Batch& batch, size_t index, CounterRng& rng) const;
+  /// Takes part of the operands of another case of the same op.
+  void cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const;
+
+ private:
+  Op op_;
+  CornerHints hints_;
+};
+
+/// Copies case `from` of a batch over case `to` of another of the same op.
+void copy_case(const Batch& source, size_t from, Batch& target, size_t to);
+
+}  // namespace mmafuzz
