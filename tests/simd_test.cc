@@ -7,6 +7,7 @@
 #include "core/case_text.h"
 #include "oracles/units/function_unit.h"
 #include "oracles/units/model_rows.h"
+#include "oracles/units/parameters.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 
@@ -37,6 +38,28 @@ TEST_P(VectorKernel, EqualsTheScalarKernel) {
   Batch batch;
   StructuredGenerator(row.op, 17).fill(0, case_count(20000, 1000000), batch);
   expect_equal(row.model, batch);
+}
+
+/// An overridden row takes the vector kernel only if that kernel knows the parameter.
+TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 23).fill(0, case_count(6000, 200000), batch);
+  for (const Parameter& p : parameters()) {
+    const int64_t own = p.get(row.model);
+    std::vector<int64_t> values = {own - 1, own + 1};
+    for (size_t word = 0; word < p.words.size(); ++word) values.push_back(int64_t(word));
+    for (const int64_t value : values) {
+      if (value == own || value < p.least || (p.words.empty() ? value > p.greatest : value >= int64_t(p.words.size()))) continue;
+      DotModel changed = row.model;
+      p.set(changed, value);
+      const std::string text = std::string(p.name) + "=" + parameter_text(p, changed);
+      const Result<DotModel> model = with_overrides(row.model, text);
+      if (!model || !FusedSumSimd::supports(*model) || model->k != row.op.k) continue;
+      SCOPED_TRACE(text);
+      expect_equal(*model, batch);
+    }
+  }
 }
 
 TEST_P(VectorKernel, EqualsTheScalarKernelForShortDotsAndAnyNumberOfThem) {
