@@ -81,11 +81,11 @@ TEST(RandomGenerators, SpreadIsFiniteAndReachesEveryExponentFieldAndSign) {
   }
 }
 
-TEST(RandomGenerators, NormalHasMeanZeroAndVarianceOne) {
+TEST(RandomGenerators, NormalHasTheMomentsAndTailsOfTheNormalDistribution) {
   size_t columns = 0;
   for (const Op& op : operations()) {
     if (op.a.fields().fraction_bits < 7) continue;  // coarse formats round the variance away
-    double sum = 0, squares = 0, count = 0;
+    double sum = 0, squares = 0, count = 0, beyond[5] = {};
     each_number(op, RandomKind::normal, 20000, [&](const FieldShape& field, uint64_t code) {
       const Number n = decode(field.format.fields(), code);
       ASSERT_TRUE(n.cls == NumberClass::finite || n.cls == NumberClass::zero);
@@ -93,10 +93,15 @@ TEST(RandomGenerators, NormalHasMeanZeroAndVarianceOne) {
       sum += value;
       squares += value * value;
       ++count;
+      for (int sigma = 1; sigma < 5; ++sigma) beyond[sigma] += std::fabs(value) > sigma;
     });
     ++columns;
     EXPECT_LT(std::fabs(sum / count), 5 / std::sqrt(count)) << to_text(op);
     EXPECT_LT(std::fabs(squares / count - 1), 8 / std::sqrt(count) + 1e-4) << to_text(op);
+    for (int sigma = 1; sigma < 5; ++sigma) {
+      const double expected = count * std::erfc(sigma / std::sqrt(2.0));
+      EXPECT_LT(std::fabs(beyond[sigma] - expected), 5 * std::sqrt(expected) + 2 + 0.004 * expected) << to_text(op) << " " << sigma;
+    }
   }
   EXPECT_GE(columns, 4u);
 }
