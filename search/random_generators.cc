@@ -49,7 +49,7 @@ class SpreadEncoder {
   uint64_t encode(uint64_t bits, uint64_t exponent_field) const {
     // Where all ones is a NaN (e4m3) the greatest number stands in.
     const uint64_t magnitude = std::min((exponent_field << low_bits_) | ((bits >> 1) & low_mask(low_bits_)), greatest_);
-    return (bits & 1) && (magnitude || has_negative_zero_) ? magnitude | sign_ : magnitude;
+    return has_negative_zero_ || magnitude ? magnitude | ((0 - (bits & 1)) & sign_) : 0;
   }
 
   int low_bits_;
