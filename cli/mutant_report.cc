@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "cli/rank_sum.h"
+#include "search/rank_sum.h"
 
 namespace mmafuzz::cli {
 namespace {

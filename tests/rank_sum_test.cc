@@ -1,5 +1,5 @@
 // The rank-sum test against a textbook, and its variance with ties against all permutations.
-#include "cli/rank_sum.h"
+#include "search/rank_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace mmafuzz::cli {
+namespace mmafuzz {
 namespace {
 
 // Hollander and Wolfe, Nonparametric Statistical Methods, 1973, page 69: permeability of the human chorioamnion at term (x) and at
@@ -78,4 +78,4 @@ TEST(RankSum, StrataAreNotComparedWithEachOther) {
 }
 
 }  // namespace
-}  // namespace mmafuzz::cli
+}  // namespace mmafuzz

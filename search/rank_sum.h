@@ -1,10 +1,10 @@
-// The two-sided rank-sum test of Wilcoxon, Mann and Whitney in its normal approximation, with ties and strata: are the values
-// of one sample smaller than those of the other?
+// Compares two searches by the times that they took: the two-sided rank-sum test of Wilcoxon, Mann and Whitney in its normal
+// approximation, with ties and strata. Are the values of one sample smaller than those of the other?
 #pragma once
 
 #include <vector>
 
-namespace mmafuzz::cli {
+namespace mmafuzz {
 
 /// Collects strata (one mutant each); values of different strata are never compared.
 class RankSumTest {
@@ -26,4 +26,4 @@ class RankSumTest {
   double excess_ = 0, variance_ = 0, smaller_ = 0, pairs_ = 0;
 };
 
-}  // namespace mmafuzz::cli
+}  // namespace mmafuzz

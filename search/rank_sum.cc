@@ -1,9 +1,9 @@
-#include "cli/rank_sum.h"
+#include "search/rank_sum.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mmafuzz::cli {
+namespace mmafuzz {
 
 void RankSumTest::add(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<std::pair<double, bool>> all;  // value, from x
@@ -32,4 +32,4 @@ double RankSumTest::z() const { return variance_ > 1e-12 ? excess_ / std::sqrt(v
 
 double RankSumTest::p_value() const { return std::erfc(std::fabs(z()) / std::sqrt(2.0)); }
 
-}  // namespace mmafuzz::cli
+}  // namespace mmafuzz
