@@ -50,6 +50,16 @@ class Column {
       default: unpack_as<uint64_t>(from, out); break;
     }
   }
+  /// Packs count() encodings as one case.
+  void pack(size_t index, const uint64_t* from) {
+    uint8_t* to = data_.data() + index * stride();
+    switch (bytes_) {
+      case 1: pack_as<uint8_t>(from, to); break;
+      case 2: pack_as<uint16_t>(from, to); break;
+      case 4: pack_as<uint32_t>(from, to); break;
+      default: pack_as<uint64_t>(from, to); break;
+    }
+  }
 
  private:
   template <class T>
@@ -57,6 +67,13 @@ class Column {
     T value;
     std::memcpy(&value, from, sizeof(T));
     return value;
+  }
+  template <class T>
+  void pack_as(const uint64_t* from, uint8_t* to) const {
+    for (int i = 0; i < count_; ++i) {
+      const T value = static_cast<T>(from[i]);
+      std::memcpy(to + sizeof(T) * size_t(i), &value, sizeof(T));
+    }
   }
   template <class T>
   void unpack_as(const uint8_t* from, uint64_t* out) const {
