@@ -44,6 +44,7 @@ void add_bench(CLI::App& app, int& status) {
     }
     status = exit_ok;
   });
+  add_bench_discriminate(*sub, status);
 }
 
 }  // namespace mmafuzz::cli
