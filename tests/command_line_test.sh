@@ -116,7 +116,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench rate" "bench discriminate"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -364,6 +364,35 @@ good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
 bad_call "subcommand is required" bench
+
+# Every query finds an input, and its units, run from a case file, differ on it as was reported.
+good bench discriminate --seeds 1 --time 30 --json
+expect "JSON" is_json out
+cat >evaluate_found.py <<'END'
+import json, subprocess, sys
+
+queries = json.load(open("out"))
+paper = {q["paper"]["query"] for q in queries}
+ok = len(paper) == 8 and all(run["case"] for q in queries for run in q["runs"])
+for q in queries:
+    run = q["runs"][0]
+    for unit, result in zip([q["first"], *q["others"]], run["results"]):
+        text = f"mmafuzz-cases 1\nop {q['op']}\n{run['case']}\n"
+        answer = subprocess.run([sys.argv[1], "eval", "--unit", unit, "-"], input=text, text=True, capture_output=True).stdout
+        ok = ok and answer.splitlines()[-1] == f"{run['case']} | {result}"
+    ok = ok and run["results"][0] not in run["results"][1:]
+sys.exit(not ok)
+END
+expect "all of table 4, and inputs that tell apart" python3 evaluate_found.py "$MMAFUZZ"
+good bench discriminate --query 'carry-bits/*' --seeds 2 --csv found.csv
+expect "a header and a line per query and seed" test "$(wc -l <found.csv)" -eq 9
+run bench discriminate --query normalization --seeds 1 --time 0.000001
+expect "exit code 1 if nothing was found" ends_with 1
+expect "and it says so" has out "nothing found"
+bad "no query matches 'everything'" bench discriminate --query everything
+bad_call "--seeds" bench discriminate --seeds 0
+bad "cannot be written" bench discriminate --query order --csv no/such/folder.csv
+bad "a hypothesis takes rounding=" eval --unit 'hypothesis:from-c?rounding=sideways' inputs.cases
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
