@@ -19,16 +19,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A query's units, bound.
+/// A query with its units bound.
 struct Bound {
   const Query& query;
   Op op;
-  std::vector<std::unique_ptr<Unit>> units;  ///< the first hypothesis, then the others
+  std::unique_ptr<Unit> first, second;
 
-  explicit Bound(const Query& q) : query(q), op(op_from_text(q.op)) {
-    units.push_back(bind_or_fail(q.first, op));
-    for (const std::string& name : q.others) units.push_back(bind_or_fail(name, op));
-  }
+  explicit Bound(const Query& q) : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
 };
 
 /// One seed's search: what was found, if anything.
@@ -36,7 +33,7 @@ struct Run {
   uint64_t seed = 0, cases = 0;  ///< cases up to the found one
   double seconds = 0;
   std::optional<Batch> input;    ///< a single case
-  std::vector<uint64_t> results;
+  uint64_t first = 0, second = 0;  ///< results on it
 };
 
 bool all_finite(const Op& op, const DotOperands& in) {
@@ -55,7 +52,7 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   constexpr size_t first_chunk = 64, greatest_chunk = 1024;  // easy queries end within microseconds
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  const DotModel* model = bound.units[0]->model();
+  const DotModel* model = bound.first->model() ? bound.first->model() : bound.second->model();
   std::vector<GuidedSearch::Focus> focuses;
   focuses.push_back({bound.query.first, corner_hints(model), make_functional_feedback(bound.op, model)});
   GuidedSearch guided(bound.op, std::move(focuses), seed);
@@ -63,24 +60,23 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   Run run;
   run.seed = seed;
   Batch batch;
-  std::vector<Outcomes> outcomes(bound.units.size());
+  Outcomes first, second;
   DotCase one(bound.op);
   size_t size = first_chunk;
   for (uint64_t chunk = 0; elapsed() < limit; ++chunk, size = std::min(2 * size, greatest_chunk)) {
     guided.propose(chunk, size, batch);
-    for (size_t u = 0; u < bound.units.size(); ++u) bound.units[u]->run(batch, outcomes[u]);
+    bound.first->run(batch, first);
+    bound.second->run(batch, second);
     for (size_t i = 0; i < size; ++i) {
-      const uint64_t first = outcomes[0].results.get(i);
-      bool differs = true;
-      for (size_t u = 1; u < outcomes.size(); ++u) differs = differs && tell_apart(bound.op.d.fields(), first, outcomes[u].results.get(i));
-      if (!differs) continue;
+      if (!tell_apart(bound.op.d.fields(), first.results.get(i), second.results.get(i))) continue;
       const DotOperands& in = one.load(batch, i);
       if (!all_finite(bound.op, in) || !bound.query.admits(bound.op, in)) continue;
       run.seconds = elapsed();
       run.cases += i + 1;
       run.input = Batch(bound.op);
       run.input->append(batch, i);
-      for (const Outcomes& o : outcomes) run.results.push_back(o.results.get(i));
+      run.first = first.results.get(i);
+      run.second = second.results.get(i);
       return run;
     }
     run.cases += size;
@@ -90,16 +86,13 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   return run;
 }
 
-/// Evaluates a found input again, each unit alone, each row also by its slow twin, and by MPFR where the first hypothesis is the
-/// exact result. Returns what is wrong, or nothing.
+/// Evaluates a found input again, by both units, by the slow twins of rows, and by MPFR where the first hypothesis is the exact
+/// result. Returns what is wrong, or nothing.
 std::string verify(const Bound& bound, const Run& run) {
-  std::vector<std::pair<std::string, uint64_t>> expected;
-  for (size_t u = 0; u < bound.units.size(); ++u) {
-    const std::string& name = bound.units[u]->name();
-    expected.push_back({name, run.results[u]});
-    if (name.starts_with("model:")) expected.push_back({"twin:" + name.substr(6), run.results[u]});
-  }
-  if (bound.query.first_is_exact) expected.push_back({"exact:mpfr", run.results[0]});
+  std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first}, {bound.query.second, run.second}};
+  for (size_t i = 0; i < 2; ++i)
+    if (const auto [name, result] = expected[i]; name.starts_with("model:")) expected.push_back({"twin:" + name.substr(6), result});
+  if (bound.query.first_is_exact) expected.push_back({"exact:mpfr", run.first});
   for (const auto& [name, result] : expected) {
     Outcomes outcomes;
     bind_or_fail(name, bound.op)->run(*run.input, outcomes);
@@ -109,7 +102,7 @@ std::string verify(const Bound& bound, const Run& run) {
   return "";
 }
 
-/// Least, quartiles, median and greatest by nearest rank; `values` is not empty.
+/// Quartiles, median (the lower of two) and greatest; `values` is not empty.
 struct Spread {
   double quartile1, median, quartile3, greatest;
   explicit Spread(std::vector<double> values) {
@@ -129,12 +122,6 @@ Spread seconds_of(const std::vector<Run>& runs) {
 }
 Spread cases_of(const std::vector<Run>& runs) {
   return spread_of(runs, [](const Run& r) { return double(r.cases); });
-}
-
-std::string results_text(const Bound& bound, const Run& run) {
-  std::string text;
-  for (const uint64_t r : run.results) text += (text.empty() ? "" : " against ") + to_hex(bound.op.d, r);
-  return text;
 }
 
 /// The first seed's input.
@@ -158,9 +145,8 @@ void print_query(const Bound& bound, const std::vector<Run>& runs) {
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
   if (const Run* run = shown_run(runs)) {
-    std::string units = bound.query.first;
-    for (const std::string& name : bound.query.others) units += " against " + name;
-    fmt::print("    {}\n    op {}\n    {}  {}\n", units, bound.query.op, case_line(*run->input, 0), results_text(bound, *run));
+    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second, bound.query.op, case_line(*run->input, 0),
+               to_hex(bound.op.d, run->first), to_hex(bound.op.d, run->second));
   }
   std::fflush(stdout);
 }
@@ -168,21 +154,22 @@ void print_query(const Bound& bound, const std::vector<Run>& runs) {
 nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
   nlohmann::json list = nlohmann::json::array();
   for (const Run& run : runs) {
-    nlohmann::json results = nlohmann::json::array();
-    for (const uint64_t r : run.results) results.push_back(to_hex(bound.op.d, r));
-    list.push_back({{"seed", run.seed}, {"seconds", run.seconds}, {"cases", run.cases}, {"case", run.input ? case_line(*run.input, 0) : ""}, {"results", results}});
+    list.push_back({{"seed", run.seed}, {"seconds", run.seconds}, {"cases", run.cases}});
+    if (!run.input) continue;
+    list.back()["case"] = case_line(*run.input, 0);
+    list.back()["results"] = {to_hex(bound.op.d, run.first), to_hex(bound.op.d, run.second)};
   }
   const PaperQuery& paper = *bound.query.paper;
-  return {{"query", bound.query.name}, {"op", bound.query.op}, {"first", bound.query.first}, {"others", bound.query.others},
+  return {{"query", bound.query.name}, {"op", bound.query.op}, {"first", bound.query.first}, {"second", bound.query.second},
           {"paper", {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}}, {"runs", list}};
 }
 
 void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& runs) {
-  std::string others;
-  for (const std::string& name : bound.query.others) others += (others.empty() ? "" : " ") + name;
-  for (const Run& run : runs)
-    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op, bound.query.first, others,
-                       run.input ? case_line(*run.input, 0) : "", run.input ? results_text(bound, run) : "");
+  for (const Run& run : runs) {
+    const std::string found = run.input ? fmt::format("{},{},{}", case_line(*run.input, 0), to_hex(bound.op.d, run.first), to_hex(bound.op.d, run.second)) : ",,";
+    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op, bound.query.first,
+                       bound.query.second, found);
+  }
 }
 
 struct Options {
@@ -196,7 +183,7 @@ int run(const Options& options) {
   std::ofstream csv;
   if (!options.csv.empty()) {
     csv.open(options.csv);
-    csv << "query,seed,seconds,cases,op,first,others,case,results\n";
+    csv << "query,seed,seconds,cases,op,first_unit,second_unit,case,first_result,second_result\n";
     if (!csv) throw BadInput(options.csv + ": cannot be written");
   }
   nlohmann::json all = nlohmann::json::array();
@@ -238,7 +225,7 @@ void add_bench_discriminate(CLI::App& bench, int& status) {
   sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
   sub->add_option("--csv", options->csv, "write every search to this file");
   sub->add_flag("--json", options->json, "print JSON");
-  sub->footer("An input holds finite operands, and each hypothesis makes a finite result of it. The first unit differs from every other one.\n"
+  sub->footer("An input holds finite operands, and each hypothesis makes a finite result of it.\n"
               "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
               "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
   sub->callback([options, &status] { status = run(*options); });

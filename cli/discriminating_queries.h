@@ -1,5 +1,5 @@
 // The questions of Valpey et al. ("An SMT formalization of mixed-precision matrix multiplication", section 4, table 4): pairs of
-// hypotheses about a matrix unit, for each of which an input exists that tells them apart.
+// hypotheses about a matrix unit, each with an input that tells them apart.
 #pragma once
 
 #include <string>
@@ -22,10 +22,9 @@ struct Query {
   std::string name;
   const PaperQuery* paper;
   std::string op;
-  std::string first;                ///< the unit that must differ from each of the others, on one input
-  std::vector<std::string> others;
+  std::string first, second;  ///< units, one for each hypothesis
   bool (*admits)(const Op&, const DotOperands&);  ///< what the paper asks of the input; operands and results are always finite
-  bool first_is_exact = false;      ///< what `exact:mpfr` says is then the first unit's result
+  bool first_is_exact = false;  ///< what `exact:mpfr` says is then the first unit's result
 };
 
 const std::vector<Query>& discriminating_queries();

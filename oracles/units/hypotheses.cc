@@ -26,7 +26,7 @@ struct Hypothesis {
 constexpr Hypothesis hypotheses[] = {
     {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4, left side; 4.2 for the modes", Order::left_to_right, false, false},
     {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3, right side", Order::right_to_left, false, false},
-    {"from-c", "((c + p0) + p1) + ... in fp32", "4.3, the remaining order of property 4", Order::from_c, false, false},
+    {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false, false},
     {"narrow-products", "products in the operands' format, then as left-to-right", "4.1, listing 1", Order::left_to_right, true, false},
     {"narrow-sums", "products and sums in the operands' format, as left-to-right", "4.1, property 1, left side", Order::left_to_right, true, true},
 };
