@@ -97,7 +97,8 @@ std::string verify(const Bound& bound, const Run& run) {
     Outcomes outcomes;
     bind_or_fail(name, bound.op)->run(*run.input, outcomes);
     if (outcomes.results.get(0) != result)
-      return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)), case_line(*run.input, 0), to_hex(bound.op.d, result));
+      return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)), case_line(*run.input, 0),
+                         to_hex(bound.op.d, result));
   }
   return "";
 }
@@ -133,20 +134,21 @@ const Run* shown_run(const std::vector<Run>& runs) {
 
 void print_header() {
   fmt::print("{:46} {:^31} {:^39}  {:>8} {:>8} {:>9}\n", "", "cases to the first input", "milliseconds", "Z3 s", "cvc5 s", "Z3 s");
-  fmt::print("{:46} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}\n", "query", "q1", "median", "q3", "most", "q1", "median", "q3",
-             "most", "table 4", "table 4", "4.8.12");
+  fmt::print("{:46} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}\n", "query", "q1", "median", "q3", "most", "q1",
+             "median", "q3", "most", "table 4", "table 4", "4.8.12");
 }
 
 void print_query(const Bound& bound, const std::vector<Run>& runs) {
   const Spread c = cases_of(runs), s = seconds_of(runs);
   const PaperQuery& paper = *bound.query.paper;
-  fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n", bound.query.name, c.quartile1, c.median, c.quartile3,
-             c.greatest, s.quartile1 * 1e3, s.median * 1e3, s.quartile3 * 1e3, s.greatest * 1e3, paper.z3, paper.cvc5, paper.z3_again);
+  fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n",
+             bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3, s.quartile3 * 1e3, s.greatest * 1e3,
+             paper.z3, paper.cvc5, paper.z3_again);
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
   if (const Run* run = shown_run(runs)) {
-    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second, bound.query.op, case_line(*run->input, 0),
-               to_hex(bound.op.d, run->first), to_hex(bound.op.d, run->second));
+    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second, bound.query.op,
+               case_line(*run->input, 0), to_hex(bound.op.d, run->first), to_hex(bound.op.d, run->second));
   }
   std::fflush(stdout);
 }
@@ -161,14 +163,15 @@ nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
   }
   const PaperQuery& paper = *bound.query.paper;
   return {{"query", bound.query.name}, {"op", bound.query.op}, {"first", bound.query.first}, {"second", bound.query.second},
-          {"paper", {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}}, {"runs", list}};
+          {"paper",
+           {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}}, {"runs", list}};
 }
 
 void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& runs) {
   for (const Run& run : runs) {
-    const std::string found = run.input ? fmt::format("{},{},{}", case_line(*run.input, 0), to_hex(bound.op.d, run.first), to_hex(bound.op.d, run.second)) : ",,";
-    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op, bound.query.first,
-                       bound.query.second, found);
+    const std::string results = run.input ? to_hex(bound.op.d, run.first) + ',' + to_hex(bound.op.d, run.second) : ",";
+    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op,
+                       bound.query.first, bound.query.second, run.input ? case_line(*run.input, 0) : "", results);
   }
 }
 
@@ -219,8 +222,10 @@ int run(const Options& options) {
 
 void add_bench_discriminate(CLI::App& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart (Valpey et al., table 4)");
-  sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")->check(unsigned_number())->check(CLI::PositiveNumber);
+  CLI::App* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
+  sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
   sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")->check(CLI::PositiveNumber);
   sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
   sub->add_option("--csv", options->csv, "write every search to this file");

@@ -64,24 +64,26 @@ std::vector<Query> make_queries() {
   const std::string left = "hypothesis:left-to-right", right = "hypothesis:right-to-left";
   std::vector<Query> all;
   all.push_back({"exact-product", &exact_product_query, dot("fp32", 1), volta, "hypothesis:narrow-products", products_alone, true});
-  all.push_back({"exact-addition", &exact_addition_query, dot("fp16", 2), volta_fp16, "hypothesis:narrow-sums", exact_sum_of_inexact_products, true});
+  all.push_back({"exact-addition", &exact_addition_query, dot("fp16", 2), volta_fp16, "hypothesis:narrow-sums",
+                 exact_sum_of_inexact_products, true});
 
   const auto final_mode = [](const char* mode) { return volta_fp16 + "?output_rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
     for (int j = i + 1; j < 4; ++j)
-      all.push_back({std::string("final-rounding/") + modes[i] + "-" + modes[j], &final_rounding_query, dot("fp16", 1), final_mode(modes[i]),
-                     final_mode(modes[j]), products_alone});
+      all.push_back({std::string("final-rounding/") + modes[i] + "-" + modes[j], &final_rounding_query, dot("fp16", 1),
+                     final_mode(modes[i]), final_mode(modes[j]), products_alone});
 
   // One product and c, as in table 3. Truncation before the sum is what the units do, each mode what IEEE additions would. The paper
   // aligns products as fp32 numbers, that is, normalized (algorithm 1); the units do not, which other inputs would show.
   const std::string aligned = volta + "?product=normalized";
   const auto mode_of = [&](const char* mode) { return left + "?rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
-    all.push_back({std::string("accumulator-rounding/truncation-") + modes[i], &accumulator_rounding_query, dot("fp32", 1), aligned, mode_of(modes[i]), any_finite});
+    all.push_back({std::string("accumulator-rounding/truncation-") + modes[i], &accumulator_rounding_query, dot("fp32", 1),
+                   aligned, mode_of(modes[i]), any_finite});
   for (int i = 0; i < 4; ++i)
     for (int j = i + 1; j < 4; ++j)
-      all.push_back({std::string("accumulator-rounding/") + modes[i] + "-" + modes[j], &accumulator_rounding_query, dot("fp32", 1), mode_of(modes[i]),
-                     mode_of(modes[j]), any_finite});
+      all.push_back({std::string("accumulator-rounding/") + modes[i] + "-" + modes[j], &accumulator_rounding_query, dot("fp32", 1),
+                     mode_of(modes[i]), mode_of(modes[j]), any_finite});
 
   all.push_back({"order", &order_query, dot("fp32", 3), left, right, products_alone});
   all.push_back({"normalization", &normalization_query, dot("fp32", 2), aligned, left, positive});
@@ -91,9 +93,11 @@ std::vector<Query> make_queries() {
   // are below 4 and not normalized (docs/semantics.md 1.5): k of them and c stay below 4k + 2, which takes one bit more.
   const std::string normalized = "?product=normalized,integer_bits=", as_measured = "?integer_bits=";
   all.push_back({"carry-bits/3", &three_carry_bits_query, dot("fp32", 4), volta + normalized + "4", volta + normalized + "3", positive});
-  all.push_back({"carry-bits/3-unnormalized", &three_carry_bits_query, dot("fp32", 4), volta + as_measured + "5", volta + as_measured + "4", positive});
+  all.push_back({"carry-bits/3-unnormalized", &three_carry_bits_query, dot("fp32", 4),
+                 volta + as_measured + "5", volta + as_measured + "4", positive});
   all.push_back({"carry-bits/4", &four_carry_bits_query, dot("fp32", 8), ampere + normalized + "5", ampere + normalized + "4", positive});
-  all.push_back({"carry-bits/4-unnormalized", &four_carry_bits_query, dot("fp32", 8), ampere + as_measured + "6", ampere + as_measured + "5", positive});
+  all.push_back({"carry-bits/4-unnormalized", &four_carry_bits_query, dot("fp32", 8),
+                 ampere + as_measured + "6", ampere + as_measured + "5", positive});
   return all;
 }
 

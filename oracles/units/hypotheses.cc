@@ -24,11 +24,11 @@ struct Hypothesis {
 };
 
 constexpr Hypothesis hypotheses[] = {
-    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4, left side; 4.2 for the modes", Order::left_to_right, false, false},
-    {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3, right side", Order::right_to_left, false, false},
+    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2", Order::left_to_right, false, false},
+    {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false, false},
     {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false, false},
-    {"narrow-products", "products in the operands' format, then as left-to-right", "4.1, listing 1", Order::left_to_right, true, false},
-    {"narrow-sums", "products and sums in the operands' format, as left-to-right", "4.1, property 1, left side", Order::left_to_right, true, true},
+    {"narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1", Order::left_to_right, true, false},
+    {"narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1", Order::left_to_right, true, true},
 };
 
 const Hypothesis* find_hypothesis(std::string_view name) {
@@ -107,10 +107,12 @@ class HypothesisFamily final : public Family {
     const size_t question = std::min(name.find('?'), name.size());
     const Result<Rounding> rounding = parse_rounding(name, std::string_view(name).substr(std::min(question + 1, name.size())));
     if (!rounding) return rounding.refusal();
-    const bool narrow = op.kind == OpKind::dot && op.a == op.b && op.a.fields().width <= 16 && !op.a.fields().integer && !op.has_scales();
+    const bool narrow = op.kind == OpKind::dot && op.a == op.b && op.a.fields().width <= 16 && !op.a.fields().integer &&
+                        !op.has_scales();
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
       return declined("hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
-    if (op.rounding != Rounding::nearest_even) return declined("a hypothesis names its rounding after `?`; the op must not ask for another");
+    if (op.rounding != Rounding::nearest_even)
+      return declined("a hypothesis names its rounding after `?`; the op must not ask for another");
     return named(make_dot_unit(OrderedSum(op, *find_hypothesis(name.substr(0, question)), *rounding)), name);
   }
 };
