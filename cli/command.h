@@ -41,5 +41,6 @@ void add_check(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
 void add_fuzz(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_bench_discriminate(CLI::App& bench, int& status);
 
 }  // namespace mmafuzz::cli

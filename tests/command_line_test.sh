@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench mutants" "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench discriminate" "bench mutants" "bench rate"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -391,6 +391,35 @@ printf '\n%s\n' $h > plain.txt
 bad "plain.txt:2: '$h' is no mutant" bench mutants --mutants plain.txt
 printf '%s?block=8\n%s?block=8\n' $h $h > twice.txt
 bad "twice.txt:2: '$h?block=8' stands twice" bench mutants --mutants twice.txt
+
+# Every query finds an input, and its units, run from a case file, differ on it as was reported.
+good bench discriminate --seeds 1 --time 30 --json
+expect "JSON" is_json out
+cat >evaluate_found.py <<'END'
+import json, subprocess, sys
+
+queries = json.load(open("out"))
+paper = {q["paper"]["query"] for q in queries}
+ok = len(paper) == 8 and all("case" in run for q in queries for run in q["runs"])
+for q in queries:
+    run = q["runs"][0]
+    for unit, result in zip([q["first"], q["second"]], run["results"]):
+        text = f"mmafuzz-cases 1\nop {q['op']}\n{run['case']}\n"
+        answer = subprocess.run([sys.argv[1], "eval", "--unit", unit, "-"], input=text, text=True, capture_output=True).stdout
+        ok = ok and answer.splitlines()[-1] == f"{run['case']} | {result}"
+    ok = ok and run["results"][0] != run["results"][1]
+sys.exit(not ok)
+END
+expect "all of table 4, and inputs that tell apart" python3 evaluate_found.py "$MMAFUZZ"
+good bench discriminate --query 'carry-bits/*' --seeds 2 --csv found.csv
+expect "a header and a line per query and seed" test "$(wc -l <found.csv)" -eq 9
+run bench discriminate --query normalization/descending --seeds 1 --time 0.000001
+expect "exit code 1 if nothing was found" ends_with 1
+expect "and it says so" has out "nothing found"
+bad "no query matches 'everything'" bench discriminate --query everything
+bad_call "--seeds" bench discriminate --seeds 0
+bad "cannot be written" bench discriminate --query order --csv no/such/folder.csv
+bad "a hypothesis takes rounding=" eval --unit 'hypothesis:from-c?rounding=sideways' inputs.cases
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
