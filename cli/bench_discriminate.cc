@@ -64,7 +64,7 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   DotCase one(bound.op);
   size_t size = first_chunk;
   for (uint64_t chunk = 0; elapsed() < limit; ++chunk, size = std::min(2 * size, greatest_chunk)) {
-    guided.propose(chunk, size, batch);
+    guided.propose(chunk, run.cases, size, batch);
     bound.first->run(batch, first);
     bound.second->run(batch, second);
     for (size_t i = 0; i < size; ++i) {

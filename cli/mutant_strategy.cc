@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "core/case_text.h"
+#include "search/code_feedback.h"
+#include "search/guided_search.h"
 #include "search/random_generators.h"
 #include "search/structured_generator.h"
 
@@ -45,6 +47,47 @@ class StructuredStrategy final : public Strategy {
     return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
   }
 };
+
+/// The guided search on the original's arithmetic; the mutants are black boxes to it.
+class GuidedStream final : public InputStream {
+ public:
+  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed) : search_(op, std::move(focuses), seed) {}
+
+  bool next(size_t wanted, Batch& batch) override {
+    search_.propose(chunk_, first_, wanted, batch);
+    first_ += wanted;
+    return true;
+  }
+  void observe(const Batch& batch, const Outcomes&) override { search_.learn(search_.observe(chunk_++, batch)); }
+
+ private:
+  GuidedSearch search_;
+  uint64_t chunk_ = 0, first_ = 0;
+};
+
+/// The same generator and mutator with one feedback or another: functional coverage, none, or edges of the scalar kernel.
+class GuidedStrategy final : public Strategy {
+ public:
+  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel&);
+  GuidedStrategy(std::string name, MakeFeedback make) : Strategy(std::move(name)), make_(make) {}
+
+  std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
+    std::vector<GuidedSearch::Focus> focuses;
+    focuses.push_back({original.name(), corner_hints(original.model()), make_(op, *original.model())});
+    return std::make_unique<GuidedStream>(op, std::move(focuses), seed);
+  }
+
+ private:
+  MakeFeedback make_;
+};
+
+std::unique_ptr<Strategy> make_guided(const std::string& name) {
+  GuidedStrategy::MakeFeedback make = nullptr;
+  if (name == "guided") make = [](const Op& op, const DotModel& model) { return make_functional_feedback(op, &model); };
+  if (name == "unguided") make = [](const Op&, const DotModel&) { return make_no_feedback(); };
+  if (name == "code") make = [](const Op& op, const DotModel& model) { return make_code_feedback(op, model); };
+  return make ? std::make_unique<GuidedStrategy>(name, make) : nullptr;
+}
 
 class ListedStream final : public InputStream {
  public:
@@ -96,12 +139,14 @@ class PublishedStrategy final : public Strategy {
 }  // namespace
 
 std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names, const std::string& published) {
-  const std::vector<std::string> known = {"structured", "uniform", "normal", "spread", "published"};
+  const std::vector<std::string> known = {"guided", "unguided", "code", "structured", "uniform", "normal", "spread", "published"};
   std::vector<std::unique_ptr<Strategy>> strategies;
   for (const std::string& name : names.empty() ? known : names) {
     const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds), [&](RandomKind k) { return name == name_of(k); });
     if (kind != std::end(random_kinds)) {
       strategies.push_back(std::make_unique<RandomStrategy>(*kind));
+    } else if (std::unique_ptr<Strategy> guided = make_guided(name)) {
+      strategies.push_back(std::move(guided));
     } else if (name == "structured") {
       strategies.push_back(std::make_unique<StructuredStrategy>());
     } else if (name == "published") {

@@ -30,14 +30,14 @@ size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   return cases[rng.below(static_cast<uint32_t>(cases.size()))];
 }
 
-void GuidedSearch::propose(uint64_t chunk, size_t count, Batch& batch) const {
+void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const {
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   const Known& known = known_[focus];
   const Mutator& mutator = mutators_[focus];
   // Fresh cases first, all from one stream; then some of them are replaced or moved.
-  generator_.fill(chunk * count, count, batch);
+  generator_.fill(first, count, batch);
   for (size_t i = 0; i < count; ++i) {
-    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, chunk * count + i);
+    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, first + i);
     const uint32_t kind = rng.below(16);
     if (kind < 5) continue;
     if (kind == 5 || known.reached.empty()) {

@@ -28,8 +28,8 @@ class GuidedSearch {
 
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed);
 
-  /// Cases 0 .. count-1 of a chunk.
-  void propose(uint64_t chunk, size_t count, Batch& batch) const;
+  /// The cases of a chunk, which are number first .. first+count-1 of the whole search. The chunk decides the focus unit.
+  void propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const;
 
   /// Looks at a chunk's cases through its focus unit.
   Observation observe(uint64_t chunk, const Batch& batch) const;

@@ -155,7 +155,7 @@ TEST(Coverage, SameSeedSameCorpus) {
     GuidedSearch search(op, std::move(focuses), seed);
     Batch batch;
     for (uint64_t chunk = 0; chunk < 8; ++chunk) {
-      search.propose(chunk, 256, batch);
+      search.propose(chunk, 256 * chunk, 256, batch);
       search.learn(search.observe(chunk, batch));
     }
     std::string text;
