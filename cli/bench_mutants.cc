@@ -23,7 +23,7 @@ void add_bench_mutants(CLI::App& bench, int& status) {
   sub->add_option("--published", options->published, "folder of the published vectors")->capture_default_str();
   sub->add_option("--seeds", options->limits.seeds, "runs per mutant and strategy")
       ->capture_default_str()
-      ->check(unsigned_number() & CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")->capture_default_str()->check(unsigned_number());
   sub->add_option("--time", options->limits.seconds, "processor seconds per run, 0: no limit")->check(CLI::Range(0.0, 1e6));
   sub->add_option("--jobs", options->limits.jobs, "threads")->check(CLI::Range(1, 1024));
