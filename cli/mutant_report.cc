@@ -16,7 +16,9 @@ namespace {
 
 /// Random cases that a hard mutant must survive, and the strategies that it must survive.
 constexpr uint64_t hard_cases = 10'000'000;
-bool decides_hardness(const Strategy& s) { return s.name() == "uniform" || s.name() == "normal" || s.name() == "spread" || s.name() == "published"; }
+bool decides_hardness(const Strategy& s) {
+  return s.name() == "uniform" || s.name() == "normal" || s.name() == "spread" || s.name() == "published";
+}
 
 constexpr double censored = INFINITY;
 
@@ -72,8 +74,9 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
       ++mutants;
       if (one.p_value() < 0.01) ++(one.z() < 0 ? faster : slower);
     }
-    fmt::print("{} against {}: first to kill in {:.1f} % of the pairs of runs, p = {:.2g}; of {} mutants faster on {}, slower on {} (p < 0.01)\n",
-               bench.strategies[0]->name(), bench.strategies[other]->name(), 100 * overall.share_smaller(), overall.p_value(), mutants, faster, slower);
+    fmt::print("{} against {}: first to kill in {:.1f} % of the pairs of runs, p = {:.2g}; ", bench.strategies[0]->name(),
+               bench.strategies[other]->name(), 100 * overall.share_smaller(), overall.p_value());
+    fmt::print("of {} mutants faster on {}, slower on {} (p < 0.01)\n", mutants, faster, slower);
   }
 }
 
@@ -85,12 +88,14 @@ void print_missed(const MutantBench& bench) {
     ++missed[r.mutant].second;
   }
   for (const auto& [m, count] : missed)
-    if (count.first) fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0]->name(), bench.mutants[m].name, count.first, count.second);
+    if (count.first)
+      fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0]->name(), bench.mutants[m].name, count.first, count.second);
 }
 
 /// Marks that contradict these runs. That a mutant is hard can be seen only where all strategies that decide it ran far enough.
 void print_wrong_marks(const MutantBench& bench) {
-  const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(), [](const auto& s) { return decides_hardness(*s); });
+  const auto deciding =
+      std::count_if(bench.strategies.begin(), bench.strategies.end(), [](const auto& s) { return decides_hardness(*s); });
   const bool complete = deciding == 4 && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
   std::vector<const MutantRun*> killer(bench.mutants.size());
   std::vector<bool> far_enough(bench.mutants.size(), true);
@@ -102,9 +107,10 @@ void print_wrong_marks(const MutantBench& bench) {
   }
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
     if (bench.mutants[m].hard && killer[m])
-      fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy]->name(), bench.mutants[m].name,
-                 killer[m]->cases, killer[m]->seed);
-    if (!bench.mutants[m].hard && !killer[m] && complete && far_enough[m]) fmt::print("not marked hard, but it is: {}\n", bench.mutants[m].name);
+      fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy]->name(),
+                 bench.mutants[m].name, killer[m]->cases, killer[m]->seed);
+    if (!bench.mutants[m].hard && !killer[m] && complete && far_enough[m])
+      fmt::print("not marked hard, but survives: {}\n", bench.mutants[m].name);
   }
 }
 

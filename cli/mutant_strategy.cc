@@ -126,8 +126,10 @@ class PublishedStrategy final : public Strategy {
     std::vector<const Batch*> fitting;
     for (const Batch& batch : batches_) {
       const Op& o = batch.op();
-      const bool same_scales = o.scale_block == op.scale_block && (!op.has_scales() || (o.scale_a == op.scale_a && o.scale_b == op.scale_b));
-      if (o.kind == op.kind && o.a == op.a && o.b == op.b && o.c == op.c && o.d == op.d && o.rounding == op.rounding && same_scales) fitting.push_back(&batch);
+      const bool same_scales =
+          o.scale_block == op.scale_block && (!op.has_scales() || (o.scale_a == op.scale_a && o.scale_b == op.scale_b));
+      const bool same_formats = o.a == op.a && o.b == op.b && o.c == op.c && o.d == op.d;
+      if (o.kind == op.kind && same_formats && same_scales && o.rounding == op.rounding) fitting.push_back(&batch);
     }
     return std::make_unique<ListedStream>(std::move(fitting));
   }

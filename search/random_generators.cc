@@ -31,8 +31,9 @@ void fill_uniform(const FormatFields& f, Column& column, size_t index, CounterRn
 class SpreadEncoder {
  public:
   explicit SpreadEncoder(const FormatFields& f)
-      : low_bits_(f.fraction_bits + f.ignored_low_bits), fields_(static_cast<uint32_t>(f.emax() + f.bias) + 1), sign_(f.in_container(f.sign_bit())),
-        greatest_(f.in_container(f.greatest_magnitude()) | low_mask(f.ignored_low_bits)), has_negative_zero_(f.has_negative_zero()) {}
+      : low_bits_(f.fraction_bits + f.ignored_low_bits), fields_(static_cast<uint32_t>(f.emax() + f.bias) + 1),
+        sign_(f.in_container(f.sign_bit())), greatest_(f.in_container(f.greatest_magnitude()) | low_mask(f.ignored_low_bits)),
+        has_negative_zero_(f.has_negative_zero()) {}
 
   bool fits_32_bits() const { return low_bits_ <= 10; }
 

@@ -12,7 +12,8 @@ namespace {
 
 std::vector<Op> operations() {
   std::vector<Op> all;
-  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=7", "dot a=e4m3 b=e3m2 c=fp16 d=fp16 k=5",
+  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=7",
+                           "dot a=e4m3 b=e3m2 c=fp16 d=fp16 k=5",
                            "dot a=e5m2fnuz b=e4m3fnuz c=fp32 d=fp32 k=16", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
                            "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
                            "convert from=fp32 to=fp16", "scalar fma format=bf16"}) {
@@ -100,7 +101,8 @@ TEST(RandomGenerators, NormalHasTheMomentsAndTailsOfTheNormalDistribution) {
     EXPECT_LT(std::fabs(squares / count - 1), 8 / std::sqrt(count) + 1e-4) << to_text(op);
     for (int sigma = 1; sigma < 5; ++sigma) {
       const double expected = count * std::erfc(sigma / std::sqrt(2.0));
-      EXPECT_LT(std::fabs(beyond[sigma] - expected), 5 * std::sqrt(expected) + 2 + 0.004 * expected) << to_text(op) << " " << sigma;
+      // 0.004: rounding moves values across a whole sigma.
+      EXPECT_LT(std::fabs(beyond[sigma] - expected), 5 * std::sqrt(expected) + 2 + 0.004 * expected) << to_text(op) << sigma;
     }
   }
   EXPECT_GE(columns, 4u);
