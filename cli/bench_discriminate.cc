@@ -142,8 +142,8 @@ void print_query(const Bound& bound, const std::vector<Run>& runs) {
   const Spread c = cases_of(runs), s = seconds_of(runs);
   const PaperQuery& paper = *bound.query.paper;
   fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n",
-             bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3, s.quartile3 * 1e3, s.greatest * 1e3,
-             paper.z3, paper.cvc5, paper.z3_again);
+             bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3,
+             s.quartile3 * 1e3, s.greatest * 1e3, paper.z3, paper.cvc5, paper.z3_again);
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
   if (const Run* run = shown_run(runs)) {
