@@ -79,8 +79,8 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
       run.second = second.results.get(i);
       return run;
     }
+    guided.learn(guided.observe(chunk, run.cases, batch));
     run.cases += size;
-    guided.learn(guided.observe(chunk, batch));
   }
   run.seconds = elapsed();
   return run;

@@ -118,7 +118,7 @@ void search(const Comparison& field, uint64_t seed, uint64_t cases, Clock::time_
         for (uint64_t i = next++; i < results.size() && Clock::now() < deadline; i = next++) {
           const uint64_t chunk = first + i, start = chunk * chunk_cases;
           guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)), batch);
-          results[i].observation = guided.observe(chunk, batch);
+          results[i].observation = guided.observe(chunk, start, batch);
           results[i].findings = field.examine(batch);
           results[i].done = true;
         }

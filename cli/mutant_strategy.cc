@@ -55,10 +55,12 @@ class GuidedStream final : public InputStream {
 
   bool next(size_t wanted, Batch& batch) override {
     search_.propose(chunk_, first_, wanted, batch);
-    first_ += wanted;
     return true;
   }
-  void observe(const Batch& batch, const Outcomes&) override { search_.learn(search_.observe(chunk_++, batch)); }
+  void observe(const Batch& batch, const Outcomes&) override {
+    search_.learn(search_.observe(chunk_++, first_, batch));
+    first_ += batch.size();
+  }
 
  private:
   GuidedSearch search_;

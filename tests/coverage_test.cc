@@ -156,7 +156,7 @@ TEST(Coverage, SameSeedSameCorpus) {
     Batch batch;
     for (uint64_t chunk = 0; chunk < 8; ++chunk) {
       search.propose(chunk, 256 * chunk, 256, batch);
-      search.learn(search.observe(chunk, batch));
+      search.learn(search.observe(chunk, 256 * chunk, batch));
     }
     std::string text;
     for (size_t i = 0; i < search.corpus().size(); ++i) text += case_line(search.corpus(), i) + "\n";
