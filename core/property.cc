@@ -44,18 +44,45 @@ const char* name_of(ValueClass cls) {
   return names[static_cast<int>(cls)];
 }
 
+namespace {
+
+template <class T>
+bool any_with(const uint8_t* data, int count, T mask, T pattern) {
+  bool any = false;
+  for (int i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, data + sizeof(T) * static_cast<size_t>(i), sizeof(T));
+    any |= (value & mask) == pattern;
+  }
+  return any;
+}
+
+bool any_special(const FormatFields& f, const Column& column, size_t index) {
+  if (f.specials == Specials::none) return false;
+  // Infinities and NaNs are one bit pattern under a mask, whatever the format's policy.
+  const uint64_t exponent = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
+  const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
+  const uint64_t mask = f.in_container(f.specials == Specials::ieee ? exponent : f.specials == Specials::fnuz ? magnitude | f.sign_bit() : magnitude);
+  const uint64_t pattern = f.in_container(f.specials == Specials::ieee ? exponent : f.specials == Specials::fnuz ? f.sign_bit() : magnitude);
+  const uint8_t* data = column.data() + index * column.stride();
+  switch (column.element_bytes()) {
+    case 1: return any_with<uint8_t>(data, column.count(), static_cast<uint8_t>(mask), static_cast<uint8_t>(pattern));
+    case 2: return any_with<uint16_t>(data, column.count(), static_cast<uint16_t>(mask), static_cast<uint16_t>(pattern));
+    case 4: return any_with<uint32_t>(data, column.count(), static_cast<uint32_t>(mask), static_cast<uint32_t>(pattern));
+    default: return any_with<uint64_t>(data, column.count(), mask, pattern);
+  }
+}
+
+}  // namespace
+
 bool SpecialOperands::operator[](size_t index) {
   State& state = state_[index];
   if (state == State::unknown) {
     const Op& op = batch_->op();
     const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
     state = State::none;
-    for (size_t f = 0; f < batch_->inputs().size() && state == State::none; ++f) {
-      const Column& column = batch_->inputs()[f];
-      const FormatFields& fields = formats[f]->fields();
-      for (int j = 0; j < column.count(); ++j)
-        if (is_special(fields, column.get(index, j))) state = State::some;
-    }
+    for (size_t f = 0; f < batch_->inputs().size() && state == State::none; ++f)
+      if (any_special(formats[f]->fields(), batch_->inputs()[f], index)) state = State::some;
   }
   return state == State::some;
 }

@@ -57,14 +57,22 @@ class DotMoves {
   void set_b(int i, uint64_t v) { b_.set(index_, i, v); }
   void set_c(uint64_t v) { c_.set(index_, 0, v); }
 
-  bool is_zero(int i) const {
-    if (i == op_.k) return decode(fc_, c()).cls != NumberClass::finite;
-    return decode(fa_, a(i)).cls != NumberClass::finite || decode(fb_, b(i)).cls != NumberClass::finite;
+  static constexpr int no_exponent = INT32_MIN / 4;
+  /// The exponent that an aligning adder uses, scales aside; no_exponent for zeros and specials.
+  int exponent_or_none(int i) const {
+    if (i == op_.k) return exponent_of(fc_, c());
+    const int x = exponent_of(fa_, a(i)), y = exponent_of(fb_, b(i));
+    return x == no_exponent || y == no_exponent ? no_exponent : x + y;
   }
-  /// The exponent that an aligning adder uses, scales aside.
+  static int exponent_of(const FormatFields& f, uint64_t encoding) {
+    const Number n = decode(f, encoding);
+    return n.cls == NumberClass::finite ? n.scale_exponent : no_exponent;
+  }
+  bool is_zero(int i) const { return exponent_or_none(i) == no_exponent; }
+  /// The same where it matters little; 0 for zeros and specials.
   int exponent(int i) const {
-    if (i == op_.k) return decode(fc_, c()).scale_exponent;
-    return decode(fa_, a(i)).scale_exponent + decode(fb_, b(i)).scale_exponent;
+    const int e = exponent_or_none(i);
+    return e == no_exponent ? 0 : e;
   }
   /// Moves an addend so that its exponent is about e; zeros become powers of two or patterns.
   void set_exponent(int i, int e) {
@@ -94,9 +102,13 @@ class DotMoves {
   }
   /// Position of the addend with the greatest exponent; k (c) if all are zero.
   int greatest() const {
-    int best = op_.k;
-    for (int i = 0; i < op_.k; ++i)
-      if (!is_zero(i) && (is_zero(best) || exponent(i) > exponent(best))) best = i;
+    int best = op_.k, greatest = exponent_or_none(op_.k);
+    for (int i = 0; i < op_.k; ++i) {
+      const int e = exponent_or_none(i);
+      if (e <= greatest) continue;
+      best = i;
+      greatest = e;
+    }
     return best;
   }
 

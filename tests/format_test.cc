@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "arithmetic/counter_rng.h"
+#include "core/property.h"
 #include "arithmetic/ieee_operations.h"
 
 namespace mmafuzz {
@@ -95,6 +97,35 @@ TEST(Formats, BadNamesAreRefusedWithTheReason) {
 
 class EveryFormat : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EveryFormat, testing::ValuesIn(format_names()));
+
+TEST_P(EveryFormat, SpecialsAndZerosAreToldWithoutDecoding) {
+  const Format f = format(GetParam());
+  const FormatFields& fields = f.fields();
+  if (fields.integer) GTEST_SKIP() << "integers";
+  Op op;
+  op.kind = OpKind::convert;
+  op.a = op.d = f;
+  Batch batch(op);
+  // All encodings where they are few; else the ends of every exponent, with noise.
+  const size_t count = fields.width <= 16 ? size_t{1} << fields.width : 1 << 16;
+  batch.resize(count);
+  CounterRng rng(1, 0);
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t encoding = i;
+    if (fields.width > 16) encoding = (rng.next() & fields.container_mask()) | (i % 3 ? 0 : fields.encode_infinity(false));
+    if (fields.width > 16 && i % 5 == 0) encoding &= ~fields.in_container(fields.fraction_mask());
+    batch.inputs()[0].set(i, 0, encoding);
+  }
+  SpecialOperands special(batch);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t encoding = batch.inputs()[0].get(i);
+    const Number n = decode(fields, encoding);
+    const bool expected = n.cls == NumberClass::infinity || n.cls == NumberClass::nan;
+    ASSERT_EQ(is_special(fields, encoding), expected) << std::hex << encoding;
+    ASSERT_EQ(special[i], expected) << std::hex << encoding;
+    ASSERT_EQ(is_zero(fields, encoding), n.cls == NumberClass::zero && !n.subnormal) << std::hex << encoding;
+  }
+}
 
 TEST_P(EveryFormat, EveryEncodingUpTo16BitsRoundTripsThroughItsValue) {
   const Format f = format(GetParam());
