@@ -14,7 +14,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t coverage_share = 4;  ///< one neighbour in so many is traced; the case itself always is
+constexpr size_t coverage_share = 8;  ///< one neighbour in so many is traced; the case itself always is
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 

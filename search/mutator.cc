@@ -65,8 +65,11 @@ class DotMoves {
     return x == no_exponent || y == no_exponent ? no_exponent : x + y;
   }
   static int exponent_of(const FormatFields& f, uint64_t encoding) {
-    const Number n = decode(f, encoding);
-    return n.cls == NumberClass::finite ? n.scale_exponent : no_exponent;
+    const uint64_t code = encoding >> f.ignored_low_bits;
+    const int field = static_cast<int>((code >> f.fraction_bits) & static_cast<uint64_t>(f.top_exponent_field()));
+    const uint64_t fraction = code & f.fraction_mask();
+    if (field == 0) return fraction ? f.emin() : no_exponent;
+    return field == f.top_exponent_field() && is_special(f, encoding) ? no_exponent : field - f.bias;
   }
   bool is_zero(int i) const { return exponent_or_none(i) == no_exponent; }
   /// The same where it matters little; 0 for zeros and specials.
