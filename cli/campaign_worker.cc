@@ -1,0 +1,169 @@
+// One batch worker of a campaign, a process of its own: guided search of one op for one target, single-threaded. What it does
+// depends on op, units, seed, corpus and number of cases alone.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+
+#include "cli/campaign_corpus.h"
+#include "cli/campaign_plan.h"
+#include "cli/campaign_state.h"
+#include "cli/command.h"
+#include "core/case_text.h"
+#include "search/divergence_log.h"
+#include "search/focuses.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t chunk_cases = 1024;
+constexpr size_t import_files = 4096;  ///< read at once from a corpus that others write too
+constexpr double status_interval = 0.5, import_interval = 5;
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+struct WorkerOptions {
+  std::string target, op, corpus, segment, status;
+  std::vector<std::string> units;
+  uint64_t seed = 1, cases = 0;
+  double time = 0;
+  bool alone = false;  ///< nobody else writes to the corpus: do not look at the clock for news
+};
+
+const CampaignTarget& target_named(const std::string& name) {
+  for (const CampaignTarget& target : campaign_targets())
+    if (name == target.name) return target;
+  throw BadInput("unknown target '" + name + "'");
+}
+
+class BatchWorker {
+ public:
+  explicit BatchWorker(const WorkerOptions& options)
+      : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
+        comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)), guided_(op_, focuses_of(comparison_), options.seed),
+        log_(options.segment), corpus_(options.corpus, options.status + ".input", op_) {
+    for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
+      size_t unit = 0;
+      while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus)) ++unit;
+      focus_units_.push_back(guided_.focus_unit(focus).empty() ? 0 : unit);
+    }
+  }
+
+  void run() {
+    import(std::numeric_limits<size_t>::max());
+    write_status();
+    double next_status = status_interval, next_import = import_interval;
+    Batch batch;
+    for (uint64_t chunk = 0; !stop_requested && (options_.cases == 0 || cases_ < options_.cases); ++chunk) {
+      search(chunk, batch);
+      const double now = seconds();
+      if (options_.time > 0 && now >= options_.time) break;
+      if (now >= next_status) {
+        write_status();
+        next_status = now + status_interval;
+      }
+      if (!options_.alone && now >= next_import) {
+        import(import_files);
+        next_import = seconds() + import_interval;
+      }
+    }
+    write_status();
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void search(uint64_t chunk, Batch& batch) {
+    guided_.propose(chunk, chunk_cases, batch);
+    if (options_.cases) batch.resize(static_cast<size_t>(std::min<uint64_t>(chunk_cases, options_.cases - cases_)));
+    const GuidedSearch::Observation observation = guided_.observe(chunk, batch);
+    check(batch, focus_units_[observation.focus], chunk);
+    export_new(observation);
+    guided_.learn(observation);
+    cases_ += batch.size();
+  }
+
+  void check(const Batch& batch, size_t unit, uint64_t chunk) {
+    const auto report = [&](Divergence d, uint64_t) {
+      comparison_.confirm(d);
+      log_.add(d);
+    };
+    if (target_.compares_units) {
+      comparison_.run(batch, outcomes_);
+      comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
+      if (chunk % property_share == 0) comparison_.examine_properties(batch, unit, report);
+    } else {
+      // Every second round over the focuses goes to all units in turn: black boxes are nobody's focus.
+      const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
+      const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
+      comparison_.examine_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
+    }
+  }
+
+  /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
+  void export_new(const GuidedSearch::Observation& observation) {
+    for (const auto& [feature, index] : observation.kept)
+      if (guided_.hits(observation.focus, feature) == 0) corpus_.write(observation.cases, index, observation.focus);
+  }
+
+  void import(size_t limit) {
+    const Batch all = corpus_.read_new(limit);
+    Batch part(op_);
+    for (size_t i = 0; i < all.size(); ++i) {
+      part.append(all, i);
+      if (part.size() < chunk_cases && i + 1 < all.size()) continue;
+      guided_.import(part);
+      part = Batch(op_);
+    }
+  }
+
+  void write_status() const {
+    const auto [focus, feature] = guided_.newest();
+    replace_file(options_.status, fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
+                                              guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
+  }
+
+  static constexpr uint64_t property_share = 8;
+
+  const WorkerOptions& options_;
+  const CampaignTarget& target_;
+  Op op_;
+  Comparison comparison_;
+  GuidedSearch guided_;
+  DivergenceLog log_;
+  CorpusFolder corpus_;
+  std::vector<size_t> focus_units_;
+  std::vector<Outcomes> outcomes_;
+  SeenClasses seen_;
+  uint64_t cases_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+void add_campaign_worker(CLI::App& app, int& status) {
+  auto options = std::make_shared<WorkerOptions>();
+  CLI::App* sub = app.add_subcommand("campaign-worker", "One worker process of a campaign")->group("");
+  sub->add_option("--target", options->target)->required();
+  sub->add_option("--op", options->op)->required();
+  sub->add_option("--units", options->units);
+  sub->add_option("--corpus", options->corpus)->required();
+  sub->add_option("--segment", options->segment)->required();
+  sub->add_option("--status", options->status)->required();
+  sub->add_option("--seed", options->seed);
+  sub->add_option("--cases", options->cases);
+  sub->add_option("--time", options->time);
+  sub->add_flag("--alone", options->alone);
+  sub->callback([options, &status] {
+    for (const int number : {SIGTERM, SIGINT}) std::signal(number, [](int) { stop_requested = 1; });
+    options->units = split_units(options->units);
+    BatchWorker(*options).run();
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli
