@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/command.h"
 #include "oracles/default_fields.h"
@@ -32,13 +33,15 @@ bool in_path(const std::string& program) {
   return false;
 }
 
-/// An engine's build of a target tells itself by what stands in it; replayers have neither.
+/// Builds of a target share its name; what stands in the file tells which engine runs it. Replayers have neither word.
 std::string find_build(const std::vector<std::string>& folders, const std::string& target, Engine engine) {
+  const char* word = engine == Engine::afl ? "__AFL_SHM_ID" : "max_total_time";
   for (const std::string& folder : folders) {
     const std::string binary = folder + "/" + target;
-    const bool has_mutator = fs::exists(binary + "_mutator.so"), has_replayer = fs::exists(binary + "_replay");
-    if (access(binary.c_str(), X_OK) != 0 || fs::is_directory(binary) || !has_replayer) continue;
-    if (has_mutator == (engine == Engine::afl)) return fs::absolute(binary).lexically_normal().string();
+    if (fs::is_directory(binary) || access(binary.c_str(), X_OK) != 0) continue;
+    std::ifstream file(binary, std::ios::binary);
+    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    if (content.find(word) != std::string::npos) return fs::absolute(binary).lexically_normal().string();
   }
   return "";
 }
@@ -139,6 +142,7 @@ Plan make_plan(const PlanRequest& request) {
   if (fields.empty()) throw BadInput("nothing to search: " + reason);
 
   double needed = 0;
+  std::string without_build;
   for (const Engine engine : {Engine::batch, Engine::libfuzzer, Engine::afl}) {
     if (!wants(request.with, engine)) continue;
     std::vector<Assignment> shares;
@@ -152,8 +156,7 @@ Plan make_plan(const PlanRequest& request) {
       shares.push_back(std::move(share));
     }
     if (shares.empty()) {
-      if (engine != Engine::batch)
-        plan.notes.push_back(fmt::format("no {} builds of these targets in {}", name_of(engine), fmt::join(request.folders, ", ")));
+      if (engine != Engine::batch) without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
       continue;
     }
     needed += least_slice[static_cast<int>(engine)] * static_cast<double>(shares.size());
@@ -163,6 +166,7 @@ Plan make_plan(const PlanRequest& request) {
     }
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
+  if (!without_build.empty()) plan.notes.push_back(fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
   if (plan.assignments.empty()) throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
   return plan;
 }
