@@ -14,8 +14,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t focus_slots = 8;      ///< units that one coverage map tells apart
-constexpr size_t coverage_share = 4;   ///< one neighbour in so many is traced; the case itself always is
+constexpr size_t coverage_share = 4;  ///< one neighbour in so many is traced; the case itself always is
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -75,17 +74,17 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
   Field& field = load(data, size, header);
   const size_t focus = header.focus % field.focuses.size();
   expand(field, header, field.focuses[focus].mutator);
-  look(field, focus, focus % focus_slots);
+  look(field, focus);
 }
 
 /// Coverage of the focus unit, then the target's checks.
-void NumberTarget::look(Field& field, size_t focus, size_t slot) {
+void NumberTarget::look(Field& field, size_t focus) {
   struct Sink {
     NumberTarget& target;
-    size_t slot;
+    int slot;
     void hit(int bin) {
-      report_bin(bin, static_cast<int>(slot));
-      uint8_t& reached = target.reached_[static_cast<size_t>(bin) * focus_slots + slot];
+      report_bin(bin, slot);
+      uint8_t& reached = target.reached_[static_cast<size_t>(bin) * focus_slots + static_cast<size_t>(slot)];
       if (reached) return;
       reached = 1;
       ++target.reached_count_;
@@ -95,7 +94,7 @@ void NumberTarget::look(Field& field, size_t focus, size_t slot) {
       std::fprintf(stderr, "mmafuzz: a kernel broke an invariant of its own arithmetic: %s\n", what);
       std::abort();
     }
-  } sink{*this, slot};
+  } sink{*this, slot_of(focus)};
   Field::Focus& f = field.focuses[focus];
   if (compares_units()) field.comparison.run(field.batch, field.outcomes);
   if (f.coverage.observes()) {
@@ -189,7 +188,7 @@ size_t NumberTarget::replay_cases(const std::string& path) {
   while (reader.next(block, neighbours)) {
     Field& field = field_of(block.batch.op());
     field.batch = block.batch;
-    for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus, focus % focus_slots);
+    for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus);
     cases += block.batch.size();
   }
   if (reader.error()) throw std::runtime_error(reader.error()->to_string());

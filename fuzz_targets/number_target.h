@@ -52,11 +52,15 @@ class NumberTarget : public Target {
   virtual bool compares_units() const { return true; }
 
   void report(Divergence divergence);
+  const Comparison::Properties& properties() const { return properties_; }
+  /// Focus units that one coverage map tells apart, by the value of a bin's counter.
+  static constexpr size_t focus_slots = 8;
+  static int slot_of(size_t focus) { return static_cast<int>(focus % focus_slots); }
   uint64_t round() const { return inputs_; }
 
  private:
   Field& load(const uint8_t* data, size_t size, EngineInput& header);
-  void look(Field& field, size_t focus, size_t slot);
+  void look(Field& field, size_t focus);
   void expand(Field& field, const EngineInput& header, const Mutator& mutator);
   void write_status();
   Field& field_of(const Op& op);

@@ -94,20 +94,19 @@ Findings Comparison::examine(const Batch& batch) const {
                                        (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
   }
   const Batch related = every_nth(batch, property_share);
-  for (size_t i = 0; i < units_.size(); ++i) findings.compared += examine_properties(related, i, report);
+  for (size_t i = 0; i < units_.size(); ++i)
+    for (const Property* property : properties_) findings.compared += examine_property(*property, related, i, report);
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j)
       findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i], units_[j]->name(), outcomes[j], report);
   return findings;
 }
 
-size_t Comparison::examine_properties(const Batch& batch, size_t unit, const ReportDivergence& report) const {
+size_t Comparison::examine_property(const Property& property, const Batch& batch, size_t unit, const ReportDivergence& report) const {
+  if (!property.applies(op_, *units_[unit])) return 0;
   Outcomes base;
   units_[unit]->run(batch, base);
-  size_t compared = 0;
-  for (const Property* property : properties_)
-    if (property->applies(op_, *units_[unit])) compared += property->check(*units_[unit], batch, base, report);
-  return compared;
+  return property.check(*units_[unit], batch, base, report);
 }
 
 size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,

@@ -66,8 +66,8 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
                        const ReportDivergence& report) const;
 
-  /// The properties on a sample of the batch, for one unit.
-  size_t examine_properties(const Batch& batch, size_t unit, const ReportDivergence& report) const;
+  /// One property on a batch, for one unit; 0 if it does not apply.
+  size_t examine_property(const Property& property, const Batch& batch, size_t unit, const ReportDivergence& report) const;
 
   /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
   int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;

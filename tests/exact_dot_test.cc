@@ -1,5 +1,5 @@
-// The exact dot product three ways: the fast path, the MPFR referee and the big-integer twin give the same bits.
-#include "oracles/exact/exact_dot.h"
+// The exact dot product four ways: the vector kernel, the fast path, the MPFR referee and the big-integer twin give the same bits.
+#include "oracles/exact/exact_dot_simd.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 #include "oracles/units/function_unit.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/each_vector_target.h"
+#include "tests/uniform_bits.h"
 
 namespace mmafuzz {
 namespace {
@@ -32,7 +34,15 @@ std::vector<std::string> ops() {
 class ExactDot : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Ops, ExactDot, testing::ValuesIn(ops()));
 
-TEST_P(ExactDot, FastPathRefereeAndTwinAgree) {
+/// The vector kernel's results, or the fast path's where the op or this machine has none.
+Column batch_results(const Op& op, const Batch& batch) {
+  Outcomes outcomes;
+  const Registry registry = oracle_registry();
+  (*registry.bind("exact", op))->run(batch, outcomes);
+  return std::move(outcomes.results);
+}
+
+TEST_P(ExactDot, VectorKernelFastPathRefereeAndTwinAgree) {
   size_t column;
   const Op op = *parse_op(GetParam(), column);
   const exact::FastDot fast(op);
@@ -40,12 +50,48 @@ TEST_P(ExactDot, FastPathRefereeAndTwinAgree) {
   DotCase one(op);
   const size_t cases = case_count(2000, 1000000 / 20);  // 95 ops: 4.7 million by night
   StructuredGenerator(op, 3).fill(0, cases, batch);
+  const Column vector = batch_results(op, batch);
   for (size_t i = 0; i < batch.size(); ++i) {
     const DotOperands& in = one.load(batch, i);
     const uint64_t referee = exact::mpfr_dot(op, in);
+    ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, referee)) << case_line(batch, i);
     ASSERT_EQ(to_hex(op.d, fast(in)), to_hex(op.d, referee)) << case_line(batch, i);
     ASSERT_EQ(to_hex(op.d, exact::bigint_dot(op, in)), to_hex(op.d, referee)) << case_line(batch, i);
   }
+}
+
+TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
+  size_t column;
+  Op op = *parse_op(GetParam(), column);
+  for (const int k : {op.k, 1, 7, 33}) {
+    op.k = k;
+    const exact::FastDot fast(op);
+    DotCase one(op);
+    const Batch batch = uniform_bits(op, 5, case_count(2000, 1000000 / 20) + 1);
+    const Column vector = batch_results(op, batch);
+    for (size_t i = 0; i < batch.size(); ++i)
+      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << to_text(op) << "\n" << case_line(batch, i);
+  }
+}
+
+TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnEveryInstructionSet) {
+  size_t column;
+  const Op op = *parse_op(GetParam(), column);
+  const exact::FastDot fast(op);
+  Batch batch;
+  StructuredGenerator(op, 7).fill(0, 500, batch);
+  for_each_vector_target([&](const char* target) {
+    const Column vector = batch_results(op, batch);
+    DotCase one(op);
+    for (size_t i = 0; i < batch.size(); ++i)
+      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << target << "\n" << case_line(batch, i);
+  });
+}
+
+TEST(ExactDotVector, ServesTheCommonDots) {
+  for (const char* ab : {"fp16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "fp32"})
+    EXPECT_TRUE(exact::ExactDotSimd::supports(dot_op(ab, "fp32", "fp32", 16))) << ab;
+  EXPECT_TRUE(exact::ExactDotSimd::supports(dot_op("fp16", "fp16", "fp16", 16)));
 }
 
 TEST(ExactDotByHand, RoundsTheExactSumOnce) {
@@ -60,6 +106,20 @@ TEST(ExactDotByHand, RoundsTheExactSumOnce) {
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x0000}, 0), 0x7fc00000u);
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x3c00}, 0xff800000), 0x7fc00000u);
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x3c00}, 0x7f7fffff), 0x7f800000u);
+}
+
+TEST(ExactDotByHand, ASumThatCancelsOnlyWithWhatWasBelowItIsPositiveZero) {
+  // 2^30 + 2^-40 - 2^30 and c = -2^-40.
+  const Op op = dot_op("fp16", "fp32", "fp32", 3);
+  const auto exact = oracle_registry().bind("exact", op);
+  EXPECT_EQ(run_one_dot(**exact, op, {0x7800, 0x0010, 0xf800}, {0x7800, 0x0010, 0x7800}, 0xab800000), 0x00000000u);
+}
+
+TEST(ExactDotByHand, NothingIsLostBetweenDistantCancellations) {
+  // 2^120 + 1 + 2^-60 - 2^120 - 1: two fp64 numbers cannot hold the third partial sum.
+  const Op op = dot_op("bf16", "fp32", "fp32", 5);
+  const auto exact = oracle_registry().bind("exact", op);
+  EXPECT_EQ(run_one_dot(**exact, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80}, 0), 0x21800000u);
 }
 
 }  // namespace

@@ -1,55 +1,85 @@
-// The vector kernel gives the scalar kernel's bits on every row that it supports, for full vectors and remainders.
+// The vector kernels give the scalar kernels' bits on every row that they support, for full vectors and remainders.
 #include "oracles/units/fused_sum_simd.h"
 
 #include <gtest/gtest.h>
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
+#include "core/registry.h"
+#include "oracles/families.h"
+#include "oracles/units/amd_simd.h"
 #include "oracles/units/function_unit.h"
 #include "oracles/units/model_rows.h"
+#include "oracles/units/parameters.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/each_vector_target.h"
+#include "tests/uniform_bits.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace mmafuzz {
 namespace {
 
+bool supports(const DotModel& model, int k) { return FusedSumSimd::supports(model, k) || AmdSimd::supports(model, k); }
+
+/// False: this processor cannot run the row's vector kernel.
+bool run(const DotModel& model, const Batch& batch, Column& results) {
+  if (!FusedSumSimd::supports(model, batch.op().k)) return AmdSimd(model).run(batch, results);
+  FusedSumSimd(model).run(batch, results);
+  return true;
+}
+
 std::vector<std::string> supported_rows() {
   std::vector<std::string> names;
   for (const ModelRow& row : model_rows())
-    if (FusedSumSimd::supports(row.model)) names.push_back(row.name());
+    if (supports(row.model, row.op.k)) names.push_back(row.name());
   return names;
 }
-
-class VectorKernel : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows()));
 
 void expect_equal(const DotModel& model, const Batch& batch) {
   Column results(batch.op().d, 1);
   results.resize(batch.size());
-  FusedSumSimd(model).run(batch, results);
+  ASSERT_TRUE(supports(model, batch.op().k));
+  ASSERT_TRUE(run(model, batch, results));
   DotCase one(batch.op());
   for (size_t i = 0; i < batch.size(); ++i)
     ASSERT_EQ(to_hex(batch.op().d, results.get(i)), to_hex(batch.op().d, evaluate_dot(model, one.load(batch, i)))) << case_line(batch, i);
 }
 
+class VectorKernel : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const ModelRow& row = *find_model_row(GetParam());
+    Column results(row.op.d, 1);
+    if (!run(row.model, Batch(row.op), results)) GTEST_SKIP() << "no fused multiply-add here";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows()));
+
 TEST_P(VectorKernel, EqualsTheScalarKernel) {
   const ModelRow& row = *find_model_row(GetParam());
+  const size_t cases = case_count(20000, 1000000);
   Batch batch;
-  StructuredGenerator(row.op, 17).fill(0, case_count(20000, 1000000), batch);
+  StructuredGenerator(row.op, 17).fill(0, cases, batch);
   expect_equal(row.model, batch);
+  expect_equal(row.model, uniform_bits(row.op, 41, cases / 4));
 }
 
-TEST_P(VectorKernel, EqualsTheScalarKernelForShortDotsAndAnyNumberOfThem) {
+TEST_P(VectorKernel, EqualsTheScalarKernelForAnyLengthAndNumberOfDots) {
   const ModelRow& row = *find_model_row(GetParam());
-  for (int k = 1; k <= row.op.k; ++k) {
-    Op op = row.op;
-    op.k = k;
+  Op op = row.op;
+  for (op.k = 1; op.k <= max_instruction_k; ++op.k) {
+    ASSERT_EQ(supports(row.model, op.k), sequence_k(row.model, op.k) <= max_instruction_k);
     for (const size_t cases : {1, 3, 16, 17, 33}) {
       Batch batch;
       StructuredGenerator(op, 19).fill(0, cases, batch);
       expect_equal(row.model, batch);
     }
   }
+  EXPECT_FALSE(supports(row.model, max_instruction_k + 1));
 }
 
 TEST_P(VectorKernel, EqualsTheScalarKernelForOtherFractionBits) {
@@ -57,17 +87,73 @@ TEST_P(VectorKernel, EqualsTheScalarKernelForOtherFractionBits) {
   for (int f = 1; f <= 26; ++f) {
     DotModel model = row.model;
     model.fraction_bits = f;
-    if (!FusedSumSimd::supports(model)) continue;
+    if (!supports(model, row.op.k)) continue;
     Batch batch;
     StructuredGenerator(row.op, 23).fill(0, 500, batch);
     expect_equal(model, batch);
   }
 }
 
+TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
+  const ModelRow& row = *find_model_row(GetParam());
+  for (const char* overrides : {"subnormals=kept", "subnormals=flushed", "nan=7fc00000", "block=1", "block=2", "block=4", "odd_even=0", "odd_even=1",
+                                "zero_rule=clamp", "c_exponent=c_format", "product_overflow=none", "overflow=by_rounding"}) {
+    const Result<DotModel> model = with_overrides(row.model, overrides);
+    if (!model || !supports(*model, row.op.k)) continue;
+    Batch batch;
+    StructuredGenerator(row.op, 43).fill(0, 1000, batch);
+    SCOPED_TRACE(overrides);
+    expect_equal(*model, batch);
+  }
+}
+
+TEST_P(VectorKernel, EqualsTheScalarKernelOnEveryInstructionSet) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 53).fill(0, 500, batch);
+  Column results(row.op.d, 1);
+  for_each_vector_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    EXPECT_STREQ(simd_target_name(), target);
+    if (run(row.model, Batch(row.op), results)) expect_equal(row.model, batch);
+  });
+}
+
+#if defined(__x86_64__)
+TEST_P(VectorKernel, EqualsTheScalarKernelInAnyFloatingPointEnvironment) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 47).fill(0, 200, batch);
+  Outcomes expected, outcomes;
+  const Registry registry = oracle_registry();
+  const auto unit = registry.bind("model:" + row.name(), row.op);
+  (*unit)->run(batch, expected);
+  const unsigned before = _mm_getcsr();
+  for (const unsigned changed : {0x2000u, 0x4000u, 0x6000u, 0x8040u}) {  // rounding modes; flush to zero and denormals are zero
+    _mm_setcsr(before | changed);
+    (*unit)->run(batch, outcomes);
+    _mm_setcsr(before);
+    for (size_t i = 0; i < batch.size(); ++i)
+      ASSERT_EQ(to_hex(row.op.d, outcomes.results.get(i)), to_hex(row.op.d, expected.results.get(i))) << std::hex << changed << "\n" << case_line(batch, i);
+  }
+}
+#endif
+
+TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
+  // 2^120 + 1 + 2^-60 - 2^120 - 1 in one block: two fp64 numbers cannot hold the third partial sum.
+  const Op op = dot_op("bf16", "fp32", "fp32", 8);
+  const auto unit = oracle_registry().bind("model:cdna1/mfma.16x16x8.f32.bf16.bf16.f32?block=8", op);
+  EXPECT_EQ(run_one_dot(**unit, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80, 0, 0, 0}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80, 0, 0, 0}, 0),
+            0x21800000u);
+}
+
 TEST(VectorKernelRows, TheCommonInstructionsAreVectorized) {
   for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32",
-                           "hopper/mma.m16n8k8.f32.tf32.tf32.f32", "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32"})
-    EXPECT_TRUE(FusedSumSimd::supports(find_model_row(name)->model)) << name;
+                           "hopper/mma.m16n8k8.f32.tf32.tf32.f32", "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32",
+                           "cdna1/mfma.16x16x16.f32.f16.f16.f32", "cdna1/mfma.16x16x8.f32.bf16.bf16.f32", "cdna2/mfma.16x16x16.f32.f16.f16.f32",
+                           "cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32", "cdna3/mfma.16x16x8.f32.xf32.xf32.f32",
+                           "cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32"})
+    EXPECT_TRUE(supports(find_model_row(name)->model, 16)) << name;
 }
 
 }  // namespace

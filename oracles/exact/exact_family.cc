@@ -1,11 +1,29 @@
 // The units `exact`, `exact:mpfr` and `exact:bigint`: the mathematical result, rounded once.
-#include "oracles/exact/exact_dot.h"
+#include "oracles/exact/exact_dot_simd.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"
 #include "oracles/units/function_unit.h"
 
 namespace mmafuzz {
 namespace {
+
+/// In vectors where the operands allow it, one by one elsewhere.
+class ExactDotUnit final : public Unit {
+ public:
+  explicit ExactDotUnit(const Op& op) : one_by_one_(op), vectorized_(exact::ExactDotSimd::supports(op)), simd_(op) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (vectorized_ && simd_.run(batch, outcomes.results)) return;
+    DotCase one(batch.op());
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, one_by_one_(one.load(batch, i)));
+  }
+
+ private:
+  exact::FastDot one_by_one_;
+  bool vectorized_;
+  exact::ExactDotSimd simd_;
+};
 
 class ExactFamily final : public Family {
  public:
@@ -27,7 +45,7 @@ class ExactFamily final : public Family {
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);
       if (!supported) return supported.refusal();
-      if (name == "exact") unit = make_dot_unit(exact::FastDot(op));
+      if (name == "exact") unit = std::make_unique<ExactDotUnit>(op);
       if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
       if (name == "exact:bigint") unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
     } else if (name == "exact:bigint") {

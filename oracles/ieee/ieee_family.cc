@@ -2,6 +2,8 @@
 // of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA GPUs", 3.1.
 #include "arithmetic/ieee_operations.h"
 #include "oracles/families.h"
+#include "oracles/ieee/ieee_dot.h"
+#include "oracles/ieee/ieee_dot_simd.h"
 #include "oracles/units/function_unit.h"
 
 namespace mmafuzz {
@@ -57,56 +59,22 @@ Rounded conversion(const Op& op, uint64_t source) {
   return flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule()), op.flush_to_zero);
 }
 
-enum class Order { serial, fma, pairwise };
-
-/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode.
-class IeeeDot {
+/// In vectors where the host's arithmetic is the op's, in integers elsewhere.
+class IeeeDotUnit final : public Unit {
  public:
-  IeeeDot(const Op& op, Order order)
-      : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()), order_(order) {}
+  IeeeDotUnit(const Op& op, DotOrder order) : dot_(op, order), vectorized_(IeeeDotSimd::supports(op)), simd_(op, order) {}
 
-  uint64_t operator()(const DotOperands& in) const {
-    const Exact c = to_exact(decode(c_, in.c));
-    if (order_ == Order::pairwise) return add(to_exact(decode(d_, half_sum(in, 0, in.k))), c);
-    Exact accumulator = c;
-    uint64_t encoding = 0;
-    for (int i = 0; i < in.k; ++i) {
-      const Exact term = order_ == Order::fma ? product(in, i) : to_exact(decode(d_, rounded_product(in, i)));
-      encoding = add(accumulator, term);
-      accumulator = to_exact(decode(d_, encoding));
-    }
-    return encoding;
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (vectorized_ && simd_.run(batch, outcomes.results)) return;
+    DotCase one(batch.op());
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, dot_(one.load(batch, i)));
   }
 
  private:
-  uint64_t add(const Exact& x, const Exact& y) const { return add_exact(d_, x, y, rule_).encoding; }
-
-  Exact product(const DotOperands& in, int i) const {
-    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
-    if (!op_.has_scales()) return p;
-    const int s = i / op_.scale_block;
-    p = exact_product(p, to_exact(decode(op_.scale_a.fields(), in.scale_a[s])));
-    return exact_product(p, to_exact(decode(op_.scale_b.fields(), in.scale_b[s])));
-  }
-
-  uint64_t rounded_product(const DotOperands& in, int i) const {
-    const Exact p = product(in, i);
-    if (p.cls == NumberClass::nan) return d_.encode_nan();
-    if (p.cls == NumberClass::infinity) return rounded_infinity(d_, p.negative, rule_).encoding;
-    return round_exact(d_, p, rule_).encoding;
-  }
-
-  /// The sum of products [first, last) by halves; the lower half is the shorter one where the count is odd.
-  uint64_t half_sum(const DotOperands& in, int first, int last) const {
-    if (last - first == 1) return rounded_product(in, first);
-    const int middle = first + (last - first) / 2;
-    return add(to_exact(decode(d_, half_sum(in, first, middle))), to_exact(decode(d_, half_sum(in, middle, last))));
-  }
-
-  Op op_;
-  FormatFields a_, b_, c_, d_;
-  RoundingRule rule_;
-  Order order_;
+  IeeeDot dot_;
+  bool vectorized_;
+  IeeeDotSimd simd_;
 };
 
 class IeeeFamily final : public Family {
@@ -129,8 +97,8 @@ class IeeeFamily final : public Family {
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot) return declined(name + " evaluates dot products only");
-      const Order order = name == "ieee:serial" ? Order::serial : name == "ieee:fma" ? Order::fma : Order::pairwise;
-      return named(make_dot_unit(IeeeDot(op, order)), name);
+      const DotOrder order = name == "ieee:serial" ? DotOrder::serial : name == "ieee:fma" ? DotOrder::fma : DotOrder::pairwise;
+      return named(std::make_unique<IeeeDotUnit>(op, order), name);
     }
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::scalar) {

@@ -1,5 +1,5 @@
 // The truncated fused sum on many dots at once (Highway), for rows of the plain form: no scales; fp32 results
-// toward zero or fp16 results to nearest even. Dots that meet an infinity or NaN go through the scalar kernel.
+// toward zero or fp16 results to nearest even. Few dots go through the scalar kernel.
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -7,14 +7,17 @@
 
 namespace mmafuzz {
 
+/// Products of the instruction sequence that a dot of k runs as, its padding included.
+inline int sequence_k(const DotModel& m, int k) { return (k + m.k - 1) / m.k * m.k; }
+
 class FusedSumSimd {
  public:
   explicit FusedSumSimd(const DotModel& model) : model_(model) {}
 
-  /// Whether the vector kernel computes this row; the scalar kernel computes every row.
-  static bool supports(const DotModel& model);
+  /// Whether the vector kernel computes this row for dots of k products; the scalar kernel computes every row.
+  static bool supports(const DotModel& model, int k);
 
-  /// results must have batch.size() entries; the op's k is at most the row's.
+  /// results must have batch.size() entries.
   void run(const Batch& batch, Column& results) const;
 
  private:

@@ -1,6 +1,7 @@
 // The families `model:` (the fast kernels) and `twin:` (the slow twins) over the same rows.
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/families.h"
+#include "oracles/units/amd_simd.h"
 #include "oracles/units/function_unit.h"
 #include "oracles/units/fused_sum_simd.h"
 #include "oracles/units/model_rows.h"
@@ -13,14 +14,16 @@ namespace {
 /// A row bound to an op: vectorized where the row allows it, the scalar kernel elsewhere.
 class ModelUnit final : public Unit {
  public:
-  explicit ModelUnit(const DotModel& model) : model_(model), vectorized_(FusedSumSimd::supports(model)), simd_(model) {}
+  ModelUnit(const DotModel& model, const Op& op)
+      : model_(model), is_fused_(FusedSumSimd::supports(model, op.k)), is_amd_(AmdSimd::supports(model, op.k)), fused_(model), amd_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    if (vectorized_ && batch.op().k <= model_.k) {
-      simd_.run(batch, outcomes.results);
+    if (is_fused_) {
+      fused_.run(batch, outcomes.results);
       return;
     }
+    if (is_amd_ && amd_.run(batch, outcomes.results)) return;
     DotCase one(batch.op());
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
   }
@@ -29,8 +32,9 @@ class ModelUnit final : public Unit {
 
  private:
   DotModel model_;
-  bool vectorized_;
-  FusedSumSimd simd_;
+  bool is_fused_, is_amd_;
+  FusedSumSimd fused_;
+  AmdSimd amd_;
 };
 
 class TwinUnit final : public Unit {
@@ -91,7 +95,7 @@ class RowFamily final : public Family {
       unit = std::make_unique<TwinUnit>(*model);
       claims = {{"equals_model", "model:" + name.substr(prefix_.size())}};
     } else {
-      unit = std::make_unique<ModelUnit>(*model);
+      unit = std::make_unique<ModelUnit>(*model, op);
       // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
       // operations: a last -0 becomes +0.
       if (question == std::string::npos)

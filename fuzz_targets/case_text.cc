@@ -1,0 +1,74 @@
+// case_text: the parser of corpora, recordings and witnesses, on arbitrary bytes. A failure means that a file can crash the
+// reader, that an error does not say where it is, or that a case does not survive being written and read again.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include "core/case_text.h"
+#include "fuzz_targets/target.h"
+
+namespace mmafuzz {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& text) {
+  std::fprintf(stderr, "mmafuzz: divergence case_text parser %s\n%s\nDEDUP_TOKEN: case_text %s\n", what, text.c_str(), what);
+  std::abort();
+}
+
+/// One case with its op as the writer prints it.
+std::string rewritten(const CaseBlock& block, size_t index) {
+  std::string text = "mmafuzz-cases 1\n" + to_text(block.batch.op()) + "\n" + case_line(block.batch, index);
+  if (block.has_expected[index]) text += " | " + to_hex(block.batch.op().d, block.expected.get(index));
+  return text + "\n";
+}
+
+class CaseText final : public Target {
+ public:
+  void run(const uint8_t* data, size_t size) override { read(std::string_view(reinterpret_cast<const char*>(data), size)); }
+
+  size_t replay_cases(const std::string& path) override {
+    const std::string text = bytes_of(path);
+    return read(text);
+  }
+  std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override {
+    const std::string text = bytes_of(path);
+    return {std::vector<uint8_t>(text.begin(), text.end())};
+  }
+  std::string decode_input(const uint8_t* data, size_t size) override { return {reinterpret_cast<const char*>(data), size}; }
+
+ private:
+  static std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("cannot read " + path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  static size_t read(std::string_view text) {
+    CaseReader reader("input", text);
+    CaseBlock block;
+    size_t cases = 0;
+    while (reader.next(block, 256)) {
+      for (size_t i = 0; i < block.batch.size(); ++i) check(block, i);
+      cases += block.batch.size();
+    }
+    if (reader.error() && (reader.error()->message.empty() || reader.error()->line == 0)) fail("an error does not say what or where", reader.error()->to_string());
+    return cases;
+  }
+
+  static void check(const CaseBlock& block, size_t index) {
+    if (block.batch.op().kind == OpKind::gemm) return;  // their results are whole matrices
+    const std::string text = rewritten(block, index);
+    CaseReader reader("rewritten", text);
+    CaseBlock again;
+    if (!reader.next(again, 2) || reader.error()) fail("a written case does not parse", text);
+    if (again.batch.size() != 1 || !(again.batch.op() == block.batch.op())) fail("a written op reads otherwise", text);
+    if (rewritten(again, 0) != text) fail("a written case reads otherwise", text);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_target(const TargetOptions&) { return std::make_unique<CaseText>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,39 @@
+// A target that puts one unit's results in relation to each other: the properties whose names a predicate picks.
+#pragma once
+
+#include "fuzz_targets/number_target.h"
+#include "oracles/default_fields.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+
+class PropertyTarget final : public NumberTarget {
+ public:
+  template <class Pick>
+  PropertyTarget(const TargetOptions& options, Pick pick) : NumberTarget(options, default_ops(OpKind::dot), picked(pick)) {}
+
+ private:
+  template <class Pick>
+  static Comparison::Properties picked(Pick pick) {
+    Comparison::Properties properties;
+    for (const auto& property : all_properties())
+      if (pick(std::string_view(property->name()))) properties.push_back(property.get());
+    return properties;
+  }
+
+  bool compares_units() const override { return false; }
+
+  void check(Field& field, size_t focus) override {
+    const size_t unit = field.focuses[focus].unit;
+    for (size_t i = 0; i < properties().size(); ++i) {
+      bool broken = false;
+      const size_t compared = field.comparison.examine_property(*properties()[i], field.batch, unit, [&](Divergence d, uint64_t) {
+        broken = true;
+        report(std::move(d));
+      });
+      report_bin(bins::Property::at(bins::capped(static_cast<int>(i), 15), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+    }
+  }
+};
+
+}  // namespace mmafuzz

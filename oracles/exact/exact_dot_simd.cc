@@ -1,0 +1,111 @@
+// One vector lane is one dot. Compiled without contraction, which error-free transformations do not survive.
+#include "oracles/exact/exact_dot_simd.h"
+
+#include <bit>
+
+#include "arithmetic/ieee_operations.h"
+#include "oracles/units/function_unit.h"
+#include "oracles/units/host_float.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "oracles/exact/exact_dot_simd.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "oracles/units/dot_lanes-inl.h"
+#include "oracles/units/exact_lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmafuzz {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if MMAFUZZ_HOST_FMA
+
+template <bool Narrow>
+void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch, Column& results) {
+  const DF64 d;
+  const size_t lanes = hn::Lanes(DF32()), half = hn::Lanes(d);
+  const Op& op = batch.op();
+  // fp32 to nearest even is the host's own conversion; all else is rounded one by one.
+  const bool host_rounds = op.d.fields() == fp32_fields && op.rounding == Rounding::nearest_even && !op.saturate;
+  const FloatDecoder decode_a(op.a.fields()), decode_b(op.b.fields()), decode_c(op.c.fields());
+  HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes], c[max_lanes], rounded[max_lanes];
+  HWY_ALIGN double odd[max_lanes];
+  HWY_ALIGN uint32_t result[max_lanes];
+  for (size_t first = 0; first < batch.size(); first += lanes) {
+    const size_t dots = HWY_MIN(lanes, batch.size() - first);
+    load_floats(decode_a, batch.a(), first, dots, op.k, x);
+    load_floats(decode_b, batch.b(), first, dots, op.k, y);
+    hn::Store(load_float(decode_c, batch.c(), first, dots), DF32(), c);
+    uint64_t lost = 0;
+    for (size_t at = 0; at < lanes; at += half) {
+      const ExactSum<Narrow> sum = sum_products<Narrow>(x + at, y + at, op.k, lanes);
+      const VF64 r = sum.plus(hn::PromoteTo(d, hn::Load(DF32Half(), c + at)));
+      if (host_rounds) {
+        hn::Store(hn::DemoteTo(DF32Half(), r), DF32Half(), rounded + at);
+      } else {
+        hn::Store(r, d, odd + at);
+      }
+      if constexpr (!Narrow) lost |= mask_bits(d, sum.lost()) << at;
+    }
+    if (host_rounds) {
+      hn::Store(canonical_bits(hn::Load(DF32(), rounded), op.d.fields().encode_nan()), D32(), result);
+      store_words(result, dots, first, results);
+    } else {
+      for (size_t j = 0; j < dots; ++j) results.set(first + j, 0, unit.finish(odd[j]));
+    }
+    for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
+      const size_t j = first + size_t(std::countr_zero(lost));
+      results.set(j, 0, one_by_one(DotCase(batch.op()).load(batch, j)));
+    }
+  }
+}
+
+bool exact_batch(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch, Column& results) {
+  const Op& op = batch.op();
+  const bool narrow = products_are_narrow(op.a.fields(), op.b.fields(), op.k);
+  (narrow ? exact_dots<true> : exact_dots<false>)(unit, one_by_one, batch, results);
+  return true;
+}
+
+#else
+
+bool exact_batch(const exact::ExactDotSimd&, const exact::FastDot&, const Batch&, Column&) { return false; }
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmafuzz
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mmafuzz {
+
+HWY_EXPORT(exact_batch);
+
+namespace exact {
+
+ExactDotSimd::ExactDotSimd(const Op& op) : d_(op.d.fields()), rule_(op.rounding_rule()), one_by_one_(op) {}
+
+bool ExactDotSimd::supports(const Op& op) {
+  // Rounding down alone needs to know more about a zero sum than its sign to nearest even.
+  return op.kind == OpKind::dot && !op.has_scales() && fits_fp32(op.a.fields()) && fits_fp32(op.b.fields()) &&
+         fits_fp32(op.c.fields()) && !op.d.fields().integer && op.d.fields().precision() <= 50 && op.rounding != Rounding::down &&
+         op.rounding != Rounding::stochastic && op.k <= max_instruction_k;
+}
+
+bool ExactDotSimd::run(const Batch& batch, Column& results) const {
+  return default_float_environment() && HWY_DYNAMIC_DISPATCH(exact_batch)(*this, one_by_one_, batch, results);
+}
+
+uint64_t ExactDotSimd::finish(double odd) const {
+  const Number value = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(odd));
+  if (value.cls == NumberClass::nan) return d_.encode_nan();
+  if (value.cls == NumberClass::infinity) return rounded_infinity(d_, value.negative, rule_).encoding;
+  return round_once(d_, value.negative, value.significand, value.exponent, false, rule_).encoding;
+}
+
+}  // namespace exact
+}  // namespace mmafuzz
+#endif  // HWY_ONCE

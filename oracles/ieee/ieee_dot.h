@@ -1,0 +1,62 @@
+// The dot products of Whitehead and Fit-Florea, 3.1, in integer arithmetic: any formats, any rounding mode.
+#pragma once
+
+#include "arithmetic/dot_model.h"
+#include "arithmetic/ieee_operations.h"
+#include "core/op.h"
+
+namespace mmafuzz {
+
+enum class DotOrder : uint8_t { serial, fma, pairwise };
+
+/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode.
+class IeeeDot {
+ public:
+  IeeeDot(const Op& op, DotOrder order)
+      : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()), order_(order) {}
+
+  uint64_t operator()(const DotOperands& in) const {
+    const Exact c = to_exact(decode(c_, in.c));
+    if (order_ == DotOrder::pairwise) return add(to_exact(decode(d_, half_sum(in, 0, in.k))), c);
+    Exact accumulator = c;
+    uint64_t encoding = 0;
+    for (int i = 0; i < in.k; ++i) {
+      const Exact term = order_ == DotOrder::fma ? product(in, i) : to_exact(decode(d_, rounded_product(in, i)));
+      encoding = add(accumulator, term);
+      accumulator = to_exact(decode(d_, encoding));
+    }
+    return encoding;
+  }
+
+ private:
+  uint64_t add(const Exact& x, const Exact& y) const { return add_exact(d_, x, y, rule_).encoding; }
+
+  Exact product(const DotOperands& in, int i) const {
+    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
+    if (!op_.has_scales()) return p;
+    const int s = i / op_.scale_block;
+    p = exact_product(p, to_exact(decode(op_.scale_a.fields(), in.scale_a[s])));
+    return exact_product(p, to_exact(decode(op_.scale_b.fields(), in.scale_b[s])));
+  }
+
+  uint64_t rounded_product(const DotOperands& in, int i) const {
+    const Exact p = product(in, i);
+    if (p.cls == NumberClass::nan) return d_.encode_nan();
+    if (p.cls == NumberClass::infinity) return rounded_infinity(d_, p.negative, rule_).encoding;
+    return round_exact(d_, p, rule_).encoding;
+  }
+
+  /// The sum of products [first, last) by halves; the lower half is the shorter one where the count is odd.
+  uint64_t half_sum(const DotOperands& in, int first, int last) const {
+    if (last - first == 1) return rounded_product(in, first);
+    const int middle = first + (last - first) / 2;
+    return add(to_exact(decode(d_, half_sum(in, first, middle))), to_exact(decode(d_, half_sum(in, middle, last))));
+  }
+
+  Op op_;
+  FormatFields a_, b_, c_, d_;
+  RoundingRule rule_;
+  DotOrder order_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,29 @@
+// The same dot products on many cases at once with the host's own IEEE operations, where those are the op's: results in fp32
+// from formats that embed in it, or fp64 throughout, rounded to nearest even.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/batch.h"
+#include "oracles/ieee/ieee_dot.h"
+
+namespace mmafuzz {
+
+class IeeeDotSimd {
+ public:
+  /// `op` is one that supports() accepts, or run() is not called.
+  IeeeDotSimd(const Op& op, DotOrder order);
+
+  static bool supports(const Op& op);
+
+  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or the
+  /// calling thread's floating-point environment is not the default one.
+  bool run(const Batch& batch, Column& results) const;
+
+ private:
+  DotOrder order_;
+  std::vector<std::pair<int, int>> additions_;  ///< pairwise: product first += product second, in this order
+};
+
+}  // namespace mmafuzz
