@@ -55,15 +55,19 @@ class FolderLock {
   int file_;
 };
 
-void prepare_folder(const Options& options) {
-  const bool empty = !fs::exists(options.out) || (fs::is_directory(options.out) && fs::is_empty(options.out));
-  if (options.resume && !fs::exists(options.out + "/campaign.json")) throw BadInput(options.out + " holds no campaign to resume");
-  if (!options.resume && !empty) throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
+/// Whether the folder is free for a new campaign; one that was killed before it began leaves no more than these.
+bool is_unused(const std::string& folder) {
+  if (!fs::exists(folder)) return true;
+  if (!fs::is_directory(folder)) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "campaign.json.new") return false;
+  return true;
+}
+
+void make_folder(const std::string& folder) {
   std::error_code error;
-  for (const char* part : {"segments", "artifacts", "workers", "corpus"}) {
-    fs::create_directories(options.out + "/" + part, error);
-    if (error) throw BadInput("cannot write in " + options.out + ": " + error.message());
-  }
+  fs::create_directories(folder, error);
+  if (error) throw BadInput("cannot write " + folder + ": " + error.message());
 }
 
 /// The settings of the campaign that is resumed, under what this call gives.
@@ -109,19 +113,22 @@ int run(Options options, const CLI::App& call) {
   settings.time = time_given ? parse_time(options.time) : settings.cases ? 0 : 60;
   options.out = fs::absolute(options.out).lexically_normal().string();
   CampaignProgress progress;
-  if (options.resume && fs::exists(options.out + "/campaign.json")) {
+  if (options.resume) {
+    if (!fs::exists(options.out + "/campaign.json")) throw BadInput(options.out + " holds no campaign to resume");
     settings = resumed_settings(options, call);
     progress = load_progress(options.out + "/progress.json");
     if (time_given) settings.time = progress.elapsed + parse_time(options.time);
   }
+  if (!options.resume && !is_unused(options.out)) throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
   progress.time = settings.time;
   if (settings.cases && settings.with != std::vector<std::string>{"batch"}) throw BadInput("--cases counts cases of batch searches: leave --with out");
   const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;
   Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders, settings.cases ? 0 : worker_seconds});
 
-  prepare_folder(options);
+  make_folder(options.out);
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
+  for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(options.out + "/" + part);
   for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
   Campaign campaign(settings, std::move(plan), options.out, progress, options.verbose, options.json);
   campaign.run();

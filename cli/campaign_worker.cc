@@ -44,7 +44,7 @@ class BatchWorker {
  public:
   explicit BatchWorker(const WorkerOptions& options)
       : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
-        comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)), guided_(op_, focuses_of(comparison_), options.seed),
+        properties_(properties_of(target_)), comparison_(op_, units_of(options.units, op_), registry(), properties_), guided_(op_, focuses_of(comparison_), options.seed),
         log_(options.segment), corpus_(options.corpus, options.status + ".input", op_) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
       size_t unit = 0;
@@ -95,13 +95,17 @@ class BatchWorker {
     if (target_.compares_units) {
       comparison_.run(batch, outcomes_);
       comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
-      if (chunk % property_share == 0) comparison_.examine_properties(batch, unit, report);
+      if (chunk % property_share == 0) check_properties(batch, unit, report);
     } else {
       // Every second round over the focuses goes to all units in turn: black boxes are nobody's focus.
       const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
       const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
-      comparison_.examine_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
+      check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
     }
+  }
+
+  void check_properties(const Batch& batch, size_t unit, const ReportDivergence& report) {
+    for (const Property* property : properties_) comparison_.examine_property(*property, batch, unit, report);
   }
 
   /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
@@ -132,6 +136,7 @@ class BatchWorker {
   const WorkerOptions& options_;
   const CampaignTarget& target_;
   Op op_;
+  Comparison::Properties properties_;
   Comparison comparison_;
   GuidedSearch guided_;
   DivergenceLog log_;
