@@ -39,6 +39,7 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
   for (const std::string& unit : settings.units) spec.command.insert(spec.command.end(), {"--units", unit});
   if (settings.cases) spec.command.insert(spec.command.end(), {"--cases", std::to_string(settings.cases), "--alone"});
   if (run.seconds > 0 && !settings.cases) spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
+  if (run.with_engines) spec.command.push_back("--files");
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
 }

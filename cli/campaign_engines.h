@@ -14,6 +14,7 @@ struct WorkerRun {
   std::string folder;  ///< the campaign's
   uint64_t seed = 1;
   double seconds = 0;  ///< 0: no bound
+  bool with_engines = false;  ///< others than batch searches take part in the campaign
 
   std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
   std::string segment() const { return folder + "/segments/" + id + ".cases"; }

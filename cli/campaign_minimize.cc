@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <limits>
 #include <set>
 
 #include "cli/campaign_corpus.h"
@@ -22,22 +21,22 @@ size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-void keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from, const std::string& to) {
+/// Returns the number of inputs that it chose from.
+size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from, const std::string& to) {
   const Comparison comparison(op, units, registry(), {});
   GuidedSearch guided(op, focuses_of(comparison), 0);
-  const std::string scratch = to + ".input";
-  CorpusFolder all(from, scratch, op), kept(to, scratch, op);
-  const Batch cases = all.read_new(std::numeric_limits<size_t>::max());
+  const Batch cases = SharedCorpus(from, op, false).read_new();
   for (size_t first = 0; first < cases.size(); first += chunk_cases) {
     Batch part(op);
     for (size_t i = first; i < std::min(cases.size(), first + chunk_cases); ++i) part.append(cases, i);
     for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
       const GuidedSearch::Observation observation = guided.observe(focus, part);
       for (const auto& [feature, index] : observation.kept)
-        if (guided.hits(focus, feature) == 0) kept.write(observation.cases, index, focus);
+        if (guided.hits(focus, feature) == 0) write_input(to, observation.cases, index, focus);
       guided.learn(observation);
     }
   }
+  return cases.size();
 }
 
 void merge_with_engine(const std::string& binary, const std::string& from, const std::string& to) {
@@ -55,9 +54,12 @@ MinimizedCorpus minimize_corpora(const Plan& plan, const std::vector<std::string
     if (!fs::exists(from) || (!assignment.op && assignment.engine != Engine::libfuzzer) || !done.insert(to).second) continue;
     fs::remove_all(to);
     fs::create_directories(to);
-    if (assignment.op) keep_first_of_each_bin(*assignment.op, units_of(units, *assignment.op), from, to);
-    else merge_with_engine(assignment.binary, from, to);
-    sizes.before += files_in(from);
+    if (assignment.op) {
+      sizes.before += keep_first_of_each_bin(*assignment.op, units_of(units, *assignment.op), from, to);
+    } else {
+      merge_with_engine(assignment.binary, from, to);
+      sizes.before += files_in(from);
+    }
     sizes.after += files_in(to);
   }
   return sizes;

@@ -6,7 +6,7 @@
 namespace mmafuzz::cli {
 
 struct MinimizedCorpus {
-  size_t before = 0, after = 0;  ///< files
+  size_t before = 0, after = 0;  ///< inputs
 };
 
 /// Writes folder/corpus.min/<field> from folder/corpus/<field> for every field of the plan: for each bin of each focus unit the

@@ -129,17 +129,22 @@ Plan make_plan(const PlanRequest& request) {
     }
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
+  for (const std::string& unit : request.units)
+    if (unit.find('*') == std::string::npos && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());  // names the nearest
   std::vector<Assignment> fields;
   std::string reason = "the targets have none of the ops";
+  bool any_op = false, wants_op = false;
   for (const CampaignTarget* target : targets) {
+    wants_op |= !target->kinds.empty();
     if (target->kinds.empty() && request.ops.empty()) fields.push_back({target, {}, Engine::batch, ""});
     for (const Op& op : ops_of(*target, request)) {
       const std::string why = refusal(*target, units_of(request.units, op), op);
       if (why.empty()) fields.push_back({target, op, Engine::batch, ""});
       else reason = why;
+      any_op |= why.empty();
     }
   }
-  if (fields.empty()) throw BadInput("nothing to search: " + reason);
+  if (fields.empty() || (wants_op && !any_op)) throw BadInput("nothing to search: " + reason);
 
   double needed = 0;
   std::string without_build;

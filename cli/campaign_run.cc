@@ -44,7 +44,9 @@ Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, Cam
     : settings_(std::move(settings)), plan_(std::move(plan)), folder_(std::move(folder)), progress_(std::move(progress)), verbose_(verbose),
       lines_to_stderr_(lines_to_stderr), findings_(folder_), shares_(plan_.assignments.size()),
       slice_(slice_seconds((progress_.time - progress_.elapsed) * settings_.jobs, plan_.assignments.size())), start_(now()),
-      base_elapsed_(progress_.elapsed) {}
+      base_elapsed_(progress_.elapsed) {
+  for (const Assignment& assignment : plan_.assignments) with_engines_ |= assignment.engine != Engine::batch;
+}
 
 double Campaign::elapsed() const { return base_elapsed_ + now() - start_; }
 
@@ -80,7 +82,7 @@ void Campaign::start(size_t share, double seconds) {
   const double at = elapsed();
   if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
   ShareProgress& progress = progress_.shares[assignment.name()];
-  WorkerRun run{&assignment, id, folder_, seed_for(settings_.seed, id, progress.slices++), seconds};
+  WorkerRun run{&assignment, id, folder_, seed_for(settings_.seed, id, progress.slices++), seconds, with_engines_};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;

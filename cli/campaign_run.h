@@ -65,7 +65,7 @@ class Campaign {
   std::list<Running> workers_;
   size_t next_ = 0;  ///< of the rotation
   double slice_, start_, base_elapsed_;
-  bool stop_ = false;
+  bool stop_ = false, with_engines_ = false;
   int signals_ = 0;
   std::string newest_bin_, newest_where_;
   double newest_at_ = 0;

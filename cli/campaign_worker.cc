@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <limits>
 
 #include "cli/campaign_corpus.h"
 #include "cli/campaign_plan.h"
@@ -21,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
-constexpr size_t import_files = 4096;  ///< read at once from a corpus that others write too
 constexpr double status_interval = 0.5, import_interval = 5;
 
 volatile std::sig_atomic_t stop_requested = 0;
@@ -32,6 +30,7 @@ struct WorkerOptions {
   uint64_t seed = 1, cases = 0;
   double time = 0;
   bool alone = false;  ///< nobody else writes to the corpus: do not look at the clock for news
+  bool files = false;  ///< engines read the corpus too
 };
 
 const CampaignTarget& target_named(const std::string& name) {
@@ -45,7 +44,7 @@ class BatchWorker {
   explicit BatchWorker(const WorkerOptions& options)
       : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
         properties_(properties_of(target_)), comparison_(op_, units_of(options.units, op_), registry(), properties_), guided_(op_, focuses_of(comparison_), options.seed),
-        log_(options.segment), corpus_(options.corpus, options.status + ".input", op_) {
+        log_(options.segment), corpus_(options.corpus, op_, options.files) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
       size_t unit = 0;
       while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus)) ++unit;
@@ -54,7 +53,7 @@ class BatchWorker {
   }
 
   void run() {
-    import(std::numeric_limits<size_t>::max());
+    import();
     write_status();
     double next_status = status_interval, next_import = import_interval;
     Batch batch;
@@ -67,7 +66,7 @@ class BatchWorker {
         next_status = now + status_interval;
       }
       if (!options_.alone && now >= next_import) {
-        import(import_files);
+        import();
         next_import = seconds() + import_interval;
       }
     }
@@ -111,11 +110,11 @@ class BatchWorker {
   /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
   void export_new(const GuidedSearch::Observation& observation) {
     for (const auto& [feature, index] : observation.kept)
-      if (guided_.hits(observation.focus, feature) == 0) corpus_.write(observation.cases, index, observation.focus);
+      if (guided_.hits(observation.focus, feature) == 0) corpus_.add(observation.cases, index, observation.focus);
   }
 
-  void import(size_t limit) {
-    const Batch all = corpus_.read_new(limit);
+  void import() {
+    const Batch all = corpus_.read_new();
     Batch part(op_);
     for (size_t i = 0; i < all.size(); ++i) {
       part.append(all, i);
@@ -125,7 +124,8 @@ class BatchWorker {
     }
   }
 
-  void write_status() const {
+  void write_status() {
+    corpus_.flush();
     const auto [focus, feature] = guided_.newest();
     replace_file(options_.status, fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
                                               guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
@@ -140,7 +140,7 @@ class BatchWorker {
   Comparison comparison_;
   GuidedSearch guided_;
   DivergenceLog log_;
-  CorpusFolder corpus_;
+  SharedCorpus corpus_;
   std::vector<size_t> focus_units_;
   std::vector<Outcomes> outcomes_;
   SeenClasses seen_;
@@ -163,6 +163,7 @@ void add_campaign_worker(CLI::App& app, int& status) {
   sub->add_option("--cases", options->cases);
   sub->add_option("--time", options->time);
   sub->add_flag("--alone", options->alone);
+  sub->add_flag("--files", options->files);
   sub->callback([options, &status] {
     for (const int number : {SIGTERM, SIGINT}) std::signal(number, [](int) { stop_requested = 1; });
     options->units = split_units(options->units);

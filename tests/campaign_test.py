@@ -16,7 +16,7 @@ import unittest
 
 MMAFUZZ = ""
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
-UNITS = "exact,ieee,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
+UNITS = "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
 FEW = ["--ops", OP, "--units", UNITS, "--with", "batch"]
 
 
@@ -44,7 +44,7 @@ def workers_of(folder):
     return found
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=30):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if value := condition():
@@ -80,6 +80,7 @@ class CampaignTest(unittest.TestCase):
         self.refused("--out", self.out, "--fail-on", "everything", says="--fail-on")
         self.refused("--out", self.out, "--ops", "dot a=fp17", says="fp17")
         self.refused("--out", self.out, "--units", "no:such", says="no:such")
+        self.refused("--out", self.out, "--units", "plugin:no_such.so", says="no_such.so")
         self.refused("--out", self.out, "--resume", says="no campaign to resume")
         self.refused("--time", 1, says="--out")
         self.assertFalse(self.out.exists(), "a refused call leaves nothing behind")
@@ -99,7 +100,7 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(*[(out / "findings.cases").read_bytes() for out in outs])
         self.assertGreater(len(keys_of(outs[0] / "findings.cases")), 3)
         files = [sorted(str(p.relative_to(out)) for p in (out / "corpus").rglob("*") if p.is_file()) for out in outs]
-        self.assertGreater(len(files[0]), 100)
+        self.assertGreater(sum((outs[0] / name).stat().st_size for name in files[0]), 10000)
         self.assertEqual(*files)
         self.assertEqual(filecmp.cmpfiles(*outs, files[0], shallow=False)[1:], ([], []))
         other = campaign("--out", self.out / "third", *FEW, "--cases", 30000, "--jobs", 1, "--seed", 8, "--targets", "dot_models")
@@ -119,8 +120,11 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(key, result.stderr)
         checked = subprocess.run([MMAFUZZ, "eval", "--unit", "exact", self.out / "findings.cases"], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stderr)
-        kept, all_inputs = [sum(1 for p in (self.out / name).rglob("*") if p.is_file()) for name in ("corpus.min", "corpus")]
-        self.assertTrue(0 < kept <= all_inputs)
+        size = 3 + 16 * 2 * 2 + 4  # header, a, b and c
+        packed = b"".join(p.read_bytes() for p in (self.out / "corpus").rglob("*.inputs"))
+        kept = [p.read_bytes() for p in (self.out / "corpus.min").rglob("*") if p.is_file()]
+        self.assertGreater(len(kept), 100)
+        self.assertLessEqual({k[3:] for k in kept}, {packed[i + 3:i + size] for i in range(0, len(packed), size)})
 
     def test_resume_goes_on_with_the_same_settings(self):
         first = campaign("--out", self.out, *FEW, "--time", 2, "--jobs", 1, "--targets", "dot_models")
@@ -173,13 +177,20 @@ class CampaignTest(unittest.TestCase):
         process.communicate()
         wait_for(lambda: not workers_of(str(self.out)), 10)
 
-    def test_a_worker_that_fails_is_a_finding_with_its_log(self):
-        result = campaign("--out", self.out, *FEW, "--time", 60, "--jobs", 1, "--targets", "dot_models", "--memory", 64, "--stop-on", "contract")
-        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
-        self.assertIn("mmafuzz: crash dot_models.", result.stdout)
+    def test_a_worker_that_crashes_is_a_finding_with_its_command_and_known_when_resumed(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 1, "--targets", "dot_models", "--stop-on", "contract")
+        os.kill(wait_for(lambda: workers_of(str(self.out)))[0], signal.SIGSEGV)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, out + err)
+        line = out.split("\n")[0]
+        self.assertRegex(line, r"^mmafuzz: crash dot_models\.dot_.*\.batch signal 11 ")
         reports = list((self.out / "artifacts").glob("*.crash.txt"))
         self.assertEqual(len(reports), 1)
+        self.assertTrue(reports[0].read_text().startswith(line + "\n# "))
         self.assertIn("campaign-worker", reports[0].read_text())
+        again = campaign("--out", self.out, "--resume", "--time", "0.1", "--json")
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertEqual(json.loads(again.stdout)["known"]["crash"], 1)
 
     def test_a_terminal_shows_a_panel_of_80_columns(self):
         parent, child = pty.openpty()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """A campaign with the settings of ci/run-campaign finds the planted wrong unit (planted_plugin/) within its minute, as a contract
 divergence, and the printed case shows it. Usage: planted_plugin_found.py MMAFUZZ PLUGIN"""
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 
-mmafuzz, plugin = sys.argv[1:]
+mmafuzz, plugin = map(os.path.abspath, sys.argv[1:])
 model = "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
 with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
     begin = time.monotonic()
