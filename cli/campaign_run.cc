@@ -233,6 +233,7 @@ CampaignView Campaign::view() const {
                             double(s.cases) / seconds, double(s.inputs) / seconds, s.bins, s.divergences});
     view.cases_per_second += double(s.cases) / seconds;
   }
+  if (workers_.empty() && all.elapsed > 0) view.cases_per_second = double(view.cases) / all.elapsed;
   view.fresh = findings_.count(false);
   view.known = findings_.count(true);
   view.newest_bin = newest_bin_;
