@@ -37,7 +37,8 @@ double parse_time(const std::string& text) {
   }
   const std::string unit = text.substr(used);
   const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || factor == 0 || !(value > 0) || value * factor > 1e9) throw BadInput("--time " + text + ": give seconds, or a number with s, m or h");
+  if (used == 0 || factor == 0 || !(value > 0) || value * factor > 1e9)
+    throw BadInput("--time " + text + ": give seconds, or a number with s, m or h");
   return value * factor;
 }
 
@@ -119,11 +120,14 @@ int run(Options options, const CLI::App& call) {
     progress = load_progress(options.out + "/progress.json");
     if (time_given) settings.time = progress.elapsed + parse_time(options.time);
   }
-  if (!options.resume && !is_unused(options.out)) throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
+  if (!options.resume && !is_unused(options.out))
+    throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
   progress.time = settings.time;
-  if (settings.cases && settings.with != std::vector<std::string>{"batch"}) throw BadInput("--cases counts cases of batch searches: leave --with out");
+  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
+    throw BadInput("--cases counts cases of batch searches: leave --with out");
   const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;
-  Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders, settings.cases ? 0 : worker_seconds});
+  Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
+                         settings.cases ? 0 : worker_seconds});
 
   make_folder(options.out);
   const FolderLock lock(options.out);
@@ -161,7 +165,8 @@ void add_campaign(CLI::App& app, int& status) {
   sub->add_option("--out", options->out, "the campaign's folder: corpora, segments, artifacts, findings")->required();
   sub->add_flag("--resume", options->resume, "go on in --out with its settings, for the rest of its time or for --time more");
   sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
-  sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
+      ->check(unsigned_number())->check(CLI::PositiveNumber);
   sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(CLI::Range(64, 1 << 20));
   sub->add_option("--with", settings.with, "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")
       ->delimiter(',')->check(CLI::IsMember({"batch", "libfuzzer", "afl"}));

@@ -57,7 +57,8 @@ void append_input(Batch& batch, std::string_view bytes) {
 
 }  // namespace
 
-SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files) : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
+SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
+    : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
   fs::create_directories(folder_);
   const std::string pack = folder_ + ".inputs";
   std::error_code error;

@@ -28,7 +28,8 @@ size_t input_bytes(const Assignment& assignment) { return assignment.op ? encode
 void seed_empty_corpus(const WorkerRun& run) {
   fs::create_directories(run.corpus());
   if (fs::directory_iterator(run.corpus()) != fs::directory_iterator()) return;
-  const std::string text = run.assignment->op ? std::string(input_bytes(*run.assignment), '\0') : "mmafuzz-cases 1\nop convert from=fp32 to=fp16\n3f800000\n";
+  const std::string text = run.assignment->op ? std::string(input_bytes(*run.assignment), '\0')
+                                              : "mmafuzz-cases 1\nop convert from=fp32 to=fp16\n3f800000\n";
   std::ofstream(run.corpus() + "/seed", std::ios::binary) << text;
 }
 
@@ -47,7 +48,8 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
 ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& settings) {
   seed_empty_corpus(run);
   ProcessSpec spec;
-  spec.command = {run.assignment->binary, run.corpus(), "-reload=1", "-len_control=0", fmt::format("-max_len={}", input_bytes(*run.assignment)),
+  spec.command = {run.assignment->binary, run.corpus(), "-reload=1", "-len_control=0",
+                  fmt::format("-max_len={}", input_bytes(*run.assignment)),
                   fmt::format("-seed={}", run.seed & 0x7fffffff), fmt::format("-rss_limit_mb={}", settings.memory_mb), "-timeout=60",
                   fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
   if (run.seconds > 0) spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::ceil(run.seconds)));

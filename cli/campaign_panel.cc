@@ -49,14 +49,15 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
       break;
     }
     const WorkerView& w = view.workers[i];
-    lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6} {:>4}", w.target, w.engine, w.label, short_number(w.cases_per_second),
-                                w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins, w.divergences));
+    lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6} {:>4}", w.target, w.engine, w.label,
+                                short_number(w.cases_per_second), w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins, w.divergences));
   }
-  lines.push_back(fmt::format("total     {} cases at {}/s, {} engine inputs, {} bins", short_number(double(view.cases)), short_number(view.cases_per_second),
-                              short_number(double(view.inputs)), view.bins));
+  lines.push_back(fmt::format("total     {} cases at {}/s, {} engine inputs, {} bins", short_number(double(view.cases)),
+                              short_number(view.cases_per_second), short_number(double(view.inputs)), view.bins));
   lines.push_back("new       " + findings_text(view.fresh));
   lines.push_back("known     " + findings_text(view.known));
-  lines.push_back(view.newest_bin.empty() ? "last bin  none yet" : fmt::format("last bin  {} {} {}", clock_text(view.newest_at), view.newest_bin, view.newest_where));
+  lines.push_back(view.newest_bin.empty() ? "last bin  none yet"
+                                          : fmt::format("last bin  {} {} {}", clock_text(view.newest_at), view.newest_bin, view.newest_where));
   for (std::string& line : lines)
     if (line.size() >= columns) line.resize(columns - 1);
   return lines;

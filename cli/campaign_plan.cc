@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "cli/command.h"
 #include "oracles/default_fields.h"
@@ -94,7 +95,8 @@ const std::vector<CampaignTarget>& campaign_targets() {
 std::vector<const Property*> properties_of(const CampaignTarget& target) {
   std::vector<const Property*> properties;
   for (const auto& property : all_properties())
-    if (matches_glob(target.properties, property->name()) && !matches_glob(target.not_properties, property->name())) properties.push_back(property.get());
+    if (matches_glob(target.properties, property->name()) && !matches_glob(target.not_properties, property->name()))
+      properties.push_back(property.get());
   return properties;
 }
 
@@ -129,8 +131,8 @@ Plan make_plan(const PlanRequest& request) {
     }
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
-  for (const std::string& unit : request.units)
-    if (unit.find('*') == std::string::npos && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());  // names the nearest
+  for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
+    if (unit.find('*') == std::string::npos && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
   std::vector<Assignment> fields;
   std::string reason = "the targets have none of the ops";
   bool any_op = false, wants_op = false;
@@ -155,10 +157,13 @@ Plan make_plan(const PlanRequest& request) {
       if (!request.with.empty()) throw BadInput("afl-fuzz is not installed (Debian: apt-get install afl++)");
       continue;
     }
+    std::map<const CampaignTarget*, std::string> builds;
+    if (engine != Engine::batch)
+      for (const CampaignTarget* target : targets) builds[target] = find_build(request.folders, target->name, engine);
     for (Assignment share : fields) {
       share.engine = engine;
-      if (engine == Engine::batch ? !share.op.has_value() : (share.binary = find_build(request.folders, share.target->name, engine)).empty()) continue;
-      shares.push_back(std::move(share));
+      share.binary = builds[share.target];
+      if (engine == Engine::batch ? share.op.has_value() : !share.binary.empty()) shares.push_back(std::move(share));
     }
     if (shares.empty()) {
       if (engine != Engine::batch) without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
@@ -171,7 +176,8 @@ Plan make_plan(const PlanRequest& request) {
     }
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
-  if (!without_build.empty()) plan.notes.push_back(fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
+  if (!without_build.empty())
+    plan.notes.push_back(fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
   if (plan.assignments.empty()) throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
   return plan;
 }

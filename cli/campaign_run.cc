@@ -76,7 +76,9 @@ void Campaign::fill_slots() {
 
 void Campaign::start(size_t share, double seconds) {
   const Assignment& assignment = plan_.assignments[share];
-  const auto taken = [&](const std::string& id) { return std::any_of(workers_.begin(), workers_.end(), [&](const Running& w) { return w.run.id == id; }); };
+  const auto taken = [&](const std::string& id) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const Running& w) { return w.run.id == id; });
+  };
   std::string id = assignment.name();
   for (int instance = 2; taken(id); ++instance) id = fmt::format("{}-{}", assignment.name(), instance);
   const double at = elapsed();
@@ -124,7 +126,8 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
     if (settings_.cases) progress_.shares[assignment.name()].done = true;
     return;
   }
-  if (!killed_from_outside(end))
+  const bool of_target = assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
+  if (of_target && !killed_from_outside(end))
     if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log())) tell(*entry);
   ++progress_.restarts;
   share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
@@ -177,9 +180,10 @@ void Campaign::follow() {
   for (const CampaignFindings::Entry* entry : findings_.follow()) tell(*entry);
 }
 
+/// Waits for a worker's end or a signal, less than a second.
 void Campaign::wait(double seconds) {
   const sigset_t set = watched_signals();
-  const timespec time = {static_cast<time_t>(seconds), static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+  const timespec time = {0, static_cast<long>(seconds * 1e9)};
   const int number = sigtimedwait(&set, nullptr, &time);
   if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
     stop_ = true;

@@ -14,6 +14,8 @@ nlohmann::json to_json(const FindingCounts& n) {
   return {{"contract", n.contract}, {"accuracy", n.accuracy}, {"semantic", n.semantic}, {"crash", n.crash}};
 }
 
+constexpr char row[] = "{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
+
 const char* severity_of(const CampaignFindings::Entry& entry) { return entry.crash ? "crash" : name_of(entry.divergence.severity); }
 
 }  // namespace
@@ -52,20 +54,19 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
 }
 
 std::string summary_text(const nlohmann::json& summary) {
-  std::string text = fmt::format("{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n", "target", "op", "cases", "inputs", "bins", "contract",
-                                 "accuracy", "semantic", "crash");
+  std::string text = fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
   for (const auto& field : summary["fields"]) {
     const auto& n = field["findings"];
-    text += fmt::format("{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n", field["target"].get<std::string>(), field["label"].get<std::string>(),
-                        short_number(field["cases"].get<double>()), short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(),
-                        n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+    text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(), short_number(field["cases"].get<double>()),
+                        short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(), n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
   }
   text += fmt::format("\n{} cases, {} engine inputs in {}, {} workers restarted\n", short_number(summary["cases"].get<double>()),
-                      short_number(summary["inputs"].get<double>()), clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
+                      short_number(summary["inputs"].get<double>()), clock_text(summary["elapsed"].get<double>()),
+                      summary["restarts"].get<uint64_t>());
   for (const char* when : {"new", "known"}) {
     const auto& n = summary[when];
-    text += fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(), n["accuracy"].get<size_t>(),
-                        n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+    text += fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
+                        n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
   }
   return text;
 }

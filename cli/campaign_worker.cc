@@ -43,7 +43,8 @@ class BatchWorker {
  public:
   explicit BatchWorker(const WorkerOptions& options)
       : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
-        properties_(properties_of(target_)), comparison_(op_, units_of(options.units, op_), registry(), properties_), guided_(op_, focuses_of(comparison_), options.seed),
+        properties_(properties_of(target_)), comparison_(op_, units_of(options.units, op_), registry(), properties_),
+        guided_(op_, focuses_of(comparison_), options.seed),
         log_(options.segment), corpus_(options.corpus, op_, options.files) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
       size_t unit = 0;

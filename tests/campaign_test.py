@@ -108,7 +108,8 @@ class CampaignTest(unittest.TestCase):
         self.assertNotEqual((self.out / "third/findings.cases").read_bytes(), (outs[0] / "findings.cases").read_bytes())
 
     def test_findings_are_case_text_and_the_summary_counts_them(self):
-        result = campaign("--out", self.out, *FEW, "--cases", 20000, "--targets", "dot_models", "--json", "--fail-on", "new", "--verbose", "--minimize")
+        result = campaign("--out", self.out, *FEW, "--cases", 20000, "--targets", "dot_models", "--json", "--fail-on", "new", "--verbose",
+                          "--minimize")
         self.assertEqual(result.returncode, 1, result.stderr)
         summary = json.loads(result.stdout)
         self.assertEqual(summary, json.loads((self.out / "summary.json").read_text()))
