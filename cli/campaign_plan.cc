@@ -54,7 +54,7 @@ std::string refusal(const CampaignTarget& target, const std::vector<std::string>
   for (const std::string& name : units) {
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
-    for (const Property* property : properties_of(target)) any_property |= property->applies(op, **unit);
+    for (const Property* property : properties_of(target)) any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
   }
   if (!target.compares_units && !any_property) return std::string(target.name) + " has no property of '" + to_text(op) + "'";
   return "";

@@ -43,7 +43,7 @@ class BatchWorker {
  public:
   explicit BatchWorker(const WorkerOptions& options)
       : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
-        properties_(properties_of(target_)), comparison_(op_, units_of(options.units, op_), registry(), properties_),
+        comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)),
         guided_(op_, focuses_of(comparison_), options.seed),
         log_(options.segment), corpus_(options.corpus, op_, options.files) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
@@ -78,9 +78,9 @@ class BatchWorker {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   void search(uint64_t chunk, Batch& batch) {
-    guided_.propose(chunk, chunk_cases, batch);
-    if (options_.cases) batch.resize(static_cast<size_t>(std::min<uint64_t>(chunk_cases, options_.cases - cases_)));
-    const GuidedSearch::Observation observation = guided_.observe(chunk, batch);
+    const uint64_t count = options_.cases ? std::min<uint64_t>(chunk_cases, options_.cases - cases_) : chunk_cases;
+    guided_.propose(chunk, cases_, static_cast<size_t>(count), batch);
+    const GuidedSearch::Observation observation = guided_.observe(chunk, cases_, batch);
     check(batch, focus_units_[observation.focus], chunk);
     export_new(observation);
     guided_.learn(observation);
@@ -105,7 +105,10 @@ class BatchWorker {
   }
 
   void check_properties(const Batch& batch, size_t unit, const ReportDivergence& report) {
-    for (const Property* property : properties_) comparison_.examine_property(*property, batch, unit, report);
+    if (comparison_.properties_of(unit).empty()) return;
+    Outcomes base;
+    comparison_.units()[unit]->run(batch, base);
+    for (const BoundProperty& property : comparison_.properties_of(unit)) property.check(batch, base, report);
   }
 
   /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
@@ -137,7 +140,6 @@ class BatchWorker {
   const WorkerOptions& options_;
   const CampaignTarget& target_;
   Op op_;
-  Comparison::Properties properties_;
   Comparison comparison_;
   GuidedSearch guided_;
   DivergenceLog log_;

@@ -106,9 +106,8 @@ void search(const Comparison& field, uint64_t seed, uint64_t cases, Clock::time_
         Batch batch;
         for (uint64_t i = next++; i < results.size() && Clock::now() < deadline; i = next++) {
           const uint64_t chunk = first + i, start = chunk * chunk_cases;
-          guided.propose(chunk, chunk_cases, batch);
-          batch.resize(static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)));
-          results[i].observation = guided.observe(chunk, batch);
+          guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)), batch);
+          results[i].observation = guided.observe(chunk, start, batch);
           results[i].findings = field.examine(batch);
           results[i].done = true;
         }

@@ -69,8 +69,8 @@ void add_list(CLI::App& app, int& status) {
       }
     }
     if (options->what == "properties") {
-      fmt::print("{:18} {}\n", "equals_model", "a unit gives the results of the model that its row names, bit for bit");
-      for (const auto& p : all_properties()) fmt::print("{:18} {}\n", p->name(), p->statement());
+      fmt::print("{:26} {}\n", "equals_model", "a unit gives the results of the model that its row names, bit for bit");
+      for (const auto& p : all_properties()) fmt::print("{:26} {}\n", p->name(), p->statement());
     }
     if (options->what == "parameters") {
       for (const Parameter& p : parameters()) {

@@ -23,12 +23,22 @@ class Column {
   uint8_t* data() { return data_.data(); }
 
   uint64_t get(size_t index, int element = 0) const {
-    uint64_t value = 0;
-    std::memcpy(&value, data_.data() + index * stride() + size_t(element) * size_t(bytes_), size_t(bytes_));
-    return value;
+    const uint8_t* from = data_.data() + index * stride() + size_t(element) * size_t(bytes_);
+    switch (bytes_) {  // copies of known size are single loads
+      case 1: return *from;
+      case 2: return load<uint16_t>(from);
+      case 4: return load<uint32_t>(from);
+      default: return load<uint64_t>(from);
+    }
   }
   void set(size_t index, int element, uint64_t value) {
-    std::memcpy(data_.data() + index * stride() + size_t(element) * size_t(bytes_), &value, size_t(bytes_));
+    uint8_t* to = data_.data() + index * stride() + size_t(element) * size_t(bytes_);
+    switch (bytes_) {
+      case 1: *to = static_cast<uint8_t>(value); break;
+      case 2: std::memcpy(to, &value, 2); break;
+      case 4: std::memcpy(to, &value, 4); break;
+      default: std::memcpy(to, &value, 8); break;
+    }
   }
   /// Unpacks one case's encodings into out[count()].
   void unpack(size_t index, uint64_t* out) const {
@@ -40,15 +50,34 @@ class Column {
       default: unpack_as<uint64_t>(from, out); break;
     }
   }
+  /// Packs count() encodings as one case.
+  void pack(size_t index, const uint64_t* from) {
+    uint8_t* to = data_.data() + index * stride();
+    switch (bytes_) {
+      case 1: pack_as<uint8_t>(from, to); break;
+      case 2: pack_as<uint16_t>(from, to); break;
+      case 4: pack_as<uint32_t>(from, to); break;
+      default: pack_as<uint64_t>(from, to); break;
+    }
+  }
 
  private:
   template <class T>
-  void unpack_as(const uint8_t* from, uint64_t* out) const {
+  static T load(const uint8_t* from) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+  template <class T>
+  void pack_as(const uint64_t* from, uint8_t* to) const {
     for (int i = 0; i < count_; ++i) {
-      T value;
-      std::memcpy(&value, from + sizeof(T) * size_t(i), sizeof(T));
-      out[i] = value;
+      const T value = static_cast<T>(from[i]);
+      std::memcpy(to + sizeof(T) * size_t(i), &value, sizeof(T));
     }
+  }
+  template <class T>
+  void unpack_as(const uint8_t* from, uint64_t* out) const {
+    for (int i = 0; i < count_; ++i) out[i] = load<T>(from + sizeof(T) * size_t(i));
   }
 
   int bytes_ = 1;

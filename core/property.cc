@@ -105,30 +105,56 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   return d;
 }
 
-size_t Property::check(const Unit& unit, const Batch& batch, const Outcomes& base, const ReportDivergence& report) const {
-  const bool claimed = std::any_of(unit.claims().begin(), unit.claims().end(), [&](const Claim& c) { return c.property == name(); });
-  Batch transformed = batch;
-  std::vector<uint8_t> used(batch.size());
-  for (size_t i = 0; i < batch.size(); ++i) used[i] = transform(unit, transformed, i);
+Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry) {
+  if (!property.applies(op, unit)) return declined(std::string(property.name()) + " says nothing about " + op_label(op));
+  BoundProperty bound;
+  bound.property_ = &property;
+  bound.unit_ = &unit;
+  const auto is_this = [&](const Claim& claim) { return claim.property == property.name(); };
+  if (std::any_of(unit.claims().begin(), unit.claims().end(), is_this)) bound.severity_ = Severity::contract;
+  bound.twin_ops_ = property.twin_ops(op, unit);
+  for (const Op& other : bound.twin_ops_) {
+    bound.rebound_.emplace_back();
+    if (other == op) continue;
+    Result<std::unique_ptr<Unit>> rebound = registry.bind(unit.name(), other);
+    if (!rebound) return declined(std::string(property.name()) + ": " + rebound.refusal().reason);
+    bound.rebound_.back() = std::move(*rebound);
+  }
+  return bound;
+}
+
+size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
+  std::vector<Batch> twin;
+  for (const Op& op : twin_ops_) {
+    twin.push_back(op == cases.op() ? cases : Batch(op));
+    twin.back().resize(cases.size());
+  }
+  std::vector<int> known(cases.size());  // what transform says of the twin; 0: left out
+  for (size_t i = 0; i < cases.size(); ++i) known[i] = base.has_answer(i) ? property_->transform(*unit_, cases, i, twin) : 0;
   Outcomes after;
-  unit.run(transformed, after);
+  for (size_t part = 0; part < twin.size(); ++part) {
+    if (part > 0) twin[part].inputs()[2] = after.results;
+    (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
+    for (size_t i = 0; i < cases.size(); ++i) known[i] = after.has_answer(i) ? known[i] : 0;
+  }
+  const bool one_case_of_the_op = twin.size() == 1 && !rebound_[0];
   size_t compared = 0;
-  SpecialOperands special(batch);
+  SpecialOperands special(cases);
   Divergence found[value_class_count];
   uint64_t count[value_class_count] = {};
-  for (size_t i = 0; i < batch.size(); ++i) {
-    if (!used[i] || !base.has_answer(i) || !after.has_answer(i)) continue;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (known[i] == 0) continue;
     ++compared;
     const uint64_t x = base.results.get(i), y = after.results.get(i);
-    if (holds(batch.op(), x, y)) continue;
-    const ValueClass cls = value_class(batch.op(), special[i], x, y);
+    if (property_->holds(cases.op(), known[i], x, y)) continue;
+    const ValueClass cls = value_class(cases.op(), special[i], x, y);
     if (count[static_cast<int>(cls)]++ > 0) continue;
     Divergence& d = found[static_cast<int>(cls)];
-    d.key = {name(), op_label(batch.op()), {unit.name()}, name_of(cls)};
-    d.severity = claimed ? Severity::contract : Severity::semantic;
-    d.cases = Batch(batch.op());
-    d.cases.append(batch, i);
-    d.cases.append(transformed, i);
+    d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(cls)};
+    d.severity = severity_;
+    d.cases = Batch(cases.op());
+    d.cases.append(cases, i);
+    if (one_case_of_the_op) d.cases.append(twin[0], i);
     d.results = {x, y};
   }
   for (int cls = 0; cls < value_class_count; ++cls)

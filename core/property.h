@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/unit.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 
@@ -32,8 +32,8 @@ struct BucketKey {
 struct Divergence {
   BucketKey key;
   Severity severity = Severity::semantic;
-  Batch cases;                    ///< one case, or the case and its transformed twin
-  std::vector<uint64_t> results;  ///< of each unit on the one case, or of the unit on each case
+  Batch cases;                    ///< one case, or the case and its twin where that is one case of the same op
+  std::vector<uint64_t> results;  ///< of each unit on the one case, or of the unit on the case and on its twin
 };
 
 /// PTX-like label of an op for bucket keys: "dot.f32.f16.f16.f32", "scalar.fma.f32", "convert.f16.f32".
@@ -72,7 +72,7 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
 /// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
 using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
 
-/// A statement about one unit's results on a case and on a transformed case.
+/// A statement about one unit's results on a case and on a transformed case, its twin.
 class Property {
  public:
   virtual ~Property() = default;
@@ -82,15 +82,39 @@ class Property {
   /// Whether the statement makes sense for this op.
   virtual bool applies(const Op& op, const Unit& unit) const = 0;
 
-  /// Checks every case. `base` holds the unit's outcomes on the batch. The severity is contract where the unit claims
-  /// the property, semantic elsewhere. Returns the number of cases compared.
-  size_t check(const Unit& unit, const Batch& batch, const Outcomes& base, const ReportDivergence& report) const;
-
  protected:
-  /// Writes the transformed case `index` into `transformed` (which starts as a copy); false: leave this case out.
-  virtual bool transform(const Unit& unit, Batch& transformed, size_t index) const = 0;
-  /// Whether the results of a case and its transformed twin obey the statement.
-  virtual bool holds(const Op& op, uint64_t before, uint64_t after) const = 0;
+  friend class BoundProperty;
+
+  /// The ops on which the twin is evaluated, where that is not the case's own: one, or the parts of a dot that runs in
+  /// several, each of which takes the d of the one before as its c.
+  virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
+  /// Writes the twin of case `index` at the same index of `twin`: a batch for each of twin_ops, a copy of `cases` to start
+  /// with where the op is the same. Returns 0 to leave this case out, else what holds() is to know of the twin (an exponent
+  /// of a scale, say).
+  virtual int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
+  /// Whether the results of a case and of its twin obey the statement, given what transform returned.
+  virtual bool holds(const Op& op, int twin, uint64_t before, uint64_t after) const = 0;
+};
+
+/// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.
+class BoundProperty {
+ public:
+  /// Declined where the statement makes no sense, or where the unit does not evaluate an op that the statement needs: the
+  /// registry binds the unit's name to those.
+  static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
+
+  const Property& property() const { return *property_; }
+
+  /// Checks every case of the op. `base` holds the unit's outcomes on them. The severity is contract where the unit claims
+  /// the property, semantic elsewhere. Returns the number of cases compared. May be called from many threads at once.
+  size_t check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const;
+
+ private:
+  const Property* property_ = nullptr;
+  const Unit* unit_ = nullptr;
+  Severity severity_ = Severity::semantic;
+  std::vector<Op> twin_ops_;
+  std::vector<std::unique_ptr<Unit>> rebound_;  ///< the unit on each of twin_ops_; nullptr: the op is the case's own
 };
 
 /// Compares two units' outcomes on a batch. Returns the number of cases that both answered.

@@ -1,6 +1,7 @@
 // Something that evaluates an op: a model, a device, a recording, a plugin. Families bind unit names to ops.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,13 @@ struct Claim {
   std::string property;
   std::string detail;
 };
+
+/// Claims of properties, for every op that the unit takes.
+inline std::vector<Claim> claims_of(std::initializer_list<const char*> properties) {
+  std::vector<Claim> claims;
+  for (const char* property : properties) claims.push_back({property, ""});
+  return claims;
+}
 
 /// A visitor of the steps of one case's arithmetic.
 struct RecordingTrace {

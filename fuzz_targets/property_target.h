@@ -1,6 +1,8 @@
 // A target that puts one unit's results in relation to each other: the properties whose names a predicate picks.
 #pragma once
 
+#include <algorithm>
+
 #include "fuzz_targets/number_target.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
@@ -25,13 +27,16 @@ class PropertyTarget final : public NumberTarget {
 
   void check(Field& field, size_t focus) override {
     const size_t unit = field.focuses[focus].unit;
-    for (size_t i = 0; i < properties().size(); ++i) {
+    Outcomes base;
+    field.comparison.units()[unit]->run(field.batch, base);
+    for (const BoundProperty& property : field.comparison.properties_of(unit)) {
       bool broken = false;
-      const size_t compared = field.comparison.examine_property(*properties()[i], field.batch, unit, [&](Divergence d, uint64_t) {
+      const size_t compared = property.check(field.batch, base, [&](Divergence d, uint64_t) {
         broken = true;
         report(std::move(d));
       });
-      report_bin(bins::Property::at(bins::capped(static_cast<int>(i), 15), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+      const auto number = std::find(properties().begin(), properties().end(), &property.property()) - properties().begin();
+      report_bin(bins::Property::at(bins::capped(static_cast<int>(number), 15), broken ? 2 : compared ? 1 : 0), slot_of(focus));
     }
   }
 };

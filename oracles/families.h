@@ -11,6 +11,7 @@ std::unique_ptr<Family> make_model_family();
 std::unique_ptr<Family> make_twin_family();
 std::unique_ptr<Family> make_cpu_family();
 std::unique_ptr<Family> make_recorded_family();
+std::unique_ptr<Family> make_hypothesis_family();
 std::unique_ptr<Family> make_plugin_family();
 
 /// Adds every family above to a registry; each executable calls this explicitly.

@@ -9,6 +9,7 @@ void add_oracle_units(Registry& registry) {
   registry.add(make_twin_family());
   registry.add(make_cpu_family());
   registry.add(make_recorded_family());
+  registry.add(make_hypothesis_family());
   registry.add(make_plugin_family());
 }
 

@@ -45,8 +45,8 @@ Batch every_nth(const Batch& batch, size_t n, size_t first) {
   return part;
 }
 
-Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, Properties properties)
-    : op_(op), properties_(std::move(properties)) {
+Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties)
+    : op_(op) {
   for (const std::string& name : names) {
     Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
     if (!unit) throw std::runtime_error(unit.refusal().reason);
@@ -54,6 +54,9 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
     roles_.push_back(name == "exact" ? Role::exact : name.starts_with("ieee") ? Role::ieee : name.starts_with("model:") ? Role::model : Role::other);
   }
   for (size_t i = 0; i < units_.size(); ++i) {
+    properties_.emplace_back();
+    for (const Property* property : properties)
+      if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry)) properties_[i].push_back(std::move(*bound));
     std::vector<Claim> claims = units_[i]->claims();
     if (units_[i]->name().starts_with("model:")) claims.push_back({"equals_model", "twin:" + units_[i]->name().substr(6)});
     for (const Claim& claim : claims) {
@@ -94,19 +97,15 @@ Findings Comparison::examine(const Batch& batch) const {
                                        (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
   }
   const Batch related = every_nth(batch, property_share);
-  for (size_t i = 0; i < units_.size(); ++i)
-    for (const Property* property : properties_) findings.compared += examine_property(*property, related, i, report);
+  for (size_t i = 0; i < units_.size(); ++i) {
+    Outcomes base;
+    units_[i]->run(related, base);
+    for (const BoundProperty& property : properties_[i]) findings.compared += property.check(related, base, report);
+  }
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j)
       findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i], units_[j]->name(), outcomes[j], report);
   return findings;
-}
-
-size_t Comparison::examine_property(const Property& property, const Batch& batch, size_t unit, const ReportDivergence& report) const {
-  if (!property.applies(op_, *units_[unit])) return 0;
-  Outcomes base;
-  units_[unit]->run(batch, base);
-  return property.check(*units_[unit], batch, base, report);
 }
 
 size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,

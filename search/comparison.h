@@ -44,9 +44,9 @@ class Comparison {
  public:
   using Properties = std::vector<const Property*>;
 
-  /// Binds the units and the references that they claim to equal (of a model also its slow twin). A unit that does not bind
-  /// throws std::runtime_error with the reason.
-  Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, Properties properties);
+  /// Binds the units, the references that they claim to equal (of a model also its slow twin) and the properties to each. A
+  /// unit that does not bind throws std::runtime_error with the reason.
+  Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties);
 
   const Op& op() const { return op_; }
   const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
@@ -66,8 +66,8 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
                        const ReportDivergence& report) const;
 
-  /// One property on a batch, for one unit; 0 if it does not apply.
-  size_t examine_property(const Property& property, const Batch& batch, size_t unit, const ReportDivergence& report) const;
+  /// The properties that make sense for a unit.
+  const std::vector<BoundProperty>& properties_of(size_t unit) const { return properties_[unit]; }
 
   /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
   int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;
@@ -88,7 +88,7 @@ class Comparison {
   std::vector<Role> roles_;
   std::vector<Contract> contracts_;
   std::unique_ptr<Unit> referee_;
-  Properties properties_;
+  std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };
 
 /// Every n-th case of a batch, from case `first` on.

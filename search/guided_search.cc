@@ -19,10 +19,10 @@ size_t GuidedSearch::reached() const {
   return sum;
 }
 
-/// A kept case, rare features first: the least hit of three drawn ones.
+/// A kept case, rare features first.
 size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   int best = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 1; i < rarest_of; ++i) {
     const int other = known.reached[rng.below(static_cast<uint32_t>(known.reached.size()))];
     if (known.hits[static_cast<size_t>(other)] < known.hits[static_cast<size_t>(best)]) best = other;
   }
@@ -30,14 +30,14 @@ size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   return cases[rng.below(static_cast<uint32_t>(cases.size()))];
 }
 
-void GuidedSearch::propose(uint64_t chunk, size_t count, Batch& batch) const {
+void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const {
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   const Known& known = known_[focus];
   const Mutator& mutator = mutators_[focus];
   // Fresh cases first, all from one stream; then some of them are replaced or moved.
-  generator_.fill(chunk * count, count, batch);
+  generator_.fill(first, count, batch);
   for (size_t i = 0; i < count; ++i) {
-    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, chunk * count + i);
+    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, first + i);
     const uint32_t kind = rng.below(16);
     if (kind < 5) continue;
     if (kind == 5 || known.reached.empty()) {
@@ -50,9 +50,14 @@ void GuidedSearch::propose(uint64_t chunk, size_t count, Batch& batch) const {
   }
 }
 
-GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, const Batch& batch) const {
+GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, const Batch& batch) const {
+  if (first < warm_up) return {};
+  return look(static_cast<size_t>(chunk % focuses_.size()), batch);
+}
+
+GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& batch) const {
   Observation seen;
-  seen.focus = static_cast<size_t>(chunk % focuses_.size());
+  seen.focus = focus;
   seen.cases = Batch(op_);
   const Known& known = known_[seen.focus];
   FeatureCounts counts(focuses_[seen.focus].feedback->features());
@@ -94,7 +99,7 @@ void GuidedSearch::learn(const Observation& seen) {
 
 size_t GuidedSearch::import(const Batch& batch) {
   const size_t before = corpus_.size();
-  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(observe(focus, batch));
+  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(look(focus, batch));
   return corpus_.size() - before;
 }
 

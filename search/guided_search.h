@@ -28,11 +28,12 @@ class GuidedSearch {
 
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed);
 
-  /// Cases 0 .. count-1 of a chunk.
-  void propose(uint64_t chunk, size_t count, Batch& batch) const;
+  /// The cases of a chunk, which are number first .. first+count-1 of the whole search. The chunk decides the focus unit.
+  void propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const;
 
-  /// Looks at a chunk's cases through its focus unit.
-  Observation observe(uint64_t chunk, const Batch& batch) const;
+  /// Looks at a chunk's cases, number `first` and following, through its focus unit. The first `warm_up` cases of a search are
+  /// not looked at: what any case reaches teaches nothing, and most differences are found before guidance can help.
+  Observation observe(uint64_t chunk, uint64_t first, const Batch& batch) const;
 
   /// Takes an observation in; call in chunk order for reproducible runs.
   void learn(const Observation& observation);
@@ -55,13 +56,16 @@ class GuidedSearch {
   std::pair<int, int> newest() const { return newest_; }
 
  private:
+  static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
+  static constexpr int rarest_of = 4;           ///< features drawn, of which the least reached is taken
   struct Known {
     std::vector<uint64_t> hits;
     std::vector<int> reached;
     std::vector<std::vector<uint32_t>> cases;  ///< by feature, positions in the corpus
   };
 
+  Observation look(size_t focus, const Batch& batch) const;
   size_t pick(const Known& known, CounterRng& rng) const;
 
   Op op_;

@@ -192,6 +192,7 @@ class DotMoves {
   }
   /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
   void to_exponent(int e) {
+    if (op_.has_scales() && rng_.one_in(2)) return scales_to_exponent(e);
     const int top = greatest();
     if (is_zero(top)) return set_exponent(any_addend(), e);
     const int by = e - exponent(top);
@@ -242,6 +243,20 @@ class DotMoves {
       default: s += static_cast<uint64_t>(static_cast<int64_t>(rng_.between(-2, 2))) << (rng_.one_in(2) ? f.fraction_bits : 0); break;
     }
     batch_.inputs()[column].set(index_, i, s & f.container_mask());
+  }
+  /// Both sides' scales together weigh about 2^e, alone or with the greatest product; all of them or one block's.
+  void scales_to_exponent(int e) {
+    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    const int top = greatest();
+    if (rng_.one_in(2) && top < op_.k) e -= exponent(top);
+    const int only = rng_.one_in(4) ? static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scales()))) : -1;
+    for (int i = 0; i < op_.scales(); ++i) {
+      if (only >= 0 && i != only) continue;
+      const int first = bounded(e / 2 + rng_.between(-3, 3), fs.emin() - fs.fraction_bits, fs.emax());
+      batch_.inputs()[3].set(index_, i, with_exponent(fs, batch_.inputs()[3].get(index_, i), first));
+      batch_.inputs()[4].set(index_, i, with_exponent(ft, batch_.inputs()[4].get(index_, i), e - first));
+    }
+    if (rng_.one_in(2)) set_c(fc_.encode_zero(rng_.next() & 1));
   }
   void copy_addend() {
     const int i = any_product();

@@ -45,6 +45,7 @@ run_with() {
 
 is_empty() { [ ! -s "$1" ]; }
 has() { grep -qF -- "$2" "$1"; }
+lacks() { ! has "$@"; }
 last_line_is() { [ "$(tail -n 1 "$1")" = "$2" ]; }
 one_message() { [ "$(wc -l <err)" -eq 1 ] && [[ "$(head -n 1 err)" == "mmafuzz: "* ]]; }
 is_json() { python3 -m json.tool "$1" >/dev/null 2>&1; }
@@ -116,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench discriminate" "bench mutants" "bench rate"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -313,10 +314,10 @@ expect "--fail-on semantic is exit code 1" ends_with 1
 fuzz "${pair[@]}"
 cp out pair
 expect "the divergence is one greppable line" has out "semantic: mmafuzz: divergence equal dot.f32.f16.f16.f32 exact $hopper normal"
-fuzz --op "$dot16" --units "$hopper,twin:hopper/mma.m16n8k16.f32.f16.f16.f32" --fail-on semantic
-expect "a model and its twin do not differ" ends_with 0
-fuzz --op "$dot16" --units "$hopper?fraction_bits=24,$hopper?fraction_bits=25" --fail-on semantic
-expect "a mutant is told from the original" ends_with 1
+fuzz --op "$dot16" --units "$hopper,twin:hopper/mma.m16n8k16.f32.f16.f16.f32"
+expect "a model and its twin do not differ" lacks out "divergence equal"
+fuzz --op "$dot16" --units "$hopper?fraction_bits=24,$hopper?fraction_bits=25"
+expect "a mutant is told from the original" has out "divergence equal"
 fuzz --op "$dot16" --units "$hopper?fraction_bits=24,block=8" --units "$hopper" --fail-on semantic
 expect "an override of two parameters is one unit" has out "$hopper?fraction_bits=24,block=8"
 
@@ -364,6 +365,61 @@ good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
 bad_call "subcommand is required" bench
+
+h=model:hopper/mma.m16n8k16.f32.f16.f16.f32
+printf '# two\n%s?fraction_bits=24\n\n%s?integer_bits=6 hard\n' $h $h > two.txt
+good bench mutants --mutants two.txt --strategies structured,uniform --seeds 2 --cases 2000 --csv runs.csv
+expect "a table of hard mutants" has out "hard mutants"
+expect "a significance test" has out "structured against uniform"
+expect "what the first strategy misses" has out "structured misses $h?integer_bits=6 in 2 of 2 runs"
+expect "a line per run" test "$(wc -l < runs.csv)" -eq 9
+expect "the head of the CSV" has runs.csv "strategy,mutant,hard,seed,killed,cases,seconds"
+good bench mutants --mutants two.txt --strategies uniform --only '*=24' --cases 500
+expect "only the chosen mutant" has out "1 mutants"
+printf '%s?fraction_bits=24 hard\n' $h > wrong.txt
+good bench mutants --mutants wrong.txt --strategies normal --cases 2000
+expect "a wrong mark is named" has out "marked hard, but normal kills"
+bad "No such file" bench mutants --mutants absent.txt
+bad "unknown strategy 'magic'" bench mutants --mutants two.txt --strategies magic
+mkdir nothing_here
+bad "no published vectors" bench mutants --mutants two.txt --strategies published --published nothing_here
+bad "no mutant of two.txt matches" bench mutants --mutants two.txt --only nothing
+bad "must set a limit" bench mutants --mutants two.txt --cases 0
+printf '%s?fraction_bits=24 maybe\n' $h > mark.txt
+bad "mark.txt:1: after a mutant's name" bench mutants --mutants mark.txt
+printf '\n%s\n' $h > plain.txt
+bad "plain.txt:2: '$h' is no mutant" bench mutants --mutants plain.txt
+printf '%s?block=8\n%s?block=8\n' $h $h > twice.txt
+bad "twice.txt:2: '$h?block=8' stands twice" bench mutants --mutants twice.txt
+
+# Every query finds an input, and its units, run from a case file, differ on it as was reported.
+good bench discriminate --seeds 1 --time 30 --json
+expect "JSON" is_json out
+cat >evaluate_found.py <<'END'
+import json, subprocess, sys
+
+queries = json.load(open("out"))
+paper = {q["paper"]["query"] for q in queries}
+ok = len(paper) == 8 and all("case" in run for q in queries for run in q["runs"])
+for q in queries:
+    run = q["runs"][0]
+    for unit, result in zip([q["first"], q["second"]], run["results"]):
+        text = f"mmafuzz-cases 1\nop {q['op']}\n{run['case']}\n"
+        answer = subprocess.run([sys.argv[1], "eval", "--unit", unit, "-"], input=text, text=True, capture_output=True).stdout
+        ok = ok and answer.splitlines()[-1] == f"{run['case']} | {result}"
+    ok = ok and run["results"][0] != run["results"][1]
+sys.exit(not ok)
+END
+expect "all of table 4, and inputs that tell apart" python3 evaluate_found.py "$MMAFUZZ"
+good bench discriminate --query 'carry-bits/*' --seeds 2 --csv found.csv
+expect "a header and a line per query and seed" test "$(wc -l <found.csv)" -eq 9
+run bench discriminate --query normalization/descending --seeds 1 --time 0.000001
+expect "exit code 1 if nothing was found" ends_with 1
+expect "and it says so" has out "nothing found"
+bad "no query matches 'everything'" bench discriminate --query everything
+bad_call "--seeds" bench discriminate --seeds 0
+bad "cannot be written" bench discriminate --query order --csv no/such/folder.csv
+bad "a hypothesis takes rounding=" eval --unit 'hypothesis:from-c?rounding=sideways' inputs.cases
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -155,8 +155,8 @@ TEST(Coverage, SameSeedSameCorpus) {
     GuidedSearch search(op, std::move(focuses), seed);
     Batch batch;
     for (uint64_t chunk = 0; chunk < 8; ++chunk) {
-      search.propose(chunk, 256, batch);
-      search.learn(search.observe(chunk, batch));
+      search.propose(chunk, 256 * chunk, 256, batch);
+      search.learn(search.observe(chunk, 256 * chunk, batch));
     }
     std::string text;
     for (size_t i = 0; i < search.corpus().size(); ++i) text += case_line(search.corpus(), i) + "\n";

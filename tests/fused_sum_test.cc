@@ -61,7 +61,7 @@ TEST(FusedSum, ASumThatNeedsMoreThan31BitsIsRightInTheScalarKernel) {
 
 TEST(FusedSum, ASumThatNeedsMoreThan31BitsIsRightInTheVectorKernel) {
   const DotModel model = find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32")->model;
-  ASSERT_TRUE(FusedSumSimd::supports(model));
+  ASSERT_TRUE(FusedSumSimd::supports(model, 16));
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
   for (const bool negative : {false, true}) {
     Batch batch(op);

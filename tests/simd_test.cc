@@ -68,6 +68,28 @@ TEST_P(VectorKernel, EqualsTheScalarKernel) {
   expect_equal(row.model, uniform_bits(row.op, 41, cases / 4));
 }
 
+/// An overridden row takes the vector kernel only if that kernel knows the parameter.
+TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Batch batch;
+  StructuredGenerator(row.op, 23).fill(0, case_count(6000, 200000), batch);
+  for (const Parameter& p : parameters()) {
+    const int64_t own = p.get(row.model);
+    std::vector<int64_t> values = {own - 1, own + 1};
+    for (size_t word = 0; word < p.words.size(); ++word) values.push_back(int64_t(word));
+    for (const int64_t value : values) {
+      if (value == own || value < p.least || (p.words.empty() ? value > p.greatest : value >= int64_t(p.words.size()))) continue;
+      DotModel changed = row.model;
+      p.set(changed, value);
+      const std::string text = std::string(p.name) + "=" + parameter_text(p, changed);
+      const Result<DotModel> model = with_overrides(row.model, text);
+      if (!model || !supports(*model, row.op.k) || model->k != row.op.k) continue;
+      SCOPED_TRACE(text);
+      expect_equal(*model, batch);
+    }
+  }
+}
+
 TEST_P(VectorKernel, EqualsTheScalarKernelForAnyLengthAndNumberOfDots) {
   const ModelRow& row = *find_model_row(GetParam());
   Op op = row.op;

@@ -25,6 +25,17 @@ class ExactDotUnit final : public Unit {
   exact::ExactDotSimd simd_;
 };
 
+/// All but split_k: two roundings are not one.
+std::vector<Claim> claims_of_dot() {
+  return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value", "product_value_and_exponent",
+                    "sign_symmetry", "swap_operands", "zero_padding"});
+}
+
+std::vector<Claim> with_referee(std::vector<Claim> claims) {
+  claims.push_back({"equals_model", "exact:mpfr"});
+  return claims;
+}
+
 class ExactFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
@@ -33,9 +44,9 @@ class ExactFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     return {{"exact", "any dot, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
-             "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
-            {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", {}, ""},
-            {"exact:bigint", "the twin: cpp_int fixed point; dots only", "Boost.Multiprecision", {{"equals_model", "exact:mpfr"}}, ""}};
+             "IEEE 754-2019", with_referee(claims_of_dot()), ""},
+            {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
+            {"exact:bigint", "the twin: cpp_int fixed point; dots only", "Boost.Multiprecision", with_referee(claims_of_dot()), ""}};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -59,8 +70,8 @@ class ExactFamily final : public Family {
     } else {
       return declined("exact does not evaluate gemm cases yet");
     }
-    std::vector<Claim> claims;
-    if (name != "exact:mpfr") claims.push_back({"equals_model", "exact:mpfr"});
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : std::vector<Claim>{};
+    if (name != "exact:mpfr") claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }
 };

@@ -77,6 +77,15 @@ class IeeeDotUnit final : public Unit {
   IeeeDotSimd simd_;
 };
 
+/// Every rounding is a function that does not fall, and so is every composition of them. (Doubling the number of products
+/// leaves the halves of `pairwise` where they were.)
+std::vector<Claim> claims_of_dot(const std::string& name) {
+  std::vector<Claim> claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                                         "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
+  if (name != "ieee:pairwise") claims.push_back({"split_k", ""});
+  return claims;
+}
+
 class IeeeFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
@@ -85,10 +94,13 @@ class IeeeFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     const std::string paper = "Whitehead and Fit-Florea, 3.1";
+    const auto order = [&](const char* name, const char* summary) {
+      return UnitInfo{name, std::string("dot: ") + summary, paper, claims_of_dot(name), ""};
+    };
     return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
-            {"ieee:serial", "dot: multiply, then add, in index order from c", paper, {}, ""},
-            {"ieee:fma", "dot: fused multiply-add in index order from c", paper, {}, ""},
-            {"ieee:pairwise", "dot: products summed by halves, c added last", paper, {}, ""}};
+            order("ieee:serial", "multiply, then add, in index order from c"),
+            order("ieee:fma", "fused multiply-add in index order from c"),
+            order("ieee:pairwise", "products summed by halves, c added last")};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -98,7 +110,7 @@ class IeeeFamily final : public Family {
     if (name != "ieee") {
       if (op.kind != OpKind::dot) return declined(name + " evaluates dot products only");
       const DotOrder order = name == "ieee:serial" ? DotOrder::serial : name == "ieee:fma" ? DotOrder::fma : DotOrder::pairwise;
-      return named(std::make_unique<IeeeDotUnit>(op, order), name);
+      return named(std::make_unique<IeeeDotUnit>(op, order), name, claims_of_dot(name));
     }
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::scalar) {

@@ -14,10 +14,10 @@ class BlockPermutation final : public Property {
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && unit.model() != nullptr; }
 
  protected:
-  bool transform(const Unit& unit, Batch& batch, size_t index) const override {
+  int transform(const Unit& unit, const Batch&, size_t index, std::vector<Batch>& twin) const override {
     const DotModel& m = *unit.model();
     for (size_t column : {size_t{0}, size_t{1}}) {
-      Column& values = batch.inputs()[column];
+      Column& values = twin[0].inputs()[column];
       for (int step = 0; step < values.count(); step += m.k) {
         const int step_end = std::min(step + m.k, values.count());
         for (int first = step; first < step_end; first += m.block) {
@@ -31,7 +31,7 @@ class BlockPermutation final : public Property {
     }
     return true;
   }
-  bool holds(const Op& op, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
 };
 
 }  // namespace

@@ -8,9 +8,15 @@
 namespace mmafuzz {
 
 std::unique_ptr<Property> make_block_permutation();
+std::unique_ptr<Property> make_monotone_in_addend();
 std::unique_ptr<Property> make_monotone_in_c();
+std::unique_ptr<Property> make_power_of_two_scaling();
+std::unique_ptr<Property> make_product_value();
+std::unique_ptr<Property> make_product_value_and_exponent();
 std::unique_ptr<Property> make_sign_symmetry();
+std::unique_ptr<Property> make_split_k();
 std::unique_ptr<Property> make_swap_operands();
+std::unique_ptr<Property> make_zero_padding();
 
 /// All of them, in a fixed order.
 const std::vector<std::unique_ptr<Property>>& all_properties();

@@ -11,17 +11,19 @@ class SignSymmetry final : public Property {
   const char* name() const override { return "sign_symmetry"; }
   const char* statement() const override { return "negating a and c negates the result, except the sign of zero"; }
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::dot && op.a.fields().has_sign() && op.c.fields().has_sign() && op.d.fields().has_sign() &&
+    // Where d has no NaN, one that comes up becomes a positive number.
+    const bool nan_stays = op.d.fields().has_nan() || !(op.a.fields().has_nan() || op.b.fields().has_nan() || op.c.fields().has_nan());
+    return op.kind == OpKind::dot && nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && op.d.fields().has_sign() &&
            (op.rounding == Rounding::nearest_even || op.rounding == Rounding::toward_zero || op.rounding == Rounding::nearest_away);
   }
 
  protected:
-  bool transform(const Unit&, Batch& batch, size_t index) const override {
-    negate(batch.inputs()[0], batch.op().a.fields(), index);
-    negate(batch.inputs()[2], batch.op().c.fields(), index);
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    negate(twin[0].inputs()[0], cases.op().a.fields(), index);
+    negate(twin[0].inputs()[2], cases.op().c.fields(), index);
     return true;
   }
-  bool holds(const Op& op, uint64_t before, uint64_t after) const override {
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override {
     const FormatFields& f = op.d.fields();
     const Number x = decode(f, before), y = decode(f, after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;

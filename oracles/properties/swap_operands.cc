@@ -14,12 +14,13 @@ class SwapOperands final : public Property {
   }
 
  protected:
-  bool transform(const Unit&, Batch& batch, size_t index) const override {
-    exchange(batch.inputs()[0], batch.inputs()[1], index);
-    if (batch.op().has_scales()) exchange(batch.inputs()[3], batch.inputs()[4], index);
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    std::vector<Column>& inputs = twin[0].inputs();
+    exchange(inputs[0], inputs[1], index);
+    if (cases.op().has_scales()) exchange(inputs[3], inputs[4], index);
     return true;
   }
-  bool holds(const Op& op, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
 
  private:
   static void exchange(Column& x, Column& y, size_t index) {

@@ -31,7 +31,8 @@ class Rows : public RowList {
       m.block = block;
       m.output_rounding = Rounding::nearest_even;
       m.nan = host_nan;
-      row.claims = {{"block_permutation", ""}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
+      row.claims = claims_of({"block_permutation", "monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                              "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
       add(std::move(row), "[MS] E-FDPA; [KM] MI100: correctly rounded sum (2025's pairwise tree is superseded, D17)");
     }
   }
@@ -47,7 +48,8 @@ class Rows : public RowList {
       m.subnormals = Subnormals::flushed;
       m.product_overflow = ProductOverflow::infinity;
       m.nan = host_nan;
-      row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
+      row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                              "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
       add(std::move(row), "[MS] FTZ-AddMul; [KM] MI210");
     }
   }
@@ -63,7 +65,8 @@ class Rows : public RowList {
       m.product_overflow = ProductOverflow::infinity;
       m.odd_even = odd_even;
       m.nan = cdna3_nan;
-      row.claims = {{"swap_operands", ""}};  // floors are not symmetric in the sign
+      // Floors are not symmetric in the sign.
+      row.claims = claims_of({"power_of_two_scaling", "product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
       if (!odd_even) row.claims.push_back({"block_permutation", ""});
       add(std::move(row), source);
     }

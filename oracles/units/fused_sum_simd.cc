@@ -240,7 +240,7 @@ bool FusedSumSimd::supports(const DotModel& m, int k) {
          m.product == ProductRule::unnormalized && m.integer_bits == 0 &&
          m.overflow == Overflow::infinity && m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
          m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored &&
-         m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;
+         (m.c_exponent != CExponent::fp32 || m.d == fp32_fields) && m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;
 }
 
 void FusedSumSimd::run(const Batch& batch, Column& results) const { HWY_DYNAMIC_DISPATCH(run_batch)(model_, batch, results); }

@@ -105,7 +105,9 @@ void RowList::fma_chain(const char* arch, const char* instruction, const std::ve
     row.model.output_rounding = Rounding::nearest_even;
     row.model.overflow = Overflow::by_rounding;
     row.model.nan = row.op.d.fields().encode_nan();
-    row.claims = {{"equals_model", "ieee:fma"}, {"monotone_in_c", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+    row.claims.push_back({"equals_model", "ieee:fma"});
     add(std::move(row), source);
   }
 }

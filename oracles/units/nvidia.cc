@@ -33,7 +33,8 @@ class Rows : public RowList {
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     if (f.e8m13 && !to_f16) m.output_fraction_bits = 13;
     m.nan = to_f16 ? nan_f16 : nan_f32;
-    row.claims = {{"block_permutation", ""}, {"sign_symmetry", ""}, {"swap_operands", ""}};
+    row.claims = claims_of({"block_permutation", "power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "split_k",
+                            "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
@@ -48,7 +49,7 @@ class Rows : public RowList {
     m.zero_exponent = to_f16 ? -22 : -133;
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     m.nan = to_f16 ? nan_f16 : nan_f32;
-    row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
+    row.claims = claims_of({"power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
@@ -61,7 +62,8 @@ class Rows : public RowList {
     m.fraction_bits = 35;
     m.zero_exponent = -139;
     m.nan = nan_f32;
-    row.claims = {{"sign_symmetry", ""}, {"swap_operands", ""}};
+    row.claims = claims_of({"power_of_two_scaling", "product_value", "product_value_and_exponent", "sign_symmetry", "split_k",
+                            "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 

@@ -1,0 +1,56 @@
+#include "cli/mutant_catalogue.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "oracles/units/model_rows.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+Mutant parse_mutant(const std::string& line) {
+  std::istringstream words(line);
+  Mutant mutant;
+  std::string mark, more;
+  words >> mutant.name >> mark;
+  if ((!mark.empty() && mark != "hard") || words >> more) throw BadInput("after a mutant's name may stand 'hard', nothing else");
+  mutant.hard = mark == "hard";
+  constexpr std::string_view prefix = "model:";
+  const size_t question = mutant.name.find('?');
+  if (!mutant.name.starts_with(prefix) || question == std::string::npos)
+    throw BadInput("'" + mutant.name + "' is no mutant: expected model:ROW?parameter=value");
+  mutant.original = mutant.name.substr(0, question);
+  const ModelRow* row = find_model_row(std::string_view(mutant.original).substr(prefix.size()));
+  if (!row) throw BadInput("no model row '" + mutant.original + "'");
+  mutant.op = row->op;
+  bind_or_fail(mutant.name, mutant.op);
+  return mutant;
+}
+
+}  // namespace
+
+std::vector<Mutant> read_mutants(const std::string& file, const std::string& only) {
+  std::ifstream in(file);
+  if (!in) throw BadInput(file + ": " + std::strerror(errno) + "; name the list of mutants with --mutants");
+  std::vector<Mutant> mutants;
+  std::set<std::string> names;
+  std::string line;
+  for (size_t number = 1; std::getline(in, line); ++number) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    try {
+      Mutant mutant = parse_mutant(line);
+      if (!names.insert(mutant.name).second) throw BadInput("'" + mutant.name + "' stands twice");
+      if (matches_glob(only, mutant.name)) mutants.push_back(std::move(mutant));
+    } catch (const BadInput& e) {
+      throw BadInput(file + ":" + std::to_string(number) + ": " + e.what());
+    }
+  }
+  if (mutants.empty()) throw BadInput(names.empty() ? file + ": no mutants" : "no mutant of " + file + " matches '" + only + "'");
+  return mutants;
+}
+
+}  // namespace mmafuzz::cli

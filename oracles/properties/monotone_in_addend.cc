@@ -1,0 +1,90 @@
+// Raising one addend, a product or c, does not lower the result. Truncating units fail it by design: an addend that
+// crosses a power of two raises the greatest exponent, and the others lose a bit more (Fasi et al. 2021: c from 1 - 2^-24
+// to 1 with four products 2^-24 on Volta). Chains and trees of correct roundings keep it, as a composition of functions
+// that do not fall. A failure of a unit that claims it means that an addend is cut or rounded by what the others are.
+#include "arithmetic/counter_rng.h"
+#include "oracles/properties/numbers.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least).
+int64_t raised(const FormatFields& f, int64_t from, int powers) {
+  if (powers == 0) return from + 1;
+  const int64_t power = int64_t{1} << f.fraction_bits;
+  if (from >= 0) return (from / power + powers) * power;
+  const int64_t magnitude = (-from + power - 1) / power - powers;  // the power of two at or above, then down
+  return magnitude <= 0 ? 0 : -magnitude * power;
+}
+
+class MonotoneInAddend final : public Property {
+ public:
+  const char* name() const override { return "monotone_in_addend"; }
+  const char* statement() const override { return "raising one product or c, a little or past powers of two, does not lower the result"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer;
+  }
+
+ protected:
+  /// Half of the cases move the addend of the greatest exponent, which decides what the others lose.
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    CounterRng rng(digest(cases, index), 0);
+    const int k = cases.op().k;
+    const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
+    const int powers = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
+    const int position = greatest ? greatest_addend(cases, index) : rng.between(0, k);
+    std::vector<Column>& inputs = twin[0].inputs();
+    if (position == k) return raise(inputs[2], cases.op().c.fields(), index, 0, false, powers);
+    const FormatFields* const format[] = {&cases.op().a.fields(), &cases.op().b.fields()};
+    for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
+      const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(index, position));
+      if (other.cls == NumberClass::finite) return raise(inputs[size_t(moved)], *format[moved], index, position, other.negative, powers);
+    }
+    return false;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
+
+ private:
+  /// Raises an operand, or lowers it where its factor is negative. False where it is not finite or nothing is beyond it.
+  static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int powers) {
+    const uint64_t from = column.get(index, position);
+    const Number before = decode(f, from);
+    if (before.cls != NumberClass::zero && before.cls != NumberClass::finite) return false;
+    const int64_t at = rank(f, from);
+    uint64_t to;
+    if (!encode_rank(f, downward ? -raised(f, -at, powers) : raised(f, at, powers), to)) return false;
+    column.set(index, position, to);
+    // Formats whose subnormals read as zero have neighbours of equal value.
+    return compare(to_exact(before), to_exact(decode(f, to))) == (downward ? 1 : -1);
+  }
+
+  static int greatest_addend(const Batch& cases, size_t index) {
+    const Op& op = cases.op();
+    int best = op.k, best_exponent = INT32_MIN;
+    const auto offer = [&](const Exact& addend, int position) {
+      if (addend.cls != NumberClass::finite) return;
+      const int exponent = addend.exponent + bit_length128(addend.significand);
+      if (exponent > best_exponent) {
+        best_exponent = exponent;
+        best = position;
+      }
+    };
+    offer(to_exact(decode(op.c.fields(), cases.c().get(index))), op.k);
+    for (int i = 0; i < op.k; ++i) {
+      const Number x = decode(op.a.fields(), cases.a().get(index, i)), y = decode(op.b.fields(), cases.b().get(index, i));
+      Exact product = exact_product(to_exact(x), to_exact(y));
+      if (op.has_scales())
+        for (const auto& [format, scales] : {std::pair{&op.scale_a, &cases.scale_a()}, std::pair{&op.scale_b, &cases.scale_b()}})
+          product = exact_product(product, to_exact(decode(format->fields(), scales->get(index, i / op.scale_block))));
+      offer(product, i);
+    }
+    return best;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_monotone_in_addend() { return std::make_unique<MonotoneInAddend>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,76 @@
+// A product enters the sum by its value alone: 12 * 24 and 18 * 16 count the same. Units that align products before they
+// normalize them do not keep it: 12 * 24 = 2.25 * 2^7 is aligned by the exponents' sum, 7, and 18 * 16 = 1.125 * 2^8 by 8. They
+// keep the weaker one: the value and the sum of the factors' exponents decide. A failure of the weaker one means that a
+// product is rounded, or that a factor's significand or exponent matters by itself.
+#include <bit>
+
+#include "oracles/properties/numbers.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class ProductValue final : public Property {
+ public:
+  explicit ProductValue(bool same_exponents) : same_exponents_(same_exponents) {}
+
+  const char* name() const override { return same_exponents_ ? "product_value_and_exponent" : "product_value"; }
+  const char* statement() const override {
+    return same_exponents_ ? "other factors of the same products, with the same sum of exponents, leave the result unchanged"
+                           : "other factors of the same products, with another sum of exponents, leave the result unchanged";
+  }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer;
+  }
+
+ protected:
+  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
+    const DotModel* m = unit.model();
+    const bool normal_only = m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8);
+    bool any = false;
+    for (int i = 0; i < cases.op().k; ++i) any |= refactor(cases, index, i, normal_only, twin[0]);
+    return any;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+
+ private:
+  /// Writes other factors of product i; false where none of those tried fits the formats.
+  bool refactor(const Batch& cases, size_t index, int i, bool normal_only, Batch& twin) const {
+    const FormatFields &a = cases.op().a.fields(), &b = cases.op().b.fields();
+    const Number x = decode(a, cases.a().get(index, i)), y = decode(b, cases.b().get(index, i));
+    if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return false;
+    if (normal_only && (x.subnormal || y.subnormal)) return false;
+    const int x_zeros = std::countr_zero(x.significand), y_zeros = std::countr_zero(y.significand);
+    const uint64_t x_odd = x.significand >> x_zeros, y_odd = y.significand >> y_zeros;
+    const int exponent = x.exponent + x_zeros + y.exponent + y_zeros;  // product = x_odd * y_odd * 2^exponent
+
+    const auto try_factors = [&](uint64_t p, uint64_t q) {
+      if (fast_bit_length(p) > a.precision() || fast_bit_length(q) > b.precision()) return false;
+      const int p_exponent = x.scale_exponent - (fast_bit_length(p) - 1);  // p takes the place of x's leading bit
+      const Rounded r = round_exact(a, {NumberClass::finite, x.negative, p, p_exponent}, {});
+      const Rounded s = round_exact(b, {NumberClass::finite, y.negative, q, exponent - p_exponent}, {});
+      if (r.flags || s.flags) return false;
+      const Number u = decode(a, r.encoding), v = decode(b, s.encoding);
+      const bool same = u.scale_exponent + v.scale_exponent == x.scale_exponent + y.scale_exponent;
+      if (same != same_exponents_ || (normal_only && (u.subnormal || v.subnormal))) return false;
+      twin.inputs()[0].set(index, i, r.encoding);
+      twin.inputs()[1].set(index, i, s.encoding);
+      return true;
+    };
+    for (const uint64_t factor : {3, 5, 7}) {
+      if (x_odd % factor == 0 && try_factors(x_odd / factor, y_odd * factor)) return true;
+      if (y_odd % factor == 0 && try_factors(x_odd * factor, y_odd / factor)) return true;
+    }
+    return x_odd != y_odd && try_factors(y_odd, x_odd);
+  }
+
+  bool same_exponents_;
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_product_value() { return std::make_unique<ProductValue>(false); }
+std::unique_ptr<Property> make_product_value_and_exponent() { return std::make_unique<ProductValue>(true); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,66 @@
+// A dot that runs as two shorter ones, the first's d as the second's c, gives the same number where the cut falls between
+// two steps of the unit. A failure means that the unit's steps are larger than, or interleaved unlike, what its row says,
+// or that it keeps more between its steps than the format of d holds.
+#include <numeric>
+
+#include "oracles/properties/numbers.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Products that the unit takes in one step, as far as it is known: 1 for a black box.
+int step_of(const Op& op, const Unit& unit) {
+  int step = 1;
+  if (const DotModel* m = unit.model()) {
+    if (m->kernel == Kernel::grouped_sum) step = m->k;
+    else if (m->kernel != Kernel::fma_chain) step = m->block;
+  }
+  return op.has_scales() ? std::lcm(step, op.scale_block) : step;
+}
+
+/// The border between steps that is next below the middle.
+int cut_of(const Op& op, const Unit& unit) {
+  const int step = step_of(op, unit);
+  return op.k / 2 / step * step;
+}
+
+class SplitK final : public Property {
+ public:
+  const char* name() const override { return "split_k"; }
+  const char* statement() const override {
+    return "two shorter dots, d of the first as c of the second, give the same number, except the sign of zero";
+  }
+  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && cut_of(op, unit) > 0; }
+
+ protected:
+  std::vector<Op> twin_ops(const Op& op, const Unit& unit) const override {
+    Op first = op, second = op;
+    first.k = cut_of(op, unit);
+    second.k = op.k - first.k;
+    second.c = op.d;
+    return {first, second};
+  }
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const int cut = twin[0].op().k;
+    copy(cases.a(), twin[0].inputs()[0], twin[1].inputs()[0], index, cut);
+    copy(cases.b(), twin[0].inputs()[1], twin[1].inputs()[1], index, cut);
+    twin[0].inputs()[2].set(index, 0, cases.c().get(index));
+    if (cases.op().has_scales())
+      for (size_t column : {size_t{3}, size_t{4}})
+        copy(cases.inputs()[column], twin[0].inputs()[column], twin[1].inputs()[column], index, cut / cases.op().scale_block);
+    return true;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
+
+ private:
+  static void copy(const Column& from, Column& first, Column& second, size_t index, int cut) {
+    for (int i = 0; i < from.count(); ++i) (i < cut ? first : second).set(index, i < cut ? i : i - cut, from.get(index, i));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_split_k() { return std::make_unique<SplitK>(); }
+
+}  // namespace mmafuzz

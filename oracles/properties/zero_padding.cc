@@ -1,0 +1,57 @@
+// Zero products add nothing: neither how many there are nor their other factor matters. The twin has as many zero products
+// more, whose other factors are the greatest numbers and whose scales are those of the case, and every zero product of the case
+// itself becomes +0 * +0.
+// A failure means that a zero product's other factor enters the greatest exponent (MMA-Sim 2025's reading, `zero_rule=operand`),
+// that a result changes when it passes a step of zeros, or that the number of products decides the order of additions.
+#include "oracles/properties/numbers.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class ZeroPadding final : public Property {
+ public:
+  const char* name() const override { return "zero_padding"; }
+  const char* statement() const override {
+    return "further zero products and other factors of zeros leave the number unchanged, except the sign of zero";
+  }
+  bool applies(const Op& op, const Unit&) const override {
+    const auto has_zero = [](const Format& f) { return f.fields().subnormals != SubnormalRule::absent; };
+    return op.kind == OpKind::dot && has_zero(op.a) && has_zero(op.b) && has_zero(op.d) && 2 * op.k <= max_extent;
+  }
+
+ protected:
+  std::vector<Op> twin_ops(const Op& op, const Unit&) const override {
+    Op longer = op;
+    longer.k = 2 * op.k;
+    return {longer};
+  }
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const Op& op = cases.op();
+    Column& a = twin[0].inputs()[0];
+    Column& b = twin[0].inputs()[1];
+    twin[0].inputs()[2].set(index, 0, cases.c().get(index));
+    for (int i = 0; i < op.k; ++i) {
+      const uint64_t x = cases.a().get(index, i), y = cases.b().get(index, i);
+      const NumberClass x_class = decode(op.a.fields(), x).cls, y_class = decode(op.b.fields(), y).cls;
+      const bool is_zero = exact_product({x_class}, {y_class}).cls == NumberClass::zero;
+      a.set(index, i, is_zero ? 0 : x);
+      b.set(index, i, is_zero ? 0 : y);
+      a.set(index, op.k + i, i % 2 ? op.a.fields().encode_greatest(false) : 0);
+      b.set(index, op.k + i, i % 2 ? 0 : op.b.fields().encode_greatest(false));
+    }
+    for (size_t column = 3; column < cases.inputs().size(); ++column) {
+      const Column& scales = cases.inputs()[column];
+      Column& longer = twin[0].inputs()[column];
+      for (int i = 0; i < longer.count(); ++i) longer.set(index, i, scales.get(index, i % scales.count()));
+    }
+    return true;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_zero_padding() { return std::make_unique<ZeroPadding>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,124 @@
+// The family `hypothesis:`: what a matrix unit might compute and does not, as Valpey et al. ask it of a solver ("An SMT
+// formalization of mixed-precision matrix multiplication", section 4): sums of IEEE additions in some order and format.
+// `mmafuzz bench discriminate` finds the inputs that refute them.
+#include <algorithm>
+
+#include "arithmetic/ieee_operations.h"
+#include "core/quoted.h"
+#include "oracles/families.h"
+#include "oracles/units/function_unit.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Where c stands and which pair is added first.
+enum class Order { left_to_right, right_to_left, from_c };
+
+struct Hypothesis {
+  const char* name;
+  const char* summary;
+  const char* source;  ///< section and property of the paper
+  Order order;
+  bool narrow_products;  ///< rounded to the operands' format; else to fp32, which holds every fp16 product
+  bool narrow_sums;      ///< likewise for every addition
+};
+
+constexpr Hypothesis hypotheses[] = {
+    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2", Order::left_to_right, false, false},
+    {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false, false},
+    {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false, false},
+    {"narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1", Order::left_to_right, true, false},
+    {"narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1", Order::left_to_right, true, true},
+};
+
+const Hypothesis* find_hypothesis(std::string_view name) {
+  for (const Hypothesis& h : hypotheses)
+    if (name == std::string("hypothesis:") + h.name) return &h;
+  return nullptr;
+}
+
+/// Every operation rounds once in the given mode; the last sum is converted to d's format to nearest even (4.2, property 2).
+class OrderedSum {
+ public:
+  OrderedSum(const Op& op, const Hypothesis& h, Rounding rounding)
+      : operand_(op.a.fields()), c_(op.c.fields()), d_(op.d.fields()), product_(h.narrow_products ? operand_ : fp32_fields),
+        sum_(h.narrow_sums ? operand_ : fp32_fields), order_(h.order) {
+    rule_.rounding = rounding;
+  }
+
+  uint64_t operator()(const DotOperands& in) const {
+    const Exact c = to_exact(decode(c_, in.c));
+    Exact sum = c;
+    switch (order_) {
+      case Order::left_to_right:
+        sum = product(in, 0);
+        for (int i = 1; i < in.k; ++i) sum = add(sum, product(in, i));
+        sum = add(sum, c);
+        break;
+      case Order::right_to_left:
+        for (int i = in.k - 1; i >= 0; --i) sum = add(product(in, i), sum);
+        break;
+      case Order::from_c:
+        for (int i = 0; i < in.k; ++i) sum = add(sum, product(in, i));
+        break;
+    }
+    return add_exact(d_, sum, zero_like(sum), RoundingRule{}).encoding;
+  }
+
+ private:
+  /// What can be added to a number of any class without changing it, a zero's sign included.
+  static Exact zero_like(const Exact& x) { return {NumberClass::zero, x.negative, 0, 0}; }
+
+  Exact add(const Exact& x, const Exact& y) const { return to_exact(decode(sum_, add_exact(sum_, x, y, rule_).encoding)); }
+
+  Exact product(const DotOperands& in, int i) const {
+    const Exact p = exact_product(to_exact(decode(operand_, in.a[i])), to_exact(decode(operand_, in.b[i])));
+    return to_exact(decode(product_, add_exact(product_, p, zero_like(p), rule_).encoding));
+  }
+
+  FormatFields operand_, c_, d_, product_, sum_;
+  Order order_;
+  RoundingRule rule_;
+};
+
+Result<Rounding> parse_rounding(const std::string& name, std::string_view overrides) {
+  if (overrides.empty()) return Rounding::toward_zero;  // the paper's default, table 2
+  std::string known;
+  for (const Rounding r : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+    if (overrides == std::string("rounding=") + name_of(r)) return r;
+    known += std::string(known.empty() ? "" : " | ") + name_of(r);
+  }
+  return invalid("unit " + quoted(name) + ": a hypothesis takes rounding=" + known);
+}
+
+class HypothesisFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return find_hypothesis(name) != nullptr; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const Hypothesis& h : hypotheses)
+      all.push_back({std::string("hypothesis:") + h.name, std::string("dot: ") + h.summary + "; ?rounding=, toward_zero by default",
+                     std::string("Valpey et al., ") + h.source, {}, ""});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const size_t question = std::min(name.find('?'), name.size());
+    const Result<Rounding> rounding = parse_rounding(name, std::string_view(name).substr(std::min(question + 1, name.size())));
+    if (!rounding) return rounding.refusal();
+    const bool narrow = op.kind == OpKind::dot && op.a == op.b && op.a.fields().width <= 16 && !op.a.fields().integer &&
+                        !op.has_scales();
+    if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
+      return declined("hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
+    if (op.rounding != Rounding::nearest_even)
+      return declined("a hypothesis names its rounding after `?`; the op must not ask for another");
+    return named(make_dot_unit(OrderedSum(op, *find_hypothesis(name.substr(0, question)), *rounding)), name);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_hypothesis_family() { return std::make_unique<HypothesisFamily>(); }
+
+}  // namespace mmafuzz
