@@ -1,10 +1,10 @@
 # Sourced by the scripts of this folder: goes to the checkout's root and installs what is missing, by Debian 12 package
-# name. Needs root or sudo only when something is missing.
+# name. Needs root or sudo only when something is missing. A script that needs more names it in MMAFUZZ_PACKAGES.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(cmake ninja-build g++ ccache python3 libmpfr-dev libgmp-dev libboost-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libhwy-dev)
+  libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libhwy-dev ${MMAFUZZ_PACKAGES:-})
 
 # A script that needs more sets extra_packages before it sources this one.
 missing=()

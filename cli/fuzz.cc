@@ -14,8 +14,7 @@
 #include "core/case_text.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
-#include "search/comparison.h"
-#include "search/guided_search.h"
+#include "search/focuses.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -86,16 +85,6 @@ class Merger {
   std::map<std::pair<std::string, std::string>, uint64_t> differing_;
   bool json_, quiet_, terminal_, contract_ = false;
 };
-
-/// The models among the units, each a focus; a black box is looked at through the model that it claims to equal.
-std::vector<GuidedSearch::Focus> focuses_of(const Comparison& field) {
-  std::vector<GuidedSearch::Focus> focuses;
-  for (size_t i = 0; i < field.units().size(); ++i)
-    if (const DotModel* model = field.model_of(i))
-      focuses.push_back({field.units()[i]->name(), corner_hints(model), make_functional_feedback(field.op(), model)});
-  if (focuses.empty()) focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(field.op(), nullptr)});
-  return focuses;
-}
 
 /// Runs one op's chunks on `threads` threads until `cases` are done or the deadline has passed. Every chunk of an epoch sees
 /// what was learned before the epoch; lessons and findings are taken in order.

@@ -77,13 +77,15 @@ int main(int argc, char** argv) {
   add_check(app, status);
   add_explain(app, status);
   add_fuzz(app, status);
+  add_campaign(app, status);
+  add_campaign_worker(app, status);
   add_bench(app, status);
   try {
     if (argc > 1 && argv[1][0] != '-') {
       std::string known;
       bool found = false;
       for (const CLI::App* sub : app.get_subcommands({})) {
-        known += " " + sub->get_name();
+        if (!sub->get_group().empty()) known += " " + sub->get_name();
         found = found || sub->get_name() == argv[1];
       }
       if (!found) throw BadInput(std::string("unknown subcommand '") + argv[1] + "'; known:" + known);

@@ -18,6 +18,7 @@ struct Library {
   decltype(&mmafuzz_plugin_name) name = nullptr;
   decltype(&mmafuzz_plugin_supports) supports = nullptr;
   decltype(&mmafuzz_plugin_run) run = nullptr;
+  decltype(&mmafuzz_plugin_equals) equals = nullptr;  ///< optional
 };
 
 template <class Function>
@@ -37,6 +38,7 @@ Result<Library> load(const std::string& path) {
                               find_symbol(handle, "mmafuzz_plugin_supports", library.supports) ? nullptr : "mmafuzz_plugin_supports",
                               find_symbol(handle, "mmafuzz_plugin_run", library.run) ? nullptr : "mmafuzz_plugin_run"})
     if (missing) return declined(path + " is no mmafuzz plugin: it does not export " + missing);
+  find_symbol(handle, "mmafuzz_plugin_equals", library.equals);
   if (library.abi() != MMAFUZZ_PLUGIN_ABI)
     return declined(path + " was built for plugin interface " + std::to_string(library.abi()) + ", this is " +
                     std::to_string(MMAFUZZ_PLUGIN_ABI));
@@ -64,6 +66,11 @@ class PluginUnit final : public Unit {
     if (library_.supports(&view_, reason, sizeof reason)) return true;
     reason[sizeof reason - 1] = 0;
     return declined(std::string(library_.name()) + ": " + (reason[0] ? reason : "op not supported"));
+  }
+
+  std::vector<Claim> claims_of_library() const {
+    const char* equal = library_.equals ? library_.equals(&view_) : nullptr;
+    return equal ? std::vector<Claim>{{"equals_model", equal}} : std::vector<Claim>{};
   }
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
@@ -115,7 +122,8 @@ class PluginFamily final : public Family {
     auto unit = std::make_unique<PluginUnit>(*library, op);
     const Result<bool> supported = unit->supported();
     if (!supported) return supported.refusal();
-    return named(std::move(unit), name);
+    std::vector<Claim> claims = unit->claims_of_library();
+    return named(std::move(unit), name, std::move(claims));
   }
 };
 

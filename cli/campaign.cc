@@ -1,0 +1,188 @@
+// mmafuzz campaign: a bounded run of engines over targets that feeds one folder of findings. This file is its options; the
+// campaign itself is in campaign_run.cc.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "cli/campaign_minimize.h"
+#include "cli/campaign_run.h"
+#include "cli/campaign_summary.h"
+#include "cli/command.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  CampaignSettings settings;
+  std::string time, out;
+  bool resume = false, json = false, verbose = false, minimize = false;
+};
+
+/// "90", "90s", "15m", "8h", "1.5h": seconds.
+double parse_time(const std::string& text) {
+  size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (used == 0 || factor == 0 || !(value > 0) || value * factor > 1e9)
+    throw BadInput("--time " + text + ": give seconds, or a number with s, m or h");
+  return value * factor;
+}
+
+/// A lock on the campaign's folder that goes with this process, however it ends.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder) : file_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (file_ < 0) throw BadInput("cannot write in " + folder + ": " + std::strerror(errno));
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw BadInput("another campaign runs in " + folder);
+  }
+  ~FolderLock() { close(file_); }
+  FolderLock(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
+/// Whether the folder is free for a new campaign; one that was killed before it began leaves no more than these.
+bool is_unused(const std::string& folder) {
+  if (!fs::exists(folder)) return true;
+  if (!fs::is_directory(folder)) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "campaign.json.new") return false;
+  return true;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw BadInput("cannot write " + folder + ": " + error.message());
+}
+
+/// The settings of the campaign that is resumed, under what this call gives.
+CampaignSettings resumed_settings(const Options& options, const CLI::App& call) {
+  CampaignSettings all = load_settings(options.out + "/campaign.json");
+  const CampaignSettings& given = options.settings;
+  const auto take = [&](const char* option, auto& to, const auto& from) {
+    if (call.count(option)) to = from;
+  };
+  take("--jobs", all.jobs, given.jobs);
+  take("--units", all.units, given.units);
+  take("--targets", all.targets, given.targets);
+  take("--ops", all.ops, given.ops);
+  take("--with", all.with, given.with);
+  take("--engines", all.engine_folders, given.engine_folders);
+  take("--seed", all.seed, given.seed);
+  take("--cases", all.cases, given.cases);
+  take("--memory", all.memory_mb, given.memory_mb);
+  take("--fail-on", all.fail_on, given.fail_on);
+  take("--stop-on", all.stop_on, given.stop_on);
+  return all;
+}
+
+bool failed(const std::string& fail_on, const CampaignFindings& findings) {
+  const FindingCounts all = findings.total();
+  if (all.contract || all.crash) return true;
+  if (fail_on == "new") return findings.count(false).sum() > 0;
+  return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
+}
+
+int run(Options options, const CLI::App& call) {
+  const bool time_given = !options.time.empty();
+  CampaignSettings& settings = options.settings;
+  settings.units = split_units(settings.units);
+  settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
+  settings.with = split_units(settings.with);
+  for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
+  for (std::string& unit : settings.units)  // workers run in the same folder, but a resumed campaign may not
+    if (unit.starts_with("plugin:")) unit = "plugin:" + fs::absolute(unit.substr(7)).string();
+  if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
+  if (settings.cases && settings.with.empty()) settings.with = {"batch"};
+  settings.time = time_given ? parse_time(options.time) : settings.cases ? 0 : 60;
+  options.out = fs::absolute(options.out).lexically_normal().string();
+  CampaignProgress progress;
+  if (options.resume) {
+    if (!fs::exists(options.out + "/campaign.json")) throw BadInput(options.out + " holds no campaign to resume");
+    settings = resumed_settings(options, call);
+    progress = load_progress(options.out + "/progress.json");
+    if (time_given) settings.time = progress.elapsed + parse_time(options.time);
+  }
+  if (!options.resume && !is_unused(options.out))
+    throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
+  progress.time = settings.time;
+  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
+    throw BadInput("--cases counts cases of batch searches: leave --with out");
+  const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;
+  Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
+                         settings.cases ? 0 : worker_seconds});
+
+  make_folder(options.out);
+  const FolderLock lock(options.out);
+  save(settings, options.out + "/campaign.json");
+  for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(options.out + "/" + part);
+  for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
+  Campaign campaign(settings, std::move(plan), options.out, progress, options.verbose, options.json);
+  campaign.run();
+
+  campaign.findings().merge(options.out + "/findings.cases");
+  if (options.minimize) {
+    const MinimizedCorpus sizes = minimize_corpora(campaign.plan(), settings.units, options.out);
+    fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before, options.out);
+  }
+  const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
+  replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
+  if (options.json) fmt::print("{}\n", summary.dump(2));
+  else fmt::print("\n{}findings: {}/findings.cases\n", summary_text(summary), options.out);
+  return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
+}
+
+}  // namespace
+
+void add_campaign(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  options->settings.jobs = 0;
+  options->settings.targets.clear();
+  CampaignSettings& settings = options->settings;
+  CLI::App* sub = app.add_subcommand("campaign", "Run engines over targets for a time, resumable, into one folder");
+  sub->add_option("--time", options->time, "how long: seconds, or with s, m or h (default 60; with --cases: until they are done)");
+  sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")->check(CLI::Range(1, 4096));
+  sub->add_option("--targets", settings.targets, "names and globs of targets, comma-separated (default: all)");
+  sub->add_option("--units", settings.units, "units to compare, names and globs, comma-separated (default: all with their own arithmetic)");
+  sub->add_option("--ops", settings.ops, "op line, repeatable (default: each target's own list)")->allow_extra_args(false);
+  sub->add_option("--out", options->out, "the campaign's folder: corpora, segments, artifacts, findings")->required();
+  sub->add_flag("--resume", options->resume, "go on in --out with its settings, for the rest of its time or for --time more");
+  sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
+  sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
+      ->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(CLI::Range(64, 1 << 20));
+  sub->add_option("--with", settings.with, "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")
+      ->delimiter(',')->check(CLI::IsMember({"batch", "libfuzzer", "afl"}));
+  sub->add_option("--engines", settings.engine_folders, "folders with builds of the targets for engines (default: beside this executable)");
+  sub->add_option("--fail-on", settings.fail_on, "contract (default, always included), accuracy, semantic or new")
+      ->check(CLI::IsMember({"contract", "accuracy", "semantic", "new"}));
+  sub->add_option("--stop-on", settings.stop_on, "end at the first finding: contract, new, or never (default)")
+      ->check(CLI::IsMember({"contract", "new", "never"}));
+  sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
+  sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
+  sub->add_flag("--json", options->json, "print one JSON object at the end; findings go to standard error as they come");
+  sub->footer("Divergences never stop a worker: they are recorded first and printed then; a killed campaign loses none. --resume alone runs\n"
+              "the rest of the time, --resume --time T runs T more. OUT/findings.cases is case text, OUT/summary.json the summary.\n"
+              "Same seed, --cases N: same corpus and findings, twice; --time and engines cannot promise that.\n"
+              "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
+  sub->callback([options, sub, &status] { status = run(*options, *sub); });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,60 @@
+#include "cli/campaign_state.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace mmafuzz::cli {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders, seed, cases, memory_mb,
+                                                fail_on, stop_on)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
+
+namespace {
+
+template <class T>
+T load(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file);
+  try {
+    return nlohmann::json::parse(in).get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(file + " is damaged: " + error.what());
+  }
+}
+
+}  // namespace
+
+void replace_file(const std::string& file, const std::string& text) {
+  const std::string temporary = file + ".new";
+  FILE* out = std::fopen(temporary.c_str(), "w");
+  bool good = out && std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  if (out) good = std::fclose(out) == 0 && good;
+  if (!good || std::rename(temporary.c_str(), file.c_str()) != 0) throw std::runtime_error("cannot write " + file + ": " + std::strerror(errno));
+}
+
+void save(const CampaignSettings& settings, const std::string& file) { replace_file(file, nlohmann::json(settings).dump(2) + "\n"); }
+void save(const CampaignProgress& progress, const std::string& file) { replace_file(file, nlohmann::json(progress).dump(2) + "\n"); }
+CampaignSettings load_settings(const std::string& file) { return load<CampaignSettings>(file); }
+CampaignProgress load_progress(const std::string& file) { return std::filesystem::exists(file) ? load<CampaignProgress>(file) : CampaignProgress{}; }
+
+WorkerStatus read_status(const std::string& file) {
+  WorkerStatus status;
+  std::ifstream in(file);
+  for (std::string word; in >> word;) {
+    if (word == "seconds") in >> status.seconds;
+    else if (word == "inputs") in >> status.inputs;
+    else if (word == "cases") in >> status.cases;
+    else if (word == "bins") in >> status.bins;
+    else if (word == "divergences") in >> status.divergences;
+    else if (word == "newest") in >> status.newest;
+  }
+  return status;
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""mmafuzz campaign as a user runs it: bad calls, determinism, resume, Ctrl-C, workers and campaigns that are killed, a panel.
+Usage: campaign_test.py MMAFUZZ [TEST...]. One test a method; times are generous because test machines are shared."""
+import filecmp
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MMAFUZZ = ""
+OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
+UNITS = "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
+FEW = ["--ops", OP, "--units", UNITS, "--with", "batch"]
+
+
+def campaign(*arguments, **options):
+    return subprocess.run([MMAFUZZ, "campaign", *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([MMAFUZZ, "campaign", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def workers_of(folder):
+    """Process ids of the workers that write under a folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z" and b"campaign-worker" in words and any(w.startswith(os.fsencode(folder)) for w in words):
+            found.append(int(entry.name))
+    return found
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
+
+
+def keys_of(path):
+    return re.findall(r"^# (mmafuzz: divergence .*)$", path.read_text(), re.M)
+
+
+class CampaignTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="mmafuzz-campaign-test-")
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name) / "out"
+
+    def refused(self, *arguments, says):
+        result = campaign(*arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("mmafuzz: "), result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_wrong_calls_are_refused_on_one_line(self):
+        self.refused("--out", self.out, "--targets", "no_such", says="known: dot_models")
+        self.refused("--out", self.out, "--jobs", 0, says="--jobs")
+        self.refused("--out", self.out, "--time", "0", says="--time")
+        self.refused("--out", self.out, "--time", "3 weeks", says="--time")
+        self.refused("--out", self.out, "--cases", 0, says="--cases")
+        self.refused("--out", self.out, "--fail-on", "everything", says="--fail-on")
+        self.refused("--out", self.out, "--ops", "dot a=fp17", says="fp17")
+        self.refused("--out", self.out, "--units", "no:such", says="no:such")
+        self.refused("--out", self.out, "--units", "plugin:no_such.so", says="no_such.so")
+        self.refused("--out", self.out, "--resume", says="no campaign to resume")
+        self.refused("--time", 1, says="--out")
+        self.assertFalse(self.out.exists(), "a refused call leaves nothing behind")
+
+    def test_a_folder_with_something_in_it_is_refused(self):
+        self.out.mkdir()
+        (self.out / "notes.txt").write_text("mine")
+        self.refused("--out", self.out, *FEW, "--cases", 10, says="--resume")
+        self.assertEqual([p.name for p in self.out.iterdir()], ["notes.txt"])
+
+    def test_same_seed_and_cases_give_the_same_corpus_and_findings(self):
+        outs = [self.out / name for name in ("first", "second")]
+        self.out.mkdir()
+        for out in outs:
+            result = campaign("--out", out, *FEW, "--cases", 30000, "--jobs", 1, "--seed", 7, "--targets", "dot_*")
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(*[(out / "findings.cases").read_bytes() for out in outs])
+        self.assertGreater(len(keys_of(outs[0] / "findings.cases")), 3)
+        files = [sorted(str(p.relative_to(out)) for p in (out / "corpus").rglob("*") if p.is_file()) for out in outs]
+        self.assertGreater(sum((outs[0] / name).stat().st_size for name in files[0]), 10000)
+        self.assertEqual(*files)
+        self.assertEqual(filecmp.cmpfiles(*outs, files[0], shallow=False)[1:], ([], []))
+        other = campaign("--out", self.out / "third", *FEW, "--cases", 30000, "--jobs", 1, "--seed", 8, "--targets", "dot_models")
+        self.assertEqual(other.returncode, 0, other.stderr)
+        self.assertNotEqual((self.out / "third/findings.cases").read_bytes(), (outs[0] / "findings.cases").read_bytes())
+
+    def test_findings_are_case_text_and_the_summary_counts_them(self):
+        result = campaign("--out", self.out, *FEW, "--cases", 20000, "--targets", "dot_models", "--json", "--fail-on", "new", "--verbose",
+                          "--minimize")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        summary = json.loads(result.stdout)
+        self.assertEqual(summary, json.loads((self.out / "summary.json").read_text()))
+        self.assertEqual(summary["cases"], 20000)
+        keys = keys_of(self.out / "findings.cases")
+        self.assertEqual(len(keys), sum(summary["new"].values()))
+        self.assertEqual(len(keys), len(set(keys)))
+        for key in keys:
+            self.assertIn(key, result.stderr)
+        checked = subprocess.run([MMAFUZZ, "eval", "--unit", "exact", self.out / "findings.cases"], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        size = 3 + 16 * 2 * 2 + 4  # header, a, b and c
+        packed = b"".join(p.read_bytes() for p in (self.out / "corpus").rglob("*.inputs"))
+        kept = [p.read_bytes() for p in (self.out / "corpus.min").rglob("*") if p.is_file()]
+        self.assertGreater(len(kept), 100)
+        self.assertLessEqual({k[3:] for k in kept}, {packed[i + 3:i + size] for i in range(0, len(packed), size)})
+
+    def test_resume_goes_on_with_the_same_settings(self):
+        first = campaign("--out", self.out, *FEW, "--time", 2, "--jobs", 1, "--targets", "dot_models")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        keys = keys_of(self.out / "findings.cases")
+        done = json.loads((self.out / "summary.json").read_text())
+        nothing_left = campaign("--out", self.out, "--resume")
+        self.assertEqual(nothing_left.returncode, 0, nothing_left.stderr)
+        again = campaign("--out", self.out, "--resume", "--time", "2s")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        summary = json.loads((self.out / "summary.json").read_text())
+        self.assertEqual([field["target"] for field in summary["fields"]], ["dot_models"])
+        self.assertGreater(summary["elapsed"], done["elapsed"] + 1)
+        self.assertGreater(summary["cases"], done["cases"])
+        self.assertEqual(sum(summary["known"].values()), len(keys))
+        self.assertLessEqual(set(keys), set(keys_of(self.out / "findings.cases")))
+
+    def test_an_interrupted_campaign_ends_like_any_other_and_leaves_no_worker(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 2)
+        wait_for(lambda: len(workers_of(str(self.out))) == 2)
+        wait_for(lambda: any((self.out / "segments").glob("*.cases")))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("new findings:", out)
+        self.assertTrue((self.out / "summary.json").exists())
+        self.assertEqual(workers_of(str(self.out)), [])
+
+    def test_a_second_campaign_in_the_same_folder_is_refused(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 1)
+        wait_for(lambda: workers_of(str(self.out)))
+        self.refused("--out", self.out, "--resume", says="another campaign runs")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+
+    def test_a_killed_worker_is_started_again(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 1, "--targets", "dot_models")
+        victim = wait_for(lambda: workers_of(str(self.out)))[0]
+        os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: [w for w in workers_of(str(self.out)) if w != victim])
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(json.loads((self.out / "summary.json").read_text())["restarts"], 1)
+
+    def test_workers_die_with_a_killed_campaign(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 2)
+        wait_for(lambda: len(workers_of(str(self.out))) == 2)
+        process.kill()
+        process.communicate()
+        wait_for(lambda: not workers_of(str(self.out)), 10)
+
+    def test_a_worker_that_crashes_is_a_finding_with_its_command_and_known_when_resumed(self):
+        process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 1, "--targets", "dot_models", "--stop-on", "contract")
+        os.kill(wait_for(lambda: workers_of(str(self.out)))[0], signal.SIGSEGV)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, out + err)
+        line = out.split("\n")[0]
+        self.assertRegex(line, r"^mmafuzz: crash dot_models\.dot_.*\.batch signal 11 ")
+        reports = list((self.out / "artifacts").glob("*.crash.txt"))
+        self.assertEqual(len(reports), 1)
+        self.assertTrue(reports[0].read_text().startswith(line + "\n# "))
+        self.assertIn("campaign-worker", reports[0].read_text())
+        again = campaign("--out", self.out, "--resume", "--time", "0.1", "--json")
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertEqual(json.loads(again.stdout)["known"]["crash"], 1)
+
+    def test_a_terminal_shows_a_panel_of_80_columns(self):
+        parent, child = pty.openpty()
+        process = subprocess.Popen([MMAFUZZ, "campaign", "--out", str(self.out), *FEW, "--time", "4", "--jobs", "2"], stdout=subprocess.DEVNULL,
+                                   stderr=child, env={**os.environ, "TERM": "xterm"})
+        os.close(child)
+        text = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        os.close(parent)
+        self.assertEqual(process.wait(), 0)
+        screens = text.decode().replace("\r", "").split("\x1b[J")
+        screen = re.sub(r"\x1b\[[0-9]*[AJK]", "", screens[-2])
+        self.assertIn("0:04 of 0:04", screen)
+        for word in ("dot_models", "batch", "cases/s", "bins", "known", "last bin"):
+            self.assertTrue(any(word in s for s in screens), word)
+        self.assertGreater(len(screens), 4)
+        self.assertLess(max(map(len, screen.split("\n"))), 80)
+
+
+if __name__ == "__main__":
+    MMAFUZZ = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
