@@ -60,20 +60,11 @@ Field& NumberTarget::load(const uint8_t* data, size_t size, EngineInput& header)
   return field;
 }
 
-/// Fills the batch with neighbours of its first case; the selector picks which.
-void NumberTarget::expand(Field& field, const EngineInput& header, const Mutator& mutator) {
-  for (size_t i = 1; i < neighbours; ++i) {
-    copy_case(field.batch, 0, field.batch, i);
-    CounterRng rng(header.selector, i);
-    mutator.move(field.batch, i, rng);
-  }
-}
-
 void NumberTarget::run(const uint8_t* data, size_t size) {
   EngineInput header;
   Field& field = load(data, size, header);
   const size_t focus = header.focus % field.focuses.size();
-  expand(field, header, field.focuses[focus].mutator);
+  field.focuses[focus].mutator.neighbours(field.batch, header.selector);
   look(field, focus);
 }
 
@@ -144,8 +135,7 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   } else {
     decode_operands(data, size, batch, 0);
     if (rng.one_in(2)) {  // go on from the neighbour that may have been the interesting one
-      CounterRng step(header.selector, 1 + rng.below(neighbours - 1));
-      mutator.move(batch, 0, step);
+      mutator.neighbour(batch, 0, header.selector, 1 + rng.below(neighbours - 1));
     }
     if (!rng.one_in(8)) mutator.mutate(batch, 0, rng);
   }

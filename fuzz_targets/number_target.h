@@ -61,7 +61,6 @@ class NumberTarget : public Target {
  private:
   Field& load(const uint8_t* data, size_t size, EngineInput& header);
   void look(Field& field, size_t focus);
-  void expand(Field& field, const EngineInput& header, const Mutator& mutator);
   void write_status();
   Field& field_of(const Op& op);
 

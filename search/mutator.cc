@@ -11,12 +11,25 @@ namespace {
 /// value in low..high; low where the range is empty.
 int bounded(int value, int low, int high) { return std::max(low, std::min(value, high)); }
 
-/// The moves of a dot. An addend is a product 0..k-1, or c at position k.
+/// The exponents of one case's addends, and where the greatest is: what most moves ask for.
+struct AddendExponents {
+  std::vector<int> exponent;
+  int greatest = -1;
+};
+
+/// The moves of a dot. An addend is a product 0..k-1, or c at position k. `known` may hold the case's exponents.
 class DotMoves {
  public:
-  DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)
-      : op_(op), hints_(hints), rng_(rng), index_(index), a_(batch.inputs()[0]), b_(batch.inputs()[1]), c_(batch.inputs()[2]),
+  DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng, const AddendExponents* known = nullptr)
+      : known_(known), op_(op), hints_(hints), rng_(rng), index_(index), a_(batch.inputs()[0]), b_(batch.inputs()[1]), c_(batch.inputs()[2]),
         batch_(batch), fa_(op.a.fields()), fb_(op.b.fields()), fc_(op.c.fields()), fd_(op.d.fields()) {}
+
+  AddendExponents exponents() const {
+    AddendExponents all;
+    for (int i = 0; i <= op_.k; ++i) all.exponent.push_back(exponent_or_none(i));
+    all.greatest = greatest();
+    return all;
+  }
 
   void any() {
     switch (rng_.below(24)) {
@@ -60,6 +73,7 @@ class DotMoves {
   static constexpr int no_exponent = INT32_MIN / 4;
   /// The exponent that an aligning adder uses, scales aside; no_exponent for zeros and specials.
   int exponent_or_none(int i) const {
+    if (known_) return known_->exponent[static_cast<size_t>(i)];
     if (i == op_.k) return exponent_of(fc_, c());
     const int x = exponent_of(fa_, a(i)), y = exponent_of(fb_, b(i));
     return x == no_exponent || y == no_exponent ? no_exponent : x + y;
@@ -105,6 +119,7 @@ class DotMoves {
   }
   /// Position of the addend with the greatest exponent; k (c) if all are zero.
   int greatest() const {
+    if (known_) return known_->greatest;
     int best = op_.k, greatest = exponent_or_none(op_.k);
     for (int i = 0; i < op_.k; ++i) {
       const int e = exponent_or_none(i);
@@ -348,6 +363,7 @@ class DotMoves {
     set_b(i, rng_.one_in(3) ? fb_.encode_zero(rng_.next() & 1) : encode_near(fb_, rng_.next() & 1, fb_.emax() - rng_.between(0, 2), draw_fraction(fb_, rng_)));
   }
 
+  const AddendExponents* known_;
   const Op& op_;
   const CornerHints& hints_;
   CounterRng& rng_;
@@ -393,6 +409,25 @@ CornerHints corner_hints(const DotModel* model) {
 void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
   if (op_.kind == OpKind::dot && !op_.a.fields().integer) DotMoves(op_, hints_, batch, index, rng).any();
   else move_elements(op_, batch, index, rng);
+}
+
+void Mutator::neighbours(Batch& batch, uint64_t selector) const {
+  const bool dot = op_.kind == OpKind::dot && !op_.a.fields().integer;
+  CounterRng none(0, 0);
+  const AddendExponents known = dot ? DotMoves(op_, hints_, batch, 0, none).exponents() : AddendExponents{};
+  for (size_t i = 1; i < batch.size(); ++i) {
+    copy_case(batch, 0, batch, i);
+    CounterRng rng(selector, i);
+    if (dot) DotMoves(op_, hints_, batch, i, rng, &known).any();
+    else move_elements(op_, batch, i, rng);
+  }
+}
+
+void Mutator::neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const {
+  CounterRng rng(selector, number);
+  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, batch, index, rng);
+  const AddendExponents known = DotMoves(op_, hints_, batch, index, rng).exponents();
+  DotMoves(op_, hints_, batch, index, rng, &known).any();
 }
 
 void Mutator::mutate(Batch& batch, size_t index, CounterRng& rng) const {

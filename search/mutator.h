@@ -24,6 +24,10 @@ class Mutator {
   void mutate(Batch& batch, size_t index, CounterRng& rng) const;
   /// Exactly one move.
   void move(Batch& batch, size_t index, CounterRng& rng) const;
+  /// Cases 1 and following of the batch become neighbours of case 0, each by one move; the selector picks which.
+  void neighbours(Batch& batch, uint64_t selector) const;
+  /// Case `index` becomes its own neighbour `number`, as neighbours() would make it.
+  void neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const;
   /// Takes part of the operands of another case of the same op.
   void cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const;
 

@@ -93,6 +93,22 @@ TEST(Mutator, MovesStayValidAndChangeMostCases) {
   }
 }
 
+TEST(Mutator, ANeighbourIsTheOneOfTheWholeBatch) {
+  for (const Op& op : sample_ops()) {
+    const Mutator mutator(op, corner_hints(nullptr));
+    Batch all, one;
+    StructuredGenerator(op, 6).fill(0, 64, all);
+    one = all;
+    mutator.neighbours(all, 77);
+    for (size_t i = 1; i < all.size(); ++i) {
+      copy_case(all, 0, one, 5);
+      mutator.neighbour(one, 5, 77, i);
+      ASSERT_TRUE(same_case(all, i, one, 5)) << to_text(op) << ", neighbour " << i;
+      ASSERT_TRUE(valid(all, i));
+    }
+  }
+}
+
 TEST(Mutator, SameRandomNumbersSameCase) {
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
   const Mutator mutator(op, corner_hints(nullptr));
