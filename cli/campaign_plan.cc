@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Starting an engine costs this much; a shorter slice would only start and stop.
+/// Seconds of a slice that an engine needs to get to work; in a shorter one it would only start and stop.
 constexpr double least_slice[] = {1, 2, 10};
 constexpr double greatest_slice = 60;
 
@@ -148,7 +148,6 @@ Plan make_plan(const PlanRequest& request) {
   }
   if (fields.empty() || (wants_op && !any_op)) throw BadInput("nothing to search: " + reason);
 
-  double needed = 0;
   std::string without_build;
   for (const Engine engine : {Engine::batch, Engine::libfuzzer, Engine::afl}) {
     if (!wants(request.with, engine)) continue;
@@ -169,9 +168,9 @@ Plan make_plan(const PlanRequest& request) {
       if (engine != Engine::batch) without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
       continue;
     }
-    needed += least_slice[static_cast<int>(engine)] * static_cast<double>(shares.size());
-    if (request.worker_seconds > 0 && needed > request.worker_seconds && !plan.assignments.empty()) {
-      plan.notes.push_back(fmt::format("no time for {}: all of it would take {:.0f} s of one worker", name_of(engine), needed));
+    const double needed = least_slice[static_cast<int>(engine)] * static_cast<double>(plan.assignments.size() + shares.size());
+    if (request.with.empty() && request.worker_seconds > 0 && needed > request.worker_seconds && !plan.assignments.empty()) {
+      plan.notes.push_back(fmt::format("no time for {} beside the others: it takes {:.0f} s of one worker", name_of(engine), needed));
       break;
     }
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
