@@ -108,7 +108,10 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
     }
     case Specials::none: return false;
     case Specials::fnuz: return code == f.sign_bit();
-    default: return (code & ~f.sign_bit()) == low_mask(f.exponent_bits + f.fraction_bits);
+    default: {
+      const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
+      return (code & magnitude) == magnitude;
+    }
   }
 }
 
@@ -116,7 +119,7 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
 MMAFUZZ_HD inline bool is_zero(const FormatFields& f, uint64_t encoding) {
   const uint64_t code = encoding >> f.ignored_low_bits;
   if (f.subnormals == SubnormalRule::absent || (f.specials == Specials::fnuz && code == f.sign_bit())) return false;
-  return (code & ~f.sign_bit()) == 0;
+  return (code & low_mask(f.exponent_bits + f.fraction_bits)) == 0;
 }
 
 }  // namespace mmafuzz

@@ -6,9 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(cmake ninja-build g++ ccache python3 libmpfr-dev libgmp-dev libboost-dev libgtest-dev libgmock-dev libbenchmark-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libhwy-dev ${MMAFUZZ_PACKAGES:-})
 
-# A script that needs more sets extra_packages before it sources this one.
 missing=()
-for package in "${packages[@]}" ${extra_packages[@]+"${extra_packages[@]}"}; do
+for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q "ok installed" || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
