@@ -1,20 +1,20 @@
 #include "search/code_feedback.h"
 
-#include <vector>
-
 extern "C" uint64_t mmafuzz_instrumented_dot(const void* model, const void* operands);
 
 namespace {
 
 constexpr size_t map_size = 1 << 13;
 
-/// Edges of one case, on this thread: a pair of blocks, hashed.
+/// Edges of one case, on this thread: a pair of blocks, hashed. No constructor and no destructor: sanitizers' start and end of the
+/// instrumented file report blocks too, before the one and after the other.
 struct EdgeMap {
-  uint8_t taken[map_size] = {};
-  std::vector<uint32_t> touched;
-  uintptr_t previous = 0;
+  uint8_t taken[map_size];
+  uint32_t touched[map_size];
+  uint32_t touched_count;
+  uintptr_t previous;
 };
-thread_local EdgeMap edges;
+constinit thread_local EdgeMap edges = {};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
   const uintptr_t block = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) * 0x9e3779b97f4a7c15u;
   const uint32_t edge = static_cast<uint32_t>((block ^ (edges.previous >> 1)) >> 40) & (map_size - 1);
   edges.previous = block;
-  if (edges.taken[edge] == 0) edges.touched.push_back(edge);
+  if (edges.taken[edge] == 0) edges.touched[edges.touched_count++] = edge;
   if (edges.taken[edge] < 255) ++edges.taken[edge];
 }
 
@@ -42,11 +42,12 @@ class CodeFeedback final : public Feedback {
       counts.start_case(i);
       edges.previous = 0;
       mmafuzz_instrumented_dot(&model_, &one.load(batch, i));
-      for (const uint32_t edge : edges.touched) {
+      for (uint32_t i_edge = 0; i_edge < edges.touched_count; ++i_edge) {
+        const uint32_t edge = edges.touched[i_edge];
         counts.hit(static_cast<int>(8 * edge) + counter_class(edges.taken[edge]));
         edges.taken[edge] = 0;
       }
-      edges.touched.clear();
+      edges.touched_count = 0;
     }
   }
 

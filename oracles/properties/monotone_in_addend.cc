@@ -2,6 +2,8 @@
 // crosses a power of two raises the greatest exponent, and the others lose a bit more (Fasi et al. 2021: c from 1 - 2^-24
 // to 1 with four products 2^-24 on Volta). Chains and trees of correct roundings keep it, as a composition of functions
 // that do not fall. A failure of a unit that claims it means that an addend is cut or rounded by what the others are.
+#include <limits>
+
 #include "arithmetic/counter_rng.h"
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
@@ -9,11 +11,13 @@
 namespace mmafuzz {
 namespace {
 
-/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least).
+/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least; a rank that no
+/// encoding has, where it would be beyond the greatest).
 int64_t raised(const FormatFields& f, int64_t from, int powers) {
   if (powers == 0) return from + 1;
   const int64_t power = int64_t{1} << f.fraction_bits;
-  if (from >= 0) return (from / power + powers) * power;
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  if (from >= 0) return from / power + powers > most / power ? most : (from / power + powers) * power;
   const int64_t magnitude = (-from + power - 1) / power - powers;  // the power of two at or above, then down
   return magnitude <= 0 ? 0 : -magnitude * power;
 }
