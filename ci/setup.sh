@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(cmake ninja-build g++ ccache python3 libmpfr-dev libgmp-dev libboost-dev libgtest-dev libgmock-dev libbenchmark-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libhwy-dev ${MMAFUZZ_PACKAGES:-})
+  libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libhwy-dev libsqlite3-dev libkainjow-mustache-dev ${MMAFUZZ_PACKAGES:-})
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,0 +1,33 @@
+#include "triage/bucket.h"
+
+#include <tuple>
+
+namespace mmafuzz {
+
+const char* name_of(BucketStatus status) {
+  switch (status) {
+    case BucketStatus::new_bucket: return "new";
+    case BucketStatus::known: return "known";
+    case BucketStatus::expected: return "expected";
+    case BucketStatus::fixed: return "fixed";
+  }
+  return "";
+}
+
+std::string Bucket::id() const {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, 64 bits
+  for (const char c : line()) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return std::string(digits, 10);
+}
+
+bool listed_before(const Bucket& x, const Bucket& y) {
+  const auto rank = [](const Bucket& b) {
+    const int explained = b.cause == unexplained ? 0 : b.cause == unstable ? 1 : 2;
+    return std::make_tuple(static_cast<int>(b.severity), explained, b.line());
+  };
+  return rank(x) < rank(y);
+}
+
+}  // namespace mmafuzz
