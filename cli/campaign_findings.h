@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 
 namespace mmafuzz::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/campaign_state.h"
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 #include "search/focuses.h"
 
 namespace mmafuzz::cli {

@@ -79,6 +79,8 @@ int main(int argc, char** argv) {
   add_fuzz(app, status);
   add_campaign(app, status);
   add_campaign_worker(app, status);
+  add_triage(app, status);
+  add_minimize(app, status);
   add_bench(app, status);
   try {
     if (argc > 1 && argv[1][0] != '-') {

@@ -150,7 +150,7 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   return bound;
 }
 
-size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
+void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts, std::vector<Batch>* twins) const {
   std::vector<Batch> twin;
   for (const Op& op : twin_ops_) {
     twin.push_back(op == cases.op() ? cases : Batch(op));
@@ -164,25 +164,38 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
     for (size_t i = 0; i < cases.size(); ++i) known[i] = after.has_answer(i) ? known[i] : 0;
   }
-  const bool one_case_of_the_op = twin.size() == 1 && !rebound_[0];
-  size_t compared = 0;
+  verdicts.assign(cases.size(), {});
   SpecialOperands special(cases);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (known[i] == 0) continue;
+    Verdict& v = verdicts[i];
+    v.compared = true;
+    v.before = base.results.get(i);
+    v.after = after.results.get(i);
+    v.failed = !property_->holds(cases.op(), known[i], v.before, v.after);
+    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
+  }
+  if (twins) *twins = std::move(twin);
+}
+
+size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
+  std::vector<Verdict> verdicts;
+  std::vector<Batch> twins;
+  judge(cases, base, verdicts, &twins);
+  size_t compared = 0;
   Divergence found[value_class_count];
   uint64_t count[value_class_count] = {};
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (known[i] == 0) continue;
-    ++compared;
-    const uint64_t x = base.results.get(i), y = after.results.get(i);
-    if (property_->holds(cases.op(), known[i], x, y)) continue;
-    const ValueClass cls = value_class(cases.op(), special[i], x, y);
-    if (count[static_cast<int>(cls)]++ > 0) continue;
-    Divergence& d = found[static_cast<int>(cls)];
-    d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(cls)};
+    const Verdict& v = verdicts[i];
+    compared += v.compared;
+    if (!v.failed || count[static_cast<int>(v.cls)]++ > 0) continue;
+    Divergence& d = found[static_cast<int>(v.cls)];
+    d.key = {property_->name(), op_label(cases.op()), {unit_->name()}, name_of(v.cls)};
     d.severity = severity_;
     d.cases = Batch(cases.op());
     d.cases.append(cases, i);
-    if (one_case_of_the_op) d.cases.append(twin[0], i);
-    d.results = {x, y};
+    if (has_plain_twin()) d.cases.append(twins[0], i);
+    d.results = {v.before, v.after};
   }
   for (int cls = 0; cls < value_class_count; ++cls)
     if (count[cls]) report(std::move(found[cls]), count[cls]);

@@ -105,6 +105,18 @@ class BoundProperty {
 
   const Property& property() const { return *property_; }
 
+  /// What the property says of one case.
+  struct Verdict {
+    bool compared = false, failed = false;
+    ValueClass cls = ValueClass::normal;  ///< of a failure
+    uint64_t before = 0, after = 0;       ///< results on the case and on its twin
+  };
+  /// One verdict per case. `base` holds the unit's outcomes on the cases; `twins`, where asked for, receives the twins.
+  void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts, std::vector<Batch>* twins = nullptr) const;
+
+  /// Whether a twin is one case of the op itself, so that a divergence can hold it.
+  bool has_plain_twin() const { return twin_ops_.size() == 1 && !rebound_[0]; }
+
   /// Checks every case of the op. `base` holds the unit's outcomes on them. The severity is contract where the unit claims
   /// the property, semantic elsewhere. Returns the number of cases compared. May be called from many threads at once.
   size_t check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const;

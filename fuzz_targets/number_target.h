@@ -6,7 +6,7 @@
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
@@ -31,7 +31,7 @@ struct Field {
 class NumberTarget : public Target {
  public:
   /// One input becomes this many cases: the case itself first, then neighbours, each with one thing moved.
-  static constexpr size_t neighbours = 64;
+  static constexpr size_t neighbours = engine_neighbours;
 
   void run(const uint8_t* data, size_t size) override;
   size_t replay_cases(const std::string& path) override;

@@ -15,6 +15,9 @@ struct EngineInput {
 };
 inline constexpr size_t engine_header_bytes = 3;
 
+/// Cases that one input stands for: itself and its neighbours.
+inline constexpr size_t engine_neighbours = 64;
+
 /// Bytes that a case of this op takes, header included.
 size_t encoded_bytes(const Op& op);
 

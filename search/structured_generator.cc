@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arithmetic/ieee_operations.h"
-#include "search/encodings.h"
+#include "core/encodings.h"
 
 namespace mmafuzz {
 namespace {

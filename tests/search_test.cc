@@ -8,7 +8,7 @@
 #include "core/case_text.h"
 #include "oracles/default_fields.h"
 #include "search/byte_codec.h"
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 #include "search/mutator.h"
 #include "search/structured_generator.h"
 

@@ -1,4 +1,4 @@
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "core/case_text.h"
@@ -24,6 +25,22 @@ std::string opening_line(const std::string& path) {
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   if (text.empty()) return std::string(header);
   return text.ends_with(end_line) || text == header ? "" : "\n# cut off\n";
+}
+
+/// What stands between two end lines.
+std::optional<LoggedDivergence> parse_record(std::string_view body) {
+  const size_t key = body.rfind("# mmafuzz: divergence ");  // a half-written record may stand before a whole one
+  if (key == std::string_view::npos) return {};
+  LoggedDivergence d;
+  d.text = std::string(body.substr(key));
+  const size_t key_end = d.text.find('\n');
+  const size_t severity = d.text.find(severity_word);
+  // A record that was cut off before its last line break, or lacks a part, is not whole.
+  if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' || d.text.find("\nop ") == std::string::npos) return {};
+  d.key = d.text.substr(2, key_end - 2);
+  const std::string_view word = std::string_view(d.text).substr(severity + severity_word.size());
+  d.severity = word.starts_with("contract") ? Severity::contract : word.starts_with("accuracy") ? Severity::accuracy : Severity::semantic;
+  return d;
 }
 
 }  // namespace
@@ -63,25 +80,25 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
   std::ifstream file(path, std::ios::binary);
   if (!file) return offset;
   file.seekg(static_cast<std::streamoff>(offset));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  size_t at = text.starts_with(header) && offset == 0 ? header.size() : 0;
-  for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
-    const std::string_view body = std::string_view(text).substr(at, end - at);
-    at = end + end_line.size();
-    LoggedDivergence d;
-    const size_t key = body.rfind("# mmafuzz: divergence ");  // a half-written record may stand before a whole one
-    if (key == std::string_view::npos) continue;
-    d.text = std::string(body.substr(key));
-    const size_t key_end = d.text.find('\n');
-    const size_t severity = d.text.find(severity_word);
-    // A record that was cut off before its last line break, or lacks a part, is not whole.
-    if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' || d.text.find("\nop ") == std::string::npos) continue;
-    d.key = d.text.substr(2, key_end - 2);
-    const std::string_view word = std::string_view(d.text).substr(severity + severity_word.size());
-    d.severity = word.starts_with("contract") ? Severity::contract : word.starts_with("accuracy") ? Severity::accuracy : Severity::semantic;
-    record(std::move(d));
+  constexpr size_t piece = size_t{1} << 20;  // a segment may be larger than memory
+  std::string text;
+  size_t done = offset;  // of the file; what stands before was delivered
+  for (bool more = true; more;) {
+    const size_t had = text.size();
+    text.resize(had + piece);
+    file.read(text.data() + had, piece);
+    text.resize(had + static_cast<size_t>(file.gcount()));
+    more = file.gcount() == static_cast<std::streamsize>(piece);
+    size_t at = done == 0 && text.starts_with(header) ? header.size() : 0;
+    for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
+      const std::string_view body = std::string_view(text).substr(at, end - at);
+      at = end + end_line.size();
+      if (std::optional<LoggedDivergence> whole = parse_record(body)) record(std::move(*whole));
+    }
+    text.erase(0, at);
+    done += at;
   }
-  return offset + at;
+  return done;
 }
 
 }  // namespace mmafuzz

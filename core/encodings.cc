@@ -1,4 +1,4 @@
-#include "search/encodings.h"
+#include "core/encodings.h"
 
 #include <algorithm>
 

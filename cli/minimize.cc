@@ -1,0 +1,146 @@
+// mmafuzz minimize: divergences of case files and engines' artifacts in their normal form, with their causes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "cli/command.h"
+#include "core/case_text.h"
+#include "oracles/default_fields.h"
+#include "oracles/properties/properties.h"
+#include "search/byte_codec.h"
+#include "search/comparison.h"
+#include "search/focuses.h"
+#include "triage/minimize.h"
+#include "triage/triage.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> units, ops, files;
+  std::string property = "equal", target, output = "-";
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+/// Prints one minimized divergence as a record. False where the case does not fail. `twin` receives the line of the case's twin under
+/// a property that has one.
+bool minimize_one(const std::vector<std::string>& statement, const Batch& one, std::FILE* out, std::string* twin = nullptr) {
+  Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry());
+  if (!judge) throw BadInput(judge.refusal().reason);
+  Causes causes(*judge, registry());
+  if (twin) {
+    const std::vector<Batch> twins = judge->twins(one);
+    *twin = twins.empty() ? "" : case_line(twins[0], 0);
+  }
+  Verdict verdict = judge->judge(one)[0];
+  if (!verdict.fails) return false;
+  Bucket bucket;
+  bucket.key = {statement[0], op_label(one.op()), {statement.begin() + 1, statement.end()}, name_of(verdict.cls)};
+  bucket.severity = statement[0] == "equals_model" ? Severity::contract : Severity::semantic;
+  for (const std::unique_ptr<Unit>& unit : judge->units())
+    for (const Claim& claim : unit->claims())
+      if (claim.property == statement[0]) bucket.severity = Severity::contract;
+  bucket.cause = cause_of(one, verdict, *judge, causes);
+  bucket.detail = causes.detail(bucket.cause);
+  Batch witness = one;
+  if (bucket.cause != unstable) {
+    witness = minimize(one, verdict.cls, bucket.cause, *judge, causes);
+    verdict = judge->judge(witness)[0];
+  }
+  const std::string text = witness_text(bucket, *judge, witness, verdict);
+  fmt::print(out, "{}", text.substr(text.find('\n') + 1));
+  return true;
+}
+
+/// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
+size_t minimize_artifact(const Options& options, const std::string& file, std::FILE* out) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw BadInput(file + ": cannot be read");
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  std::vector<Op> ops;
+  for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
+  if (ops.empty()) ops = default_ops(options.target == "convert" ? OpKind::convert : options.target == "scalar" ? OpKind::scalar : OpKind::dot);
+  std::erase_if(ops, [&](const Op& op) { return !options.units.empty() && matching_units(registry(), op, options.units).empty(); });
+  if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
+  const EngineInput header = decode_header(data, bytes.size());
+  const Op& op = ops[header.op % ops.size()];
+  const std::vector<std::string> units = options.units.empty() ? default_units(registry(), op) : matching_units(registry(), op, options.units);
+  Comparison::Properties properties;
+  for (const auto& property : all_properties())
+    if (options.target != "dot_models") properties.push_back(property.get());
+  const Comparison comparison(op, units, registry(), properties);
+  const std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
+  Batch cases(op);
+  cases.resize(engine_neighbours);
+  decode_operands(data, bytes.size(), cases, 0);
+  Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
+  size_t found = 0;
+  for (const auto& [key, finding] : comparison.examine(cases).buckets) {
+    std::vector<std::string> statement = {key.property};
+    statement.insert(statement.end(), key.units.begin(), key.units.end());
+    Batch one(op);
+    one.append(finding.first.cases, 0);
+    found += minimize_one(statement, one, out);
+  }
+  return found;
+}
+
+size_t minimize_cases(const Options& options, const std::string& file, std::FILE* out) {
+  CaseReader reader(file);
+  size_t found = 0;
+  std::string twin;  // of the case before, which a record shows below it
+  for (CaseBlock block; reader.next(block, 1);) {
+    if (!twin.empty() && case_line(block.batch, 0) == twin) {
+      twin.clear();
+      continue;
+    }
+    std::vector<std::string> statement = {options.property};
+    statement.insert(statement.end(), options.units.begin(), options.units.end());
+    if (options.units.empty()) statement = words_of(block.property);
+    if (statement.size() < 2) throw BadInput(file + ": line " + std::to_string(block.line[0]) + ": no property line before the case; say --units U[,V]");
+    found += minimize_one(statement, block.batch, out, &twin);
+  }
+  if (reader.error()) throw BadInput(reader.error()->to_string());
+  return found;
+}
+
+}  // namespace
+
+void add_minimize(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("minimize", "Print divergences in their normal form, with their causes");
+  sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)");
+  sub->add_option("--property", options->property, "what fails, with --units")->capture_default_str();
+  sub->add_option("--target", options->target, "the files are artifacts or corpus inputs of this fuzz target")
+      ->check(CLI::IsMember({"dot_models", "dot_monotone", "dot_metamorphic", "convert", "scalar"}));
+  sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
+  sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
+  sub->add_option("files", options->files, "case files, or artifacts with --target")->required();
+  sub->footer("Exit codes: 0 all cases fail and were minimized, 1 none fails, 2 the call or an input was wrong.\n"
+              "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
+  sub->callback([options, &status] {
+    options->units = split_units(options->units);
+    std::FILE* out = options->output == "-" ? stdout : std::fopen(options->output.c_str(), "w");
+    if (!out) throw BadInput(options->output + ": cannot be written");
+    fmt::print(out, "mmafuzz-cases 1\n");
+    size_t found = 0;
+    for (const std::string& file : options->files)
+      found += options->target.empty() ? minimize_cases(*options, file, out) : minimize_artifact(*options, file, out);
+    if (out != stdout && std::fclose(out) != 0) throw BadInput(options->output + ": cannot be written");
+    if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
+    status = found ? exit_ok : exit_divergence;
+  });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,245 @@
+#include "triage/causes.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "triage/bucket.h"
+#include "triage/op_variants.h"
+#include "triage/replacements.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t most_replaced = 4;     ///< of a larger difference: all at once
+constexpr size_t most_replaced_by_reference = 3;
+constexpr char kernel_name[] = "kernel";
+
+/// All sets of `size` indices below `count`, in lexicographic order, until `visit` returns false.
+bool each_subset(size_t count, size_t size, const std::function<bool(const std::vector<size_t>&)>& visit) {
+  std::vector<size_t> set(size);
+  for (size_t i = 0; i < size; ++i) set[i] = i;
+  if (size > count) return true;
+  while (true) {
+    if (!visit(set)) return false;
+    size_t at = size;
+    while (at > 0 && set[at - 1] == count - size + at - 1) --at;
+    if (at == 0) return true;
+    ++set[at - 1];
+    for (size_t i = at; i < size; ++i) set[i] = set[i - 1] + 1;
+  }
+}
+
+Batch select(const Batch& cases, const std::vector<size_t>& indices) {
+  Batch part(cases.op());
+  for (const size_t i : indices) part.append(cases, i);
+  return part;
+}
+
+std::string joined_names(const std::vector<Replacement>& all, const std::vector<size_t>& set) {
+  std::string names;
+  for (const size_t i : set) names += (names.empty() ? "" : ",") + all[i].name;
+  return names;
+}
+
+std::string joined_details(const std::string& cause, const std::function<std::string(const std::string&)>& detail) {
+  std::string text;
+  for (size_t begin = 0; begin <= cause.size();) {
+    const size_t end = std::min(cause.find(',', begin), cause.size());
+    text += (text.empty() ? "" : "; ") + detail(cause.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+class Causes::Method {
+ public:
+  virtual ~Method() = default;
+  virtual std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) = 0;
+  virtual std::string detail_of_one(const std::string& name) const = 0;
+};
+
+/// Of dots: parameters of the first unit are replaced by the second's; of a unit without any by its model's stead.
+class Causes::Ablation final : public Method {
+ public:
+  Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
+    const std::vector<std::unique_ptr<Unit>>& units = judge.units();
+    for (size_t i = 0; i < units.size(); ++i) {
+      model_[i] = is_reference(*units[i]) ? "" : model_name_of(*units[i]);
+      if (model_[i].empty()) continue;
+      Result<std::unique_ptr<Unit>> row = registry.bind(model_[i], judge.op());
+      if (row) row_[i] = std::move(*row);
+    }
+    replaced_ = row_[0] ? 0 : 1;
+    if (!row_[replaced_]) return;
+    const DotModel& own = *row_[replaced_]->model();
+    const size_t other = 1 - replaced_;
+    by_reference_ = units.size() == 1 || is_reference(*units[other]);
+    if (row_[other]) list_ = replacements(own, *row_[other]->model());
+    else if (by_reference_) list_ = replacements_by_exact(own, judge.op());
+    if (by_reference_) std::erase_if(list_, [](const Replacement& r) { return r.name == kernel_name; });
+  }
+
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
+    std::vector<std::string> causes(cases.size(), unexplained);
+    std::vector<size_t> open;  // not explained so far
+    const bool references_only = judge_.units().size() == 2 && is_reference(*judge_.units()[0]) && is_reference(*judge_.units()[1]);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (references_only) causes[i] = kernel_name;
+      else open.push_back(i);
+    }
+    if (!row_[replaced_]) return causes;
+    keep_what_models_show(cases, verdicts, open);
+    const size_t most = by_reference_ ? most_replaced_by_reference : list_.size() <= 10 ? list_.size() : most_replaced;
+    for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size) each_subset(list_.size(), size, [&](const auto& set) {
+      explain(set, cases, verdicts, open, causes);
+      return !open.empty();
+    });
+    if (!by_reference_ && most < list_.size() && !open.empty()) {
+      std::vector<size_t> all(list_.size());
+      for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+      explain(all, cases, verdicts, open, causes);
+    }
+    // What is left between a model and a reference is the arithmetic as such; a property has to hold for the reference.
+    if (by_reference_ && !open.empty()) {
+      std::vector<size_t> explained = judge_.units().size() == 2 ? open : agreeing("exact", true, cases, verdicts, open);
+      for (const size_t i : explained) causes[i] = kernel_name;
+    }
+    return causes;
+  }
+
+  std::string detail_of_one(const std::string& name) const override {
+    for (const Replacement& r : list_)
+      if (r.name == name) return r.detail;
+    if (name != kernel_name) return name;
+    if (judge_.units().size() == 1) return "kernel (the arithmetic): holds where the exact sum is rounded once";
+    return "kernel (the arithmetic): " + judge_.units()[0]->name() + " against " + judge_.units()[1]->name();
+  }
+
+ private:
+  /// Units without parameters are looked at through their models, where those show the same.
+  void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts, std::vector<size_t>& open) const {
+    if (judge_.units().size() == 1) {
+      if (judge_.units()[0]->name() == model_[0]) return;
+      const Result<Judge> stand_in = Judge::bind(judge_.property(), {model_[0]}, judge_.op(), registry_);
+      if (!stand_in) return open.clear();
+      const std::vector<Verdict> shown = stand_in->judge(cases);
+      std::erase_if(open, [&](size_t i) { return !(shown[i] == verdicts[i]); });
+      return;
+    }
+    for (size_t side = 0; side < 2; ++side) {
+      if (!row_[side]) {
+        if (!is_reference(*judge_.units()[side])) open.clear();
+        continue;
+      }
+      if (judge_.units()[side]->name() == model_[side]) continue;
+      Outcomes shown;
+      row_[side]->run(cases, shown);
+      std::erase_if(open, [&](size_t i) { return !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first); });
+    }
+  }
+
+  /// Removes from `open` what this set of replacements explains.
+  void explain(const std::vector<size_t>& set, const Batch& cases, const std::vector<Verdict>& verdicts, std::vector<size_t>& open,
+               std::vector<std::string>& causes) {
+    size_t forms = 1;
+    for (const size_t i : set) forms *= list_[i].overrides.size();
+    for (size_t form = 0; form < forms && !open.empty(); ++form) {
+      std::string overrides;
+      size_t choice = form;
+      for (const size_t i : set) {
+        overrides += (overrides.empty() ? "" : ",") + list_[i].overrides[choice % list_[i].overrides.size()];
+        choice /= list_[i].overrides.size();
+      }
+      const std::vector<size_t> explained = agreeing(with_overrides_in_name(model_[replaced_], overrides), false, cases, verdicts, open);
+      if (explained.empty()) continue;
+      const std::string names = joined_names(list_, set);
+      for (const size_t i : explained) causes[i] = names;
+      std::erase_if(open, [&](size_t i) { return std::binary_search(explained.begin(), explained.end(), i); });
+    }
+  }
+
+  /// Those of the cases on which a unit of that name removes the divergence, in increasing order.
+  std::vector<size_t> agreeing(const std::string& name, bool reference, const Batch& cases, const std::vector<Verdict>& verdicts,
+                               const std::vector<size_t>& open) {
+    std::vector<size_t> list;
+    const Batch part = select(cases, open);
+    auto [at, is_new] = replaced_units_.try_emplace(name);
+    Replaced& with = at->second;
+    if (judge_.units().size() == 1) {
+      if (is_new)
+        if (Result<Judge> bound = Judge::bind(judge_.property(), {name}, judge_.op(), registry_)) with.judge = std::make_unique<Judge>(std::move(*bound));
+      if (!with.judge) return list;
+      const std::vector<Verdict> said = with.judge->judge(part);
+      for (size_t i = 0; i < open.size(); ++i)
+        if (!said[i].fails) list.push_back(open[i]);
+      return list;
+    }
+    if (is_new && !reference)
+      if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) with.unit = std::move(*bound);
+    if (!with.unit) return list;
+    Outcomes outcomes;
+    with.unit->run(part, outcomes);
+    for (size_t i = 0; i < open.size(); ++i) {
+      const Verdict& v = verdicts[open[i]];
+      if (same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first)) list.push_back(open[i]);
+    }
+    return list;
+  }
+
+  struct Replaced {
+    std::unique_ptr<Unit> unit;
+    std::unique_ptr<Judge> judge;
+  };
+
+  const Judge& judge_;
+  const Registry& registry_;
+  std::string model_[2];
+  std::unique_ptr<Unit> row_[2];
+  size_t replaced_ = 0;  ///< whose parameters are replaced
+  bool by_reference_ = false;
+  std::vector<Replacement> list_;
+  std::map<std::string, Replaced> replaced_units_;
+};
+
+/// Of conversions and scalar operations: what the op would have to say for IEEE arithmetic to give the deviating result.
+class Causes::Variants final : public Method {
+ public:
+  Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
+
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
+    std::vector<std::string> causes(cases.size(), unexplained);
+    if (judge_.units().size() != 2) return causes;
+    Outcomes outcomes[2];
+    for (size_t side = 0; side < 2; ++side) judge_.units()[side]->run(cases, outcomes[side]);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (!verdicts[i].fails) continue;
+      const std::string name = variants_.name(cases, i, outcomes[0], outcomes[1]);
+      if (!name.empty()) causes[i] = name;
+    }
+    return causes;
+  }
+  std::string detail_of_one(const std::string& name) const override { return name + " (" + OpVariants::meaning(name) + ")"; }
+
+ private:
+  const Judge& judge_;
+  OpVariants variants_;
+};
+
+Causes::Causes(const Judge& judge, const Registry& registry) {
+  if (judge.op().kind == OpKind::dot) method_ = std::make_unique<Ablation>(judge, registry);
+  else method_ = std::make_unique<Variants>(judge, registry);
+}
+
+Causes::~Causes() = default;
+
+std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) { return method_->find(cases, verdicts); }
+
+std::string Causes::detail(const std::string& cause) const {
+  if (cause == unexplained) return "no replacement of parameters explains it";
+  if (cause == unstable) return "the same case does not give the same result every time";
+  return joined_details(cause, [&](const std::string& name) { return method_->detail_of_one(name); });
+}
+
+}  // namespace mmafuzz

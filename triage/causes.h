@@ -1,0 +1,33 @@
+// Why two units differ on a case, or why a unit breaks a property on it: the smallest set of replaced parameters that makes the
+// difference go away. Of equally small sets the first in the order of the parameters (docs/triage.md).
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "triage/judge.h"
+
+namespace mmafuzz {
+
+/// Finds causes for the cases of one bucket key. Keeps the replaced units that it made; one thread at a time.
+class Causes {
+ public:
+  /// The judge and the registry must outlive it.
+  Causes(const Judge& judge, const Registry& registry);
+  ~Causes();
+
+  /// One cause per case, of cases on which the judge says `verdicts`: names in the order of the parameters, comma-separated, or
+  /// `unexplained`.
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts);
+
+  /// The cause for people, with the values on both sides.
+  std::string detail(const std::string& cause) const;
+
+ private:
+  class Method;
+  class Ablation;
+  class Variants;
+  std::unique_ptr<Method> method_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,64 @@
+#include "triage/judge.h"
+
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+
+Result<Judge> Judge::bind(const std::string& property, const std::vector<std::string>& units, const Op& op, const Registry& registry) {
+  Judge judge;
+  judge.op_ = op;
+  judge.property_ = property;
+  for (const std::string& name : units) {
+    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+    if (!unit) return unit.refusal();
+    judge.units_.push_back(std::move(*unit));
+  }
+  const bool compares = property == "equal" || property == "equals_model";
+  if (judge.units_.size() != (compares ? 2u : 1u)) return invalid("property " + property + " takes " + (compares ? "two units" : "one unit"));
+  if (compares) return judge;
+  const Property* stated = find_property(property);
+  if (!stated) return unknown("unknown property '" + property + "'");
+  Result<BoundProperty> bound = BoundProperty::bind(*stated, *judge.units_[0], op, registry);
+  if (!bound) return bound.refusal();
+  judge.bound_ = std::make_unique<BoundProperty>(std::move(*bound));
+  return judge;
+}
+
+std::vector<Verdict> Judge::judge(const Batch& cases) const {
+  std::vector<Verdict> verdicts(cases.size());
+  Outcomes first;
+  units_[0]->run(cases, first);
+  if (bound_) {
+    std::vector<BoundProperty::Verdict> said;
+    bound_->judge(cases, first, said);
+    for (size_t i = 0; i < cases.size(); ++i) verdicts[i] = {said[i].failed, said[i].cls, said[i].before, said[i].after};
+    return verdicts;
+  }
+  Outcomes second;
+  units_[1]->run(cases, second);
+  SpecialOperands special(cases);
+  const bool with_flags = !first.flags.empty() && !second.flags.empty();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (!first.has_answer(i) || !second.has_answer(i)) continue;
+    Verdict& v = verdicts[i];
+    v.first = first.results.get(i);
+    v.second = second.results.get(i);
+    const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
+    if (same_flags && same_result(op_, v.first, v.second)) continue;
+    v.fails = true;
+    v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second);
+  }
+  return verdicts;
+}
+
+std::vector<Batch> Judge::twins(const Batch& cases) const {
+  if (!bound_ || !bound_->has_plain_twin()) return {};
+  Outcomes base;
+  units_[0]->run(cases, base);
+  std::vector<BoundProperty::Verdict> said;
+  std::vector<Batch> twins;
+  bound_->judge(cases, base, said, &twins);
+  return twins;
+}
+
+}  // namespace mmafuzz

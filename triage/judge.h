@@ -1,0 +1,41 @@
+// Asks whether cases show a divergence: the statement of a bucket key, bound to units, for any case of the op.
+#pragma once
+
+#include "core/property.h"
+#include "core/registry.h"
+
+namespace mmafuzz {
+
+/// What one case shows.
+struct Verdict {
+  bool fails = false;
+  ValueClass cls = ValueClass::normal;   ///< of a failure
+  uint64_t first = 0, second = 0;        ///< results of both units, or of one unit on the case and on its twin
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+class Judge {
+ public:
+  /// `property` is "equal" or "equals_model" for two units, else a property of one unit. Refused where a unit or the property is
+  /// unknown or declines the op.
+  static Result<Judge> bind(const std::string& property, const std::vector<std::string>& units, const Op& op, const Registry& registry);
+
+  const Op& op() const { return op_; }
+  const std::string& property() const { return property_; }
+  /// One unit of a property, two of a comparison.
+  const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
+
+  /// One verdict per case. A case that a unit has no answer for does not fail.
+  std::vector<Verdict> judge(const Batch& cases) const;
+
+  /// The twins of the cases under a property whose twin is one case of the op itself; empty for others.
+  std::vector<Batch> twins(const Batch& cases) const;
+
+ private:
+  Op op_;
+  std::string property_;
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::unique_ptr<BoundProperty> bound_;  ///< of one unit
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,147 @@
+#include "triage/op_variants.h"
+
+#include "core/property.h"
+
+namespace mmafuzz {
+namespace {
+
+struct Word {
+  const char* name;
+  const char* meaning;
+};
+constexpr Word words[] = {{"rounding", "another rounding mode"},
+                          {"subnormals", "subnormal operands or results become zero, or do not"},
+                          {"saturation", "beyond the range the greatest number, or infinity"},
+                          {"special_values", "NaN encodings, or NaN where the other has a number"},
+                          {"tininess", "underflow is detected before rounding, or after"},
+                          {"double_rounding", "rounded to a wider format first"},
+                          {"contraction", "product and sum are rounded apart"}};
+
+Batch under(const Op& op, const Batch& cases, size_t index) {
+  Batch one(op);
+  one.resize(1);
+  for (size_t f = 0; f < one.inputs().size(); ++f)
+    for (int i = 0; i < one.inputs()[f].count(); ++i) one.inputs()[f].set(0, i, cases.inputs()[f].get(index, i));
+  return one;
+}
+
+/// Result and flags of one case; flags are -1 where the unit reports none.
+struct Answer {
+  uint64_t result = 0;
+  int flags = -1;
+};
+
+Answer answer_of(const Outcomes& outcomes, size_t index) {
+  return {outcomes.results.get(index), outcomes.flags.empty() ? -1 : outcomes.flags[index]};
+}
+
+bool same(const Op& op, const Answer& x, const Answer& y) {
+  return same_result(op, x.result, y.result) && (x.flags < 0 || y.flags < 0 || x.flags == y.flags);
+}
+
+Answer run_one(const Unit& unit, const Batch& one) {
+  Outcomes outcomes;
+  unit.run(one, outcomes);
+  return answer_of(outcomes, 0);
+}
+
+}  // namespace
+
+/// One or two operations in sequence: the second takes the first one's result as its only or last operand.
+struct OpVariants::Variant {
+  std::string name;
+  Op op, then;
+  std::unique_ptr<Unit> unit, then_unit;
+  bool product_first = false;  ///< a fused multiply-add as a product, then a sum with the third operand
+
+  Answer run(const Batch& cases, size_t index) const {
+    if (!then_unit) return run_one(*unit, under(op, cases, index));
+    Batch first(op);
+    first.resize(1);
+    for (int i = 0; i < first.inputs()[0].count(); ++i) first.inputs()[0].set(0, i, cases.inputs()[0].get(index, i));
+    const Answer middle = run_one(*unit, first);
+    Batch second(then);
+    second.resize(1);
+    second.inputs()[0].set(0, 0, middle.result);
+    if (product_first) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));
+    Answer last = run_one(*then_unit, second);
+    if (last.flags >= 0 && middle.flags >= 0) last.flags |= middle.flags;
+    return last;
+  }
+};
+
+OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
+  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) ieee_ = std::move(*unit);
+  const auto add = [&](std::string name, const Op& changed) {
+    if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", changed))
+      variants_.push_back({std::move(name), changed, {}, std::move(*unit), nullptr, false});
+  };
+  const auto add_two = [&](const char* name, const Op& first, const Op& second, bool product_first) {
+    Result<std::unique_ptr<Unit>> one = registry.bind("ieee", first), two = registry.bind("ieee", second);
+    if (one && two) variants_.push_back({name, first, second, std::move(*one), std::move(*two), product_first});
+  };
+  std::vector<Op> rounded;
+  for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+    if (mode == op.rounding) continue;
+    rounded.push_back(op);
+    rounded.back().rounding = mode;
+  }
+  Op flushed = op, saturated = op, tiny = op;
+  flushed.flush_to_zero = !op.flush_to_zero;
+  saturated.saturate = !op.saturate;
+  tiny.tininess = op.tininess == Tininess::after ? Tininess::before : Tininess::after;
+  for (const Op& other : rounded) add("rounding", other);
+  add("subnormals", flushed);
+  add("saturation", saturated);
+  add("tininess", tiny);
+  if (op.kind == OpKind::convert) {
+    for (const char* wider : {"fp64", "fp32", "tf32", "fp16", "bf16"}) {
+      const Result<Format> middle = parse_format(wider);
+      if (!middle || *middle == op.a || *middle == op.d) continue;
+      Op first = op, second = op;
+      first.d = *middle;
+      second.a = *middle;
+      add_two("double_rounding", first, second, false);
+    }
+  }
+  if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
+    Op product = op, sum = op;
+    product.scalar = ScalarOperation::mul;
+    sum.scalar = ScalarOperation::add;
+    add_two("contraction", product, sum, true);
+  }
+  for (Op other : rounded) {
+    other.flush_to_zero = flushed.flush_to_zero;
+    add("rounding,subnormals", other);
+    other.flush_to_zero = op.flush_to_zero;
+    other.saturate = saturated.saturate;
+    add("rounding,saturation", other);
+  }
+  Op both = flushed;
+  both.saturate = saturated.saturate;
+  add("subnormals,saturation", both);
+}
+
+OpVariants::~OpVariants() = default;
+
+std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
+  if (!ieee_) return "";
+  const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
+  const Answer asked = run_one(*ieee_, under(op_, cases, index));
+  const bool first_is_right = same(op_, answers[0], asked);
+  if (!first_is_right && !same(op_, answers[1], asked)) return "";
+  const Answer& other = answers[first_is_right ? 1 : 0];
+  const auto is_nan = [&](uint64_t x) { return decode(op_.d.fields(), x).cls == NumberClass::nan; };
+  if (is_nan(other.result) && is_nan(asked.result)) return "special_values";
+  for (const Variant& variant : variants_)
+    if (same(op_, variant.run(cases, index), other)) return variant.name;
+  return is_nan(other.result) || is_nan(asked.result) ? "special_values" : "";
+}
+
+std::string OpVariants::meaning(const std::string& name) {
+  for (const Word& word : words)
+    if (name == word.name) return word.meaning;
+  return "";
+}
+
+}  // namespace mmafuzz

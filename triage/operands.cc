@@ -1,0 +1,77 @@
+#include "triage/operands.h"
+
+#include <bit>
+#include <cstdlib>
+
+#include "core/encodings.h"
+
+namespace mmafuzz {
+
+Operands::Operands(const Op& op, const Batch& batch, size_t index) : op_(&op) {
+  const std::vector<FieldShape> fields = op_->inputs();
+  for (size_t f = 0; f < fields.size(); ++f) {
+    const Format* const own[] = {&op_->a, &op_->b, &op_->c, &op_->scale_a, &op_->scale_b};
+    for (int i = 0; i < fields[f].count; ++i) {
+      value_.push_back(batch.inputs()[f].get(index, i));
+      format_.push_back(&(op_->kind == OpKind::dot || op_->kind == OpKind::gemm ? *own[f] : op_->a).fields());
+    }
+  }
+}
+
+std::vector<size_t> Operands::operands_of(int addend) const {
+  const size_t at = static_cast<size_t>(addend), k = static_cast<size_t>(op_->k);
+  if (!is_dot()) return {at};
+  return at < k ? std::vector<size_t>{at, k + at} : std::vector<size_t>{2 * k};
+}
+
+bool Operands::is_zero_addend(int addend) const {
+  bool zero = false, special = false;
+  for (const size_t at : operands_of(addend)) {
+    const NumberClass cls = decode(*format_[at], value_[at]).cls;
+    zero = zero || cls == NumberClass::zero;
+    special = special || cls == NumberClass::infinity || cls == NumberClass::nan;
+  }
+  return zero && !special;
+}
+
+std::vector<int> Operands::nonzero_addends() const {
+  std::vector<int> list;
+  for (int i = 0; i < addends(); ++i)
+    if (!is_zero_addend(i)) list.push_back(i);
+  return list;
+}
+
+void Operands::clear(size_t at) {
+  const FormatFields& f = *format_[at];
+  value_[at] = f.subnormals == SubnormalRule::absent ? encode_near(f, false, 0, 0) : 0;
+}
+
+CaseCost Operands::cost() const {
+  CaseCost cost;
+  for (const int i : nonzero_addends()) {
+    ++cost.addends;
+    if (is_dot() && i < op_->k) cost.positions += i;
+  }
+  for (size_t at = 0; at < value_.size(); ++at) {
+    const FormatFields& f = *format_[at];
+    const Number n = decode(f, value_[at]);
+    const uint64_t ignored = value_[at] & low_mask(f.ignored_low_bits);
+    const bool finite = n.cls == NumberClass::finite;
+    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler.
+    const uint64_t bits = finite || n.cls == NumberClass::zero ? n.significand : (value_[at] >> f.ignored_low_bits & f.fraction_mask()) << 1 | 1;
+    cost.significand += std::popcount(bits) + std::popcount(ignored);
+    if (n.cls == NumberClass::zero && n.subnormal) cost.significand += std::popcount(value_[at] >> f.ignored_low_bits & f.fraction_mask());
+    if (finite) cost.exponents += std::abs(leading_exponent(f, value_[at]));
+    cost.negatives += f.has_sign() && (value_[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
+  }
+  cost.encodings = value_;
+  return cost;
+}
+
+void Operands::store(Batch& batch, size_t index) const {
+  size_t at = 0;
+  for (Column& column : batch.inputs())
+    for (int i = 0; i < column.count(); ++i) column.set(index, i, value_[at++]);
+}
+
+}  // namespace mmafuzz

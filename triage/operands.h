@@ -1,0 +1,56 @@
+// One case as a flat list of operands, for code that changes one at a time and counts what is left.
+#pragma once
+
+#include <compare>
+#include <vector>
+
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+/// How simple a case is, in the order of the normal form: less is simpler.
+struct CaseCost {
+  int addends = 0;      ///< nonzero addends: products and c of a dot; nonzero operands of other ops
+  int significand = 0;  ///< significand bits set, the implicit one too, so that a zero counts least
+  int exponents = 0;    ///< sum over finite nonzero operands and scales of the distance of the exponent from 0
+  int negatives = 0;
+  int positions = 0;    ///< sum of the positions of the nonzero products
+  std::vector<uint64_t> encodings;  ///< decides what is left
+
+  friend auto operator<=>(const CaseCost&, const CaseCost&) = default;
+};
+
+/// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b.
+class Operands {
+ public:
+  /// Case `index` of a batch of the op, which must outlive this.
+  Operands(const Op& op, const Batch& batch, size_t index);
+
+  const Op& op() const { return *op_; }
+  size_t size() const { return value_.size(); }
+  uint64_t operator[](size_t at) const { return value_[at]; }
+  uint64_t& operator[](size_t at) { return value_[at]; }
+  const FormatFields& format(size_t at) const { return *format_[at]; }
+
+  bool is_dot() const { return op_->kind == OpKind::dot; }
+  /// Number of addends: k products, then c; the operands themselves where the op is not a dot.
+  int addends() const { return is_dot() ? op_->k + 1 : static_cast<int>(value_.size()); }
+  /// The operands of an addend: both factors of a product, or one.
+  std::vector<size_t> operands_of(int addend) const;
+  bool is_zero_addend(int addend) const;
+  std::vector<int> nonzero_addends() const;
+  /// +0; of a format without zeros 1.
+  void clear(size_t at);
+
+  CaseCost cost() const;
+  void store(Batch& batch, size_t index) const;
+
+  friend bool operator==(const Operands& x, const Operands& y) { return x.value_ == y.value_; }
+
+ private:
+  const Op* op_;
+  std::vector<uint64_t> value_;
+  std::vector<const FormatFields*> format_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,35 @@
+// What can be replaced in one unit's row by what another unit has there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arithmetic/dot_model.h"
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+/// One replaceable thing: a parameter, or several that make sense together only.
+struct Replacement {
+  std::string name;  ///< of a parameter
+  std::vector<std::string> overrides;  ///< "name=value,..."; where there are several, each is tried
+  std::string detail;  ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
+};
+
+/// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.
+std::string model_name_of(const Unit& unit);
+
+/// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
+bool is_reference(const Unit& unit);
+
+/// Name of a model unit with further overrides.
+std::string with_overrides_in_name(const std::string& model, const std::string& overrides);
+
+/// What makes `first` into `second`, in the order of the parameters, the kernel last. Parameters that only the other kernel
+/// knows go with the kernel.
+std::vector<Replacement> replacements(const DotModel& first, const DotModel& second);
+
+/// What makes a row into the exact result rounded once as the op says.
+std::vector<Replacement> replacements_by_exact(const DotModel& model, const Op& op);
+
+}  // namespace mmafuzz

@@ -1,0 +1,360 @@
+#include "triage/simplifications.h"
+
+#include <algorithm>
+
+#include "arithmetic/counter_rng.h"
+#include "core/encodings.h"
+
+namespace mmafuzz {
+namespace {
+
+using Candidates = std::vector<Operands>;
+
+bool is_finite_nonzero(const Operands& c, size_t at) { return decode(c.format(at), c[at]).cls == NumberClass::finite; }
+
+void clear_addend(Operands& c, int addend) {
+  for (const size_t at : c.operands_of(addend)) c.clear(at);
+}
+
+/// The operand's number times 2^by, exactly; false where the format cannot hold it.
+bool scale(Operands& c, size_t at, int by) {
+  const FormatFields& f = c.format(at);
+  const int to = leading_exponent(f, c[at]) + by;
+  if (!is_finite_nonzero(c, at) || f.integer) return false;
+  if (to < f.emin() || to > f.emax()) return false;
+  const uint64_t scaled = with_exponent(f, c[at], to);
+  const Number before = decode(f, c[at]), after = decode(f, scaled);
+  if (after.cls != NumberClass::finite) return false;
+  const uint64_t x = before.significand, y = after.significand;  // the same odd part: nothing was rounded
+  if (x << (63 - fast_bit_length(x)) != y << (63 - fast_bit_length(y))) return false;
+  c[at] = scaled;
+  return true;
+}
+
+size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
+
+/// Without some addends: halves, quarters, ..., single ones; zero products lose their other factors.
+Candidates drop_addends(const Operands& from) {
+  Candidates list;
+  const std::vector<int> present = from.nonzero_addends();
+  for (size_t part = present.size(); part >= 1; part = part == 1 ? 0 : (part + 1) / 2) {
+    for (size_t begin = 0; begin < present.size(); begin += part) {
+      Operands c = from;
+      for (size_t i = begin; i < std::min(present.size(), begin + part); ++i) clear_addend(c, present[i]);
+      list.push_back(std::move(c));
+    }
+  }
+  Operands tidy = from;
+  for (int i = 0; i < from.addends(); ++i)
+    if (from.is_zero_addend(i)) clear_addend(tidy, i);
+  list.push_back(tidy);
+  for (int i = 0; i < from.addends(); ++i) {
+    if (!from.is_zero_addend(i)) continue;
+    Operands c = from;
+    clear_addend(c, i);
+    if (!(c == from)) list.push_back(std::move(c));
+  }
+  return list;
+}
+
+/// Without one addend, another one moved to where it may do the same work; two addends as one.
+Candidates drop_and_repair(const Operands& from) {
+  Candidates list;
+  const std::vector<int> present = from.nonzero_addends();
+  if (!from.is_dot() || present.size() < 2 || present.size() > 8) return list;
+  for (const int gone : present) {
+    for (const int moved : present) {
+      if (moved == gone) continue;
+      for (const int by : {1, -1, 2, -2, 3, -3, 4, -4}) {
+        Operands c = from;
+        clear_addend(c, gone);
+        const std::vector<size_t> operands = c.operands_of(moved);
+        if (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by))) list.push_back(std::move(c));
+      }
+      for (const bool negate : {false, true}) {  // the moved addend in the place of the other's
+        Operands c = from;
+        const std::vector<size_t> to = c.operands_of(gone), of = c.operands_of(moved);
+        if (to.size() != of.size()) continue;
+        for (size_t i = 0; i < to.size(); ++i) c[to[i]] = c[of[i]];
+        clear_addend(c, moved);
+        if (negate) c[to[0]] ^= c.format(to[0]).in_container(c.format(to[0]).sign_bit());
+        list.push_back(std::move(c));
+      }
+    }
+  }
+  return list;
+}
+
+/// Sets the fraction, or for subnormals the significand, of an operand; keeps sign, exponent and what hardware ignores.
+bool set_fraction(Operands& c, size_t at, uint64_t fraction) {
+  const FormatFields& f = c.format(at);
+  const uint64_t mask = f.in_container(f.fraction_mask());
+  const uint64_t changed = (c[at] & ~mask & ~low_mask(f.ignored_low_bits)) | f.in_container(fraction & f.fraction_mask());
+  if (changed == c[at]) return false;
+  c[at] = changed;
+  return true;
+}
+
+uint64_t fraction_of(const Operands& c, size_t at) { return c[at] >> c.format(at).ignored_low_bits & c.format(at).fraction_mask(); }
+
+/// Fewer significand bits: none, the upper half, all but one; the next power of two; in one operand, in all, in two.
+Candidates clear_significand_bits(const Operands& from) {
+  Candidates list;
+  std::vector<size_t> present;
+  for (size_t at = 0; at < from.size(); ++at)
+    if (from[at] != 0 && !from.format(at).integer) present.push_back(at);
+  Operands plain = from;
+  for (const size_t at : present) set_fraction(plain, at, 0);
+  list.push_back(std::move(plain));
+  for (const size_t at : present) {
+    const FormatFields& f = from.format(at);
+    const uint64_t fraction = fraction_of(from, at);
+    const auto with_fraction = [&](uint64_t value) {
+      Operands c = from;
+      if (set_fraction(c, at, value)) list.push_back(std::move(c));
+    };
+    if (from[at] & low_mask(f.ignored_low_bits)) with_fraction(fraction);
+    with_fraction(0);
+    if (is_finite_nonzero(from, at)) {  // one, and the powers of two above and below
+      const bool negative = (from[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
+      const int exponent = leading_exponent(f, from[at]);
+      for (const int to : {0, exponent + 1, exponent, exponent - 1}) {
+        Operands c = from;
+        c[at] = encode_near(f, negative, to, 0);
+        list.push_back(std::move(c));
+      }
+    }
+    for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2) with_fraction(fraction & ~low_mask(f.fraction_bits - bits));
+    for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2) with_fraction(fraction & low_mask(bits));
+    for (int bit = 0; bit < f.fraction_bits; ++bit)
+      if (fraction >> bit & 1) with_fraction(fraction & ~(uint64_t{1} << bit));
+    for (int bit = 0; bit < f.fraction_bits; ++bit) {  // one bit for several
+      with_fraction(uint64_t{1} << bit);
+      with_fraction((fraction & ~low_mask(bit)) + (uint64_t{1} << bit));
+    }
+  }
+  if (from.is_dot()) {  // the whole product in one factor
+    const size_t k = k_of(from);
+    for (size_t i = 0; i < k; ++i) {
+      for (const auto& [kept, one] : {std::pair{i, k + i}, std::pair{k + i, i}}) {
+        if (!is_finite_nonzero(from, kept) || !is_finite_nonzero(from, one)) continue;
+        Operands c = from;
+        const int exponent = leading_exponent(from.format(one), from[one]);
+        const bool negative = (from[one] >> from.format(one).ignored_low_bits & from.format(one).sign_bit()) != 0;
+        c[one] = encode_near(from.format(one), negative, 0, 0);
+        list.push_back(c);
+        if (scale(c, kept, exponent)) list.push_back(std::move(c));
+      }
+    }
+  }
+  if (present.size() > 12) return list;
+  for (size_t i = 0; i < present.size(); ++i) {
+    for (size_t j = i + 1; j < present.size(); ++j) {
+      const uint64_t x = fraction_of(from, present[i]), y = fraction_of(from, present[j]);
+      if (x == 0 || y == 0) continue;
+      for (const bool lowest : {false, true}) {
+        Operands c = from;
+        set_fraction(c, present[i], lowest ? x & (x - 1) : 0);
+        set_fraction(c, present[j], lowest ? y & (y - 1) : 0);
+        list.push_back(std::move(c));
+      }
+    }
+  }
+  return list;
+}
+
+/// Every addend of a dot times 2^by; the products by one factor, by the other, or by both.
+void scale_all(const Operands& from, int by, Candidates& list) {
+  const size_t k = k_of(from);
+  for (int way = 0; way < 3; ++way) {
+    Operands c = from;
+    bool done = true;
+    for (const int addend : from.nonzero_addends()) {
+      const size_t at = static_cast<size_t>(addend);
+      if (at == k) {
+        done = done && scale(c, 2 * k, by);
+      } else if (way == 2) {
+        done = done && scale(c, at, by / 2) && scale(c, k + at, by - by / 2);
+      } else {
+        done = done && scale(c, at + (way ? k : 0), by);
+      }
+    }
+    if (done) list.push_back(std::move(c));
+  }
+}
+
+Candidates move_exponents(const Operands& from) {
+  Candidates list;
+  constexpr int steps[] = {64, 32, 16, 8, 4, 3, 2, 1};
+  if (from.is_dot()) {
+    for (const int by : steps) {
+      scale_all(from, by, list);
+      scale_all(from, -by, list);
+    }
+    const size_t k = k_of(from);
+    for (size_t i = 0; i < k; ++i) {  // between the factors of a product
+      if (from.is_zero_addend(static_cast<int>(i))) continue;
+      for (const int by : steps) {
+        for (const int signed_by : {by, -by}) {
+          Operands c = from;
+          if (scale(c, i, signed_by) && scale(c, k + i, -signed_by)) list.push_back(std::move(c));
+        }
+      }
+    }
+  }
+  for (size_t at = 0; at < from.size(); ++at) {
+    if (!is_finite_nonzero(from, at) || from.format(at).integer) continue;
+    const int exponent = leading_exponent(from.format(at), from[at]);
+    for (const int to : {0, exponent / 2, exponent - exponent / 4, exponent - (exponent > 0 ? 1 : -1)}) {
+      if (to == exponent) continue;
+      Operands c = from;
+      if (scale(c, at, to - exponent)) list.push_back(std::move(c));
+    }
+  }
+  // Two addends together: a pair that cancels, or a group at one exponent.
+  const std::vector<int> present = from.nonzero_addends();
+  if (!from.is_dot() || present.size() > 12) return list;
+  for (size_t i = 0; i < present.size(); ++i) {
+    for (size_t j = i + 1; j < present.size(); ++j) {
+      for (const int by : {8, -8, 4, -4, 2, -2, 1, -1}) {
+        Operands c = from;
+        bool done = true;
+        for (const int addend : {present[i], present[j]}) {
+          const std::vector<size_t> operands = c.operands_of(addend);
+          done = done && (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by)));
+        }
+        if (done) list.push_back(std::move(c));
+      }
+    }
+  }
+  return list;
+}
+
+Candidates make_positive(const Operands& from) {
+  Candidates list;
+  const auto flip = [](Operands& c, size_t at) {
+    const FormatFields& f = c.format(at);
+    c[at] ^= f.in_container(f.sign_bit());
+  };
+  const auto is_negative = [&](size_t at) {
+    const FormatFields& f = from.format(at);
+    return (from[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
+  };
+  if (from.is_dot()) {
+    const size_t k = k_of(from);
+    Operands mirrored = from, both = from;
+    for (const int addend : from.nonzero_addends()) {
+      const size_t at = static_cast<size_t>(addend);
+      flip(mirrored, at == k ? 2 * k : is_negative(k + at) ? k + at : at);
+      if (at < k && is_negative(at) && is_negative(k + at)) {
+        flip(both, at);
+        flip(both, k + at);
+      }
+    }
+    list.push_back(mirrored);
+    list.push_back(both);
+    for (size_t at = 0; at < k; ++at) {
+      Operands c = from;
+      flip(c, at);
+      flip(c, k + at);
+      list.push_back(std::move(c));
+    }
+  }
+  for (size_t at = 0; at < from.size(); ++at) {
+    if (!is_negative(at)) continue;
+    Operands c = from;
+    flip(c, at);
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+/// Products to lower positions, factors in one order, and encodings that are smaller in whatever way is left.
+Candidates move_down(const Operands& from) {
+  Candidates list;
+  if (!from.is_dot()) return list;
+  const size_t k = k_of(from);
+  const auto swapped = [&](size_t x, size_t y) {
+    Operands c = from;
+    std::swap(c[x], c[y]);
+    std::swap(c[k + x], c[k + y]);
+    return c;
+  };
+  Operands packed = from;  // all products at once
+  size_t free = 0;
+  for (size_t i = 0; i < k; ++i) {
+    if (from.is_zero_addend(static_cast<int>(i))) continue;
+    std::swap(packed[free], packed[i]);
+    std::swap(packed[k + free], packed[k + i]);
+    ++free;
+  }
+  list.push_back(std::move(packed));
+  for (size_t i = 1; i < k; ++i) {
+    if (from.is_zero_addend(static_cast<int>(i))) continue;
+    for (size_t to = 0; to < i; ++to) list.push_back(swapped(to, i));
+  }
+  for (size_t i = 0; i < k; ++i) {
+    if (!(from.format(i) == from.format(k + i)) || from[i] == from[k + i]) continue;
+    Operands c = from;
+    std::swap(c[i], c[k + i]);
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+/// An exponent's distance below the greatest one at which something happens in an adder that keeps `fraction_bits`.
+int draw_shift(CounterRng& rng, int fraction_bits) {
+  switch (rng.below(6)) {
+    case 0: return 0;
+    case 1: return rng.between(0, 4);
+    case 2: return fraction_bits + rng.between(-3, 3);
+    case 3: return rng.between(20, 27);
+    case 4: return rng.between(0, fraction_bits + 4);
+    default: return rng.between(8, 14);
+  }
+}
+
+}  // namespace
+
+const std::vector<Simplification>& simplifications() {
+  static const std::vector<Simplification> all = {drop_addends,   drop_and_repair, clear_significand_bits,
+                                                  move_exponents, make_positive,   move_down};
+  return all;
+}
+
+std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, bool specials, size_t count) {
+  Candidates list;
+  if (op.kind != OpKind::dot || addends > op.k + 1 || op.a.fields().integer) return list;
+  Batch empty(op);
+  empty.resize(1);
+  Operands blank(op, empty, 0);
+  for (size_t at = 0; at < blank.size(); ++at) blank.clear(at);
+  const size_t k = static_cast<size_t>(op.k);
+  for (size_t number = 0; number < count; ++number) {
+    CounterRng rng(0x5ca1ab1e + static_cast<uint64_t>(addends), number);
+    Operands c = blank;
+    const bool with_c = addends > op.k || rng.one_in(2);
+    const int products = addends - with_c;
+    // Most often about 1; sometimes anywhere, at the range's ends too.
+    const int greatest = rng.one_in(2) ? rng.between(-2, 2) : rng.between(op.a.fields().least_bit() + op.b.fields().least_bit(), op.a.fields().emax() + op.b.fields().emax());
+    const auto place = [&](size_t at, int exponent) {
+      const FormatFields& f = c.format(at);
+      c[at] = encode_near(f, f.has_sign() && rng.one_in(2), exponent, rng.one_in(2) ? 0 : rng.one_in(2) ? f.fraction_mask() & (uint64_t{1} << rng.below(f.fraction_bits + 1u)) : draw_fraction(f, rng));
+    };
+    for (size_t i = 0; i < static_cast<size_t>(products); ++i) {
+      const int exponent = greatest - draw_shift(rng, fraction_bits);
+      const int first = std::clamp(exponent / 2, op.a.fields().least_bit(), op.a.fields().emax());
+      place(i, first);
+      place(k + i, exponent - first);
+    }
+    if (with_c) place(2 * k, greatest - draw_shift(rng, fraction_bits) + (rng.one_in(4) ? fraction_bits : 0));
+    if (specials) {
+      const size_t at = with_c && rng.one_in(3) ? 2 * k : products ? rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
+      c[at] = draw_special(c.format(at), rng);
+    }
+    if (static_cast<int>(c.nonzero_addends().size()) == addends) list.push_back(std::move(c));
+  }
+  return list;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,232 @@
+#include "triage/triage.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "core/case_text.h"
+#include "triage/minimize.h"
+#include "triage/replacements.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t pending_cases = 512;  ///< looked at together
+constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
+
+/// The line of a record that begins with `word`, without its line break; empty if there is none.
+std::string_view line_of(std::string_view text, std::string_view word) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (text.substr(at).starts_with(word)) return text.substr(at, end - at);
+    at = end + 1;
+  }
+  return {};
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+/// Whether all units give the same again on many copies of a case, between other cases and in other places of a batch.
+bool repeats(const Batch& one, const Judge& judge) {
+  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) { return unit->model() || is_reference(*unit); });
+  if (computed_here) return true;
+  Batch many(judge.op());
+  const Operands itself(judge.op(), one, 0);
+  Operands other = itself;
+  for (size_t at = 0; at < other.size(); ++at) other.clear(at);
+  many.resize(2 * copies);
+  for (size_t i = 0; i < 2 * copies; ++i) (i % 3 == 1 ? other : itself).store(many, i);
+  const std::vector<Verdict> verdicts = judge.judge(many);
+  for (size_t i = 0; i < 2 * copies; ++i)
+    if (i % 3 != 1 && !(verdicts[i] == verdicts[0])) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judge, Causes& causes) {
+  if (!verdict.fails || !repeats(one, judge)) return unstable;
+  return causes.find(one, {verdict})[0];
+}
+
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict) {
+  const Op& op = judge.op();
+  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
+                     "\n# results " + to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second) + "\nproperty " + judge.property();
+  for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
+  text += "\n" + to_text(op) + "\n" + case_line(one, 0) + "\n";
+  for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
+  return text;
+}
+
+/// The divergences of one property, its units and one op.
+class Triage::Group {
+ public:
+  /// Throws std::runtime_error with the reason for which the statement cannot be looked at.
+  Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity, const Registry& registry)
+      : severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), text_(start(op_line)), empty_(text_.size()) {}
+
+  /// Takes a case line.
+  void add(std::string_view line) {
+    text_ += line;
+    text_ += '\n';
+    if (++pending_ >= pending_cases) look();
+  }
+
+  /// Causes of the cases that wait, and the simplest case of each key and cause.
+  void look() {
+    if (pending_ == 0) return;
+    CaseReader reader("segment", text_);
+    for (CaseBlock block; reader.next(block, pending_cases);) {
+      const std::vector<Verdict> verdicts = judge_.judge(block.batch);
+      Batch failing(judge_.op());
+      std::vector<Verdict> said;
+      for (size_t i = 0; i < block.batch.size(); ++i) {
+        if (!verdicts[i].fails) {
+          keep(block.batch, i, verdicts[i], unstable);
+          continue;
+        }
+        failing.append(block.batch, i);
+        said.push_back(verdicts[i]);
+      }
+      const std::vector<std::string> causes = causes_.find(failing, said);
+      for (size_t i = 0; i < failing.size(); ++i) keep(failing, i, said[i], causes[i]);
+     
+    }
+    if (reader.error()) error_ = reader.error()->to_string();
+    text_.resize(empty_);
+    pending_ = 0;
+  }
+
+  /// One bucket for each value class and cause, minimized unless known.
+  std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
+    look();
+    std::vector<Bucket> list;
+    for (auto& [key, kept] : kept_) {
+      Bucket bucket;
+      bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
+      for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
+      bucket.cause = key.second;
+      if (bucket.cause != unstable && !repeats(kept.one, judge_)) bucket.cause = unstable;
+      bucket.detail = causes_.detail(bucket.cause);
+      bucket.severity = severity_;
+      bucket.count = kept.count;
+      bucket.command = "mmafuzz explain --units ";
+      for (size_t i = 0; i < bucket.key.units.size(); ++i) bucket.command += (i ? "," : "") + bucket.key.units[i];
+      bucket.command += " witnesses/" + bucket.id() + ".cases";
+      if (!has_witness.count(bucket.line())) {
+        Batch witness = kept.one;
+        Verdict verdict = kept.verdict;
+        if (bucket.cause != unstable) {
+          witness = minimize(kept.one, key.first, key.second, judge_, causes_);
+          verdict = judge_.judge(witness)[0];
+        }
+        bucket.addends = static_cast<uint64_t>(Operands(judge_.op(), witness, 0).cost().addends);
+        bucket.witness = witness_text(bucket, judge_, witness, verdict);
+      }
+      list.push_back(std::move(bucket));
+    }
+    return list;
+  }
+
+  const std::string& error() const { return error_; }
+
+ private:
+  struct Kept {
+    uint64_t count = 0;
+    Batch one;
+    Verdict verdict;
+    CaseCost cost;
+  };
+
+  static Judge bound(const std::vector<std::string>& statement, const std::string& op_line, const Registry& registry) {
+    size_t column = 0;
+    const Result<Op> op = parse_op(std::string_view(op_line).substr(3), column);
+    if (!op) throw std::runtime_error(op.refusal().reason);
+    Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, *op, registry);
+    if (!judge) throw std::runtime_error(judge.refusal().reason);
+    return std::move(*judge);
+  }
+
+  static std::string start(const std::string& op_line) { return "mmafuzz-cases 1\n" + op_line + "\n"; }
+
+  void keep(const Batch& cases, size_t index, const Verdict& verdict, const std::string& cause) {
+    Kept& kept = kept_[{verdict.cls, cause}];
+    CaseCost cost = Operands(judge_.op(), cases, index).cost();
+    if (kept.count++ > 0 && !(cost < kept.cost)) return;
+    kept.one = Batch(judge_.op());
+    kept.one.append(cases, index);
+    kept.verdict = verdict;
+    kept.cost = std::move(cost);
+  }
+
+  Severity severity_;
+  Judge judge_;
+  Causes causes_;
+  std::string text_;
+  size_t empty_, pending_ = 0;
+  std::map<std::pair<ValueClass, std::string>, Kept> kept_;
+  std::string error_;
+};
+
+Triage::Triage(const Registry& registry, unsigned jobs) : registry_(registry), jobs_(std::max(1u, jobs)) {}
+Triage::~Triage() = default;
+
+void Triage::add(const LoggedDivergence& d) {
+  ++added_;
+  const std::string_view text = d.text;
+  const std::string_view property = line_of(text, "property "), op = line_of(text, "op ");
+  const size_t line = static_cast<size_t>(op.data() - text.data()) + op.size() + 1;
+  if (property.empty() || op.empty() || line >= text.size()) {
+    ++refused_["a record without property, op or case"];
+    return;
+  }
+  const std::string key = std::string(property) + "\n" + std::string(op);
+  auto at = groups_.find(key);
+  if (at == groups_.end()) {
+    std::unique_ptr<Group> group;
+    try {
+      group = std::make_unique<Group>(words_of(property.substr(9)), std::string(op), d.severity, registry_);
+    } catch (const std::exception& error) {
+      ++refused_[error.what()];
+    }
+    at = groups_.emplace(key, std::move(group)).first;
+  } else if (!at->second) {
+    ++refused_["another record of a property that was refused"];
+  }
+  if (at->second) at->second->add(text.substr(line, text.find('\n', line) - line));
+}
+
+std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness) {
+  std::vector<Group*> groups;
+  for (auto& [key, group] : groups_)
+    if (group) groups.push_back(group.get());
+  std::vector<Bucket> all;
+  std::mutex mutex;
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next++) < groups.size();) {
+      std::vector<Bucket> list = groups[i]->buckets(has_witness);
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
+      std::move(list.begin(), list.end(), std::back_inserter(all));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < jobs_; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::sort(all.begin(), all.end(), listed_before);
+  return all;
+}
+
+}  // namespace mmafuzz

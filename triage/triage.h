@@ -1,0 +1,49 @@
+// From raw divergences to buckets: key first, then the cause of each case, and one minimal witness for each key and cause.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "core/divergence_log.h"
+#include "triage/bucket.h"
+#include "triage/causes.h"
+#include "triage/operands.h"
+
+namespace mmafuzz {
+
+/// Collects divergences of any number of segments. Buckets, witnesses and counts depend on the divergences alone, not on their order
+/// or on the number of threads.
+class Triage {
+ public:
+  /// The registry must outlive it. `jobs`: threads of finish().
+  explicit Triage(const Registry& registry, unsigned jobs = 1);
+  ~Triage();
+
+  /// Takes a record of a segment. A record that cannot be read or whose units do not bind is counted in refused().
+  void add(const LoggedDivergence& divergence);
+
+  /// The buckets of all that was added, in listed order. Of those whose line `has_witness` knows no witness is made.
+  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {});
+
+  uint64_t added() const { return added_; }
+  /// Records left out, by reason.
+  const std::map<std::string, uint64_t>& refused() const { return refused_; }
+
+ private:
+  class Group;
+  const Registry& registry_;
+  unsigned jobs_;
+  uint64_t added_ = 0;
+  std::map<std::string, std::unique_ptr<Group>> groups_;  ///< by property, units and op
+  std::map<std::string, uint64_t> refused_;
+};
+
+/// The witness of a divergence as a file of case text: key, cause, severity and results as comments.
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict);
+
+/// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among other cases.
+std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judge, Causes& causes);
+
+}  // namespace mmafuzz
