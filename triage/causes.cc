@@ -84,7 +84,7 @@ class Causes::Ablation final : public Method {
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
     std::vector<size_t> open;  // not explained so far
-    const bool references_only = judge_.units().size() == 2 && is_reference(*judge_.units()[0]) && is_reference(*judge_.units()[1]);
+    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(), [&](const auto& unit) { return is_reference(*unit) && !claims(*unit); });
     for (size_t i = 0; i < cases.size(); ++i) {
       if (references_only) causes[i] = kernel_name;
       else open.push_back(i);
@@ -113,11 +113,16 @@ class Causes::Ablation final : public Method {
     for (const Replacement& r : list_)
       if (r.name == name) return r.detail;
     if (name != kernel_name) return name;
-    if (judge_.units().size() == 1) return "kernel (the arithmetic): holds where the exact sum is rounded once";
+    if (judge_.units().size() == 1) return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
     return "kernel (the arithmetic): " + judge_.units()[0]->name() + " against " + judge_.units()[1]->name();
   }
 
  private:
+  /// What a reference does not claim is its arithmetic's nature; what it claims and breaks is not explained.
+  bool claims(const Unit& unit) const {
+    return std::any_of(unit.claims().begin(), unit.claims().end(), [&](const Claim& claim) { return claim.property == judge_.property(); });
+  }
+
   /// Units without parameters are looked at through their models, where those show the same.
   void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts, std::vector<size_t>& open) const {
     if (judge_.units().size() == 1) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arithmetic/counter_rng.h"
+#include "arithmetic/round.h"
 #include "core/encodings.h"
 
 namespace mmafuzz {
@@ -163,6 +164,40 @@ Candidates clear_significand_bits(const Operands& from) {
   return list;
 }
 
+/// The exact sum of c and of a product of powers of two that takes the place of product i; c takes what is left over.
+Candidates give_to_c(const Operands& from) {
+  Candidates list;
+  if (!from.is_dot()) return list;
+  const size_t k = k_of(from), c_at = 2 * k;
+  const Number c = decode(from.format(c_at), from[c_at]);
+  if (c.cls != NumberClass::finite) return list;
+  for (size_t i = 0; i < k; ++i) {
+    const Number x = decode(from.format(i), from[i]), y = decode(from.format(k + i), from[k + i]);
+    if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) continue;
+    if (x.significand >> 26 || y.significand >> 26) continue;
+    const int ex = leading_exponent(from.format(i), from[i]), ey = leading_exponent(from.format(k + i), from[k + i]);
+    for (const int up : {0, 1}) {
+      const int least = std::min({c.exponent, x.exponent + y.exponent, ex + ey + up});
+      const int highest = std::max({c.exponent + fast_bit_length(c.significand), ex + ey + 2});
+      if (highest - least > 60) continue;
+      const auto signed_value = [&](bool negative, uint64_t significand, int exponent) {
+        const int64_t magnitude = static_cast<int64_t>(significand << (exponent - least));
+        return negative ? -magnitude : magnitude;
+      };
+      const bool negative = x.negative != y.negative;
+      const int64_t rest = signed_value(c.negative, c.significand, c.exponent) +
+                           signed_value(negative, x.significand * y.significand, x.exponent + y.exponent) - signed_value(negative, 1, ex + ey + up);
+      if (rest == 0) continue;
+      Operands simpler = from;
+      simpler[i] = encode_near(from.format(i), x.negative, ex + up, 0);
+      simpler[k + i] = encode_near(from.format(k + i), y.negative, ey, 0);
+      simpler[c_at] = round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, false, RoundingRule{}).encoding;
+      list.push_back(std::move(simpler));
+    }
+  }
+  return list;
+}
+
 /// Every addend of a dot times 2^by; the products by one factor, by the other, or by both.
 void scale_all(const Operands& from, int by, Candidates& list) {
   const size_t k = k_of(from);
@@ -314,11 +349,22 @@ int draw_shift(CounterRng& rng, int fraction_bits) {
   }
 }
 
+/// A fraction of few bits, at the top or at the bottom, more often than any other.
+uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
+  const uint64_t mask = f.fraction_mask();
+  switch (rng.below(8)) {
+    case 0: return uint64_t{1} << rng.below(f.fraction_bits + 1u) & mask;
+    case 1: return rng.below(8) & mask;
+    case 2: return draw_fraction(f, rng);
+    default: return 0;
+  }
+}
+
 }  // namespace
 
 const std::vector<Simplification>& simplifications() {
   static const std::vector<Simplification> all = {drop_addends,   drop_and_repair, clear_significand_bits,
-                                                  move_exponents, make_positive,   move_down};
+                                                  give_to_c,      move_exponents, make_positive,   move_down};
   return all;
 }
 
@@ -330,26 +376,37 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
   Operands blank(op, empty, 0);
   for (size_t at = 0; at < blank.size(); ++at) blank.clear(at);
   const size_t k = static_cast<size_t>(op.k);
+  const FormatFields &a = op.a.fields(), &b = op.b.fields();
   for (size_t number = 0; number < count; ++number) {
     CounterRng rng(0x5ca1ab1e + static_cast<uint64_t>(addends), number);
     Operands c = blank;
     const bool with_c = addends > op.k || rng.one_in(2);
-    const int products = addends - with_c;
+    const size_t products = static_cast<size_t>(addends - with_c);
     // Most often about 1; sometimes anywhere, at the range's ends too.
-    const int greatest = rng.one_in(2) ? rng.between(-2, 2) : rng.between(op.a.fields().least_bit() + op.b.fields().least_bit(), op.a.fields().emax() + op.b.fields().emax());
+    const int greatest = rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
     const auto place = [&](size_t at, int exponent) {
       const FormatFields& f = c.format(at);
-      c[at] = encode_near(f, f.has_sign() && rng.one_in(2), exponent, rng.one_in(2) ? 0 : rng.one_in(2) ? f.fraction_mask() & (uint64_t{1} << rng.below(f.fraction_bits + 1u)) : draw_fraction(f, rng));
+      c[at] = encode_near(f, f.has_sign() && rng.one_in(2), exponent, draw_simple_fraction(f, rng));
     };
-    for (size_t i = 0; i < static_cast<size_t>(products); ++i) {
+    for (size_t i = 0; i < products; ++i) {
       const int exponent = greatest - draw_shift(rng, fraction_bits);
-      const int first = std::clamp(exponent / 2, op.a.fields().least_bit(), op.a.fields().emax());
+      const int first = std::clamp(exponent / 2, a.least_bit(), a.emax());
       place(i, first);
       place(k + i, exponent - first);
     }
-    if (with_c) place(2 * k, greatest - draw_shift(rng, fraction_bits) + (rng.one_in(4) ? fraction_bits : 0));
+    const bool cancels = products >= 2 && rng.one_in(3);
+    if (cancels) {  // the second product takes the first one away
+      c[1] = c[0] ^ a.in_container(a.sign_bit());
+      c[k + 1] = c[k];
+    }
+    if (with_c) {
+      const FormatFields& f = op.c.fields();
+      const bool anywhere = rng.one_in(cancels ? 2 : 8);
+      place(2 * k, anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits) + (rng.one_in(4) ? fraction_bits : 0));
+    }
     if (specials) {
-      const size_t at = with_c && rng.one_in(3) ? 2 * k : products ? rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
+      const size_t factor = products ? rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
+      const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
       c[at] = draw_special(c.format(at), rng);
     }
     if (static_cast<int>(c.nonzero_addends().size()) == addends) list.push_back(std::move(c));
