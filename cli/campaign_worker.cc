@@ -88,9 +88,9 @@ class BatchWorker {
   }
 
   void check(const Batch& batch, size_t unit, uint64_t chunk) {
-    const auto report = [&](Divergence d, uint64_t) {
+    const auto report = [&](Divergence d, uint64_t count) {
       comparison_.confirm(d);
-      log_.add(d);
+      log_.add(d, count);
     };
     if (target_.compares_units) {
       comparison_.run(batch, outcomes_);

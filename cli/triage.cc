@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/command.h"
+#include "cli/deepen.h"
 #include "core/divergence_log.h"
 #include "triage/triage.h"
 
@@ -40,17 +41,20 @@ void add_triage(CLI::App& app, int& status) {
   struct Options {
     std::vector<std::string> paths;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    uint64_t deepen = 0;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
   sub->add_option("paths", options->paths, "campaign folders or segment files")->required()->check(CLI::ExistingPath);
   sub->add_option("--jobs", options->jobs, "threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  sub->add_option("--deepen", options->deepen, "cases to search behind each pair's explained causes")->check(unsigned_number())->capture_default_str();
   sub->footer("Example: mmafuzz triage campaign-folder");
   sub->callback([options, &status] {
     Triage triage(registry(), options->jobs);
     for (const std::string& path : options->paths)
       for (const std::string& segment : segments_of(path)) read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
-    const std::vector<Bucket> buckets = triage.finish();
+    std::vector<Bucket> buckets = triage.finish();
+    if (options->deepen && deepen(triage, buckets, options->deepen, 1)) buckets = triage.finish();
     print_table(buckets);
     for (const auto& [reason, count] : triage.refused()) fmt::print(stderr, "mmafuzz: {} left out: {}\n", count, reason);
     fmt::print("{} divergences, {} buckets\n", triage.added(), buckets.size());

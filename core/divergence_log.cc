@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "core/thinning.h"
 
 namespace mmafuzz {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view header = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
+constexpr int most_records = 256;  ///< of one bucket in one segment
 
 /// What a new writer puts first: the header of a new file, or a line end after what a killed process left half written; the
 /// reader takes the last key of such a record, which is the whole one.
@@ -57,7 +59,7 @@ std::string divergence_record(const Divergence& d) {
 }
 
 DivergenceLog::DivergenceLog(const std::string& path) : path_(path) {
-  read_segment(path, 0, [&](LoggedDivergence d) { keys_.insert(std::move(d.key)); });
+  read_segment(path, 0, [&](LoggedDivergence d) { ++keys_[d.key].records; });
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
   const std::string start = opening_line(path);
@@ -67,13 +69,17 @@ DivergenceLog::DivergenceLog(const std::string& path) : path_(path) {
 
 DivergenceLog::~DivergenceLog() { close(file_); }
 
-bool DivergenceLog::add(const Divergence& divergence) {
-  const std::string key = divergence.key.to_string();
-  if (!keys_.insert(key).second) return false;
+bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
+  const auto [at, is_new] = keys_.try_emplace(divergence.key.to_string());
+  Written& written = at->second;
+  const uint64_t before = written.seen;
+  written.seen += count;
+  if (!is_kept(before, written.seen) || written.records >= most_records) return is_new;
+  ++written.records;
   const std::string record = divergence_record(divergence) + std::string(end_line);
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
-  return true;
+  return is_new;
 }
 
 size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record) {

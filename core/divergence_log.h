@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 
 #include "core/property.h"
@@ -13,7 +13,8 @@ namespace mmafuzz {
 /// The text of one record: key line, severity and results as comments, then property, op and case lines.
 std::string divergence_record(const Divergence& divergence);
 
-/// Writes the segment of one worker. One bucket (as far as the search knows it) is written once by a log.
+/// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole time, because
+/// triage may find different causes in them (core/thinning.h), but at most 256.
 class DivergenceLog {
  public:
   /// Appends to `path`, creating it with its header. Throws std::runtime_error if it cannot be opened.
@@ -22,15 +23,19 @@ class DivergenceLog {
   DivergenceLog(const DivergenceLog&) = delete;
   DivergenceLog& operator=(const DivergenceLog&) = delete;
 
-  /// Returns whether the bucket was new to this log; when it returns, the kernel has the record: killing this process
-  /// loses nothing. Throws std::runtime_error if the record cannot be written (disk full).
-  bool add(const Divergence& divergence);
+  /// Takes one divergence that stands for `count`. Returns whether the bucket was new to this log; when it returns, the kernel has what
+  /// was written: killing this process loses nothing. Throws std::runtime_error if a record cannot be written (disk full).
+  bool add(const Divergence& divergence, uint64_t count = 1);
   size_t buckets() const { return keys_.size(); }
 
  private:
   std::string path_;
   int file_ = -1;
-  std::set<std::string> keys_;
+  struct Written {
+    uint64_t seen = 0;  ///< divergences by this log
+    int records = 0;    ///< in the file
+  };
+  std::map<std::string, Written> keys_;
 };
 
 /// One whole record of a segment.

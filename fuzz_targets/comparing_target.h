@@ -11,9 +11,9 @@ class ComparingTarget final : public NumberTarget {
 
  private:
   void check(Field& field, size_t focus) override {
-    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, round(), field.seen, [&](Divergence d, uint64_t) {
+    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, round(), field.seen, [&](Divergence d, uint64_t count) {
       field.comparison.confirm(d);
-      report(std::move(d));
+      report(std::move(d), count);
     });
   }
 };

@@ -100,10 +100,10 @@ void NumberTarget::look(Field& field, size_t focus) {
   if (!options_.status.empty() && inputs_ % 256 == 0) write_status();
 }
 
-void NumberTarget::report(Divergence divergence) {
+void NumberTarget::report(Divergence divergence, uint64_t count) {
   const std::string key = divergence.key.to_string();
   const bool stops = divergence.severity == Severity::contract && !options_.keep_going;
-  if (log_ && !stops && log_->add(divergence)) buckets_ = log_->buckets();
+  if (log_ && !stops && log_->add(divergence, count)) buckets_ = log_->buckets();
   if (!printed_.insert(key).second) return;
   if (!log_) ++buckets_;
   if (divergence.severity != Severity::contract) return;

@@ -51,7 +51,7 @@ class NumberTarget : public Target {
   /// Whether a target looks at `unit` alone (properties) or needs every unit's outcomes.
   virtual bool compares_units() const { return true; }
 
-  void report(Divergence divergence);
+  void report(Divergence divergence, uint64_t count);
   const Comparison::Properties& properties() const { return properties_; }
   /// Focus units that one coverage map tells apart, by the value of a bin's counter.
   static constexpr size_t focus_slots = 8;

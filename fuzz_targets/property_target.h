@@ -31,9 +31,9 @@ class PropertyTarget final : public NumberTarget {
     field.comparison.units()[unit]->run(field.batch, base);
     for (const BoundProperty& property : field.comparison.properties_of(unit)) {
       bool broken = false;
-      const size_t compared = property.check(field.batch, base, [&](Divergence d, uint64_t) {
+      const size_t compared = property.check(field.batch, base, [&](Divergence d, uint64_t count) {
         broken = true;
-        report(std::move(d));
+        report(std::move(d), count);
       });
       const auto number = std::find(properties().begin(), properties().end(), &property.property()) - properties().begin();
       report_bin(bins::Property::at(bins::capped(static_cast<int>(number), 15), broken ? 2 : compared ? 1 : 0), slot_of(focus));

@@ -117,10 +117,11 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     const DifferenceTally tally = tally_differences(cases, operands, first, second);
     compared += tally.compared;
     for (int cls = 0; cls < value_class_count; ++cls) {
-      if (tally.count[cls] == 0 || !seen.add(pair, static_cast<ValueClass>(cls))) continue;
+      const uint64_t told = tally.count[cls] ? seen.add(pair, static_cast<ValueClass>(cls), tally.count[cls]) : 0;
+      if (told == 0) continue;
       const size_t i = tally.first[cls];
       report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name, first.results.get(i), second_name, second.results.get(i)),
-             tally.count[cls]);
+             told);
     }
   };
   const size_t n = units_.size();

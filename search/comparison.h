@@ -2,10 +2,12 @@
 // unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets all look at cases through this.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "core/property.h"
 #include "core/registry.h"
+#include "core/thinning.h"
 
 namespace mmafuzz {
 
@@ -25,19 +27,26 @@ struct Findings {
   void add(Divergence d, uint64_t count);
 };
 
-/// A set of small integers that pairs of units have already shown: value classes that need no second report.
+/// Counts what pairs of units have shown in each value class, and says which occurrences are worth a report.
 class SeenClasses {
  public:
-  bool add(size_t pair, ValueClass cls) {
+  /// `count` more cases of a pair; returns how many there were since the last report where one is due, else 0.
+  uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
-    const uint8_t bit = static_cast<uint8_t>(1u << static_cast<int>(cls));
-    if (seen_[pair] & bit) return false;
-    seen_[pair] |= bit;
-    return true;
+    Seen& seen = seen_[pair][static_cast<size_t>(cls)];
+    const uint64_t before = seen.all;
+    seen.all += count;
+    if (!is_kept(before, seen.all)) return 0;
+    const uint64_t since = seen.all - seen.reported;
+    seen.reported = seen.all;
+    return since;
   }
 
  private:
-  std::vector<uint8_t> seen_;
+  struct Seen {
+    uint64_t all = 0, reported = 0;
+  };
+  std::vector<std::array<Seen, value_class_count>> seen_;
 };
 
 class Comparison {
@@ -61,7 +70,7 @@ class Comparison {
   /// All checks and all pairs of units, with counts. Slow twins see one case in 64, properties one in 8.
   Findings examine(const Batch& batch) const;
 
-  /// The search loop's form: the focus unit against every other one, reporting only what `seen` does not know yet. Claims are
+  /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
   /// checked on every batch; `round` counts batches and decides when the slow parties take part. Returns the number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
                        const ReportDivergence& report) const;

@@ -144,15 +144,28 @@ class Segment : public testing::Test {
   std::string path_;
 };
 
-TEST_F(Segment, ABucketIsWrittenOnce) {
+TEST_F(Segment, OfABucketFewAreWritten) {
   DivergenceLog log(path_);
   EXPECT_TRUE(log.add(divergence("one")));
-  EXPECT_FALSE(log.add(divergence("one")));
   EXPECT_TRUE(log.add(divergence("two")));
-  EXPECT_EQ(keys().size(), 2u);
-  DivergenceLog again(path_);  // a restarted worker knows what it wrote
-  EXPECT_FALSE(again.add(divergence("two")));
-  EXPECT_EQ(keys().size(), 2u);
+  for (int i = 1; i < 32; ++i) EXPECT_FALSE(log.add(divergence("one")));
+  EXPECT_EQ(keys().size(), 33u);  // the first sixteen, then a sixteenth more each time: every one up to 32
+  EXPECT_FALSE(log.add(divergence("one")));
+  EXPECT_EQ(keys().size(), 33u);
+  EXPECT_FALSE(log.add(divergence("one")));
+  EXPECT_EQ(keys().size(), 34u);  // the 34th: two more than 32
+  EXPECT_FALSE(log.add(divergence("one"), 1000));
+  EXPECT_FALSE(log.add(divergence("one")));
+  EXPECT_EQ(keys().size(), 35u);
+  EXPECT_EQ(log.buckets(), 2u);
+}
+
+TEST_F(Segment, ARestartedWorkerKnowsWhatItWrote) {
+  for (int i = 0; i < 20; ++i) {
+    DivergenceLog log(path_);
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(log.add(divergence("one")), i + j == 0);
+  }
+  EXPECT_EQ(keys().size(), 256u);
 }
 
 TEST_F(Segment, WhateverIsCutOffWholeRecordsStay) {

@@ -42,12 +42,9 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
-/// Parameters that go by another one's name: how many products a step sums, and from where a zero term is read.
-const char* spoken_for_by(const Parameter& p, const DotModel& first, const DotModel& second) {
-  const std::string name = p.name;
-  if (name == "k" && uses(first, "block") && first.block != second.block) return "block";
-  if (name == "zero_rule" && uses(first, "zero_exponent") && first.zero_exponent != second.zero_exponent) return "zero_exponent";
-  return nullptr;
+/// How many products a step sums goes by one name.
+bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& second) {
+  return std::string_view(p.name) == "k" && uses(first, "block") && first.block != second.block;
 }
 
 }  // namespace
@@ -111,12 +108,9 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
       join(kernel.overrides[0], assignment(p.name, second));
       continue;
     }
-    if (spoken_for_by(p, first, second)) continue;
+    if (goes_with_block(p, first, second)) continue;
     Replacement r{p.name, {assignment(p.name, second)}, detail_of(p, parameter_text(p, first), parameter_text(p, second))};
-    for (const Parameter& other : parameters()) {
-      const char* speaker = spoken_for_by(other, first, second);
-      if (speaker && speaker == std::string_view(p.name) && other.get(first) != other.get(second)) join(r.overrides[0], assignment(other.name, second));
-    }
+    if (std::string_view(p.name) == "block" && first.k != second.k) join(r.overrides[0], assignment("k", second));
     list.push_back(std::move(r));
   }
   if (!kernel.name.empty()) list.push_back(std::move(kernel));
