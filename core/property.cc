@@ -137,6 +137,7 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   BoundProperty bound;
   bound.property_ = &property;
   bound.unit_ = &unit;
+  bound.severity_ = property.unclaimed();
   const auto is_this = [&](const Claim& claim) { return claim.property == property.name(); };
   if (std::any_of(unit.claims().begin(), unit.claims().end(), is_this)) bound.severity_ = Severity::contract;
   bound.twin_ops_ = property.twin_ops(op, unit);
@@ -172,7 +173,7 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     v.compared = true;
     v.before = base.results.get(i);
     v.after = after.results.get(i);
-    v.failed = !property_->holds(cases.op(), known[i], v.before, v.after);
+    v.failed = !property_->holds_on(*unit_, cases, i, known[i], v.before, v.after);
     if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
   }
   if (twins) *twins = std::move(twin);

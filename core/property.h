@@ -94,6 +94,12 @@ class Property {
   virtual int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
   /// Whether the results of a case and of its twin obey the statement, given what transform returned.
   virtual bool holds(const Op& op, int twin, uint64_t before, uint64_t after) const = 0;
+  /// The same for statements that need the case itself.
+  virtual bool holds_on(const Unit&, const Batch& cases, size_t, int twin, uint64_t before, uint64_t after) const {
+    return holds(cases.op(), twin, before, after);
+  }
+  /// Severity of a failure on a unit that does not claim the property.
+  virtual Severity unclaimed() const { return Severity::semantic; }
 };
 
 /// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.
