@@ -2,11 +2,13 @@
 // unit, and the reporting of divergences. A target adds its ops and its checks.
 #pragma once
 
+#include <set>
+
 #include "fuzz_targets/target.h"
+#include "core/divergence_log.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
-#include "core/divergence_log.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
