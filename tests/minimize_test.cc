@@ -1,0 +1,186 @@
+// Minimization and causes over divergences of many kinds: what comes out keeps its key, is no more complicated than what went in, and
+// stays as it is when it is minimized again.
+#include <gtest/gtest.h>
+
+#include "oracles/default_fields.h"
+#include "oracles/families.h"
+#include "oracles/properties/properties.h"
+#include "search/comparison.h"
+#include "search/mutator.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+#include "triage/bucket.h"
+#include "triage/minimize.h"
+#include "triage/op_variants.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr char volta[] = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
+constexpr char turing[] = "model:turing/mma.m16n8k8.f32.f16.f16.f32";
+constexpr char hopper[] = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
+
+const Registry& registry() {
+  static const Registry all = oracle_registry();
+  return all;
+}
+
+Judge judge_of(const std::string& property, const std::vector<std::string>& units, const Op& op) {
+  Result<Judge> judge = Judge::bind(property, units, op, registry());
+  if (!judge) throw std::runtime_error(judge.refusal().reason);
+  return std::move(*judge);
+}
+
+/// Raw divergences of everything that a search compares, `most` at most, some of each key.
+std::vector<Divergence> raw_divergences(size_t most, uint64_t seed) {
+  std::vector<Op> ops;
+  for (const OpKind kind : {OpKind::dot, OpKind::convert, OpKind::scalar})
+    for (const Op& op : default_ops(kind)) ops.push_back(op);
+  Comparison::Properties properties;
+  for (const auto& property : all_properties()) properties.push_back(property.get());
+  std::vector<Divergence> all;
+  for (uint64_t round = 0; all.size() < most; ++round) {
+    const size_t before = all.size();
+    for (const Op& op : ops) {
+      const Comparison comparison(op, default_units(registry(), op), registry(), properties);
+      Batch batch(op);
+      StructuredGenerator(op, seed + round).fill(0, 256, batch);
+      const Mutator mutator(op, corner_hints(nullptr));
+      for (size_t i = 0; i < batch.size(); i += 2) {
+        CounterRng rng(seed + round, i);
+        mutator.mutate(batch, i, rng);
+      }
+      for (auto& [key, finding] : comparison.examine(batch).buckets)
+        if (all.size() < most) all.push_back(std::move(finding.first));
+    }
+    if (all.size() == before) break;
+  }
+  return all;
+}
+
+TEST(Minimize, KeepsTheKeyAndIsIdempotent) {
+  const size_t count = static_cast<size_t>(case_count(400, 10000));
+  const std::vector<Divergence> all = raw_divergences(count, 7);
+  ASSERT_EQ(all.size(), count);
+  size_t simplified = 0;
+  for (const Divergence& d : all) {
+    const std::string line = d.key.to_string();
+    const Judge judge = judge_of(d.key.property, d.key.units, d.cases.op());
+    Causes causes(judge, registry());
+    Batch raw(d.cases.op());
+    raw.append(d.cases, 0);
+    const Verdict before = judge.judge(raw)[0];
+    ASSERT_TRUE(before.fails) << line;
+    EXPECT_EQ(name_of(before.cls), d.key.value_class) << line;
+    const std::string cause = causes.find(raw, {before})[0];
+    const Batch small = minimize(raw, before.cls, cause, judge, causes);
+    const Verdict after = judge.judge(small)[0];
+    ASSERT_TRUE(after.fails) << line;
+    EXPECT_EQ(after.cls, before.cls) << line;
+    EXPECT_EQ(causes.find(small, {after})[0], cause) << line;
+    const Operands from(judge.op(), raw, 0), to(judge.op(), small, 0);
+    EXPECT_LE(to.cost(), from.cost()) << line;
+    simplified += to.cost() < from.cost();
+    // Found again by another hand: new judge, new causes.
+    const Judge other = judge_of(d.key.property, d.key.units, d.cases.op());
+    Causes other_causes(other, registry());
+    EXPECT_TRUE(Operands(other.op(), minimize(small, after.cls, cause, other, other_causes), 0) == to) << line;
+  }
+  EXPECT_GT(simplified, count / 2);
+}
+
+/// Addends of what a search for a property's failures of a unit minimizes to.
+int fewest_addends(const std::string& property, const std::vector<std::string>& units, const Op& op, const std::string& cause, uint64_t seed) {
+  const Judge judge = judge_of(property, units, op);
+  Causes causes(judge, registry());
+  Batch batch(op);
+  StructuredGenerator(op, seed).fill(0, 60000, batch);
+  const std::vector<Verdict> verdicts = judge.judge(batch);
+  int tried = 0;
+  for (size_t i = 0; i < batch.size() && tried < 2000; ++i) {
+    if (!verdicts[i].fails || verdicts[i].cls != ValueClass::normal) continue;
+    ++tried;
+    Batch one(op);
+    one.append(batch, i);
+    if (causes.find(one, {verdicts[i]})[0] != cause) continue;
+    return Operands(op, minimize(one, ValueClass::normal, cause, judge, causes), 0).cost().addends;
+  }
+  ADD_FAILURE() << "no failure of " << property << " with cause " << cause;
+  return -1;
+}
+
+Op f16(int k) { return dot_op("fp16", "fp32", "fp32", k); }
+
+// Why no fewer would do is said with each; L addends lose less than L units of 2^(greatest exponent - F).
+TEST(Witness, HasTheFewestAddends) {
+  // Volta keeps 23 bits, as many as the result: c passes 2^n upward by one ulp, each product that stood below the old last bit by half
+  // an ulp or more keeps that half before and loses it after. One ulp is gained at the least, so more than two halves must be lost: three.
+  EXPECT_EQ(fewest_addends("monotone_in_c", {volta}, f16(4), "fraction_bits", 1), 4);
+  // A block of 4 and one of 8 are the same sum until a fifth product or a second block is there: one product in the second block of
+  // Volta, c, and what makes the first block's rounding visible.
+  EXPECT_EQ(fewest_addends("equal", {volta, std::string(volta) + "?fraction_bits=24"}, f16(4), "fraction_bits", 2), 2);
+  EXPECT_EQ(fewest_addends("equal", {volta, std::string(volta) + "?fraction_bits=22"}, f16(4), "fraction_bits", 3), 2);
+  // One addend alone is exact in every unit: a difference of the rounding of fp32 results from 22-bit products needs two.
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?output_rounding=nearest_even"}, f16(16), "output_rounding", 4), 2);
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?output_rounding=up"}, f16(16), "output_rounding", 5), 2);
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?output_rounding=down"}, f16(16), "output_rounding", 6), 2);
+  // A result with fewer fraction bits shows on one product: 22 bits need 21 after the point.
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?output_fraction_bits=18"}, f16(16), "output_fraction_bits", 7), 1);
+  // c alone has 23 fraction bits.
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?output_fraction_bits=22"}, f16(16), "output_fraction_bits", 8), 1);
+  // Blocks meet only in sums of two addends or more, in different blocks; c enters with the first: c and a product of the second
+  // block give the same in one block of the same width unless something is lost twice.
+  EXPECT_EQ(fewest_addends("equal", {hopper, std::string(hopper) + "?block=8"}, f16(16), "block", 9), 2);
+  EXPECT_EQ(fewest_addends("equal", {hopper, "exact"}, f16(16), "output_rounding", 10), 2);
+}
+
+TEST(Causes, NameTheParameterThatWasChanged) {
+  for (const char* overridden : {"fraction_bits=24", "block=8", "output_rounding=nearest_even", "output_fraction_bits=22", "nan=7fc00000"}) {
+    const Op op = f16(16);
+    const Judge judge = judge_of("equal", {hopper, std::string(hopper) + "?" + overridden}, op);
+    Causes causes(judge, registry());
+    Batch batch(op), failing(op);
+    StructuredGenerator(op, 1).fill(0, 2000, batch);
+    const std::vector<Verdict> verdicts = judge.judge(batch);
+    std::vector<Verdict> said;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!verdicts[i].fails) continue;
+      failing.append(batch, i);
+      said.push_back(verdicts[i]);
+    }
+    ASSERT_GT(said.size(), 0u) << overridden;
+    const std::string name = std::string(overridden).substr(0, std::string(overridden).find('='));
+    for (const std::string& cause : causes.find(failing, said)) EXPECT_EQ(cause, name);
+    EXPECT_NE(causes.detail(name).find(" against "), std::string::npos);
+  }
+}
+
+TEST(Causes, OfScalarOperationsAreChangesOfTheOp) {
+  struct Example {
+    const char* op;
+    const char* other;  ///< op whose result the deviating unit gives
+    uint64_t operand;
+    const char* cause;
+  };
+  for (const Example& e : {Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 round=toward_zero", 0x3f803fff, "rounding"},
+                           Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 ftz=1", 0x33800000, "subnormals"},
+                           Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 saturate=1", 0x7f7fffff, "saturation"}}) {
+    size_t column;
+    const Result<Op> op = parse_op(e.op, column), other = parse_op(e.other, column);
+    ASSERT_TRUE(op && other) << e.op << ", " << e.other;
+    const OpVariants variants(*op, registry());
+    Batch asked(*op), given(*other);
+    for (Batch* batch : {&asked, &given}) {
+      batch->resize(1);
+      batch->inputs()[0].set(0, 0, e.operand);
+    }
+    Outcomes first, second;
+    (*registry().bind("ieee", *op))->run(asked, first);
+    (*registry().bind("ieee", *other))->run(given, second);
+    EXPECT_EQ(variants.name(asked, 0, first, second), e.cause) << e.other;
+    EXPECT_EQ(variants.name(asked, 0, second, first), e.cause) << e.other;
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz
