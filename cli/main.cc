@@ -79,6 +79,9 @@ int main(int argc, char** argv) {
   add_fuzz(app, status);
   add_campaign(app, status);
   add_campaign_worker(app, status);
+  add_findings(app, status);
+  add_merge(app, status);
+  add_promote(app, status);
   add_bench(app, status);
   try {
     if (argc > 1 && argv[1][0] != '-') {
