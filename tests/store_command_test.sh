@@ -148,6 +148,9 @@ expect "with its note" has out "as published"
 good findings tuesday.store --set "$(id_of truncation)=known"
 good findings tuesday.store --json --show "$(id_of truncation)"
 expect "the note stays where none is given" has out '"note": "as published"'
+python3 -c 'import sqlite3, sys; db = sqlite3.connect("tuesday.store"); db.execute("UPDATE buckets SET last_seen = 1 << 40 WHERE id = ?", (sys.argv[1],)); db.commit()' "$(id_of scalar)"
+good findings tuesday.store --status fixed
+expect "what came after it was called fixed" has out "fixed, seen again"
 bad "no bucket 'ffffffffff'" findings tuesday.store --set "$(id_of truncation)=new" --set ffffffffff=known
 bad "'well' is none of new, known, expected, fixed" findings tuesday.store --set "$(id_of truncation)=well"
 bad "--set takes ID=known" findings tuesday.store --set "$(id_of truncation)"
