@@ -352,9 +352,14 @@ TEST(StoreSurvival, AFileThatMayNotGrowKeepsWhatItHas) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1000000, 1000000};
     setrlimit(RLIMIT_FSIZE, &limit);
-    return fill_up(folder / "a.store");
+    const std::string text = fill_up(folder / "a.store");
+    const rlimit nothing{0, 0};
+    setrlimit(RLIMIT_FSIZE, &nothing);
+    return text + "|" + error_of_opening(folder / "new.store", Access::write);
   });
-  EXPECT_EQ(said, (folder / "a.store") + ": the disk is full or refuses writes; nothing was changed: free space and try again|whole");
+  const std::string full = ": the disk is full or refuses writes; nothing was changed: free space and try again";
+  EXPECT_EQ(said, (folder / "a.store") + full + "|whole|" + (folder / "new.store") + full);
+  EXPECT_FALSE(fs::exists(folder / "new.store"));
   EXPECT_EQ(Store(folder / "a.store", Access::write).buckets().size() % 3, 0u);
 }
 

@@ -122,7 +122,10 @@ TEST(Store, ADecisionSurvivesTriageAndTheLaterOfTwoWins) {
     store->add(some_bucket(1), "c");
   }
   mine.set_status(id, BucketStatus::known, "mine", 5000);
-  mine.add(some_bucket(1), "c");
+  Bucket again = some_bucket(1);
+  again.status = BucketStatus::fixed;  // only set_status decides
+  again.status_set = 9000;
+  mine.add(again, "c");
   mine.merge_from(theirs);
   EXPECT_EQ(mine.find(id).status, BucketStatus::known) << "over new, by triage and by merge";
   theirs.set_status(id, BucketStatus::fixed, "theirs", 5001);

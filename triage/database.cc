@@ -34,11 +34,6 @@ std::string damaged(const std::string& detail) {
   return "the store is damaged (" + detail + "); nothing was changed: restore a copy of it, or merge the stores that went into it again";
 }
 
-std::string newer(int version, const DatabaseKind& kind) {
-  return "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name + ", this one knows up to " +
-         std::to_string(kind.newest_version()) + "); nothing was changed: use that mmafuzz";
-}
-
 std::string foreign(const DatabaseKind& kind) { return std::string("not a ") + kind.name + "; nothing was changed: give another file name"; }
 
 constexpr int header_bytes = 100;
@@ -69,9 +64,6 @@ void check_header(const std::string& path, const DatabaseKind& kind) {
     return value;
   };
   if (!whole || std::memcmp(header.data(), "SQLite format 3", 16) != 0) refuse(path, foreign(kind) + " (or its header is damaged)");
-  const uint32_t application_id = number(68), version = number(60);
-  if (application_id != kind.application_id) refuse(path, foreign(kind));
-  if (version > static_cast<uint32_t>(kind.newest_version())) refuse(path, newer(static_cast<int>(version), kind));
   const uint32_t page_size = number(16) >> 16 == 1 ? 65536 : number(16) >> 16;
   const uintmax_t pages = number(28), size = size_of(path);
   if (!has_pending_writes(path) && pages * page_size > size)
@@ -143,7 +135,9 @@ void Database::check(const DatabaseKind& kind) const {
   const int64_t version = number("PRAGMA user_version");
   const bool ours = number("PRAGMA application_id") == static_cast<int32_t>(kind.application_id);
   if (!ours && (version != 0 || number("SELECT count(*) FROM sqlite_master") != 0)) refuse(path_, foreign(kind));
-  if (version > kind.newest_version()) refuse(path_, newer(static_cast<int>(version), kind));
+  if (version > kind.newest_version())
+    refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name + ", this one knows up to " +
+                      std::to_string(kind.newest_version()) + "); nothing was changed: use that mmafuzz");
   Statement quick_check(*this, "PRAGMA quick_check(1)");
   if (quick_check.next() && quick_check.text(0) != "ok") {
     std::string first_line = quick_check.text(0);
