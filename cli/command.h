@@ -44,6 +44,9 @@ void add_campaign(CLI::App& app, int& status);
 void add_campaign_worker(CLI::App& app, int& status);  ///< hidden: one worker process of a campaign
 void add_minimize(CLI::App& app, int& status);
 void add_triage(CLI::App& app, int& status);
+void add_findings(CLI::App& app, int& status);
+void add_merge(CLI::App& app, int& status);
+void add_promote(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_bench_discriminate(CLI::App& bench, int& status);
 

@@ -81,6 +81,9 @@ int main(int argc, char** argv) {
   add_campaign_worker(app, status);
   add_triage(app, status);
   add_minimize(app, status);
+  add_findings(app, status);
+  add_merge(app, status);
+  add_promote(app, status);
   add_bench(app, status);
   try {
     if (argc > 1 && argv[1][0] != '-') {

@@ -30,6 +30,7 @@ struct Bucket {
   uint64_t addends = 0;  ///< nonzero addends of the witness (dot), nonzero operands (others)
   BucketStatus status = BucketStatus::new_bucket;
   std::string note;  ///< a person's
+  int64_t status_set = 0;  ///< when a person set the status, seconds since 1970, UTC; 0: nobody did
 
   /// The greppable line with the cause: "mmafuzz: divergence equal dot.f32.f16.f16.f32 model:... exact normal fraction_bits".
   std::string line() const { return key.to_string() + " " + cause; }

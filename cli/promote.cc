@@ -1,0 +1,121 @@
+// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit gives today, which `mmafuzz check` holds
+// it to from then on.
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "cli/run_files.h"
+#include "triage/replace_file.h"
+#include "triage/store.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+/// Units that exist on one machine only: a file there, or its devices.
+bool of_this_machine(const std::string& unit) {
+  for (const char* prefix : {"plugin:", "recorded:", "cuda:", "cpu:"})
+    if (unit.starts_with(prefix)) return true;
+  return false;
+}
+
+std::vector<std::string> units_for_everywhere(const Bucket& bucket, bool leave_out) {
+  std::vector<std::string> kept;
+  for (const std::string& unit : bucket.key.units) {
+    if (!of_this_machine(unit)) {
+      kept.push_back(unit);
+    } else if (!leave_out) {
+      throw BadInput("bucket " + bucket.id() + ": " + unit + " is of this machine, a regression runs on every one; --leave-out promotes it without");
+    }
+  }
+  if (kept.empty()) throw BadInput("bucket " + bucket.id() + ": every unit is of this machine (" + bucket.key.units[0] + "): nothing to replay elsewhere");
+  return kept;
+}
+
+/// The fuzz target that looks at such a case.
+std::string target_of(const Bucket& bucket, OpKind kind) {
+  if (kind == OpKind::convert) return "convert";
+  if (kind == OpKind::scalar) return "scalar";
+  if (kind == OpKind::gemm) throw BadInput("bucket " + bucket.id() + ": no target replays a gemm");
+  if (bucket.key.property.starts_with("monotone_")) return "dot_monotone";
+  return bucket.key.property == "equal" || bucket.key.property == "equals_model" ? "dot_models" : "dot_metamorphic";
+}
+
+std::string comment(const std::string& text) {
+  std::string lines = "# ";
+  for (const char c : text) lines += c == '\n' ? std::string("\n# ") : std::string(1, c);
+  return lines + "\n";
+}
+
+struct Regression {
+  std::string target, text;
+};
+
+Regression regression_of(const Bucket& bucket, bool leave_out) {
+  if (bucket.witness.empty()) throw BadInput("bucket " + bucket.id() + " has no witness");
+  Regression regression;
+  std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
+  if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
+  text += comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what each unit gives.");
+  text += "property " + bucket.key.property;
+  for (const std::string& unit : bucket.key.units) text += " " + unit;
+  text += "\n";
+  for (const std::string& name : units_for_everywhere(bucket, leave_out)) {
+    text += "unit " + name + "\n";
+    CaseReader reader("witness of bucket " + bucket.id(), bucket.witness);
+    CaseBlock block;
+    std::string op;
+    while (reader.next(block, 4096)) {
+      regression.target = target_of(bucket, block.batch.op().kind);
+      Outcomes outcomes;
+      bind_or_fail(name, block.batch.op())->run(block.batch, outcomes);
+      if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";
+      for (size_t i = 0; i < block.batch.size(); ++i) {
+        if (!outcomes.has_answer(i)) throw BadInput("bucket " + bucket.id() + ": " + name + " has no answer for its witness");
+        text += case_line(block.batch, i, &outcomes) + "\n";
+      }
+    }
+    if (reader.error()) throw BadInput(reader.error()->to_string());
+  }
+  if (regression.target.empty()) throw BadInput("the witness of bucket " + bucket.id() + " has no case");
+  regression.text = text;
+  return regression;
+}
+
+}  // namespace
+
+void add_promote(CLI::App& app, int& status) {
+  struct Options {
+    std::string store, corpus = "corpus";
+    std::vector<std::string> ids;
+    bool leave_out = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
+  sub->add_option("store", options->store, "store file")->required();
+  sub->add_option("ids", options->ids, "ids of buckets, or the beginnings of them")->required();
+  sub->add_option("--corpus", options->corpus, "folder of corpora; the file is TARGET/regressions/ID.cases in it")->capture_default_str();
+  sub->add_flag("--leave-out", options->leave_out, "promote without units that only this machine has (plugins, recordings, devices)");
+  sub->footer("Example: mmafuzz promote night.store 3f2a9 --corpus corpus");
+  sub->callback([options, &status] {
+    namespace fs = std::filesystem;
+    const Store store(options->store, Access::read);
+    if (!fs::is_directory(options->corpus)) throw BadInput(options->corpus + " is no folder: name the corpus with --corpus");
+    std::vector<std::pair<std::string, Regression>> regressions;  // all are made before one is written
+    for (const std::string& id : options->ids) {
+      const Bucket bucket = store.find(id);
+      regressions.emplace_back(bucket.id(), regression_of(bucket, options->leave_out));
+    }
+    for (const auto& [id, regression] : regressions) {
+      const fs::path folder = fs::path(options->corpus) / regression.target / "regressions";
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error) throw BadInput(folder.string() + ": cannot be created: " + error.message());
+      const std::string file = (folder / (id + ".cases")).string();
+      replace_file_if_other(file, regression.text);
+      fmt::print("{}\n", file);
+    }
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

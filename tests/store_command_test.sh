@@ -1,0 +1,239 @@
+#!/bin/bash
+# findings, merge and promote as a user types them, and what replays the promoted. MMAFUZZ names the binary. The stores are
+# made by SQL as docs/store.md describes them, not by our own code. Prints each expectation that fails; ends with "N passed, N failed".
+set -u
+
+: "${MMAFUZZ:?set MMAFUZZ to the mmafuzz binary}"
+MMAFUZZ=$(realpath "$MMAFUZZ")
+regressions=$(realpath "$(dirname "$0")/regressions.sh")
+work=$(mktemp -d "${TMPDIR:-/tmp}/store_command_test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+passed=0
+failed=0
+command=""
+code=0
+
+# expect DESCRIPTION CONDITION...: counts one expectation about the last run.
+expect() {
+  local what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  command: %s\n  exit code %s\n  stdout: %s\n  stderr: %s\n' "$what" "$command" "$code" \
+      "$(head -c 1500 out)" "$(head -c 600 err)"
+  fi
+}
+run() {
+  command="mmafuzz $*"
+  "$MMAFUZZ" "$@" >out 2>err </dev/null
+  code=$?
+}
+is_empty() { [ ! -s "$1" ]; }
+has() { grep -qF -- "$2" "$1"; }
+lacks() { ! has "$@"; }
+ends_with() { [ "$code" -eq "$1" ]; }
+same() { [ "$1" = "$2" ]; }
+good() {
+  run "$@"
+  expect "exit code 0" ends_with 0
+  expect "nothing on standard error" is_empty err
+}
+# bad TEXT ARGUMENTS...: exit code 2, nothing on standard output, one line on standard error that holds TEXT.
+bad() {
+  local text=$1
+  shift
+  run "$@"
+  expect "exit code 2" ends_with 2
+  expect "one line on standard error" [ "$(wc -l <err)" -eq 1 ]
+  expect "the message holds '$text'" has err "$text"
+  expect "nothing on standard output" is_empty out
+}
+ids() { python3 -c 'import json, sys; print(" ".join(b["id"] for b in json.load(open("out"))))'; }
+id_of() { python3 ids.py "$1"; }
+
+cat >make_stores.py <<'END'
+# Stores as docs/store.md describes them, version 2; ids by their definition there.
+import re, sqlite3, sys
+
+def bucket_id(line):
+    value = 0xCBF29CE484222325
+    for byte in line.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"[:10]
+
+def tables(document):  # the SQL that stands in docs/store.md
+    return "".join(re.findall(r"```sql\n(.*?)```", open(document).read(), re.S))
+
+volta, hopper = "model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
+dot = "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4\n"
+fma = "op scalar fma format=fp32 round=nearest_even\n"
+BUCKETS = [  # name, property, op, first, second, class, cause, severity, witness, status
+    ("truncation", "equal", "dot.f32.f16.f16.f32", volta, hopper, "normal", "fraction_bits", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("fasi", "monotone_in_c", "dot.f32.f16.f16.f32", volta, "", "normal", "fraction_bits", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3c00 3c00 3c00 3c00 | 0001 0001 0001 0001 | 3f7fffff\n3c00 3c00 3c00 3c00 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("split", "split_k", "dot.f32.f16.f16.f32", volta, "", "normal", "block", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "known"),
+    ("scalar", "equal", "scalar.fma.f32", "exact", "ieee", "normal", "unexplained", "semantic",
+     "mmafuzz-cases 1\n" + fma + "3f800001 3f800001 bf800002\n", "new"),
+    ("convert", "equal", "convert.f16.f32", "exact", "ieee", "flags", "rounding", "contract",
+     "mmafuzz-cases 1\nop convert from=fp32 to=fp16 round=nearest_even\n3f801fff\n", "new"),
+    ("plugin", "equals_model", "dot.f32.f16.f16.f32", "plugin:/here/only.so", volta, "normal", "unexplained", "contract",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("lonely", "sign_symmetry", "dot.f32.f16.f16.f32", "recorded:mine.cases", "", "normal", "unexplained", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("empty", "equal", "dot.f32.f16.f16.f32", "exact", volta, "overflow", "block", "semantic", "", "new"),
+]
+
+def line_of(b):
+    return " ".join(x for x in ["mmafuzz: divergence", *b[1:6], b[6]] if x)
+
+def make(path, campaign, names, count):
+    db = sqlite3.connect(path)
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=2; PRAGMA journal_mode=WAL;")
+    db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0')", (campaign,))
+    for b in BUCKETS:
+        if b[0] in names:
+            i = bucket_id(line_of(b))
+            db.execute("INSERT INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, "
+                       "last_seen, seed, command, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,'in words',?,1000,2000,7,'mmafuzz x',?,4,?,?)",
+                       (i, *b[1:7], b[7], b[8], b[9], 0 if b[9] == "new" else 1500))
+            db.execute("INSERT INTO counts VALUES(?, ?, ?)", (i, campaign, count))
+    db.commit()
+    db.close()
+
+if __name__ == "__main__":
+    all_names = [b[0] for b in BUCKETS]
+    make("monday.store", "m", all_names[:4], 10)
+    make("tuesday.store", "t", all_names, 5)
+    open("ids.py", "w").write("import sys\nprint(%r[sys.argv[1]])\n" % {b[0]: bucket_id(line_of(b)) for b in BUCKETS})
+END
+python3 make_stores.py "$(dirname "$regressions")/../docs/store.md" || exit 1
+
+# ---- findings ----
+good findings tuesday.store
+expect "a header of the columns" has out "id          severity  status  count  addends  property"
+expect "contract and unexplained first" has <(sed -n 2p out) "$(id_of plugin)  contract"
+expect "then contract" has <(sed -n 3p out) "$(id_of convert)  contract"
+expect "then what is unexplained" has <(sed -n 4,5p out) "$(id_of scalar)  semantic"
+expect "how many" has out "8 buckets"
+good findings tuesday.store --json
+expect "JSON of all" same "$(ids | wc -w)" 8
+good findings tuesday.store --json --severity contract --cause 'un*'
+expect "filters add up" same "$(ids)" "$(id_of plugin)"
+good findings tuesday.store --json --unit 'recorded:*'
+expect "by unit" same "$(ids)" "$(id_of lonely)"
+good findings tuesday.store --json --op 'convert.*'
+expect "by op" same "$(ids)" "$(id_of convert)"
+good findings tuesday.store --json --status known
+expect "by status" same "$(ids)" "$(id_of split)"
+good findings tuesday.store --status fixed
+expect "none is no error" has out "0 buckets"
+truncation=$(id_of truncation)
+good findings tuesday.store --show "${truncation:0:7}"
+expect "its line" has out "mmafuzz: divergence equal dot.f32.f16.f16.f32 model:volta/"
+expect "its cause in words" has out "in words"
+expect "its witness" has out "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000"
+good findings tuesday.store --json --show "$(id_of truncation)"
+expect "the count" has out '"count": 5'
+good findings tuesday.store --set "$(id_of truncation)=expected" --set "$(id_of scalar)=fixed" --note "as published"
+expect "what was set" has out "$(id_of truncation) expected"
+good findings tuesday.store --show "$(id_of truncation)"
+expect "it is kept" has out "expected, set 20"
+expect "with its note" has out "as published"
+good findings tuesday.store --set "$(id_of truncation)=known"
+good findings tuesday.store --json --show "$(id_of truncation)"
+expect "the note stays where none is given" has out '"note": "as published"'
+python3 -c 'import sqlite3, sys; db = sqlite3.connect("tuesday.store"); db.execute("UPDATE buckets SET last_seen = 1 << 40 WHERE id = ?", (sys.argv[1],)); db.commit()' "$(id_of scalar)"
+good findings tuesday.store --status fixed
+expect "what came after it was called fixed" has out "fixed, seen again"
+bad "no bucket 'ffffffffff'" findings tuesday.store --set "$(id_of truncation)=new" --set ffffffffff=known
+bad "'well' is none of new, known, expected, fixed" findings tuesday.store --set "$(id_of truncation)=well"
+bad "--set takes ID=known" findings tuesday.store --set "$(id_of truncation)"
+good findings tuesday.store --json --status known
+expect "a list of settings is set as a whole or not at all" has out "$(id_of truncation)"
+bad "'grave' is none of contract, accuracy, semantic" findings tuesday.store --severity grave
+bad "none.store: no such store" findings none.store
+bad "none.store: no such store" findings none.store --set "x=known"
+expect "and none is made" [ ! -e none.store ]
+bad "not a mmafuzz store" findings make_stores.py
+bad "store is required" findings
+bad "requires --set" findings tuesday.store --note x
+
+# ---- merge ----
+good merge all.store monday.store tuesday.store
+expect "the sum" has out "all.store: 8 buckets (8 more) of 2 campaigns (2 more)"
+good merge all.store tuesday.store monday.store all.store
+expect "nothing twice" has out "all.store: 8 buckets (0 more) of 2 campaigns (0 more)"
+good findings all.store --json --show "$(id_of truncation)"
+expect "counts of both campaigns" has out '"count": 15'
+expect "a decision wins over new" has out '"status": "known"'
+expect "witnesses lie beside" cmp -s "witnesses/$(id_of convert).cases" <(printf 'mmafuzz-cases 1\nop convert from=fp32 to=fp16 round=nearest_even\n3f801fff\n')
+expect "one for each" same "$(ls witnesses | wc -l)" 7
+bad "none.store: no such store" merge new.store monday.store none.store
+expect "a wrong name creates nothing" [ ! -e new.store ]
+cp all.store before
+bad "not a mmafuzz store" merge all.store monday.store make_stores.py
+expect "or changes anything" cmp -s all.store before
+bad "from is required" merge all.store
+
+# ---- promote ----
+mkdir corpus
+for name in truncation fasi split scalar convert; do good promote all.store "$(id_of $name)" --corpus corpus; done
+regression="corpus/dot_models/regressions/$(id_of truncation).cases"
+cat >expected <<'END'
+mmafuzz-cases 1
+# mmafuzz: divergence equal dot.f32.f16.f16.f32 model:volta/mma.m8n8k4.f32.f16.f16.f32 model:hopper/mma.m16n8k16.f32.f16.f16.f32 normal fraction_bits
+# cause: in words
+# bucket ID, semantic. Below: what each unit gives.
+property equal model:volta/mma.m8n8k4.f32.f16.f16.f32 model:hopper/mma.m16n8k16.f32.f16.f16.f32
+unit model:volta/mma.m8n8k4.f32.f16.f16.f32
+op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
+3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000 | 3f800000
+unit model:hopper/mma.m16n8k16.f32.f16.f16.f32
+op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
+3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000 | 3f800001
+END
+sed -i "s/bucket ID/bucket $(id_of truncation)/" expected
+expect "the results that Fasi et al. saw, and the key" cmp -s expected "$regression"
+expect "a pair of cases" same "$(grep -c '^3c00' "corpus/dot_monotone/regressions/$(id_of fasi).cases")" 2
+expect "by target" [ -e "corpus/dot_metamorphic/regressions/$(id_of split).cases" ]
+expect "by target" [ -e "corpus/scalar/regressions/$(id_of scalar).cases" ]
+expect "flags of conversions" has "corpus/convert/regressions/$(id_of convert).cases" "3f801fff | 3c01 | 01"
+bad "plugin:/here/only.so is of this machine" promote all.store "$(id_of plugin)" --corpus corpus
+good promote all.store "$(id_of plugin)" --corpus corpus --leave-out
+expect "the model's result remains" has "corpus/dot_models/regressions/$(id_of plugin).cases" "| 3f800000 | 3f800000"
+expect "the plugin is no unit there" lacks "corpus/dot_models/regressions/$(id_of plugin).cases" "unit plugin:"
+bad "every unit is of this machine (recorded:mine.cases)" promote all.store "$(id_of lonely)" --corpus corpus --leave-out
+bad "has no witness" promote all.store "$(id_of empty)" --corpus corpus
+bad "no bucket 'ffffffffff'" promote all.store "$(id_of truncation)" ffffffffff --corpus corpus
+bad "nowhere is no folder" promote all.store "$(id_of truncation)" --corpus nowhere
+good check corpus/*/regressions/*.cases
+
+# ---- replaying ----
+replay() {
+  command="regressions.sh $*"
+  bash "$regressions" "$MMAFUZZ" "$1" >out 2>err
+  code=$?
+}
+replay corpus
+expect "unchanged results are exit code 0" ends_with 0
+expect "all files" has out "10 cases, 0 mismatches"
+sed -i 's/| 3f800001$/| 3f800002/' "$regression"
+replay corpus
+expect "a changed result is exit code 1" ends_with 1
+expect "it names the bucket" has out "# mmafuzz: divergence equal dot.f32.f16.f16.f32 model:volta/mma.m8n8k4.f32.f16.f16.f32 model:hopper/"
+expect "by its id" has out "# bucket $(id_of truncation)"
+expect "both results" has out "expected 3f800002, model:hopper/mma.m16n8k16.f32.f16.f16.f32 gives 3f800001"
+expect "and explains" has out "truncated fused sum"
+expect "on both units" same "$(grep -c 'greatest exponent' out)" 2
+mkdir nothing
+replay nothing
+expect "without any it is skipped" ends_with 77
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
