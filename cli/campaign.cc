@@ -13,6 +13,7 @@
 #include "cli/campaign_minimize.h"
 #include "cli/campaign_run.h"
 #include "cli/campaign_summary.h"
+#include "cli/campaign_triage.h"
 #include "cli/command.h"
 
 namespace mmafuzz::cli {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 struct Options {
   CampaignSettings settings;
   std::string time, out;
-  bool resume = false, json = false, verbose = false, minimize = false;
+  bool resume = false, json = false, verbose = false, minimize = false, triage = true;
 };
 
 /// "90", "90s", "15m", "8h", "1.5h": seconds.
@@ -129,6 +130,8 @@ int run(Options options, const CLI::App& call) {
   Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
                          settings.cases ? 0 : worker_seconds});
 
+  if (settings.uuid.empty()) set_identity(settings);
+
   make_folder(options.out);
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
@@ -141,6 +144,10 @@ int run(Options options, const CLI::App& call) {
   if (options.minimize) {
     const MinimizedCorpus sizes = minimize_corpora(campaign.plan(), settings.units, options.out);
     fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before, options.out);
+  }
+  if (options.triage) {
+    const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, 0});
+    fmt::print(stderr, "mmafuzz: {} divergences in {} buckets: {}\n", outcome.divergences, outcome.buckets.size(), outcome.store);
   }
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
@@ -176,6 +183,7 @@ void add_campaign(CLI::App& app, int& status) {
   sub->add_option("--stop-on", settings.stop_on, "end at the first finding: contract, new, or never (default)")
       ->check(CLI::IsMember({"contract", "new", "never"}));
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
+  sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
   sub->add_flag("--json", options->json, "print one JSON object at the end; findings go to standard error as they come");
   sub->footer("Divergences never stop a worker: they are recorded first and printed then; a killed campaign loses none. --resume alone runs\n"

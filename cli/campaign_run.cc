@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 
 namespace mmafuzz::cli {
 namespace {
@@ -246,6 +247,13 @@ CampaignView Campaign::view() const {
   return view;
 }
 
+/// A line for plots over time: second, cases, bins, findings.
+void Campaign::sample() const {
+  const CampaignView at = view();
+  std::ofstream file(folder_ + "/samples.tsv", std::ios::app);
+  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, at.fresh.sum() + at.known.sum());
+}
+
 void Campaign::run() {
   const sigset_t set = watched_signals();
   sigset_t before;
@@ -267,11 +275,13 @@ void Campaign::run() {
     }
     if (at >= next_save) {
       next_save = at + save_interval;
+      sample();
       save(snapshot(), folder_ + "/progress.json");
     }
   }
   stop_all();
   follow();
+  sample();
   progress_.elapsed = elapsed();
   save(progress_, folder_ + "/progress.json");
   panel_.show(view(), true);

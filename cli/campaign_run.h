@@ -51,6 +51,7 @@ class Campaign {
   void note_bins(Running& worker);
   void stop_all();
   void wait(double seconds);
+  void sample() const;
   CampaignView view() const;
   CampaignProgress snapshot() const;
 

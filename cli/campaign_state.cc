@@ -1,17 +1,26 @@
 #include "cli/campaign_state.h"
 
+#include <fmt/core.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <stdexcept>
+#include <thread>
+
+#include "cli/command.h"
 
 namespace mmafuzz::cli {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders, seed, cases, memory_mb,
-                                                fail_on, stop_on)
+                                                fail_on, stop_on, uuid, command, machine, version, started)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 
@@ -29,6 +38,39 @@ T load(const std::string& file) {
 }
 
 }  // namespace
+
+namespace {
+
+/// This process's command as a shell takes it.
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) {
+    const bool plain = !word.empty() && word.find_first_of(" *?'\"$&;|<>()[]\\") == std::string::npos;
+    text += (text.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  return text;
+}
+
+}  // namespace
+
+void set_identity(CampaignSettings& settings) {
+  std::random_device random;
+  for (int i = 0; i < 4; ++i) settings.uuid += fmt::format("{:08x}", random());
+  settings.started = std::time(nullptr);
+  settings.command = own_command();
+  settings.version = tool_version;
+  utsname system = {};
+  uname(&system);
+  std::string processor = system.machine;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    processor = line.substr(line.find(':') + 2);
+    break;
+  }
+  settings.machine = fmt::format("{}, {} cores, {} {}", processor, std::max(1u, std::thread::hardware_concurrency()), system.sysname, system.release);
+}
 
 void replace_file(const std::string& file, const std::string& text) {
   const std::string temporary = file + ".new";

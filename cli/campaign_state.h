@@ -14,7 +14,13 @@ struct CampaignSettings {
   std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;
   uint64_t seed = 1, cases = 0, memory_mb = 2048;
   std::string fail_on = "contract", stop_on = "never";
+  // What names the campaign in stores; set when it begins.
+  std::string uuid, command, machine, version;
+  int64_t started = 0;  ///< seconds since 1970, UTC
 };
+
+/// Gives a campaign that begins its name and its circumstances.
+void set_identity(CampaignSettings& settings);
 
 /// What one assignment did so far.
 struct ShareProgress {

@@ -13,6 +13,8 @@ inline constexpr int exit_ok = 0;
 inline constexpr int exit_divergence = 1;
 inline constexpr int exit_bad_input = 2;
 
+inline constexpr char tool_version[] = "0.1.0";
+
 /// A wrong call or input; main prints it on one line and exits with 2.
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -68,7 +68,7 @@ CLI::Validator unsigned_number() {
 int main(int argc, char** argv) {
   using namespace mmafuzz::cli;
   CLI::App app{"mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models"};
-  app.set_version_flag("--version", "mmafuzz 0.1.0");
+  app.set_version_flag("--version", std::string("mmafuzz ") + tool_version);
   app.require_subcommand(1);
   app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong.");
   int status = exit_ok;
