@@ -285,9 +285,8 @@ expect "the neighbours in the format" has out "lower        3eaaaaaa"
 expect "and the decision between them" has out "nearest_even: above the midpoint, so the upper neighbour"
 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,${hopper}?fraction_bits=23"
 expect "no colour in a file" lacks out "$(printf '\033')"
-expect "units below each other where the output is narrow" lines_of out "^  = 3f8"
 COLUMNS=180 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,${hopper}?fraction_bits=23"
-expect "units side by side where it is wide" has out "= 3f800000  0x1p+0 = 1  error -0.75 ulp .*= 3f800000"
+expect "units side by side where it is wide" grep -q "^$hopper  .*$hopper?fraction_bits=23" out
 bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file, or --op and --case" explain
 bad_call "--case needs --op" explain --case '3c00'

@@ -51,14 +51,13 @@ void write_significand(const Addend& t, ExplainedAddend& out) {
 /// What fell off an addend: the exact magnitude less what was kept. A floor keeps more of a negative addend than it has; then
 /// the bits below the grid are shown.
 void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
-  constexpr int longest = 160;
   const int width = step.unit_exponent - t.exponent;  // digits below the grid
   const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
   uint64_t rest = width > 0 && width < 64 ? t.significand & low_mask(width) : t.significand;
   if (kept <= t.significand) rest = t.significand - kept;
   const int digits = std::max(width, fast_bit_length(rest));
   out.fallen_top = t.exponent + digits - 1;
-  out.fallen = bits_text(rest, digits).substr(0, longest);
+  out.fallen = bits_text(rest, digits);
   out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
 }
 
