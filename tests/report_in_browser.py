@@ -15,6 +15,7 @@ WIDTHS = (400, 1400)
 SCHEMES = ("light", "dark")
 CANARY = "<script>console.error('canary')</script>"  # a console message that must be seen, or the check sees nothing
 PROBE = """<script>addEventListener('load', () => {
+  for (const d of document.querySelectorAll('details')) d.open = true;
   const wide = [], inside = e => e && (['auto', 'scroll'].includes(getComputedStyle(e).overflowX) || inside(e.parentElement));
   for (const e of document.querySelectorAll('main, main *')) {
     if (e.closest('svg') || inside(e)) continue;
@@ -26,7 +27,6 @@ PROBE = """<script>addEventListener('load', () => {
     const svg = t.closest('svg').getBoundingClientRect(), box = t.getBoundingClientRect();
     if (box.width && (box.right > svg.right + 1 || box.left < svg.left - 1)) wide.push('svg text ' + t.textContent.slice(0, 60));
   }
-  for (const d of document.querySelectorAll('details')) d.open = true;
   const root = document.documentElement;
   if (root.scrollWidth > innerWidth + 1) wide.push('page ' + root.scrollWidth);
   const loaded = performance.getEntriesByType('resource').map(r => r.name).filter(n => !n.startsWith('data:'));

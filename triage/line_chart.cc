@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr double width = 600, height = 260, plot_left = 70, plot_right = 580, plot_top = 40, plot_bottom = 215;
+constexpr double width = 600, height = 260, plot_left = 70, plot_right = 560, plot_top = 40, plot_bottom = 215;
 constexpr size_t most_points = 200;
 constexpr int colours = 8;  ///< --line0 to --line7 of the page
 

@@ -36,6 +36,9 @@ pre{line-height:1.4}
 .bucket header{display:flex;flex-wrap:wrap;gap:4px 12px;align-items:baseline}
 .bucket header b{font-size:1.05rem;overflow-wrap:anywhere}
 .bucket p{margin:.35em 0}
+.bucket .quiet{color:var(--quiet)}
+nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 1em}
+a{color:var(--semantic)}
 .pill{border:1px solid var(--edge);border-radius:99px;padding:0 9px;font-size:.82rem;color:var(--quiet)}
 summary{cursor:pointer;color:var(--semantic)}
 table{border-collapse:collapse;font-size:.86rem}
@@ -59,6 +62,8 @@ dt{color:var(--quiet)}dd{margin:0}
 <div class="tiles">
 {{#tiles}}<div class="tile"><b class="{{class}}">{{number}}</b>{{what}}</div>
 {{/tiles}}</div>
+<nav>{{#severities}}<a href="#{{severity}}">{{title}}</a>{{/severities}}{{#has_pairs}}<a href="#units">Units</a>{{/has_pairs}}{{#has_coverage}}<a href="#coverage">Coverage</a>{{/has_coverage}}
+{{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
 {{#left_out}}<p class="quiet">{{left_out}}</p>
 {{/left_out}}
 {{#severities}}<h2 class="{{severity}}" id="{{severity}}">{{title}}</h2>
