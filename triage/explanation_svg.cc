@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int digit = 8, row_height = 18, left = 8;
+constexpr int character = 8, digit = 9, row_height = 18, left = 8;  ///< pixels; digits stand wider, for the point between them
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56, grid_x = sign_x + 12;
 constexpr int widest_grid = 96;      ///< digits; units whose grids lie farther apart are not drawn on common columns
 constexpr size_t most_fallen = 32;   ///< digits shown of what fell off
@@ -42,7 +42,7 @@ class Drawing {
  public:
   void text(int x, const std::string& words, const std::string& attributes = "") {
     body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes, escaped(words));
-    width_ = std::max(width_, x + static_cast<int>(words.size() + 1) * digit);
+    width_ = std::max(width_, x + static_cast<int>(words.size() + 1) * character);
   }
   /// Digits in fixed columns, whatever the font.
   void digits(int x, const std::string& bits, const std::string& ink = "") {
@@ -50,6 +50,7 @@ class Drawing {
     std::string attributes = fmt::format("textLength=\"{}\" lengthAdjust=\"spacing\"", bits.size() * digit);
     if (!ink.empty()) attributes += " style=\"fill:" + ink + "\"";
     text(x, bits, attributes);
+    width_ = std::max(width_, x + static_cast<int>(bits.size()) * digit);
   }
   void line(int x, int from, int to, const std::string& ink) {
     body_ += fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" style=\"stroke:{3}\" stroke-dasharray=\"3 2\"/>", x, from, to, ink);
@@ -60,14 +61,14 @@ class Drawing {
     body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" style=\"fill:{}\"/>", x + width * position, y_, fallen_ink);
     width_ = std::max(width_, x + width + left);
   }
-  void dot(int x) { body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"1.3\"/>", x, y_ + 1); }
+  void point(int x) { body_ += fmt::format("<circle cx=\"{}.5\" cy=\"{}\" r=\"1.4\"/>", x - 1, y_); }
   void next_row(int height = row_height) { y_ += height; }
   int y() const { return y_; }
 
   std::string svg(const std::string& label) const {
     return fmt::format("<svg role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" "
                        "fill=\"currentColor\" font-family=\"ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\" font-size=\"13\">{3}</svg>",
-                       escaped(label), width_ + left, y_, body_);
+                       escaped(label), width_ + left, y_ - row_height, body_);
   }
 
  private:
@@ -80,7 +81,7 @@ void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedS
   const size_t carried = static_cast<size_t>(carries);
   drawing.digits(columns.x(top_of(step)), bits.substr(0, carried), carry_ink);
   drawing.digits(columns.x(top_of(step) - carries), bits.substr(carried));
-  drawing.dot(columns.x(step.greatest_exponent) + digit);
+  drawing.point(columns.x(step.greatest_exponent) + digit);
 }
 
 void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t, int sum_x) {

@@ -45,7 +45,8 @@ table{border-collapse:collapse;font-size:.86rem}
 th,td{padding:4px 8px;text-align:left;vertical-align:top}
 .heat td.cell,.heat th.number,td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 .heat td.cell{border:1px solid var(--edge);min-width:3.4em;text-align:center}
-.heat th{font-weight:500}.heat th.unit{white-space:nowrap;overflow-wrap:normal}
+.heat th{font-weight:500}.heat thead th{text-align:center}.heat th.unit{white-space:nowrap;overflow-wrap:normal}
+.scroll th,.scroll td{white-space:nowrap;overflow-wrap:normal}
 .bar{display:inline-block;width:110px;height:.7em;border-radius:3px;background:var(--edge);overflow:hidden}
 .bar i{display:block;height:100%;background:var(--good)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:14px}
@@ -83,8 +84,8 @@ dt{color:var(--quiet)}dd{margin:0}
 {{#has_pairs}}<h2 id="units">Units against units</h2>
 <p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies.</p>
 {{#matrices}}<h3>{{op}}</h3>
-<div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}</tr></thead><tbody>
-{{#rows}}<tr><th class="number">{{number}}</th><th class="unit mono">{{name}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}</tr>
+<div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<th></th></tr></thead><tbody>
+{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono">{{name}}</th></tr>
 {{/rows}}</tbody></table></div>
 {{/matrices}}{{/has_pairs}}
 {{#has_coverage}}<h2 id="coverage">Coverage</h2>

@@ -141,7 +141,7 @@ void add_coverage(const ReportData& data, PageData& page) {
 void add_charts(const ReportData& data, PageData& page) {
   if (data.samples.empty()) return;
   constexpr size_t most_lines = 40;
-  std::vector<ChartLine> buckets, bins, cases;
+  std::vector<ChartLine> buckets, bins;
   size_t unseen = 0;
   std::set<std::string> seen;
   for (const ReportSample& s : data.samples) {
@@ -151,19 +151,17 @@ void add_charts(const ReportData& data, PageData& page) {
         unseen += seen.insert(s.campaign).second;
         continue;
       }
-      for (auto* lines : {&buckets, &bins, &cases}) lines->push_back({s.campaign, {}});
+      for (auto* lines : {&buckets, &bins}) lines->push_back({s.campaign, {}});
       at = buckets.end() - 1;
     }
     const auto i = static_cast<size_t>(at - buckets.begin());
     buckets[i].points.emplace_back(s.elapsed, double(s.buckets));
     bins[i].points.emplace_back(s.elapsed, double(s.bins));
-    cases[i].points.emplace_back(s.elapsed, double(s.cases));
   }
   PageData time;
   List charts = list(), keys = list();
   charts.push_back(object({{"svg", line_chart("kinds of divergence", buckets)}}));
   charts.push_back(object({{"svg", line_chart("coverage bins", bins)}}));
-  charts.push_back(object({{"svg", line_chart("cases", cases)}}));
   for (size_t i = 0; i < buckets.size(); ++i) keys.push_back(object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
   if (unseen) keys.push_back(object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
   time.set("charts", charts);
