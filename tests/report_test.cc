@@ -163,6 +163,21 @@ TEST(Report, EightHundredBucketsStayBelowTwoMegabytes) {
   EXPECT_THAT(more, HasSubstr("of 5000 buckets are shown; mmafuzz findings lists all."));
 }
 
+TEST(Report, ManyUnitsAndOpsStayBelowTwoMegabytes) {
+  ReportData data = many_buckets(800);
+  for (int op = 0; op < 60; ++op)
+    for (int i = 0; i < 25; ++i) {
+      const std::string first = "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(i);
+      for (int j = 0; j < i; ++j)
+        data.pairs.push_back({"dot." + std::to_string(op), first, "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(j), 123456789, 12345678});
+      for (int bin = 0; bin < 1000; ++bin)
+        data.coverage.push_back({first, "dot." + std::to_string(op), "group" + std::to_string(bin % 15), "a.long.name.of.a.bin.with.many.classes." + std::to_string(bin), bin % 3 == 0});
+    }
+  const std::string page = html_report(data, registry());
+  EXPECT_LT(page.size(), 2000000u);
+  EXPECT_THAT(page, HasSubstr("the JSON report has them: dot."));
+}
+
 TEST(Report, JunitFailsOnContractsAlone) {
   ReportData data = campaign();
   for (Bucket& b : data.buckets) b.severity = Severity::semantic;

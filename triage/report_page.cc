@@ -85,9 +85,10 @@ dt{color:var(--quiet)}dd{margin:0}
 <p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies.</p>
 {{#matrices}}<h3>{{op}}</h3>
 <div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<th></th></tr></thead><tbody>
-{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono">{{name}}</th></tr>
+{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
 {{/rows}}</tbody></table></div>
-{{/matrices}}{{/has_pairs}}
+{{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
+{{/not_drawn}}{{/has_pairs}}
 {{#has_coverage}}<h2 id="coverage">Coverage</h2>
 <p class="quiet">Bins that were reached of those that are possible, summed over the units that the cases were looked at through.</p>
 <div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">possible</th><th></th></tr></thead><tbody>

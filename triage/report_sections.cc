@@ -73,27 +73,38 @@ void add_matrices(const ReportData& data, PageData& page) {
     sum.differing += pair.differing;
   }
   if (matrices.empty()) return;
+  constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
   List tables = list();
+  size_t cells_drawn = 0;
+  std::string left_out;
   for (const auto& [op, matrix] : matrices) {
+    const size_t count = matrix.units.size() * (matrix.units.size() - 1) / 2;
+    if (cells_drawn + count > most_cells) {
+      left_out += (left_out.empty() ? "" : ", ") + op;
+      continue;
+    }
+    cells_drawn += count;
     List rows = list(), columns = list();
     for (size_t i = 0; i < matrix.units.size(); ++i) {
       const std::string number = std::to_string(i + 1), &unit = matrix.units[i];
-      columns.push_back(object({{"number", number}, {"name", unit}}));
+      if (i + 1 < matrix.units.size()) columns.push_back(object({{"number", number}, {"name", unit}}));
       List cells = list();
-      for (const std::string& other : matrix.units) {
+      for (size_t j = 0; j < i; ++j) {
+        const std::string& other = matrix.units[j];
         const auto found = matrix.pairs.find(std::minmax(unit, other));
         if (found == matrix.pairs.end() || found->second.compared == 0) {
-          cells.push_back(object({{"share", other == unit ? "" : "-"}, {"title", other == unit ? unit : "not compared"}}));
+          cells.push_back(object({{"share", "-"}, {"title", "not compared"}}));
           continue;
         }
-        const auto& [compared, differing] = std::pair(found->second.compared, found->second.differing);
+        const uint64_t compared = found->second.compared, differing = found->second.differing;
         const double share = double(differing) / double(compared);
-        PageData cell = object({{"share", share_text(share)}, {"title", fmt::format("{} and {}: {} of {} cases differ", unit, other, counted(differing), counted(compared))}});
+        PageData cell = object({{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
         cells.push_back(cell);
       }
       PageData row = object({{"number", number}, {"name", unit}});
       row.set("cells", cells);
+      row.set("span", std::to_string(matrix.units.size() - i));
       rows.push_back(row);
     }
     PageData table = object({{"op", op}});
@@ -103,6 +114,7 @@ void add_matrices(const ReportData& data, PageData& page) {
   }
   PageData pairs;
   pairs.set("matrices", tables);
+  if (!left_out.empty()) pairs.set("not_drawn", left_out.substr(0, 4000));
   page.set("has_pairs", pairs);
 }
 
