@@ -42,6 +42,7 @@ void add_eval(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
 void add_fuzz(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
 void add_campaign(CLI::App& app, int& status);
 void add_campaign_worker(CLI::App& app, int& status);  ///< hidden: one worker process of a campaign
 void add_minimize(CLI::App& app, int& status);

@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   add_minimize(app, status);
   add_findings(app, status);
   add_merge(app, status);
+  add_report(app, status);
   add_promote(app, status);
   add_bench(app, status);
   try {

@@ -279,6 +279,14 @@ good explain scalar.cases --units ieee
 expect "scalar operations are explained" has out "= 28800000"
 good explain --op 'convert from=fp32 to=fp16' --case '3f801fff' --units ieee
 expect "conversions are explained, with flags" has out "flags 01"
+good explain --op 'scalar div format=fp32' --case '3f800000 40400000' --units ieee
+expect "an endless quotient is cut" has out "exact value  0.3333333333333333333333333..."
+expect "the neighbours in the format" has out "lower        3eaaaaaa"
+expect "and the decision between them" has out "nearest_even: above the midpoint, so the upper neighbour"
+good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,${hopper}?fraction_bits=23"
+expect "no colour in a file" lacks out "$(printf '\033')"
+COLUMNS=180 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,${hopper}?fraction_bits=23"
+expect "units side by side where it is wide" grep -q "^$hopper  .*$hopper?fraction_bits=23" out
 bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file, or --op and --case" explain
 bad_call "--case needs --op" explain --case '3c00'

@@ -196,45 +196,44 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   return {encode_representable(f, rounded.get()), flags};
 }
 
-MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
-  const Format& format = op.a;
-  Mpfr x(64), y(64), z(64), result(sum_precision);
+bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) {
+  Mpfr x(64), y(64), z(64);
   mpfr_ptr value[3] = {x.get(), y.get(), z.get()};
-  bool any_nan = false, signaling = false, subnormal = false;
   for (int i = 0; i < op.arity(); ++i) {
-    set_from_encoding(value[i], format, operands[i]);
-    any_nan |= mpfr_nan_p(value[i]) != 0;
-    signaling |= is_signaling(format, operands[i]);
-    subnormal |= is_subnormal(format, operands[i]);
-    if (op.flush_to_zero && is_subnormal(format, operands[i])) mpfr_set_zero(value[i], mpfr_signbit(value[i]) ? -1 : 1);
+    set_from_encoding(value[i], op.a, operands[i]);
+    if (op.flush_to_zero && is_subnormal(op.a, operands[i])) mpfr_set_zero(value[i], mpfr_signbit(value[i]) ? -1 : 1);
   }
   // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x - x.
   const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
-  uint8_t flags = 0;
-  bool truncated = false;
+  mpfr_clear_divby0();
   switch (op.scalar) {
-    case ScalarOperation::add: must_be_exact(mpfr_add(result.get(), x.get(), y.get(), direction)); break;
-    case ScalarOperation::sub: must_be_exact(mpfr_sub(result.get(), x.get(), y.get(), direction)); break;
-    case ScalarOperation::mul: must_be_exact(mpfr_mul(result.get(), x.get(), y.get(), direction)); break;
-    case ScalarOperation::fma: must_be_exact(mpfr_fma(result.get(), x.get(), y.get(), z.get(), direction)); break;
+    case ScalarOperation::add: must_be_exact(mpfr_add(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
+    case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
     case ScalarOperation::rcp:
     case ScalarOperation::div:
-    case ScalarOperation::sqrt: {
-      mpfr_set_prec(result.get(), 256);
-      mpfr_clear_divby0();
-      int ternary = 0;
-      if (op.scalar == ScalarOperation::sqrt) {
-        ternary = mpfr_sqrt(result.get(), x.get(), MPFR_RNDZ);
-      } else if (op.scalar == ScalarOperation::rcp) {
-        ternary = mpfr_ui_div(result.get(), 1, x.get(), MPFR_RNDZ);
-      } else {
-        ternary = mpfr_div(result.get(), x.get(), y.get(), MPFR_RNDZ);
-      }
-      truncated = ternary != 0;
-      if (mpfr_divby0_p()) flags |= flag::divide_by_zero;
-      break;
-    }
+    case ScalarOperation::sqrt:
+      mpfr_set_prec(result, 256);
+      if (op.scalar == ScalarOperation::sqrt) return mpfr_sqrt(result, x.get(), MPFR_RNDZ) != 0;
+      if (op.scalar == ScalarOperation::rcp) return mpfr_ui_div(result, 1, x.get(), MPFR_RNDZ) != 0;
+      return mpfr_div(result, x.get(), y.get(), MPFR_RNDZ) != 0;
   }
+  return false;
+}
+
+MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
+  const Format& format = op.a;
+  Mpfr operand(64), result(sum_precision);
+  bool any_nan = false, signaling = false, subnormal = false;
+  for (int i = 0; i < op.arity(); ++i) {
+    set_from_encoding(operand.get(), format, operands[i]);
+    any_nan |= mpfr_nan_p(operand.get()) != 0;
+    signaling |= is_signaling(format, operands[i]);
+    subnormal |= is_subnormal(format, operands[i]);
+  }
+  const bool truncated = mpfr_scalar_value(op, operands, result.get());
+  uint8_t flags = mpfr_divby0_p() ? flag::divide_by_zero : 0;
   if (mpfr_nan_p(result.get()) && !any_nan) flags |= flag::invalid;
   MpfrRounded r = round_mpfr(format, result.get(), op.rounding_rule(), truncated);
   if (op.flush_to_zero && is_subnormal(format, r.encoding)) {

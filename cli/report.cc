@@ -1,0 +1,40 @@
+// mmafuzz report: a findings store as one page for people, and as JUnit XML and JSON for machines.
+#include <fstream>
+
+#include "cli/command.h"
+#include "triage/report.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw BadInput(path + ": cannot be written; choose another file");
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& status) {
+  struct Options {
+    std::string store, html, junit, json;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML or JSON");
+  sub->add_option("store", options->store, "findings store")->required();
+  sub->add_option("-o,--output", options->html, "HTML page to write");
+  sub->add_option("--junit", options->junit, "JUnit XML file to write");
+  sub->add_option("--json", options->json, "JSON file to write");
+  sub->footer("Example: mmafuzz report findings.db -o report.html --junit report.xml");
+  sub->callback([options, &status] {
+    if (options->html.empty() && options->junit.empty() && options->json.empty()) throw BadInput("report needs an output: -o, --junit or --json");
+    const ReportData data = read_report_data(options->store);
+    if (!options->html.empty()) write_file(options->html, html_report(data, registry()));
+    if (!options->junit.empty()) write_file(options->junit, junit_report(data));
+    if (!options->json.empty()) write_file(options->json, json_report(data));
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,54 @@
+// Everything that a report shows, as plain data: filled from a findings store, or by a test.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "triage/bucket.h"
+
+namespace mmafuzz {
+
+struct ReportCampaign {
+  std::string uuid;
+  int64_t started = 0;  ///< seconds since 1970, UTC
+  double seconds = 0;   ///< that it ran
+  uint64_t cases = 0;   ///< cases evaluated
+  uint64_t inputs = 0;  ///< inputs kept for their coverage
+  uint64_t seed = 0;
+  std::string command, machine, version;
+};
+
+/// How far a campaign was after `elapsed` seconds.
+struct ReportSample {
+  std::string campaign;  ///< uuid
+  double elapsed = 0;
+  uint64_t cases = 0, bins = 0, buckets = 0;
+};
+
+/// One bin that is possible for a unit on an op.
+struct ReportBin {
+  std::string unit, op;  ///< the focus unit and the op's label
+  std::string group, name;
+  bool reached = false;
+};
+
+/// A property of two units, or of one (`second` empty), on one op: how many cases were compared and on how many it failed.
+struct ReportPair {
+  std::string op, first, second;
+  uint64_t compared = 0, differing = 0;
+  std::string property = "equal";
+};
+
+struct ReportData {
+  std::vector<Bucket> buckets;  ///< in the order of listed_before
+  std::vector<ReportCampaign> campaigns;
+  std::vector<ReportSample> samples;  ///< of each campaign in order of time
+  std::vector<ReportBin> coverage;
+  std::vector<ReportPair> pairs;
+};
+
+/// Reads a findings store. Throws std::runtime_error with what is wrong and what to do.
+ReportData read_report_data(const std::string& store);
+
+}  // namespace mmafuzz
