@@ -100,7 +100,22 @@ void add_coverage(Store& store, const std::string& folder, const CampaignSetting
   store.add(records);
 }
 
-/// How often each two units differ, on the same structured cases in every campaign.
+/// What a unit claims, looked at on given cases.
+void add_claims(const std::string& campaign, const Unit& unit, const Batch& batch, std::vector<PairRecord>& records) {
+  const Op& op = batch.op();
+  for (const Claim& claim : unit.claims()) {
+    const bool compares = claim.property == "equals_model";
+    std::vector<std::string> units = {unit.name()};
+    if (compares) units.push_back(claim.detail);
+    const Result<Judge> judge = Judge::bind(claim.property, units, op, registry());
+    if (!judge) continue;
+    uint64_t failing = 0;
+    for (const Verdict& v : judge->judge(batch)) failing += v.fails;
+    records.push_back({campaign, op_label(op), unit.name(), compares ? claim.detail : "", batch.size(), failing, claim.property});
+  }
+}
+
+/// How often each two units differ and which claims hold, on the same structured cases in every campaign.
 void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan) {
   std::vector<PairRecord> records;
   std::set<std::string> done;
@@ -120,6 +135,7 @@ void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan)
         for (const uint64_t count : tally.count) differing += count;
         records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(), tally.compared, differing});
       }
+      add_claims(settings.uuid, *comparison.units()[i], batch, records);
     }
   }
   store.add(records);

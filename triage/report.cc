@@ -54,7 +54,7 @@ void add_verdict(const ReportData& data, PageData& page) {
   page.set("verdict", verdict + ".");
   page.set("verdict_class", failing ? "contract" : "good");
   uint64_t cases = 0;
-  for (const ReportCampaign& c : data.campaigns) cases += c.cases;
+  for (const CampaignRecord& c : data.campaigns) cases += c.cases;
   PageData tiles(PageData::type::list);
   const auto tile = [&](const std::string& number, const char* what, const char* cls) {
     PageData t;

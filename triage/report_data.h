@@ -5,19 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "triage/bucket.h"
+#include "triage/store.h"
 
 namespace mmafuzz {
-
-struct ReportCampaign {
-  std::string uuid;
-  int64_t started = 0;  ///< seconds since 1970, UTC
-  double seconds = 0;   ///< that it ran
-  uint64_t cases = 0;   ///< cases evaluated
-  uint64_t inputs = 0;  ///< inputs kept for their coverage
-  uint64_t seed = 0;
-  std::string command, machine, version;
-};
 
 /// How far a campaign was after `elapsed` seconds.
 struct ReportSample {
@@ -42,7 +32,7 @@ struct ReportPair {
 
 struct ReportData {
   std::vector<Bucket> buckets;  ///< in the order of listed_before
-  std::vector<ReportCampaign> campaigns;
+  std::vector<CampaignRecord> campaigns;
   std::vector<ReportSample> samples;  ///< of each campaign in order of time
   std::vector<ReportBin> coverage;
   std::vector<ReportPair> pairs;

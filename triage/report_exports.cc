@@ -61,7 +61,7 @@ std::string json_report(const ReportData& data) {
                        {"units", b.key.units}, {"class", b.key.value_class}, {"cause", b.cause}, {"detail", b.detail}, {"count", b.count},
                        {"first_seen", b.first_seen}, {"last_seen", b.last_seen}, {"seed", b.seed}, {"command", b.command}, {"witness", b.witness},
                        {"addends", b.addends}, {"note", b.note}, {"line", b.line()}});
-  for (const ReportCampaign& c : data.campaigns)
+  for (const CampaignRecord& c : data.campaigns)
     campaigns.push_back({{"uuid", c.uuid}, {"started", c.started}, {"seconds", c.seconds}, {"cases", c.cases}, {"inputs", c.inputs}, {"seed", c.seed},
                          {"command", c.command}, {"machine", c.machine}, {"version", c.version}});
   for (const ReportSample& s : data.samples)

@@ -185,7 +185,7 @@ void add_campaigns(const ReportData& data, PageData& page) {
   if (data.campaigns.empty()) return;
   constexpr size_t most_campaigns = 200;
   List campaigns = list();
-  for (const ReportCampaign& c : data.campaigns) {
+  for (const CampaignRecord& c : data.campaigns) {
     if (campaigns.list_value().size() == most_campaigns) break;
     campaigns.push_back(object({{"uuid", c.uuid}, {"started", date_text(c.started)}, {"ran", fmt::format("{:.0f} s", c.seconds)}, {"cases", counted(c.cases)},
                                 {"inputs", counted(c.inputs)}, {"seed", std::to_string(c.seed)}, {"command", c.command}, {"machine", c.machine},

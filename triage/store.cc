@@ -26,7 +26,7 @@ constexpr const char join_coverage[] =
     "INSERT INTO coverage(campaign, field, op, bin_group, bin, hits) VALUES(?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET hits=max(hits, excluded.hits)";
 constexpr const char join_pair[] =
-    "INSERT INTO pairs(campaign, op, first_unit, second_unit, compared, differing) VALUES(?,?,?,?,?,?) "
+    "INSERT INTO pairs(campaign, op, first_unit, second_unit, compared, differing, property) VALUES(?,?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
 constexpr const char put_bucket[] =
@@ -144,7 +144,7 @@ void Store::add(const std::vector<CoverageRecord>& coverage) {
 void Store::add(const std::vector<PairRecord>& pairs) {
   atomically([&] {
     Statement join(database_, join_pair);
-    for (const PairRecord& p : pairs) join.run(p.campaign, p.op, p.first_unit, p.second_unit, p.compared, p.differing);
+    for (const PairRecord& p : pairs) join.run(p.campaign, p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property);
   });
 }
 
@@ -171,7 +171,7 @@ void Store::merge_from(const Store& other) {
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
       copy("SELECT campaign, field, op, bin_group, bin, hits FROM coverage", join_coverage);
-      copy("SELECT campaign, op, first_unit, second_unit, compared, differing FROM pairs", join_pair);
+      copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
   });
 }
@@ -228,9 +228,9 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
 std::vector<PairRecord> Store::pairs(const std::string& campaign) const {
   std::vector<PairRecord> all;
   Statement row(database_,
-                "SELECT ?1, op, first_unit, second_unit, sum(compared), sum(differing) FROM pairs WHERE ?1 IN ('', campaign) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4");
+                "SELECT ?1, op, first_unit, second_unit, sum(compared), sum(differing), property FROM pairs WHERE ?1 IN ('', campaign) GROUP BY 2, 3, 4, 7 ORDER BY 2, 3, 4, 7");
   row.start(campaign);
-  while (row.next()) all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.natural(4), row.natural(5)});
+  while (row.next()) all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.natural(4), row.natural(5), row.text(6)});
   return all;
 }
 

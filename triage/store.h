@@ -32,9 +32,11 @@ struct CoverageRecord {
   uint64_t hits = 0;            ///< 0: never reached
 };
 
+/// A property of two units, or of one (`second_unit` empty), on one op.
 struct PairRecord {
   std::string campaign, op, first_unit, second_unit;
   uint64_t compared = 0, differing = 0;  ///< cases
+  std::string property = "equal";
 };
 
 /// What a listing shows; globs have * and ?.
