@@ -82,7 +82,11 @@ void replace_file(const std::string& file, const std::string& text) {
 
 void save(const CampaignSettings& settings, const std::string& file) { replace_file(file, nlohmann::json(settings).dump(2) + "\n"); }
 void save(const CampaignProgress& progress, const std::string& file) { replace_file(file, nlohmann::json(progress).dump(2) + "\n"); }
-CampaignSettings load_settings(const std::string& file) { return load<CampaignSettings>(file); }
+CampaignSettings load_settings(const std::string& file) {
+  CampaignSettings settings = load<CampaignSettings>(file);
+  if (settings.uuid.empty()) settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // begun before campaigns had names
+  return settings;
+}
 CampaignProgress load_progress(const std::string& file) { return std::filesystem::exists(file) ? load<CampaignProgress>(file) : CampaignProgress{}; }
 
 WorkerStatus read_status(const std::string& file) {

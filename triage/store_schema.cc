@@ -32,7 +32,7 @@ ALTER TABLE buckets ADD COLUMN status_set INTEGER NOT NULL DEFAULT 0;
 UPDATE buckets SET status_set = 1 WHERE status <> 'new';
 CREATE TABLE pairs(
   campaign TEXT NOT NULL REFERENCES campaigns(uuid), op TEXT NOT NULL, first_unit TEXT NOT NULL, second_unit TEXT NOT NULL,
-  compared INTEGER NOT NULL, differing INTEGER NOT NULL, property TEXT NOT NULL DEFAULT 'equal',
+  property TEXT NOT NULL DEFAULT 'equal', compared INTEGER NOT NULL, differing INTEGER NOT NULL,
   PRIMARY KEY(campaign, op, first_unit, second_unit, property)) WITHOUT ROWID;
 )sql";
 
