@@ -103,7 +103,9 @@ class Causes::Ablation final : public Method {
     }
     // What is left between a model and a reference is the arithmetic as such; a property has to hold for the reference.
     if (by_reference_ && !open.empty()) {
-      std::vector<size_t> explained = judge_.units().size() == 2 ? open : agreeing("exact", true, cases, verdicts, open);
+      // ... if it makes sense for that at all: the order of a chain's additions does not.
+      const bool says_nothing = judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
+      const std::vector<size_t> explained = judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", true, cases, verdicts, open);
       for (const size_t i : explained) causes[i] = kernel_name;
     }
     return causes;
