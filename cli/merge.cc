@@ -1,6 +1,10 @@
 // mmafuzz merge: many campaigns' stores into one; a campaign that is in several counts once.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <set>
+
+#include "cli/campaign_triage.h"
 #include "cli/command.h"
 #include "triage/store.h"
 
@@ -10,24 +14,37 @@ void add_merge(CLI::App& app, int& status) {
   struct Options {
     std::string into;
     std::vector<std::string> from;
+    bool fail_on_new = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
+  sub->add_flag("--fail-on-new", options->fail_on_new, "list contract, accuracy, unstable and unexplained buckets that INTO did not know; exit with 1");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");
   sub->callback([options, &status] {
     for (const std::string& from : options->from) Store(from, Access::read);  // a wrong name changes and creates nothing
     Store into(options->into, Access::write);
-    const size_t buckets_before = into.buckets().size(), campaigns_before = into.campaigns().size();
+    std::set<std::string> known;
+    for (const Bucket& bucket : into.buckets()) known.insert(bucket.id());
+    const size_t buckets_before = known.size(), campaigns_before = into.campaigns().size();
     into.atomically([&] {
       for (const std::string& from : options->from) into.merge_from(Store(from, Access::read));
     });
     into.write_witnesses();
-    const size_t buckets = into.buckets().size(), campaigns = into.campaigns().size();
+    std::vector<Bucket> all = into.buckets();
+    const size_t buckets = all.size(), campaigns = into.campaigns().size();
     fmt::print("{}: {} buckets ({} more) of {} campaigns ({} more)\n", options->into, buckets, buckets - buckets_before, campaigns,
                campaigns - campaigns_before);
     status = exit_ok;
+    if (!options->fail_on_new) return;
+    std::erase_if(all, [&](const Bucket& b) { return known.count(b.id()) || !is_grave(b); });
+    if (all.empty()) return;
+    const size_t shown = std::min<size_t>(all.size(), 15);
+    print_buckets({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, true);
+    fmt::print("{} new buckets are contract or accuracy divergences, unstable or unexplained{}\n", all.size(),
+               all.size() > shown ? fmt::format("; mmafuzz findings {} lists all", options->into) : "");
+    status = exit_divergence;
   });
 }
 

@@ -38,6 +38,9 @@ struct Bucket {
   std::string id() const;
 };
 
+/// What someone has to look at: a broken contract or bound, and what is unstable or has no explanation.
+bool is_grave(const Bucket& bucket);
+
 /// Order of every listing: contract before accuracy before semantic, in each unexplained first, then unstable, then by line.
 bool listed_before(const Bucket& x, const Bucket& y);
 
