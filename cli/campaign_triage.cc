@@ -176,8 +176,18 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     Triage triage(registry(), request.jobs);
     for (const std::string& path : part.paths)
       for (const std::string& segment : segments_of(path)) read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
-    std::vector<Bucket> buckets = triage.finish(has_witness);
-    if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = triage.finish(has_witness);
+    const auto finish = [&] {
+      std::vector<Bucket> buckets = triage.finish(has_witness);
+      for (Bucket& bucket : buckets) {
+        if (!bucket.witness.empty()) continue;
+        const Bucket stored = store->find(bucket.id());
+        bucket.witness = stored.witness;
+        bucket.addends = stored.addends;
+      }
+      return buckets;
+    };
+    std::vector<Bucket> buckets = finish();
+    if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused()) outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
     CampaignSettings settings;

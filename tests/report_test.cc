@@ -11,7 +11,7 @@
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
 #include "search/comparison.h"
-#include "search/divergence_log.h"
+#include "core/divergence_log.h"
 #include "search/structured_generator.h"
 #include "triage/report.h"
 
