@@ -54,7 +54,7 @@ bool minimize_one(const std::vector<std::string>& statement, const Batch& one, s
   bucket.detail = causes.detail(bucket.cause);
   Batch witness = one;
   if (bucket.cause != unstable) {
-    witness = minimize(one, verdict.cls, bucket.cause, *judge, causes);
+    witness = Minimizer(*judge, causes).minimize(one, verdict.cls, bucket.cause);
     verdict = judge->judge(witness)[0];
   }
   const std::string text = witness_text(bucket, *judge, witness, verdict);

@@ -90,9 +90,10 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   flushed.flush_to_zero = !op.flush_to_zero;
   saturated.saturate = !op.saturate;
   tiny.tininess = op.tininess == Tininess::after ? Tininess::before : Tininess::after;
-  for (const Op& other : rounded) add("rounding", other);
-  add("subnormals", flushed);
+  // Saturation and flushing before rounding: a mode toward zero does the same at the range's ends, but shows elsewhere as well.
   add("saturation", saturated);
+  add("subnormals", flushed);
+  for (const Op& other : rounded) add("rounding", other);
   add("tininess", tiny);
   if (op.kind == OpKind::convert) {
     for (const char* wider : {"fp64", "fp32", "tf32", "fp16", "bf16"}) {

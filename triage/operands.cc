@@ -18,20 +18,20 @@ Operands::Operands(const Op& op, const Batch& batch, size_t index) : op_(&op) {
   }
 }
 
-std::vector<size_t> Operands::operands_of(int addend) const {
+AddendOperands Operands::operands_of(int addend) const {
   const size_t at = static_cast<size_t>(addend), k = static_cast<size_t>(op_->k);
-  if (!is_dot()) return {at};
-  return at < k ? std::vector<size_t>{at, k + at} : std::vector<size_t>{2 * k};
+  if (!is_dot()) return {{at, 0}, 1};
+  return at < k ? AddendOperands{{at, k + at}, 2} : AddendOperands{{2 * k, 0}, 1};
 }
 
 bool Operands::is_zero_addend(int addend) const {
-  bool zero = false, special = false;
+  bool zero = false;
   for (const size_t at : operands_of(addend)) {
-    const NumberClass cls = decode(*format_[at], value_[at]).cls;
-    zero = zero || cls == NumberClass::zero;
-    special = special || cls == NumberClass::infinity || cls == NumberClass::nan;
+    const FormatFields& f = *format_[at];
+    if (is_special(f, value_[at])) return false;
+    zero = zero || is_zero(f, value_[at]) || (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
   }
-  return zero && !special;
+  return zero;
 }
 
 std::vector<int> Operands::nonzero_addends() const {
@@ -48,23 +48,22 @@ void Operands::clear(size_t at) {
 
 CaseCost Operands::cost() const {
   CaseCost cost;
-  for (const int i : nonzero_addends()) {
+  for (int i = 0; i < addends(); ++i) {
+    if (is_zero_addend(i)) continue;
     ++cost.addends;
     if (is_dot() && i < op_->k) cost.positions += i;
   }
   for (size_t at = 0; at < value_.size(); ++at) {
+    if (value_[at] == 0) continue;
     const FormatFields& f = *format_[at];
     const Number n = decode(f, value_[at]);
-    const uint64_t ignored = value_[at] & low_mask(f.ignored_low_bits);
-    const bool finite = n.cls == NumberClass::finite;
-    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler.
-    const uint64_t bits = finite || n.cls == NumberClass::zero ? n.significand : (value_[at] >> f.ignored_low_bits & f.fraction_mask()) << 1 | 1;
-    cost.significand += std::popcount(bits) + std::popcount(ignored);
-    if (n.cls == NumberClass::zero && n.subnormal) cost.significand += std::popcount(value_[at] >> f.ignored_low_bits & f.fraction_mask());
-    if (finite) cost.exponents += std::abs(leading_exponent(f, value_[at]));
+    const uint64_t fraction = value_[at] >> f.ignored_low_bits & f.fraction_mask();
+    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler; of flushed numbers what they hide.
+    const uint64_t bits = n.cls == NumberClass::finite ? n.significand : n.cls == NumberClass::zero ? fraction : fraction << 1 | 1;
+    cost.significand += std::popcount(bits) + std::popcount(value_[at] & low_mask(f.ignored_low_bits));
+    if (n.cls == NumberClass::finite) cost.exponents += std::abs(leading_exponent(f, value_[at]));
     cost.negatives += f.has_sign() && (value_[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
   }
-  cost.encodings = value_;
   return cost;
 }
 

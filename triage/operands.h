@@ -8,16 +8,25 @@
 
 namespace mmafuzz {
 
-/// How simple a case is, in the order of the normal form: less is simpler.
+/// How simple a case is, in the order of the normal form: less is simpler. What is equal here is decided by the encodings.
 struct CaseCost {
   int addends = 0;      ///< nonzero addends: products and c of a dot; nonzero operands of other ops
   int significand = 0;  ///< significand bits set, the implicit one too, so that a zero counts least
   int exponents = 0;    ///< sum over finite nonzero operands and scales of the distance of the exponent from 0
   int negatives = 0;
   int positions = 0;    ///< sum of the positions of the nonzero products
-  std::vector<uint64_t> encodings;  ///< decides what is left
 
   friend auto operator<=>(const CaseCost&, const CaseCost&) = default;
+};
+
+/// The operands of one addend: both factors of a product, or one.
+struct AddendOperands {
+  size_t at[2];
+  int count;
+  const size_t* begin() const { return at; }
+  const size_t* end() const { return at + count; }
+  size_t size() const { return static_cast<size_t>(count); }
+  size_t operator[](size_t i) const { return at[i]; }
 };
 
 /// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b.
@@ -35,8 +44,7 @@ class Operands {
   bool is_dot() const { return op_->kind == OpKind::dot; }
   /// Number of addends: k products, then c; the operands themselves where the op is not a dot.
   int addends() const { return is_dot() ? op_->k + 1 : static_cast<int>(value_.size()); }
-  /// The operands of an addend: both factors of a product, or one.
-  std::vector<size_t> operands_of(int addend) const;
+  AddendOperands operands_of(int addend) const;
   bool is_zero_addend(int addend) const;
   std::vector<int> nonzero_addends() const;
   /// +0; of a format without zeros 1.
@@ -46,11 +54,17 @@ class Operands {
   void store(Batch& batch, size_t index) const;
 
   friend bool operator==(const Operands& x, const Operands& y) { return x.value_ == y.value_; }
+  friend bool operator<(const Operands& x, const Operands& y) { return x.value_ < y.value_; }
 
  private:
   const Op* op_;
   std::vector<uint64_t> value_;
   std::vector<const FormatFields*> format_;
 };
+
+/// Whether a case, given with its cost, comes before another in the order of the normal form.
+inline bool is_simpler(const Operands& x, const CaseCost& x_cost, const Operands& y, const CaseCost& y_cost) {
+  return x_cost != y_cost ? x_cost < y_cost : x < y;
+}
 
 }  // namespace mmafuzz

@@ -69,12 +69,12 @@ Candidates drop_and_repair(const Operands& from) {
       for (const int by : {1, -1, 2, -2, 3, -3, 4, -4}) {
         Operands c = from;
         clear_addend(c, gone);
-        const std::vector<size_t> operands = c.operands_of(moved);
+        const AddendOperands operands = c.operands_of(moved);
         if (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by))) list.push_back(std::move(c));
       }
       for (const bool negate : {false, true}) {  // the moved addend in the place of the other's
         Operands c = from;
-        const std::vector<size_t> to = c.operands_of(gone), of = c.operands_of(moved);
+        const AddendOperands to = c.operands_of(gone), of = c.operands_of(moved);
         if (to.size() != of.size()) continue;
         for (size_t i = 0; i < to.size(); ++i) c[to[i]] = c[of[i]];
         clear_addend(c, moved);
@@ -255,7 +255,7 @@ Candidates move_exponents(const Operands& from) {
         Operands c = from;
         bool done = true;
         for (const int addend : {present[i], present[j]}) {
-          const std::vector<size_t> operands = c.operands_of(addend);
+          const AddendOperands operands = c.operands_of(addend);
           done = done && (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by)));
         }
         if (done) list.push_back(std::move(c));
@@ -339,12 +339,14 @@ Candidates move_down(const Operands& from) {
 
 /// An exponent's distance below the greatest one at which something happens in an adder that keeps `fraction_bits`.
 int draw_shift(CounterRng& rng, int fraction_bits) {
-  switch (rng.below(6)) {
-    case 0: return 0;
-    case 1: return rng.between(0, 4);
-    case 2: return fraction_bits + rng.between(-3, 3);
-    case 3: return rng.between(20, 27);
-    case 4: return rng.between(0, fraction_bits + 4);
+  switch (rng.below(8)) {
+    case 0:
+    case 1: return 0;
+    case 2:
+    case 3: return fraction_bits + rng.between(-1, 2);
+    case 4: return rng.between(0, 4);
+    case 5: return rng.between(20, 27);
+    case 6: return rng.between(0, fraction_bits + 4);
     default: return rng.between(8, 14);
   }
 }
@@ -388,16 +390,22 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
       const FormatFields& f = c.format(at);
       c[at] = encode_near(f, f.has_sign() && rng.one_in(2), exponent, draw_simple_fraction(f, rng));
     };
+    // Side by side, or as far apart as they go: the same block or others.
+    const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
     for (size_t i = 0; i < products; ++i) {
       const int exponent = greatest - draw_shift(rng, fraction_bits);
       const int first = std::clamp(exponent / 2, a.least_bit(), a.emax());
-      place(i, first);
-      place(k + i, exponent - first);
+      place(i * stride, first);
+      place(k + i * stride, exponent - first);
+      if (rng.one_in(4)) {  // 1.5 * 1.5: a significand of 2 or more
+        c[i * stride] = encode_near(a, a.has_sign() && rng.one_in(2), first, a.fraction_bits ? uint64_t{1} << (a.fraction_bits - 1) : 0);
+        c[k + i * stride] = encode_near(b, false, exponent - first, b.fraction_bits ? uint64_t{1} << (b.fraction_bits - 1) : 0);
+      }
     }
     const bool cancels = products >= 2 && rng.one_in(3);
     if (cancels) {  // the second product takes the first one away
-      c[1] = c[0] ^ a.in_container(a.sign_bit());
-      c[k + 1] = c[k];
+      c[stride] = c[0] ^ a.in_container(a.sign_bit());
+      c[k + stride] = c[k];
     }
     if (with_c) {
       const FormatFields& f = op.c.fields();
@@ -405,7 +413,7 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
       place(2 * k, anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits) + (rng.one_in(4) ? fraction_bits : 0));
     }
     if (specials) {
-      const size_t factor = products ? rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
+      const size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
       const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
       c[at] = draw_special(c.format(at), rng);
     }

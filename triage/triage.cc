@@ -73,7 +73,7 @@ class Triage::Group {
  public:
   /// Throws std::runtime_error with the reason for which the statement cannot be looked at.
   Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity, const Registry& registry)
-      : severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), text_(start(op_line)), empty_(text_.size()) {}
+      : severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), minimizer_(judge_, causes_), text_(start(op_line)), empty_(text_.size()) {}
 
   /// Takes a case line.
   void add(std::string_view line) {
@@ -127,7 +127,7 @@ class Triage::Group {
         Batch witness = kept.one;
         Verdict verdict = kept.verdict;
         if (bucket.cause != unstable) {
-          witness = minimize(kept.one, key.first, key.second, judge_, causes_);
+          witness = minimizer_.minimize(kept.one, key.first, key.second);
           verdict = judge_.judge(witness)[0];
         }
         bucket.addends = static_cast<uint64_t>(Operands(judge_.op(), witness, 0).cost().addends);
@@ -161,17 +161,19 @@ class Triage::Group {
 
   void keep(const Batch& cases, size_t index, const Verdict& verdict, const std::string& cause) {
     Kept& kept = kept_[{verdict.cls, cause}];
-    CaseCost cost = Operands(judge_.op(), cases, index).cost();
-    if (kept.count++ > 0 && !(cost < kept.cost)) return;
+    const Operands operands(judge_.op(), cases, index);
+    const CaseCost cost = operands.cost();
+    if (kept.count++ > 0 && !is_simpler(operands, cost, Operands(judge_.op(), kept.one, 0), kept.cost)) return;
     kept.one = Batch(judge_.op());
     kept.one.append(cases, index);
     kept.verdict = verdict;
-    kept.cost = std::move(cost);
+    kept.cost = cost;
   }
 
   Severity severity_;
   Judge judge_;
   Causes causes_;
+  Minimizer minimizer_;
   std::string text_;
   size_t empty_, pending_ = 0;
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
