@@ -10,6 +10,7 @@ void add_bench(CLI::App& app, int& status) {
   add_bench_discriminate(*bench, status);
   add_bench_mutants(*bench, status);
   add_bench_rate(*bench, status);
+  add_bench_triage(*bench, status);
 }
 
 }  // namespace mmafuzz::cli
