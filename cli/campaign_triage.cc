@@ -28,7 +28,13 @@ constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
 std::vector<std::string> segments_of(const std::string& path) {
-  if (!fs::is_directory(path)) return {path};
+  if (!fs::is_directory(path)) {
+    std::ifstream file(path);
+    std::string first;
+    std::getline(file, first);
+    if (first != "mmafuzz-cases 1") throw BadInput(path + " is neither a campaign's folder nor a segment");
+    return {path};
+  }
   std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
     if (entry.is_regular_file()) files.push_back(entry.path());
