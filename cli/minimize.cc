@@ -7,6 +7,7 @@
 #include "cli/campaign_state.h"
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/words.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
 #include "search/byte_codec.h"
@@ -22,16 +23,6 @@ struct Options {
   std::vector<std::string> units, ops, files;
   std::string property = "equal", target, output = "-";
 };
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
 
 /// Adds one minimized divergence as a record. False where the case does not fail. `twin` receives the line of the case's twin under
 /// a property that has one.

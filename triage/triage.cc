@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/case_text.h"
+#include "core/words.h"
 #include "triage/minimize.h"
 #include "triage/replacements.h"
 
@@ -23,16 +24,6 @@ std::string_view line_of(std::string_view text, std::string_view word) {
     at = end + 1;
   }
   return {};
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
 }
 
 /// Whether all units give the same again on many copies of a case, between other cases and in other places of a batch.
