@@ -26,6 +26,7 @@ struct Held {
 
   exact::Mpfr exact, error;
   int unit = multiple_of_all;
+  int parts = 0;         ///< of the error: how many cuts and roundings may lose something
   bool fits_d = false;   ///< held is a number of d's format
   bool rounded = false;  ///< ... because it is a result
   bool flushed = false;  ///< ... and is no subnormal
@@ -43,6 +44,7 @@ struct Held {
 
   /// The unit reads zero instead.
   void drop() {
+    ++parts;
     mpfr_abs(error.get(), exact.get(), MPFR_RNDU);
     unit = multiple_of_all;
     fits_d = flushed = true;
@@ -87,6 +89,7 @@ inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most) {
   exact::Mpfr lost(bound_precision);
   if (cut - last_bit >= 64) mpfr_set_ui_2exp(lost.get(), 1, cut, MPFR_RNDN);
   else mpfr_set_ui_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
+  ++h.parts;
   mpfr_add(h.error.get(), h.error.get(), at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get(), MPFR_RNDU);
 }
 
@@ -102,6 +105,7 @@ inline void add_exactly(Held& h, const Term& t) {
   exact::Mpfr value(bound_precision);
   mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
   if (t.dropped) {
+    ++h.parts;
     mpfr_add(h.error.get(), h.error.get(), value.get(), MPFR_RNDU);
   } else {
     h.unit = std::min(h.unit, t.exponent);
@@ -113,6 +117,7 @@ inline void add_exactly(Held& h, const Held& other) {
   exact::must_be_exact(mpfr_add(h.exact.get(), h.exact.get(), other.exact.get(), MPFR_RNDN));
   mpfr_add(h.error.get(), h.error.get(), other.error.get(), MPFR_RNDU);
   h.unit = std::min(h.unit, other.unit);
+  h.parts += other.parts;
 }
 
 inline void multiply_exactly(Held& h, const Format& format, uint64_t encoding) {
@@ -130,6 +135,7 @@ inline void lose_subnormal(Held& h, int emin) {
   mpfr_min(m.get(), m.get(), least_normal.get(), MPFR_RNDU);
   mpfr_add(h.error.get(), h.error.get(), m.get(), MPFR_RNDU);
   h.flushed = true;
+  ++h.parts;
 }
 
 /// Where a value is rounded to, and what has happened there so far.

@@ -50,6 +50,7 @@ class Walk {
     } else {
       for (first_ = 0; first_ < in_.k; first_ += m_.k) instruction();
     }
+    out_.parts = held_.parts;
     out_.may_overflow = output_.overflow;
     out_.unproven = output_.clamped || (output_.overflow && (m_.special_scope == SpecialScope::whole_k || m_.c_special == CSpecial::reads_minus_one));
     mpfr_set(out_.exact.get(), held_.exact.get(), MPFR_RNDN);

@@ -100,7 +100,7 @@ TEST_P(Rows, ObeyTheirBounds) {
     const size_t count = case_count(20'000, 1'000'000) / (k == row.op.k ? 1 : 20);
     const Tally tally = look(op, *bounds, *unit("model:" + row.name(), op), count, &row.model);
     EXPECT_EQ(tally.beyond, 0u);
-    EXPECT_GT(tally.finite, count / 2);
+    EXPECT_GT(tally.finite, count / 4);  // many cases hold an infinity or a NaN
     EXPECT_LT(tally.infinite, tally.finite / 2);
   }
 }
