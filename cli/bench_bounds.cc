@@ -75,7 +75,7 @@ class Search {
   struct Kept {
     Batch cases;  ///< one
     double ratio = 0;
-    int parts = 0;
+    double parts = 0;
   };
 
   Search(const Op& op, std::unique_ptr<Unit> unit, ErrorBounds bounds, uint64_t seed)
@@ -106,18 +106,23 @@ class Search {
 
   const Unit& unit() const { return *unit_; }
   double greatest() const { return greatest_; }
-  /// The case that shows best how tight the bound is: the greatest ratio times the share of parts that take part. A single
-  /// rounding meets its bound in many cases; that all parts do at once has to be found.
+  /// The case that shows best how tight the bound is. A single rounding meets its bound in many cases; that all parts do at once
+  /// has to be found: the greatest ratio among the cases with at least half of the parts that any error amounts to.
   const Kept* tightest() const {
-    const auto by_score = [&](const Kept& x, const Kept& y) { return score(x) < score(y); };
-    return kept_.empty() ? nullptr : &*std::max_element(kept_.begin(), kept_.end(), by_score);
+    double most = 0;
+    for (const Kept& k : kept_) most = std::max(most, score(k));
+    const Kept* best = nullptr;
+    for (const Kept& k : kept_)
+      if (2 * k.parts >= most && (!best || k.ratio > best->ratio || (k.ratio == best->ratio && k.parts > best->parts))) best = &k;
+    return best;
   }
 
  private:
   static constexpr uint64_t chunk = 512;
-  static constexpr size_t kept_of_a_kind = 4;  ///< cases with the same number of parts
+  static constexpr size_t kept_of_a_kind = 4;  ///< cases with about the same number of parts
 
-  double score(const Kept& k) const { return k.ratio * k.parts / most_parts_; }
+  /// The error in units of the bound's greatest part.
+  static double score(const Kept& k) { return k.ratio * k.parts; }
 
   /// Changes one to three operands: a bit, a neighbour, a zero, a copy of another product.
   void nudge(Batch& batch, size_t index, CounterRng& rng) const {
@@ -150,14 +155,13 @@ class Search {
     }
   }
 
-  void keep(const Batch& batch, size_t index, double ratio, int parts) {
+  void keep(const Batch& batch, size_t index, double ratio, double parts) {
     greatest_ = std::max(greatest_, ratio);
-    if (ratio == 0 || parts == 0) return;
-    most_parts_ = std::max(most_parts_, parts);
+    if (ratio == 0) return;
     size_t same = 0;
     Kept* least = nullptr;
     for (Kept& k : kept_) {
-      if (k.parts != parts) continue;
+      if (std::floor(k.parts) != std::floor(parts)) continue;
       if (k.ratio == ratio) return;
       ++same;
       if (!least || k.ratio < least->ratio) least = &k;
@@ -174,7 +178,6 @@ class Search {
   uint64_t seed_;
   std::vector<Kept> kept_;
   double greatest_ = 0;
-  int most_parts_ = 1;
 };
 
 struct Options {
@@ -205,14 +208,14 @@ int run(const Options& options) {
       broken |= search.greatest() > 1;
       const DotModel* model = search.unit().model();
       const Search::Kept* tightest = search.tightest();
-      fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5} {:8}\n", model ? name : name + " " + op_label(ops[o]),
+      fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}\n", model ? name : name + " " + op_label(ops[o]),
                  model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(), tightest ? tightest->ratio : 0,
                  tightest ? tightest->parts : 0, options.cases);
       std::fflush(stdout);
       if (!writer || !tightest) continue;
       Outcomes outcomes;
       search.unit().run(tightest->cases, outcomes);
-      writer->comment(fmt::format("ratio {:.6f}, {} parts", tightest->ratio, tightest->parts));
+      writer->comment(fmt::format("ratio {:.6f} of {:.1f} parts", tightest->ratio, tightest->parts));
       writer->unit(name);
       writer->op(ops[o]);
       writer->one_case(tightest->cases, 0, &outcomes);

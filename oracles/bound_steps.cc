@@ -24,6 +24,13 @@ void note_overflow(mpfr_srcptr m, RoundTo& to) {
   to.clamped |= clamps;
 }
 
+/// Whether magnitudes up to m stay below the least normal number in any rounding.
+bool cannot_be_normal(mpfr_srcptr m, const FormatFields& f) {
+  exact::Mpfr greatest_subnormal(bound_precision);
+  mpfr_set_ui_2exp(greatest_subnormal.get(), f.fraction_mask(), f.least_bit(), MPFR_RNDN);
+  return mpfr_cmp(m, greatest_subnormal.get()) <= 0;
+}
+
 }  // namespace
 
 void round(Held& h, RoundTo& to) {
@@ -41,13 +48,14 @@ void round(Held& h, RoundTo& to) {
       mpfr_set_ui_2exp(least_normal.get(), 1, f.emin(), MPFR_RNDN);
       mpfr_set_ui_2exp(step.get(), 1, is_nearest(to.rule.rounding) ? quantum - 1 : quantum, MPFR_RNDN);
       mpfr_sub(step.get(), step.get(), least_normal.get(), MPFR_RNDU);
-      if (mpfr_sgn(step.get()) > 0) mpfr_add(h.error.get(), h.error.get(), step.get(), MPFR_RNDU);
+      if (mpfr_sgn(step.get()) > 0) h.lose(step.get());
     }
   } else if (h.unit < quantum) {
     if (is_nearest(to.rule.rounding)) lose_below(h, quantum - 1, never, nullptr);
     else lose_below(h, quantum, h.unit, nullptr);
   }
   h.unit = std::max(h.unit, f.least_bit());
+  if (may_be_subnormal && cannot_be_normal(m.get(), f)) h.unit = multiple_of_all;  // it is zero
   h.fits_d = h.rounded = true;
   h.flushed = to.flushes;
 }

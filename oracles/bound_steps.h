@@ -19,17 +19,22 @@ inline int exponent_of(mpfr_srcptr x) { return mpfr_sgn(x) == 0 ? never : static
 
 /// A value that a unit holds: |held - exact| <= error, and held is a multiple of 2^unit.
 struct Held {
-  explicit Held(mpfr_prec_t precision) : exact(precision), error(bound_precision) {
-    mpfr_set_zero(exact.get(), 1);
-    mpfr_set_zero(error.get(), 1);
+  explicit Held(mpfr_prec_t precision) : exact(precision), error(bound_precision), greatest_part(bound_precision) {
+    for (exact::Mpfr* x : {&exact, &error, &greatest_part}) mpfr_set_zero(x->get(), 1);
   }
 
   exact::Mpfr exact, error;
+  exact::Mpfr greatest_part;  ///< of the error's summands
   int unit = multiple_of_all;
-  int parts = 0;         ///< of the error: how many cuts and roundings may lose something
   bool fits_d = false;   ///< held is a number of d's format
   bool rounded = false;  ///< ... because it is a result
   bool flushed = false;  ///< ... and is no subnormal
+
+  /// The unit may be off by that much more.
+  void lose(mpfr_srcptr part) {
+    mpfr_add(error.get(), error.get(), part, MPFR_RNDU);
+    mpfr_max(greatest_part.get(), greatest_part.get(), part, MPFR_RNDU);
+  }
 
   bool error_is_zero() const { return mpfr_zero_p(error.get()) != 0; }
   bool is_zero() const { return error_is_zero() && mpfr_zero_p(exact.get()); }
@@ -44,8 +49,9 @@ struct Held {
 
   /// The unit reads zero instead.
   void drop() {
-    ++parts;
-    mpfr_abs(error.get(), exact.get(), MPFR_RNDU);
+    exact::Mpfr whole(bound_precision);
+    mpfr_abs(whole.get(), exact.get(), MPFR_RNDU);
+    lose(whole.get());
     unit = multiple_of_all;
     fits_d = flushed = true;
   }
@@ -89,8 +95,7 @@ inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most) {
   exact::Mpfr lost(bound_precision);
   if (cut - last_bit >= 64) mpfr_set_ui_2exp(lost.get(), 1, cut, MPFR_RNDN);
   else mpfr_set_ui_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
-  ++h.parts;
-  mpfr_add(h.error.get(), h.error.get(), at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get(), MPFR_RNDU);
+  h.lose(at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get());
 }
 
 /// The same for a term, which loses at most itself.
@@ -105,8 +110,7 @@ inline void add_exactly(Held& h, const Term& t) {
   exact::Mpfr value(bound_precision);
   mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
   if (t.dropped) {
-    ++h.parts;
-    mpfr_add(h.error.get(), h.error.get(), value.get(), MPFR_RNDU);
+    h.lose(value.get());
   } else {
     h.unit = std::min(h.unit, t.exponent);
   }
@@ -117,7 +121,7 @@ inline void add_exactly(Held& h, const Held& other) {
   exact::must_be_exact(mpfr_add(h.exact.get(), h.exact.get(), other.exact.get(), MPFR_RNDN));
   mpfr_add(h.error.get(), h.error.get(), other.error.get(), MPFR_RNDU);
   h.unit = std::min(h.unit, other.unit);
-  h.parts += other.parts;
+  mpfr_max(h.greatest_part.get(), h.greatest_part.get(), other.greatest_part.get(), MPFR_RNDU);
 }
 
 inline void multiply_exactly(Held& h, const Format& format, uint64_t encoding) {
@@ -133,9 +137,8 @@ inline void lose_subnormal(Held& h, int emin) {
   exact::Mpfr m = h.magnitude(), least_normal(bound_precision);
   mpfr_set_ui_2exp(least_normal.get(), 1, emin, MPFR_RNDN);
   mpfr_min(m.get(), m.get(), least_normal.get(), MPFR_RNDU);
-  mpfr_add(h.error.get(), h.error.get(), m.get(), MPFR_RNDU);
+  h.lose(m.get());
   h.flushed = true;
-  ++h.parts;
 }
 
 /// Where a value is rounded to, and what has happened there so far.

@@ -29,6 +29,12 @@ mpfr_prec_t precision_for(const Op& op) {
   return high - low + 32;
 }
 
+double quotient(const exact::Mpfr& x, const exact::Mpfr& y) {
+  exact::Mpfr q(bound_precision);
+  mpfr_div(q.get(), x.get(), y.get(), MPFR_RNDN);
+  return mpfr_get_d(q.get(), MPFR_RNDN);
+}
+
 /// Walks a case through a row's steps in the order in which the kernel would, with bounds instead of values.
 class Walk {
  public:
@@ -50,7 +56,7 @@ class Walk {
     } else {
       for (first_ = 0; first_ < in_.k; first_ += m_.k) instruction();
     }
-    out_.parts = held_.parts;
+    out_.parts = held_.error_is_zero() ? 0 : quotient(held_.error, held_.greatest_part);
     out_.may_overflow = output_.overflow;
     out_.unproven = output_.clamped || (output_.overflow && (m_.special_scope == SpecialScope::whole_k || m_.c_special == CSpecial::reads_minus_one));
     mpfr_set(out_.exact.get(), held_.exact.get(), MPFR_RNDN);

@@ -17,7 +17,7 @@ struct ErrorBound {
 
   exact::Mpfr exact;          ///< the exact value of the dot
   exact::Mpfr bound;          ///< |result - exact| of a finite result is at most this, rounded up
-  int parts = 0;              ///< how many cuts and roundings may lose something, each a summand of the bound
+  double parts = 0;           ///< the bound over its greatest summand: how many cuts and roundings count in it
   bool may_overflow = false;  ///< the exact value, or a partial sum with its bound, reaches the end of d's range
   bool unproven = false;      ///< nothing is known: an overflow may have been clamped or read as a number
 
