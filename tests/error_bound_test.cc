@@ -129,6 +129,7 @@ TEST(Overrides, ObeyTheirOwnBounds) {
            {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", {"zero_rule=operand", "zero_rule=clamp", "subnormals=flushed", "overflow=saturate", "c_exponent=fp32"}},
            {"ampere/mma.m16n8k16.f16.f16.f16.f16", {"output_via=fp32_truncated", "c_exponent=fp32", "output_rounding=toward_zero", "zero_rule=operand"}},
            {"volta/mma.m8n8k4.f32.f16.f16.f16", {"c_exponent=c_format", "fraction_bits=12"}},
+           {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", {"kernel=two_stage_sum,block=8,fraction_bits=24", "kernel=emulated_fp8,fraction_bits=25"}},
            {"hopper/mma.m16n8k32.f16.e4m3.e5m2.f16", {"block=7", "fraction_bits=11", "zero_rule=operand"}},
            {"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", {"fraction_bits=20", "zero_group=sum_zero", "zero_rule=operand", "group=8"}},
            {"cdna1/mfma.16x16x16.f32.f16.f16.f32", {"subnormals=flushed", "output_rounding=down", "block=3"}},
