@@ -1,9 +1,10 @@
 // mmafuzz bench bounds: how tight the proven error bounds are. A search for each row's greatest ratio error/bound; what comes near 1
 // shows that the bound cannot be better, what stays far below it that the bound or the search is weak (docs/bounds.md).
 #include <fmt/core.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/bench.h"
 #include "core/case_text.h"
@@ -194,7 +195,6 @@ int run(const Options& options) {
     writer = std::make_unique<CaseWriter>(options.witnesses);
     writer->comment("The tightest cases that 'mmafuzz bench bounds' found: of each the ratio error/bound, and the unit's result.");
   }
-  fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
   bool any = false, broken = false;
   for (size_t o = 0; o < ops.size(); ++o) {
     for (const std::string& name : default_units(registry(), ops[o])) {
@@ -202,7 +202,7 @@ int run(const Options& options) {
       std::unique_ptr<Unit> unit = bind_or_fail(name, ops[o]);
       Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
       if (!bounds) continue;
-      any = true;
+      if (!std::exchange(any, true)) fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
       Search search(ops[o], std::move(unit), std::move(*bounds), options.seed);
       search.run(options.cases);
       broken |= search.greatest() > 1;
