@@ -49,11 +49,14 @@ class TightCases {
       batch.inputs()[1].set(index, i, zero ? 0 : encode(b, false, sum - x, ones && i != leader, rng));
     }
     const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
-    batch.inputs()[2].set(index, 0, rng.one_in(4) && !c_leads ? 0 : encode(c, one_sign ? negative : rng.one_in(2), c_exponent, rng.one_in(2), rng));
+    const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
+    batch.inputs()[2].set(index, 0, c_zero ? 0 : encode(c, c_negative, c_exponent, rng.one_in(2), rng));
     for (int side = 0; op_.has_scales() && side < 2; ++side) {
       const FormatFields& f = (side ? op_.scale_b : op_.scale_a).fields();
-      for (int i = 0; i < op_.scales(); ++i)
-        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, rng.between(-2, 2) - (i ? hints_.fraction_bits / 2 : 0), rng.one_in(2), rng));
+      for (int i = 0; i < op_.scales(); ++i) {
+        const int exponent = rng.between(-2, 2) - (i ? hints_.fraction_bits / 2 : 0);
+        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, exponent, rng.one_in(2), rng));
+      }
     }
   }
 
@@ -131,7 +134,7 @@ class Search {
       const size_t field = rng.one_in(5) ? 2 : rng.below(static_cast<uint32_t>(batch.inputs().size()));
       Column& column = batch.inputs()[field];
       const int at = rng.between(0, column.count() - 1);
-      const FormatFields& f = (field == 0 ? op_.a : field == 1 ? op_.b : field == 2 ? op_.c : field == 3 ? op_.scale_a : op_.scale_b).fields();
+      const FormatFields f = op_.inputs()[field].format.fields();
       const uint64_t unit = uint64_t{1} << f.ignored_low_bits, x = column.get(index, at);
       const uint64_t mask = low_mask(f.width);
       switch (rng.below(4)) {
@@ -202,7 +205,8 @@ int run(const Options& options) {
       std::unique_ptr<Unit> unit = bind_or_fail(name, ops[o]);
       Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
       if (!bounds) continue;
-      if (!std::exchange(any, true)) fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
+      if (!std::exchange(any, true))
+        fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
       Search search(ops[o], std::move(unit), std::move(*bounds), options.seed);
       search.run(options.cases);
       broken |= search.greatest() > 1;

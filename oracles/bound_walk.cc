@@ -37,7 +37,8 @@ class Walk {
     }
     out_.parts = held_.error_is_zero() ? 0 : quotient(held_.error, held_.greatest_part);
     out_.may_overflow = output_.overflow;
-    out_.unproven = output_.clamped || (output_.overflow && (m_.special_scope == SpecialScope::whole_k || m_.c_special == CSpecial::reads_minus_one));
+    const bool misread = m_.special_scope == SpecialScope::whole_k || m_.c_special == CSpecial::reads_minus_one;
+    out_.unproven = output_.clamped || (output_.overflow && misread);
     mpfr_set(out_.exact.get(), held_.exact.get(), MPFR_RNDN);
     mpfr_set(out_.bound.get(), held_.error.get(), MPFR_RNDU);
   }
@@ -140,7 +141,8 @@ class Walk {
       bool any = false;
       for (int i = first; i < std::min(first + m_.group, m_.k); ++i) {
         const Number x = operand(m_.a, in_.a, i).number, y = operand(m_.b, in_.b, i).number;
-        const auto p = static_cast<int64_t>((x.significand * y.significand) << (x.significand && y.significand ? x.exponent + y.exponent - unit : 0));
+        const uint64_t significand = x.significand * y.significand;
+        const auto p = static_cast<int64_t>(significand ? significand << (x.exponent + y.exponent - unit) : 0);
         any |= p != 0;
         sum += x.negative != y.negative ? -p : p;
       }
@@ -186,7 +188,9 @@ class Walk {
     const FormatFields format = c.fits_d ? m_.d : m_.c;
     const bool is_narrow = c.rounded && m_.kernel != Kernel::two_stage_sum;  // which knows no output_fraction_bits
     const int fraction_bits = is_narrow ? m_.output_fraction_bits : format.fraction_bits;
-    const int floor = m_.c_exponent == CExponent::fp32 ? fp32_fields.emin() : m_.c_exponent == CExponent::c_format ? format.emin() : m_.d.emin();
+    const int floor = m_.c_exponent == CExponent::fp32       ? fp32_fields.emin()
+                      : m_.c_exponent == CExponent::c_format ? format.emin()
+                                                             : m_.d.emin();
     CRange r;
     const int low = c.least_exponent(), high = c.greatest_exponent();
     r.can_be_zero = low == never;
@@ -306,9 +310,10 @@ class Walk {
       }
       sum_last_bit = std::min(sum_last_bit, last);
     }
-    if (sum_last_bit != multiple_of_all && sum_last_bit < greatest - below) lose_below(held_, greatest - below, sum_last_bit, nullptr);
+    if (sum_last_bit < greatest - below) lose_below(held_, greatest - below, sum_last_bit, nullptr);
     for (size_t i = 0; i < terms.size(); ++i) {
-      if (!terms[i].dropped && terms[i].significand && terms[i].exponent < own[i % groups] - f) lose_part(held_, own[i % groups] - f, terms[i]);
+      const int cut = own[i % groups] - f;
+      if (!terms[i].dropped && terms[i].significand && terms[i].exponent < cut) lose_part(held_, cut, terms[i]);
       add_exactly(held_, terms[i]);
     }
     // A multiple of the second stage's unit, or of whatever all terms are multiples of.
