@@ -7,14 +7,14 @@
 #include "oracles/exact/exact_dot.h"
 
 namespace mmafuzz::exact {
-namespace {
 
-static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
-
-/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision.
 void must_be_exact(int ternary) {
   if (ternary != 0) throw std::logic_error("MPFR reference: a sum or product was not exact");
 }
+
+namespace {
+
+static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
 
 bool is_subnormal(const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();

@@ -8,6 +8,7 @@
 namespace mmafuzz {
 
 std::unique_ptr<Property> make_block_permutation();
+std::unique_ptr<Property> make_error_bound();
 std::unique_ptr<Property> make_monotone_in_addend();
 std::unique_ptr<Property> make_monotone_in_c();
 std::unique_ptr<Property> make_power_of_two_scaling();
