@@ -101,13 +101,13 @@ class Triage::Group {
   /// One bucket for each value class and cause, minimized unless known.
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
+    set_unstable_apart();
     std::vector<Bucket> list;
     for (auto& [key, kept] : kept_) {
       Bucket bucket;
       bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
       for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
       bucket.cause = key.second;
-      if (bucket.cause != unstable && !repeats(kept.one, judge_)) bucket.cause = unstable;
       bucket.detail = causes_.detail(bucket.cause);
       bucket.severity = severity_;
       bucket.count = kept.count;
@@ -132,6 +132,22 @@ class Triage::Group {
   const std::string& error() const { return error_; }
 
  private:
+  /// A cause that was found once means nothing where the results do not repeat.
+  void set_unstable_apart() {
+    for (auto at = kept_.begin(); at != kept_.end();) {
+      const auto [cls, cause] = at->first;
+      if (cause == unstable || repeats(at->second.one, judge_)) {
+        ++at;
+        continue;
+      }
+      Kept& all = kept_[{cls, unstable}];
+      const uint64_t count = all.count + at->second.count;
+      if (all.count == 0) all = at->second;
+      all.count = count;
+      at = kept_.erase(at);
+    }
+  }
+
   struct Kept {
     uint64_t count = 0;
     Batch one;
