@@ -2,12 +2,13 @@
 #pragma once
 
 #include "fuzz_targets/number_target.h"
+#include "oracles/properties/properties.h"
 
 namespace mmafuzz {
 
 class ComparingTarget final : public NumberTarget {
  public:
-  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, {}) {}
+  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, {find_property("error_bound")}) {}
 
  private:
   void check(Field& field, size_t focus) override {
@@ -15,6 +16,14 @@ class ComparingTarget final : public NumberTarget {
       field.comparison.confirm(d);
       report(std::move(d), count);
     });
+    // The input's own case against what is proven of the unit that the input looks through.
+    const size_t unit = field.focuses[focus].unit;
+    if (field.comparison.properties_of(unit).empty()) return;
+    const Batch one = every_nth(field.batch, field.batch.size());
+    Outcomes base;
+    field.comparison.units()[unit]->run(one, base);
+    for (const BoundProperty& property : field.comparison.properties_of(unit))
+      property.check(one, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
   }
 };
 
