@@ -56,13 +56,16 @@ MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
 
 /// Infinity, or what a format without infinity gives for it: the greatest number (CFloat, MX) or NaN (E4M3, fnuz).
 MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative, const RoundingRule& rule) {
-  if (negative && !f.has_sign()) return rounded_negative_unsigned(f, rule);
+  if (negative && !f.has_sign()) {
+    if (!f.has(policy::negative_absolute)) return rounded_negative_unsigned(f, rule);
+    negative = false;
+  }
   Rounded r;
   r.negative = negative;
   if (f.has_infinity() && rule.overflow != Overflow::saturate) {
     r.encoding = f.encode_infinity(negative);
   } else {
-    r.flags = flag::overflow | flag::inexact;
+    r.flags = f.has(policy::infinity_invalid) ? flag::invalid : flag::overflow | flag::inexact;
     RoundingRule nearest = rule;
     nearest.rounding = Rounding::nearest_even;
     r.encoding = detail::overflowed(f, negative, nearest);
@@ -119,8 +122,10 @@ MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
 
 /// The denormal-operand flag is lower in precedence than NaN operands, invalid operations and division by zero, as on
 /// x86 (Intel SDM vol. 1, 4.9.2).
-MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool any_nan) {
+MMAFUZZ_HD inline uint8_t merged_flags(const FormatFields& f, uint8_t operands, uint8_t result, bool any_nan) {
   uint8_t all = operands | result;
+  if (any_nan && f.has(policy::any_nan_invalid)) all |= flag::invalid;
+  if (f.has(policy::no_inexact)) all &= static_cast<uint8_t>(~flag::inexact);
   if (any_nan || (all & (flag::invalid | flag::divide_by_zero))) all &= static_cast<uint8_t>(~flag::denormal_operand);
   return all;
 }
@@ -128,7 +133,7 @@ MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool an
 MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
   Rounded r = add_exact(f, to_exact(x), to_exact(y), rule);
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -139,7 +144,7 @@ MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, 
   Rounded r = p.cls == NumberClass::nan        ? rounded_nan(f, !any_nan)
               : p.cls == NumberClass::infinity ? rounded_infinity(f, p.negative, rule)
                                                : round_exact(f, p, rule);
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -156,7 +161,7 @@ MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const
   } else {
     r = add_exact(f, p, to_exact(z), rule);
   }
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
   return r;
 }
 
@@ -183,7 +188,7 @@ MMAFUZZ_HD inline Rounded ieee_divide(const FormatFields& f, const Number& x, co
     r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift,
                    dividend % divisor != 0, rule);
   }
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -209,7 +214,7 @@ MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& 
     }
     r = round_once(f, false, root, (x.exponent - shift) / 2, uint128{root} * root != radicand, rule);
   }
-  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  r.flags = merged_flags(f, operand_flags(x), r.flags, x.cls == NumberClass::nan);
   return r;
 }
 
@@ -219,6 +224,7 @@ MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x
   Rounded r;
   if (x.cls == NumberClass::nan) {
     r = rounded_nan(to, !to.has_nan());
+    if (!to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest(x.negative);
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(to, x.negative, rule);
   } else if (x.cls == NumberClass::zero && to.subnormals == SubnormalRule::absent) {
@@ -226,7 +232,7 @@ MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x
   } else {
     r = round_once(to, x.negative, x.significand, x.exponent, false, rule);
   }
-  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  r.flags = merged_flags(to, operand_flags(x), r.flags, x.cls == NumberClass::nan);
   return r;
 }
 

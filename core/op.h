@@ -35,6 +35,8 @@ struct Op {
   bool flush_to_zero = false;
   bool saturate = false;
   uint64_t seed = 0;         ///< of stochastic rounding
+  int random_bits = 24;      ///< of stochastic rounding
+  Threshold threshold = Threshold::floor;  ///< of stochastic rounding
   uint64_t alpha = 0, beta = 0;  ///< gemm, encodings of d; has_alpha_beta tells whether they were given
   bool has_alpha_beta = false;
 
@@ -51,7 +53,10 @@ struct Op {
   /// Whether a case may carry flags after its result.
   bool has_flags() const { return kind == OpKind::convert || kind == OpKind::scalar; }
 
+  /// Without the random bits of stochastic rounding, which differ from case to case.
   RoundingRule rounding_rule() const;
+  /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed alone.
+  RoundingRule rounding_rule_of(uint64_t source) const;
 };
 
 /// The op line of case text, without the word `op`'s newline: "op dot a=fp16 ... k=16".

@@ -22,7 +22,7 @@ Number flush_operand(Number n, bool flush) {
 Rounded flush_result(const FormatFields& f, Rounded r, bool flush) {
   if (flush && decode(f, r.encoding).subnormal) {
     r.encoding = f.encode_zero(r.negative);
-    r.flags |= flag::underflow | flag::inexact;
+    r.flags |= flag::underflow | (f.has(policy::no_inexact) ? 0 : flag::inexact);
   }
   return r;
 }
@@ -56,7 +56,9 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
 
 Rounded conversion(const Op& op, uint64_t source) {
   const Number x = flush_operand(decode(op.a.fields(), source), op.flush_to_zero);
-  return flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule()), op.flush_to_zero);
+  Rounded r = flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
+  if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
+  return r;
 }
 
 /// In vectors where the host's arithmetic is the op's, in integers elsewhere.
@@ -105,7 +107,7 @@ class IeeeFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": ieee has no parameters");
-    if (op.rounding == Rounding::stochastic) return declined("ieee does not round stochastically");
+    if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("ieee rounds stochastically in conversions only");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot) return declined(name + " evaluates dot products only");
