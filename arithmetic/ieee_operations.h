@@ -218,6 +218,65 @@ MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& 
   return r;
 }
 
+/// IEEE remainder: x - y * n, n the integer nearest to x / y, ties to even (IEEE 754-2019, 5.3.1). Always exact.
+MMAFUZZ_HD inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  Rounded r;
+  if (any_nan || x.cls == NumberClass::infinity || y.cls == NumberClass::zero) {
+    r = rounded_nan(f, !any_nan);
+  } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
+    r = round_once(f, x.negative, x.significand, x.exponent, false, rule);  // |x| is below |y| / 2
+  } else {
+    // Units of the lower exponent. A higher exponent of x is worked off 32 bits at a time; only the quotient's last bit counts.
+    int higher = x.exponent - y.exponent;
+    const uint128 divisor = higher >= 0 ? uint128{y.significand} : uint128{y.significand} << -higher;
+    uint128 quotient = x.significand / divisor, rest = x.significand % divisor;
+    while (higher > 0) {
+      const int step = smaller(higher, 32);
+      quotient = (rest << step) / divisor;
+      rest = (rest << step) % divisor;
+      higher -= step;
+    }
+    bool negative = x.negative;
+    const uint128 complement = divisor - rest;
+    if (rest > complement || (rest == complement && (quotient & 1))) {
+      rest = complement;
+      negative = !negative;
+    }
+    r = round_exact(f, {NumberClass::finite, rest == 0 ? x.negative : negative, rest, smaller(x.exponent, y.exponent)}, rule);
+  }
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  return r;
+}
+
+/// How two numbers stand to each other; `unordered` where one is NaN.
+enum class Order : uint8_t { less, equal, greater, unordered };
+
+MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
+  if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return Order::unordered;
+  // Infinities rank above every number, zeros below; then the weight of the leading bit and the bits from there on decide.
+  const auto magnitude = [](const Number& n, uint64_t& bits) {
+    bits = n.cls == NumberClass::finite ? n.significand << (64 - fast_bit_length(n.significand)) : 0;
+    return n.cls == NumberClass::infinity ? 1 << 20 : n.cls == NumberClass::zero ? -(1 << 20) : n.exponent + fast_bit_length(n.significand);
+  };
+  const bool both_zero = x.cls == NumberClass::zero && y.cls == NumberClass::zero;
+  if (both_zero) return Order::equal;
+  if (x.negative != y.negative) return x.negative ? Order::less : Order::greater;
+  uint64_t x_bits, y_bits;
+  const int x_rank = magnitude(x, x_bits), y_rank = magnitude(y, y_bits);
+  if (x_rank == y_rank && x_bits == y_bits) return Order::equal;
+  const bool smaller_magnitude = x_rank != y_rank ? x_rank < y_rank : x_bits < y_bits;
+  return smaller_magnitude != x.negative ? Order::less : Order::greater;
+}
+
+/// A comparison's truth as 1 or +0 of the format; `signaling`: any NaN operand is invalid, else signaling ones alone.
+MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth, bool signaling) {
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  Rounded r = round_once(f, false, truth ? 1 : 0, 0, false);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), any_nan && signaling ? flag::invalid : 0, any_nan);
+  return r;
+}
+
 /// Conversion between formats, rounded once. NaN gives the destination's canonical quiet NaN, or its greatest number
 /// with the invalid flag where it has none.
 MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x, const RoundingRule& rule) {

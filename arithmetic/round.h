@@ -99,8 +99,9 @@ MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, in
 /// Whether stochastic rounding moves away: random < T of the fraction discarded / gap, which is below 1.
 MMAFUZZ_HD inline bool draws_away(const RoundingRule& rule, uint64_t discarded, uint128 gap) {
   const uint128 scaled = uint128{discarded} << rule.random_bits;
-  uint128 threshold = scaled / gap;
-  const uint128 rest = scaled % gap;
+  const bool narrow = ((scaled | gap) >> 64) == 0;  // the usual case, in which a division is much cheaper
+  uint128 threshold = narrow ? static_cast<uint64_t>(scaled) / static_cast<uint64_t>(gap) : scaled / gap;
+  const uint128 rest = scaled - threshold * gap;
   if (rule.threshold == Threshold::ceiling && rest != 0) ++threshold;
   if (rule.threshold == Threshold::nearest && rest >= gap - rest) ++threshold;
   return rule.random < threshold;

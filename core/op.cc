@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
-constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp"};
+constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp", "rem", "equal", "less", "less_equal", "unordered"};
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
 
 template <class Enum, size_t N>
@@ -248,7 +248,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.kind == OpKind::scalar) {
     if (words.size() < 2 || !find_name(scalar_names, words[1].text, op.scalar)) {
       column = words.size() < 2 ? text.size() : words[1].column;
-      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma or rcp");
+      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered");
     }
     first = 2;
   }

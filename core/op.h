@@ -11,7 +11,9 @@
 namespace mmafuzz {
 
 enum class OpKind : uint8_t { dot, convert, scalar, gemm };
-enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp };
+/// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess, compareSignalingLessEqual,
+/// compareQuietUnordered.
+enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
 
 /// A field of a case: `count` encodings of one format.

@@ -37,7 +37,7 @@ std::vector<Op> default_ops(OpKind kind) {
 std::vector<std::string> default_units(const Registry& registry, const Op& op) {
   std::vector<std::string> names;
   const auto binds = [&](const std::string& name) { return static_cast<bool>(registry.bind(name, op)); };
-  for (const char* name : {"exact", "ieee", "ieee:fma", "ieee:serial", "ieee:pairwise"})
+  for (const char* name : {"exact", "ieee", "bulk", "ieee:fma", "ieee:serial", "ieee:pairwise"})
     if (binds(name)) names.push_back(name);
   for (const UnitInfo& info : registry.list())
     if (info.name.starts_with("cpu:") && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);

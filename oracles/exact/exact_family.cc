@@ -70,7 +70,7 @@ class ExactFamily final : public Family {
     } else {
       return declined("exact does not evaluate gemm cases yet");
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : std::vector<Claim>{};
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : claims_of_correct_rounding();
     if (name != "exact:mpfr") claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }

@@ -255,6 +255,11 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
     case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
+    case ScalarOperation::rem: must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN)); break;
+    case ScalarOperation::equal: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less_equal: mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::unordered: mpfr_set_ui(result, mpfr_unordered_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
     case ScalarOperation::rcp:
     case ScalarOperation::div:
     case ScalarOperation::sqrt:
@@ -285,7 +290,8 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
     r.flags |= flag::underflow | flag::inexact;
   }
   r.flags |= flags;
-  if (signaling) r.flags |= flag::invalid;
+  const bool orders = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal;
+  if (signaling || (any_nan && orders)) r.flags |= flag::invalid;
   if (any_nan && format.fields().has(policy::any_nan_invalid)) r.flags |= flag::invalid;
   const bool outranked = any_nan || (r.flags & (flag::invalid | flag::divide_by_zero));
   if (subnormal && !outranked && !op.flush_to_zero) r.flags |= flag::denormal_operand;

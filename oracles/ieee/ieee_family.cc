@@ -50,6 +50,14 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
       r = ieee_divide(f, one, x[0], rule);
       break;
     }
+    case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
+    case ScalarOperation::equal: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::equal, false);
+    case ScalarOperation::less: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::less, true);
+    case ScalarOperation::less_equal: {
+      const Order order = ieee_order(x[0], x[1]);
+      return ieee_comparison(f, x[0], x[1], order == Order::less || order == Order::equal, true);
+    }
+    case ScalarOperation::unordered: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
   }
   return flush_result(f, r, op.flush_to_zero);
 }
@@ -88,6 +96,11 @@ std::vector<Claim> claims_of_dot(const std::string& name) {
   return claims;
 }
 
+std::vector<Claim> with_referee(std::vector<Claim> claims) {
+  claims.push_back({"equals_model", "exact:mpfr"});
+  return claims;
+}
+
 class IeeeFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
@@ -99,7 +112,7 @@ class IeeeFamily final : public Family {
     const auto order = [&](const char* name, const char* summary) {
       return UnitInfo{name, std::string("dot: ") + summary, paper, claims_of_dot(name), ""};
     };
-    return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
+    return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""},
             order("ieee:serial", "multiply, then add, in index order from c"),
             order("ieee:fma", "fused multiply-add in index order from c"),
             order("ieee:pairwise", "products summed by halves, c added last")};
@@ -122,7 +135,7 @@ class IeeeFamily final : public Family {
     } else {
       return declined("ieee evaluates scalar operations and conversions; for a dot take ieee:serial, ieee:fma or ieee:pairwise");
     }
-    return named(std::move(unit), name, {{"equals_model", "exact:mpfr"}});
+    return named(std::move(unit), name, with_referee(claims_of_correct_rounding()));
   }
 };
 
