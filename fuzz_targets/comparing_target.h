@@ -1,4 +1,4 @@
-// A target that puts every unit of an op on the same cases.
+// A target that puts every unit of an op on the same cases, and the input's focus unit to every property of such ops.
 #pragma once
 
 #include "fuzz_targets/number_target.h"
@@ -8,22 +8,31 @@ namespace mmafuzz {
 
 class ComparingTarget final : public NumberTarget {
  public:
-  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, {find_property("error_bound")}) {}
+  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, properties_of(ops)) {}
 
  private:
+  /// Of dots the proven error bound alone.
+  static Comparison::Properties properties_of(const std::vector<Op>& ops) {
+    if (!ops.empty() && ops[0].kind == OpKind::dot) return {find_property("error_bound")};
+    Comparison::Properties properties;
+    for (const auto& property : all_properties()) properties.push_back(property.get());
+    return properties;
+  }
+
   void check(Field& field, size_t focus) override {
     field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, round(), field.seen, [&](Divergence d, uint64_t count) {
       field.comparison.confirm(d);
       report(std::move(d), count);
     });
-    // The input's own case against what is proven of the unit that the input looks through.
+    // Each conversion and scalar operation; of dots, which have targets of their own for properties, the input's own case.
     const size_t unit = field.focuses[focus].unit;
     if (field.comparison.properties_of(unit).empty()) return;
-    const Batch one = every_nth(field.batch, field.batch.size());
+    const bool all = field.comparison.op().kind != OpKind::dot;
+    const Batch cases = all ? field.batch : every_nth(field.batch, field.batch.size());
     Outcomes base;
-    field.comparison.units()[unit]->run(one, base);
+    field.comparison.units()[unit]->run(cases, base);
     for (const BoundProperty& property : field.comparison.properties_of(unit))
-      property.check(one, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
+      property.check(cases, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
   }
 };
 
