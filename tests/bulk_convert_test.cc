@@ -2,6 +2,7 @@
 // vectors and one by one; and stochastic rounding against its definition, counted over all random values.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <thread>
 
@@ -159,6 +160,35 @@ TEST(StochasticRounding, CountsOverAllRandomValuesAreThoseOfTheDefinition) {
       for (const uint32_t low : {0u, 1u, 1u << (discarded - 9), static_cast<uint32_t>(low_mask(discarded - 8))})
         for (const Threshold threshold : {Threshold::floor, Threshold::ceiling, Threshold::nearest})
           expect_exact_count(f, 0x3f800000 + (position << (discarded - 8)) + low, discarded, 8, threshold);
+  }
+}
+
+TEST(StochasticRounding, CountsInTheHoleAreThoseOfItsWidth) {
+  // CFloat8_1_4_3, bias 7: from 7 * 2^-10 to 2^-6, a gap of 9 * 2^-10; sources in units of 2^-31.
+  const FormatFields f = format("cfloat8_1_4_3:7").fields();
+  const uint64_t from = 7 << 21, gap = 9 << 21;
+  for (const uint64_t part : {uint64_t{1}, gap / 9, gap / 2, gap / 2 + 3, gap - 3, gap - 1}) {
+    const auto source = std::bit_cast<uint32_t>(static_cast<float>(std::ldexp(double(from + part), -31)));
+    const uint64_t exact = decode(fp32_fields, source).significand;  // parts that fp32 lacks are rounded to it
+    const int exponent = decode(fp32_fields, source).exponent + 31;
+    const uint64_t scaled = ((exponent < 0 ? exact >> -exponent : exact << exponent) - from) << 10;
+    for (const Threshold threshold : {Threshold::floor, Threshold::ceiling, Threshold::nearest}) {
+      RoundingRule rule;
+      rule.rounding = Rounding::stochastic;
+      rule.random_bits = 10;
+      rule.threshold = threshold;
+      const BulkPlan plan = make_bulk_plan(f, rule);
+      uint64_t expected = scaled / gap;
+      if (threshold == Threshold::ceiling) expected = (scaled + gap - 1) / gap;
+      if (threshold == Threshold::nearest) expected = (2 * scaled + gap) / (2 * gap);
+      uint64_t up = 0;
+      for (uint32_t random = 0; random < 1024; ++random) {
+        const uint32_t result = convert_bulk(plan, source, random).encoding;
+        ASSERT_TRUE(result == 7 || result == 8) << result;
+        up += result == 8;
+      }
+      EXPECT_EQ(up, expected) << part << " threshold " << int(threshold);
+    }
   }
 }
 
