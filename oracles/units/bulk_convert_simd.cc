@@ -297,7 +297,7 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   const int bytes = conversion.result_bytes();
   const V32 source = load_sources(from, source_bytes);
   V32 random = hn::Zero(d), raised = hn::Zero(d), slow;
-  if (rounding == Rounding::stochastic) random = conversion.draw_by() == DrawBy::source ? draws.of(source) : draws.at(position);
+  if (rounding == Rounding::stochastic) random = conversion.draw_by() == DrawBy::source ? draws.of(source_bytes == 4 ? source : hn::ShiftRight<16>(source)) : draws.at(position);
   store(kernel.convert(source, random, raised, slow), to, bytes);
   if (with_flags) store(raised, flags, 1);
   if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(slow, hn::Zero(d))))) return;
@@ -306,7 +306,7 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   hn::Store(slow, d, is_slow);
   for (size_t j = 0; j < hn::Lanes(d); ++j) {
     if (!is_slow[j]) continue;
-    const BulkResult one = conversion.one(source_of[j], position + j);
+    const BulkResult one = source_bytes == 4 ? conversion.one(source_of[j], position + j) : conversion.one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
     std::memcpy(to + j * static_cast<size_t>(bytes), &one.encoding, static_cast<size_t>(bytes));  // little-endian, as columns are
     if (with_flags) flags[j] = one.flags;
   }
