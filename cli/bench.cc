@@ -11,8 +11,11 @@ void add_bench(CLI::App& app, int& status) {
   add_bench_discriminate(*bench, status);
   add_bench_exhaustive(*bench, status);
   add_bench_mutants(*bench, status);
+  add_bench_ozaki(*bench, status);
   add_bench_rate(*bench, status);
+  add_bench_split(*bench, status);
   add_bench_triage(*bench, status);
+  add_bench_widths(*bench, status);
 }
 
 }  // namespace mmafuzz::cli

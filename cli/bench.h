@@ -9,7 +9,10 @@ namespace mmafuzz::cli {
 void add_bench_bounds(CLI::App& bench, int& status);
 void add_bench_exhaustive(CLI::App& bench, int& status);
 void add_bench_mutants(CLI::App& bench, int& status);
+void add_bench_ozaki(CLI::App& bench, int& status);
 void add_bench_rate(CLI::App& bench, int& status);
+void add_bench_split(CLI::App& bench, int& status);
 void add_bench_triage(CLI::App& bench, int& status);
+void add_bench_widths(CLI::App& bench, int& status);
 
 }  // namespace mmafuzz::cli

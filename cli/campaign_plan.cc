@@ -70,6 +70,7 @@ std::vector<Op> ops_of(const CampaignTarget& target, const PlanRequest& request)
   if (request.ops.empty())
     for (const OpKind kind : target.kinds)
       for (const Op& op : default_ops(kind)) ops.push_back(op);
+  std::erase_if(ops, [&](const Op& op) { return *target.operands && op.a.name() != target.operands; });
   return ops;
 }
 
@@ -88,6 +89,8 @@ const std::vector<CampaignTarget>& campaign_targets() {
       {"dot_metamorphic", {OpKind::dot}, false, "*", "monotone*"},
       {"convert", {OpKind::convert}, true, "*", ""},
       {"scalar", {OpKind::scalar}, true, "*", ""},
+      {"ozaki_dgemm", {OpKind::gemm}, true, "*", "", "fp64"},
+      {"split_gemm", {OpKind::gemm}, true, "*", "", "fp32"},
       {"case_text", {}, false, "", ""},
   };
   return all;

@@ -20,6 +20,7 @@ struct CampaignTarget {
   bool compares_units;         ///< unit against unit and claim; otherwise one unit at a time against properties
   const char* properties;      ///< globs of the properties checked, comma-separated, "" for none
   const char* not_properties;  ///< and of those left out
+  const char* operands = "";   ///< format of its ops' operands; "": any
 };
 const std::vector<CampaignTarget>& campaign_targets();
 std::vector<const Property*> properties_of(const CampaignTarget& target);

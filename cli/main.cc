@@ -42,7 +42,7 @@ std::vector<std::string> split_units(const std::vector<std::string>& arguments) 
       const size_t end = std::min(argument.find(',', begin), argument.size());
       const std::string part = argument.substr(begin, end - begin);
       const bool is_override = !names.empty() && begin > 0 && names.back().find('?') != std::string::npos &&
-                               part.find('=') != std::string::npos && part.find_first_of(":/?") == std::string::npos;
+                               part.find('=') < part.find_first_of(":/?");  // on=model:... overrides too
       if (is_override) {
         names.back() += "," + part;
       } else {

@@ -14,6 +14,7 @@
 #include "search/comparison.h"
 #include "search/focuses.h"
 #include "triage/minimize.h"
+#include "triage/minimize_gemm.h"
 #include "triage/triage.h"
 
 namespace mmafuzz::cli {
@@ -45,13 +46,22 @@ bool minimize_one(const std::vector<std::string>& statement, const Batch& one, s
   bucket.cause = cause_of(one, verdict, *judge, causes);
   bucket.detail = causes.detail(bucket.cause);
   Batch witness = one;
-  if (bucket.cause != unstable) {
+  if (bucket.cause != unstable && one.op().kind == OpKind::gemm) {
+    witness = minimize_gemm(statement, one, verdict.cls, bucket.cause, registry());
+    judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, witness.op(), registry());
+    verdict = judge->judge(witness)[0];
+  } else if (bucket.cause != unstable) {
     witness = Minimizer(*judge, causes).minimize(one, verdict.cls, bucket.cause);
     verdict = judge->judge(witness)[0];
   }
   const std::string text = witness_text(bucket, *judge, witness, verdict);
   out += text.substr(text.find('\n') + 1);
   return true;
+}
+
+std::vector<Op> default_ops_of_target(const std::string& target) {
+  if (target == "ozaki_dgemm" || target == "split_gemm") return gemm_ops(target == "ozaki_dgemm" ? "fp64" : "fp32");
+  return default_ops(target == "convert" ? OpKind::convert : target == "scalar" ? OpKind::scalar : OpKind::dot);
 }
 
 /// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
@@ -62,7 +72,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   std::vector<Op> ops;
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
-  if (ops.empty()) ops = default_ops(options.target == "convert" ? OpKind::convert : options.target == "scalar" ? OpKind::scalar : OpKind::dot);
+  if (ops.empty()) ops = default_ops_of_target(options.target);
   std::erase_if(ops, [&](const Op& op) { return !options.units.empty() && matching_units(registry(), op, options.units).empty(); });
   if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
   const EngineInput header = decode_header(data, bytes.size());
@@ -74,7 +84,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   const Comparison comparison(op, units, registry(), properties);
   const std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
   Batch cases(op);
-  cases.resize(engine_neighbours);
+  cases.resize(cases_of_input(op));
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
   size_t found = 0;
@@ -115,7 +125,7 @@ void add_minimize(CLI::App& app, int& status) {
   sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)");
   sub->add_option("--property", options->property, "what fails, with --units")->capture_default_str();
   sub->add_option("--target", options->target, "the files are artifacts or corpus inputs of this fuzz target")
-      ->check(CLI::IsMember({"dot_models", "dot_monotone", "dot_metamorphic", "convert", "scalar"}));
+      ->check(CLI::IsMember({"dot_models", "dot_monotone", "dot_metamorphic", "convert", "scalar", "ozaki_dgemm", "split_gemm"}));
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();

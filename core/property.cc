@@ -39,6 +39,12 @@ bool same_result(const Op& op, uint64_t x, uint64_t y) {
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
+int first_difference(const Op& op, const Column& x, const Column& y, size_t index) {
+  for (int e = 0; e < x.count(); ++e)
+    if (!same_result(op, x.get(index, e), y.get(index, e))) return e;
+  return -1;
+}
+
 const char* name_of(ValueClass cls) {
   constexpr const char* names[value_class_count] = {"flags", "normal", "overflow", "special", "subnormal", "zero_sign"};
   return names[static_cast<int>(cls)];
@@ -112,23 +118,27 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
     ++tally.compared;
-    const uint64_t x = first.results.get(i), y = second.results.get(i);
+    const int element = first_difference(batch.op(), first.results, second.results, i);
     const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
-    if (same_flags && same_result(batch.op(), x, y)) continue;
+    if (same_flags && element < 0) continue;
+    const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
     const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
-    if (tally.count[static_cast<int>(cls)]++ == 0) tally.first[static_cast<int>(cls)] = i;
+    if (tally.count[static_cast<int>(cls)]++ > 0) continue;
+    tally.first[static_cast<int>(cls)] = i;
+    tally.element[static_cast<int>(cls)] = std::max(element, 0);
   }
   return tally;
 }
 
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
-                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second) {
+                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second, int element) {
   Divergence d;
   d.key = {property, op_label(batch.op()), {first_name, second_name}, name_of(cls)};
   d.severity = severity;
   d.cases = Batch(batch.op());
   d.cases.append(batch, index);
   d.results = {first, second};
+  d.element = element;
   return d;
 }
 
@@ -171,9 +181,11 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     if (known[i] == 0) continue;
     Verdict& v = verdicts[i];
     v.compared = true;
-    v.before = base.results.get(i);
-    v.after = after.results.get(i);
-    v.failed = !property_->holds_on(*unit_, cases, i, known[i], v.before, v.after);
+    for (int e = 0; e < base.results.count() && !v.failed; ++e) {
+      v.before = base.results.get(i, e);
+      v.after = after.results.get(i, property_->twin_element(cases, i, known[i], e));
+      v.failed = !property_->holds_at(*unit_, cases, i, e, known[i], v.before, v.after);
+    }
     if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
   }
   if (twins) *twins = std::move(twin);
@@ -211,8 +223,9 @@ size_t compare_units(const char* property, Severity severity, const Batch& batch
   for (int cls = 0; cls < value_class_count; ++cls) {
     if (tally.count[cls] == 0) continue;
     const size_t i = tally.first[cls];
-    report(make_divergence(property, severity, batch, i, static_cast<ValueClass>(cls), first_name, first.results.get(i), second_name,
-                           second.results.get(i)),
+    const int e = tally.element[cls];
+    report(make_divergence(property, severity, batch, i, static_cast<ValueClass>(cls), first_name, first.results.get(i, e), second_name,
+                           second.results.get(i, e), e),
            tally.count[cls]);
   }
   return tally.compared;

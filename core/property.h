@@ -34,6 +34,7 @@ struct Divergence {
   Severity severity = Severity::semantic;
   Batch cases;                    ///< one case, or the case and its twin where that is one case of the same op
   std::vector<uint64_t> results;  ///< of each unit on the one case, or of the unit on the case and on its twin
+  int element = 0;                ///< of a result of several elements, the one in `results`
 };
 
 /// PTX-like label of an op for bucket keys: "dot.f32.f16.f16.f32", "scalar.fma.f32", "convert.f16.f32".
@@ -41,6 +42,9 @@ std::string op_label(const Op& op);
 
 /// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
 bool same_result(const Op& op, uint64_t x, uint64_t y);
+
+/// The first element of case `index` in which two results differ under the op's NaN policy; -1 where they are the same.
+int first_difference(const Op& op, const Column& x, const Column& y, size_t index);
 
 /// Which cases of a batch have an infinity or NaN among their operands; each is looked at once, when first asked for.
 class SpecialOperands {
@@ -57,17 +61,18 @@ class SpecialOperands {
 /// The bucket's value class, from two results that differ and whether the case has special operands.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
 
-/// How many cases of a batch two units answered, and by value class how many differ and which is the first.
+/// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which element.
 struct DifferenceTally {
   size_t compared = 0;
   uint64_t count[value_class_count] = {};
   size_t first[value_class_count] = {};
+  int element[value_class_count] = {};
 };
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first, const Outcomes& second);
 
-/// The divergence of two units on one case.
+/// The divergence of two units on one case, whose results differ in that element.
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
-                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second);
+                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second, int element = 0);
 
 /// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
 using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
@@ -102,6 +107,12 @@ class Property {
   virtual bool holds_on(const Unit&, const Batch& cases, size_t, int twin, uint64_t before, uint64_t after) const {
     return holds(cases.op(), twin, before, after);
   }
+  /// The same for results of several elements, of which each is put to the statement.
+  virtual bool holds_at(const Unit& unit, const Batch& cases, size_t index, int element, int twin, uint64_t before, uint64_t after) const {
+    return holds_on(unit, cases, index, twin, before, after);
+  }
+  /// The element of the twin's result that stands for `element`.
+  virtual int twin_element(const Batch& cases, size_t index, int twin, int element) const { return element; }
   /// Severity of a failure on a unit that does not claim the property.
   virtual Severity unclaimed() const { return Severity::semantic; }
 };

@@ -63,6 +63,8 @@ struct UnitInfo {
   std::string unavailable;  ///< reason why this machine cannot run it; empty: it can
 };
 
+class Registry;
+
 /// A family of units: it lists names and binds a name (with its ?overrides) to an op.
 class Family {
  public:
@@ -72,6 +74,8 @@ class Family {
   virtual std::vector<UnitInfo> list() const = 0;
   /// A unit for the op, or a refusal with its reason.
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
+  /// The same for a family whose units run on other units, which the registry binds.
+  virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const { return bind(name, op); }
 };
 
 /// Runs one case of a dot given as encodings (tests, tools). a and b have op.k entries.

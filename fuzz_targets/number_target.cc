@@ -14,6 +14,7 @@
 namespace mmafuzz {
 namespace {
 
+constexpr size_t replayed_cases = 64;  ///< of a file at once
 constexpr size_t coverage_share = 8;  ///< one neighbour in so many is traced; the case itself always is
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -33,9 +34,9 @@ std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
 }  // namespace
 
 Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties)
-    : comparison(op, units, registry, properties), batch(op) {
+    : comparison(op, units, registry, properties), cases(cases_of_input(op)), batch(op) {
   for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (const DotModel* model = comparison.model_of(i)) focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
+    if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm) focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
   if (focuses.empty()) focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr))});
 }
 
@@ -55,7 +56,7 @@ NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& 
 Field& NumberTarget::load(const uint8_t* data, size_t size, EngineInput& header) {
   header = decode_header(data, size);
   Field& field = *fields_[header.op % fields_.size()];
-  field.batch.resize(neighbours);
+  field.batch.resize(field.cases);
   decode_operands(data, size, field.batch, 0);
   return field;
 }
@@ -126,7 +127,7 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   Field& field = *fields_[header.op % fields_.size()];
   if (encoded_bytes(field.comparison.op()) > max_size) return 0;
   Batch& batch = field.batch;
-  batch.resize(neighbours);
+  batch.resize(field.cases);
   const Mutator& mutator = field.focuses[header.focus % field.focuses.size()].mutator;
   if (rng.one_in(4)) {
     Batch fresh;
@@ -135,7 +136,7 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   } else {
     decode_operands(data, size, batch, 0);
     if (rng.one_in(2)) {  // go on from the neighbour that may have been the interesting one
-      mutator.neighbour(batch, 0, header.selector, 1 + rng.below(neighbours - 1));
+      mutator.neighbour(batch, 0, header.selector, 1 + rng.below(static_cast<uint32_t>(field.cases - 1)));
     }
     if (!rng.one_in(8)) mutator.mutate(batch, 0, rng);
   }
@@ -152,7 +153,7 @@ size_t NumberTarget::cross(const uint8_t* first, size_t first_size, const uint8_
   const EngineInput header = decode_header(first, first_size);
   Field& field = *fields_[header.op % fields_.size()];
   if (encoded_bytes(field.comparison.op()) > max_size) return 0;
-  field.batch.resize(neighbours);
+  field.batch.resize(field.cases);
   decode_operands(first, first_size, field.batch, 0);
   decode_operands(second, second_size, field.batch, 1);
   field.focuses[header.focus % field.focuses.size()].mutator.cross(field.batch, 0, field.batch, 1, rng);
@@ -175,7 +176,7 @@ size_t NumberTarget::replay_cases(const std::string& path) {
   CaseReader reader(path);
   CaseBlock block;
   size_t cases = 0;
-  while (reader.next(block, neighbours)) {
+  while (reader.next(block, replayed_cases)) {
     Field& field = field_of(block.batch.op());
     field.batch = block.batch;
     for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus);
@@ -189,7 +190,7 @@ std::vector<std::vector<uint8_t>> NumberTarget::encode_cases(const std::string& 
   CaseReader reader(path);
   CaseBlock block;
   std::vector<std::vector<uint8_t>> inputs;
-  while (reader.next(block, neighbours)) {
+  while (reader.next(block, replayed_cases)) {
     for (size_t op = 0; op < fields_.size(); ++op) {
       if (!(fields_[op]->comparison.op() == block.batch.op())) continue;
       for (size_t i = 0; i < block.batch.size(); ++i)

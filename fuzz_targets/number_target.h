@@ -23,6 +23,7 @@ struct Field {
   Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties);
 
   Comparison comparison;
+  size_t cases;                ///< that one input becomes: the case itself first, then neighbours, each with one thing moved
   std::vector<Focus> focuses;  ///< at least one
   SeenClasses seen;
   // Reused from input to input.
@@ -32,9 +33,6 @@ struct Field {
 
 class NumberTarget : public Target {
  public:
-  /// One input becomes this many cases: the case itself first, then neighbours, each with one thing moved.
-  static constexpr size_t neighbours = engine_neighbours;
-
   void run(const uint8_t* data, size_t size) override;
   size_t replay_cases(const std::string& path) override;
   std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override;

@@ -14,7 +14,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
     const size_t end = std::min(text.find(separator), text.size());
     const std::string part(text.substr(0, end));
     const bool override = separator == ',' && !parts.empty() && parts.back().find('?') != std::string::npos &&
-                          part.find('=') != std::string::npos && part.find(':') == std::string::npos;
+                          part.find('=') < part.find(':');  // on=model:... overrides too
     if (override) parts.back() += "," + part;
     else if (!part.empty()) parts.push_back(part);
     text.remove_prefix(std::min(end + 1, text.size()));

@@ -21,6 +21,17 @@ const char* const conversions[] = {
     "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any", "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
     "convert from=fp64 to=fp16 round=nearest_even nan=any"};
 
+const char* const gemms[] = {
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8 alpha=bfd5555555555555 beta=4008000000000000",
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=3 n=2 k=33", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=8 n=8 k=64",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
+/// The schemes as a search compares them: every slice format, both summations, few slices, fast mode, blocks.
+const char* const gemm_units[] = {
+    "ozaki:dgemm.fp16", "ozaki:dgemm.fp16?sum=exact", "ozaki:dgemm.fp16?slices=5,fast=1", "ozaki:dgemm.fp16?slices=estimated,fast=1", "ozaki:dgemm.fp16?block=8",
+    "ozaki:dgemm.bf16?slices=7", "ozaki:dgemm.e4m3?slices=14,fast=1", "ozaki:dgemm.s8", "ozaki:dgemm.s8?sum=exact", "ozaki:sgemm.fp16", "ozaki:sgemm.fp16?sum=exact",
+    "ozaki:sgemm.fp16?slices=3,fast=1", "ozaki:sgemm.s8?slices=4", "split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0", "split:ootomo.tf32"};
+
 template <size_t N>
 std::vector<Op> parse_all(const char* const (&texts)[N]) {
   std::vector<Op> ops;
@@ -34,7 +45,19 @@ std::vector<Op> parse_all(const char* const (&texts)[N]) {
 }  // namespace
 
 std::vector<Op> default_ops(OpKind kind) {
-  return kind == OpKind::dot ? parse_all(dots) : kind == OpKind::scalar ? parse_all(scalars) : kind == OpKind::convert ? parse_all(conversions) : std::vector<Op>{};
+  switch (kind) {
+    case OpKind::dot: return parse_all(dots);
+    case OpKind::scalar: return parse_all(scalars);
+    case OpKind::convert: return parse_all(conversions);
+    case OpKind::gemm: break;
+  }
+  return parse_all(gemms);
+}
+
+std::vector<Op> gemm_ops(std::string_view format) {
+  std::vector<Op> ops = default_ops(OpKind::gemm);
+  std::erase_if(ops, [&](const Op& op) { return op.a.name() != format; });
+  return ops;
 }
 
 std::vector<std::string> default_units(const Registry& registry, const Op& op) {
@@ -44,6 +67,8 @@ std::vector<std::string> default_units(const Registry& registry, const Op& op) {
     if (binds(name)) names.push_back(name);
   for (const UnitInfo& info : registry.list())
     if (info.name.starts_with("cpu:") && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);
+  for (const char* name : gemm_units)
+    if (op.kind == OpKind::gemm && binds(name)) names.push_back(name);
   std::map<std::string, const ModelRow*> widest;  // by architecture and instruction
   for (const ModelRow& row : model_rows()) {
     if (!binds("model:" + row.name())) continue;

@@ -8,7 +8,10 @@ namespace mmafuzz {
 /// Ops of one kind: what the recorded GPUs do, block-scaled dots, and the CPU's silicon.
 std::vector<Op> default_ops(OpKind kind);
 
-/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, and of the models one for each different row,
+/// The gemm ops whose matrices are of that format.
+std::vector<Op> gemm_ops(std::string_view format);
+
+/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, of matrix products the schemes, and of the models one for each different row,
 /// the widest k of each instruction.
 std::vector<std::string> default_units(const Registry& registry, const Op& op);
 

@@ -14,6 +14,9 @@ std::unique_ptr<Family> make_cpu_family();
 std::unique_ptr<Family> make_recorded_family();
 std::unique_ptr<Family> make_hypothesis_family();
 std::unique_ptr<Family> make_plugin_family();
+std::unique_ptr<Family> make_integer_family();
+std::unique_ptr<Family> make_ozaki_family();
+std::unique_ptr<Family> make_split_family();
 
 /// Adds every family above to a registry; each executable calls this explicitly.
 void add_oracle_units(Registry& registry);

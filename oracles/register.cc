@@ -12,6 +12,9 @@ void add_oracle_units(Registry& registry) {
   registry.add(make_recorded_family());
   registry.add(make_hypothesis_family());
   registry.add(make_plugin_family());
+  registry.add(make_integer_family());
+  registry.add(make_ozaki_family());
+  registry.add(make_split_family());
 }
 
 Registry oracle_registry() {

@@ -15,8 +15,8 @@ struct EngineInput {
 };
 inline constexpr size_t engine_header_bytes = 3;
 
-/// Cases that one input stands for: itself and its neighbours.
-inline constexpr size_t engine_neighbours = 64;
+/// Cases that one input stands for, itself and its neighbours: 64; fewer where a case is a large matrix product.
+size_t cases_of_input(const Op& op);
 
 /// Bytes that a case of this op takes, header included.
 size_t encoded_bytes(const Op& op);

@@ -120,7 +120,9 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       const uint64_t told = tally.count[cls] ? seen.add(pair, static_cast<ValueClass>(cls), tally.count[cls]) : 0;
       if (told == 0) continue;
       const size_t i = tally.first[cls];
-      report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name, first.results.get(i), second_name, second.results.get(i)),
+      const int e = tally.element[cls];
+      report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name, first.results.get(i, e), second_name,
+                             second.results.get(i, e), e),
              told);
     }
   };
@@ -170,7 +172,7 @@ void Comparison::confirm(const Divergence& d) const {
     if (d.key.units[i] != "exact") continue;
     Outcomes referee;
     referee_->run(d.cases, referee);
-    if (referee.results.get(0) != d.results[i])
+    if (referee.results.get(0, d.element) != d.results[i])
       throw std::runtime_error("the exact fast path and MPFR disagree on: " + case_line(d.cases, 0));
   }
 }

@@ -4,6 +4,7 @@
 
 #include "arithmetic/ieee_operations.h"
 #include "core/encodings.h"
+#include "search/draw_gemm.h"
 
 namespace mmafuzz {
 namespace {
@@ -373,8 +374,9 @@ class DotMoves {
   const FormatFields &fa_, &fb_, &fc_, &fd_;
 };
 
-/// Operands of scalar operations and conversions: one element, one step.
+/// Operands of what is no dot: one element, one step; of matrix products also lines.
 void move_elements(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
+  if (op.kind == OpKind::gemm && !op.a.fields().integer) return move_gemm(op, batch, index, rng);
   const std::vector<FieldShape> fields = op.inputs();
   const size_t column = rng.below(static_cast<uint32_t>(fields.size()));
   const FormatFields& f = fields[column].format.fields();

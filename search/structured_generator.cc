@@ -4,6 +4,7 @@
 
 #include "arithmetic/ieee_operations.h"
 #include "core/encodings.h"
+#include "search/draw_gemm.h"
 
 namespace mmafuzz {
 namespace {
@@ -185,10 +186,7 @@ void StructuredGenerator::fill(uint64_t first, size_t count, Batch& batch) const
       case OpKind::dot: DotDraw(op_, rng)(batch, i); break;
       case OpKind::convert: draw_convert(op_, rng, batch, i); break;
       case OpKind::scalar: draw_scalar(op_, rng, batch, i); break;
-      case OpKind::gemm:
-        for (Column& column : batch.inputs())
-          for (int j = 0; j < column.count(); ++j) column.set(i, j, rng.next() & low_mask(8 * column.element_bytes() - 2));
-        break;
+      case OpKind::gemm: draw_gemm(op_, rng, batch, i); break;
     }
   }
 }

@@ -231,8 +231,45 @@ class Causes::Variants final : public Method {
   OpVariants variants_;
 };
 
+/// Of matrix products: parameters of a unit's name go back to what they are by default, until it keeps the statement.
+class Causes::Defaults final : public Method {
+ public:
+  Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
+
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
+    std::vector<std::string> causes(cases.size(), unexplained);
+    const std::string& name = judge_.units()[0]->name();
+    const size_t question = std::min(name.find('?'), name.size()), on = std::min(name.find("on=", question), name.size());
+    const std::vector<std::string> given = words_of(std::string_view(name).substr(0, on).substr(std::min(question + 1, on)), ',');
+    for (size_t size = 1; size <= std::min(most_replaced, given.size()); ++size) each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
+      std::string parameters, removed;
+      for (size_t i = 0; i < given.size(); ++i) {
+        const bool goes = std::find(set.begin(), set.end(), i) != set.end();
+        std::string& list = goes ? removed : parameters;
+        list += (list.empty() ? "" : ",") + (goes ? given[i].substr(0, given[i].find('=')) : given[i]);
+      }
+      if (on < name.size()) parameters += (parameters.empty() ? "" : ",") + name.substr(on);
+      std::vector<std::string> units = {name.substr(0, question) + (parameters.empty() ? "" : "?" + parameters)};
+      for (size_t i = 1; i < judge_.units().size(); ++i) units.push_back(judge_.units()[i]->name());
+      const Result<Judge> without = Judge::bind(judge_.property(), units, judge_.op(), registry_);
+      if (!without) return true;
+      const std::vector<Verdict> said = without->judge(cases);
+      for (size_t i = 0; i < cases.size(); ++i)
+        if (verdicts[i].fails && !said[i].fails && causes[i] == unexplained) causes[i] = removed;
+      return true;
+    });
+    return causes;
+  }
+  std::string detail_of_one(const std::string& name) const override { return name + " (a parameter of the scheme, docs/ozaki.md)"; }
+
+ private:
+  const Judge& judge_;
+  const Registry& registry_;
+};
+
 Causes::Causes(const Judge& judge, const Registry& registry) {
-  if (judge.op().kind == OpKind::dot) method_ = std::make_unique<Ablation>(judge, registry);
+  if (judge.op().kind == OpKind::gemm) method_ = std::make_unique<Defaults>(judge, registry);
+  else if (judge.op().kind == OpKind::dot) method_ = std::make_unique<Ablation>(judge, registry);
   else method_ = std::make_unique<Variants>(judge, registry);
 }
 

@@ -27,6 +27,7 @@ class Causes {
   class Method;
   class Ablation;
   class Variants;
+  class Defaults;
   std::unique_ptr<Method> method_;
 };
 

@@ -1,5 +1,7 @@
 #include "triage/judge.h"
 
+#include <algorithm>
+
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -41,10 +43,11 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     Verdict& v = verdicts[i];
-    v.first = first.results.get(i);
-    v.second = second.results.get(i);
+    const int element = first_difference(op_, first.results, second.results, i);
+    v.first = first.results.get(i, std::max(element, 0));
+    v.second = second.results.get(i, std::max(element, 0));
     const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
-    if (same_flags && same_result(op_, v.first, v.second)) continue;
+    if (same_flags && element < 0) continue;
     v.fails = true;
     v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second);
   }

@@ -8,6 +8,7 @@
 #include "core/case_text.h"
 #include "core/words.h"
 #include "triage/minimize.h"
+#include "triage/minimize_gemm.h"
 #include "triage/replacements.h"
 
 namespace mmafuzz {
@@ -64,7 +65,7 @@ class Triage::Group {
  public:
   /// Throws std::runtime_error with the reason for which the statement cannot be looked at.
   Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity, const Registry& registry)
-      : severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), minimizer_(judge_, causes_), text_(start(op_line)), empty_(text_.size()) {}
+      : registry_(registry), severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), minimizer_(judge_, causes_), text_(start(op_line)), empty_(text_.size()) {}
 
   /// Takes a case line.
   void add(std::string_view line) {
@@ -117,12 +118,21 @@ class Triage::Group {
       if (!has_witness.count(bucket.line())) {
         Batch witness = kept.one;
         Verdict verdict = kept.verdict;
-        if (bucket.cause != unstable) {
+        const Judge* judge = &judge_;
+        std::unique_ptr<Judge> smaller;  // of the witness's own op, where that is a smaller matrix product
+        if (bucket.cause != unstable && judge_.op().kind == OpKind::gemm) {
+          std::vector<std::string> statement = {judge_.property()};
+          statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
+          witness = minimize_gemm(statement, kept.one, key.first, key.second, registry_);
+          smaller = std::make_unique<Judge>(bound(statement, to_text(witness.op()), registry_));
+          judge = smaller.get();
+          verdict = judge->judge(witness)[0];
+        } else if (bucket.cause != unstable) {
           witness = minimizer_.minimize(kept.one, key.first, key.second);
           verdict = judge_.judge(witness)[0];
         }
-        bucket.addends = static_cast<uint64_t>(Operands(judge_.op(), witness, 0).cost().addends);
-        bucket.witness = witness_text(bucket, judge_, witness, verdict);
+        bucket.addends = static_cast<uint64_t>(Operands(judge->op(), witness, 0).cost().addends);
+        bucket.witness = witness_text(bucket, *judge, witness, verdict);
       }
       list.push_back(std::move(bucket));
     }
@@ -177,6 +187,7 @@ class Triage::Group {
     kept.cost = cost;
   }
 
+  const Registry& registry_;
   Severity severity_;
   Judge judge_;
   Causes causes_;

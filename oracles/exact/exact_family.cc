@@ -2,6 +2,7 @@
 #include "oracles/exact/exact_dot_simd.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"
+#include "oracles/gemm/exact_gemm.h"
 #include "oracles/units/function_unit.h"
 
 namespace mmafuzz {
@@ -31,6 +32,8 @@ std::vector<Claim> claims_of_dot() {
                     "sign_symmetry", "swap_operands", "zero_padding"});
 }
 
+std::vector<Claim> claims_of_gemm() { return claims_of({"inner_permutation", "tile_permutation"}); }
+
 std::vector<Claim> with_referee(std::vector<Claim> claims) {
   claims.push_back({"equals_model", "exact:mpfr"});
   return claims;
@@ -43,10 +46,10 @@ class ExactFamily final : public Family {
   }
 
   std::vector<UnitInfo> list() const override {
-    return {{"exact", "any dot, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
+    return {{"exact", "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
              "IEEE 754-2019", with_referee(claims_of_dot()), ""},
             {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
-            {"exact:bigint", "the twin: cpp_int fixed point; dots only", "Boost.Multiprecision", with_referee(claims_of_dot()), ""}};
+            {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision", with_referee(claims_of_dot()), ""}};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -59,18 +62,18 @@ class ExactFamily final : public Family {
       if (name == "exact") unit = std::make_unique<ExactDotUnit>(op);
       if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
       if (name == "exact:bigint") unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
-    } else if (name == "exact:bigint") {
-      return declined("exact:bigint evaluates dot products only");
     } else if (op.d.fields().integer) {
       return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
+    } else if (op.kind == OpKind::gemm) {
+      unit = gemm::make_exact_gemm(name == "exact" ? gemm::ExactBy::accumulator : name == "exact:mpfr" ? gemm::ExactBy::mpfr : gemm::ExactBy::bigint, op);
+    } else if (name == "exact:bigint") {
+      return declined("exact:bigint evaluates dot and matrix products only");
     } else if (op.kind == OpKind::convert) {
       unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_convert(op, x[0]); });
-    } else if (op.kind == OpKind::scalar) {
-      unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
     } else {
-      return declined("exact does not evaluate gemm cases yet");
+      unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : claims_of_correct_rounding();
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : op.kind == OpKind::gemm ? claims_of_gemm() : claims_of_correct_rounding();
     if (name != "exact:mpfr") claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }

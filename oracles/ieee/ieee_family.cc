@@ -2,6 +2,7 @@
 // of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA GPUs", 3.1.
 #include "arithmetic/ieee_operations.h"
 #include "oracles/families.h"
+#include "oracles/gemm/gemm_of_dots.h"
 #include "oracles/ieee/ieee_dot.h"
 #include "oracles/ieee/ieee_dot_simd.h"
 #include "oracles/units/function_unit.h"
@@ -123,8 +124,11 @@ class IeeeFamily final : public Family {
     if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("ieee rounds stochastically in conversions only");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
-      if (op.kind != OpKind::dot) return declined(name + " evaluates dot products only");
+      if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return declined(name + " evaluates dot and matrix products only");
       const DotOrder order = name == "ieee:serial" ? DotOrder::serial : name == "ieee:fma" ? DotOrder::fma : DotOrder::pairwise;
+      if (op.kind == OpKind::gemm)
+        return named(gemm::make_gemm_of_dots(std::make_unique<IeeeDotUnit>(gemm::dot_op_of(op), order), op), name,
+                     claims_of({"tile_permutation"}));
       return named(std::make_unique<IeeeDotUnit>(op, order), name, claims_of_dot(name));
     }
     std::unique_ptr<Unit> unit;
@@ -133,7 +137,7 @@ class IeeeFamily final : public Family {
     } else if (op.kind == OpKind::convert) {
       unit = make_scalar_unit([op](const uint64_t* x) { return conversion(op, x[0]); });
     } else {
-      return declined("ieee evaluates scalar operations and conversions; for a dot take ieee:serial, ieee:fma or ieee:pairwise");
+      return declined("ieee evaluates scalar operations and conversions; for a dot or gemm take ieee:serial, ieee:fma or ieee:pairwise");
     }
     return named(std::move(unit), name, with_referee(claims_of_correct_rounding()));
   }

@@ -28,6 +28,12 @@ std::unique_ptr<Property> make_not_above_up();
 std::unique_ptr<Property> make_not_below_down();
 std::unique_ptr<Property> make_round_trip();
 std::unique_ptr<Property> make_survives_detour();
+// Of matrix products.
+std::unique_ptr<Property> make_exact_slices();
+std::unique_ptr<Property> make_gemm_error_bound();
+std::unique_ptr<Property> make_gemm_specials();
+std::unique_ptr<Property> make_inner_permutation();
+std::unique_ptr<Property> make_tile_permutation();
 
 /// All of them, in a fixed order.
 const std::vector<std::unique_ptr<Property>>& all_properties();

@@ -1,0 +1,168 @@
+// mmafuzz bench ozaki and bench ozaki-accuracy: the Ozaki scheme on random matrices of a chosen spread, its time and its error
+// against the exact product (Mukunoki et al. 2020, section 5: elements (uniform - 0.5) * exp(phi * normal)).
+#include <fmt/core.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "arithmetic/counter_rng.h"
+#include "cli/bench.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "oracles/gemm/exact_gemm.h"
+#include "oracles/gemm/ozaki_unit.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+using gemm::OzakiGemm;
+using gemm::Shape;
+
+/// In 0..1, neither end.
+double uniform(CounterRng& rng) { return (double(rng.next() >> 12) + 0.5) * 0x1p-52; }
+
+/// Encodings of fp64 numbers.
+std::vector<uint64_t> random_matrix(int64_t elements, double phi, uint64_t seed) {
+  CounterRng rng(seed, 0);
+  std::vector<uint64_t> matrix(static_cast<size_t>(elements));
+  for (uint64_t& x : matrix) {
+    const double normal = std::sqrt(-2 * std::log(uniform(rng))) * std::cos(2 * 3.14159265358979323846 * uniform(rng));
+    x = std::bit_cast<uint64_t>((uniform(rng) - 0.5) * std::exp(phi * normal));
+  }
+  return matrix;
+}
+
+Op dgemm_op() { return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1"); }
+
+/// Greatest |d - exact| / |exact| over at most `most` elements, spread over the result.
+double greatest_relative_error(const Shape& s, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, const std::vector<uint64_t>& d, size_t most) {
+  const Op op = dgemm_op();
+  exact::Mpfr sum(gemm::element_precision), value(64), error(gemm::element_precision);
+  double greatest = 0;
+  std::vector<uint64_t> row(static_cast<size_t>(s.k)), column(static_cast<size_t>(s.k));
+  const size_t step = std::max<size_t>(1, d.size() / most) | 1;
+  for (size_t at = 0; at < d.size(); at += step) {
+    const auto i = static_cast<int64_t>(at) / s.n, j = static_cast<int64_t>(at) % s.n;
+    for (int64_t l = 0; l < s.k; ++l) {
+      row[size_t(l)] = a[size_t(i * s.k + l)];
+      column[size_t(l)] = b[size_t(l * s.n + j)];
+    }
+    element_value(op, {row, column, 0}, sum.get());
+    if (mpfr_zero_p(sum.get())) continue;
+    exact::set_from_encoding(value.get(), op.d, d[at]);
+    mpfr_sub(error.get(), value.get(), sum.get(), MPFR_RNDN);
+    mpfr_div(error.get(), error.get(), sum.get(), MPFR_RNDN);
+    greatest = std::max(greatest, std::fabs(mpfr_get_d(error.get(), MPFR_RNDN)));
+  }
+  return greatest;
+}
+
+gemm::NamedPlan plan_or_fail(const std::string& slice, const std::string& parameters) {
+  const std::vector<std::string>& known = gemm::ozaki_slices();
+  if (std::find(known.begin(), known.end(), slice) == known.end()) throw BadInput("no slices of format '" + slice + "'");
+  Result<gemm::NamedPlan> plan = gemm::parse_ozaki_plan(slice, parameters);
+  if (!plan) throw BadInput(plan.refusal().reason);
+  return *plan;
+}
+
+OzakiGemm engine_or_fail(const gemm::NamedPlan& plan, int64_t k) {
+  Result<OzakiGemm> engine = gemm::make_ozaki(plan, dgemm_op(), k, registry());
+  if (!engine) throw BadInput(engine.refusal().reason);
+  return std::move(*engine);
+}
+
+struct Options {
+  int64_t m = 256, n = 256, k = 256;
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::string slice = "fp16", plan = "slices=5";
+  double phi = 0.1;
+  uint64_t seed = 1;
+};
+
+int run_speed(const Options& o) {
+  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
+  if (!shape) throw BadInput("bench ozaki: " + shape.refusal().reason);
+  gemm::NamedPlan plan = plan_or_fail(o.slice, o.plan);
+  plan.plan.threads = o.threads;
+  const OzakiGemm engine = engine_or_fail(plan, o.k);
+  const std::vector<uint64_t> a = random_matrix(o.m * o.k, o.phi, o.seed), b = random_matrix(o.k * o.n, o.phi, o.seed + 1),
+                              c(static_cast<size_t>(o.m * o.n), 0);
+  gemm::OzakiRecord record;
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<uint64_t> d = engine.multiply(*shape, a.data(), b.data(), c.data(), &record);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products\n", o.m, o.n, o.k, plan.on, o.threads, record.widths.a,
+             record.widths.b, record.slices_a, record.slices_b, record.slice_products);
+  fmt::print("{:.3f} s, {:.3f} GFLOP/s of DGEMM, greatest relative error {:.3g}\n", seconds, 2e-9 * double(o.m) * double(o.n) * double(o.k) / seconds,
+             greatest_relative_error(*shape, a, b, d, 1024));
+  return exit_ok;
+}
+
+/// One line per spread: phi, then for each plan the greatest relative error and its slices.
+int run_accuracy(const Options& o) {
+  std::vector<std::string> plans;
+  for (const char* fast : {"0", "1"})
+    for (const char* slices : {"2", "3", "4", "5", "6", "7", "8", "10", "12", "estimated", "all"}) plans.push_back(std::string("slices=") + slices + ",fast=" + fast);
+  fmt::print("# {}x{}x{}, elements (uniform - 0.5) * exp(phi * normal), slices of {}: phi, then greatest relative errors\nphi", o.m, o.n, o.k, o.slice);
+  for (const std::string& plan : plans) fmt::print("\t{}", plan);
+  fmt::print("\tieee:fma\tslices of estimated\tslices of all\n");
+  const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
+  if (!shape) throw BadInput("bench ozaki-accuracy: " + shape.refusal().reason);
+  for (int step = 0; step <= 16; ++step) {
+    const double phi = 0.25 * step;
+    const std::vector<uint64_t> a = random_matrix(o.m * o.k, phi, o.seed), b = random_matrix(o.k * o.n, phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
+    fmt::print("{}", phi);
+    int estimated = 0, all = 0;
+    for (const std::string& text : plans) {
+      gemm::NamedPlan plan = plan_or_fail(o.slice, text);
+      plan.plan.threads = o.threads;
+      gemm::OzakiRecord record;
+      const std::vector<uint64_t> d = engine_or_fail(plan, o.k).multiply(*shape, a.data(), b.data(), c.data(), &record);
+      if (plan.plan.slices == gemm::estimated_slices) estimated = record.slices_a;
+      if (plan.plan.slices == gemm::all_slices) all = record.slices_a;
+      fmt::print("\t{:.3e}", greatest_relative_error(*shape, a, b, d, 2048));
+    }
+    std::vector<uint64_t> d(c.size());
+    for (size_t at = 0; at < d.size(); ++at) {
+      double sum = 0;
+      const size_t i = at / size_t(o.n), j = at % size_t(o.n);
+      for (size_t l = 0; l < size_t(o.k); ++l) sum = std::fma(std::bit_cast<double>(a[i * size_t(o.k) + l]), std::bit_cast<double>(b[l * size_t(o.n) + j]), sum);
+      d[at] = std::bit_cast<uint64_t>(sum);
+    }
+    fmt::print("\t{:.3e}\t{}\t{}\n", greatest_relative_error(*shape, a, b, d, 2048), estimated, all);
+    std::fflush(stdout);
+  }
+  return exit_ok;
+}
+
+void add_options(CLI::App& sub, Options& o) {
+  sub.add_option("-m", o.m, "rows of a")->capture_default_str();
+  sub.add_option("-n", o.n, "columns of b")->capture_default_str();
+  sub.add_option("-k", o.k, "columns of a")->capture_default_str();
+  sub.add_option("--slice", o.slice, "format of the slices: fp16, bf16, tf32, e4m3, s8")->capture_default_str();
+  sub.add_option("--threads", o.threads, "threads (default: all cores)")->check(CLI::Range(1, 64));
+  sub.add_option("--seed", o.seed, "seed of the matrices")->check(unsigned_number());
+}
+
+}  // namespace
+
+void add_bench_ozaki(CLI::App& bench, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
+  add_options(*speed, *options);
+  speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
+  speed->add_option("--phi", options->phi, "spread of the elements")->capture_default_str();
+  speed->footer("Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
+  speed->callback([options, &status] { status = run_speed(*options); });
+
+  auto small = std::make_shared<Options>();
+  small->m = small->n = 32;
+  small->k = 128;
+  CLI::App* accuracy = bench.add_subcommand("ozaki-accuracy", "Errors of Ozaki DGEMM against the spread of the inputs, as tab-separated values");
+  add_options(*accuracy, *small);
+  accuracy->footer("Example: mmafuzz bench ozaki-accuracy > accuracy.tsv (bench/plot_ozaki_accuracy.py draws it)");
+  accuracy->callback([small, &status] { status = run_accuracy(*small); });
+}
+
+}  // namespace mmafuzz::cli

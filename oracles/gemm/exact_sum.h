@@ -1,0 +1,77 @@
+// The exact value of alpha * sum a*b + beta * c, and one rounding of it: an accumulator as wide as the products of fp64 numbers
+// reach. What decides specials and the sign of a zero is collected beside it.
+#pragma once
+
+#include "arithmetic/ieee_operations.h"
+#include "core/op.h"
+
+namespace mmafuzz::gemm {
+
+/// What the k + 1 terms alpha*a*b and beta*c of one element have in common.
+struct TermClasses {
+  bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
+
+  void note(NumberClass cls, bool negative) {
+    nan |= cls == NumberClass::nan;
+    plus |= cls == NumberClass::infinity && !negative;
+    minus |= cls == NumberClass::infinity && negative;
+    all_negative &= negative;
+    all_positive &= !negative;
+  }
+  void note(const Exact& x, const Exact& factor) {
+    const bool nan_term = x.cls == NumberClass::nan || factor.cls == NumberClass::nan ||
+                          (x.cls == NumberClass::infinity && factor.cls == NumberClass::zero) ||
+                          (x.cls == NumberClass::zero && factor.cls == NumberClass::infinity);
+    const bool infinite = x.cls == NumberClass::infinity || factor.cls == NumberClass::infinity;
+    note(nan_term ? NumberClass::nan : infinite ? NumberClass::infinity : NumberClass::finite, x.negative != factor.negative);
+  }
+
+  /// Whether an infinity or a NaN decides the result.
+  bool special() const { return nan || plus || minus; }
+  uint64_t special_result(const Op& op) const {
+    if (nan || (plus && minus)) return op.d.fields().encode_nan();
+    return rounded_infinity(op.d.fields(), minus, op.rounding_rule()).encoding;
+  }
+  /// Of an exactly zero sum; of no terms at all +0.
+  bool zero_sign(Rounding rounding) const { return !(all_negative && all_positive) && zero_sum_sign(all_negative, all_positive, rounding); }
+};
+
+/// A sum of terms of weight 2^-2300 or more, below 2^2100.
+class ExactSum {
+ public:
+  void add(bool negative, uint128 significand, int exponent) { sum_.add_shifted(negative, significand, exponent - unit); }
+  void add(const Exact& x) {
+    if (x.significand) add(x.negative, x.significand, x.exponent);
+  }
+
+  /// round(sum + c); `c` finite or zero.
+  uint64_t rounded_with(const Exact& c, bool zero_negative, const FormatFields& d, const RoundingRule& rule) const {
+    WideInt<words> sum = sum_;
+    if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit);
+    return round_wide(d, sum, unit, zero_negative, rule).encoding;
+  }
+
+  /// round(alpha * sum + beta * c), all three finite or zero.
+  uint64_t rounded_with(const Exact& alpha, const Exact& beta, const Exact& c, bool zero_negative, const FormatFields& d,
+                        const RoundingRule& rule) const {
+    WideInt<words> magnitude = sum_;
+    const bool negative = magnitude.is_negative();
+    if (negative) magnitude.negate();
+    WideInt<scaled_words> total;
+    for (int i = 0; i < words; ++i) {
+      if (magnitude.word[i] == 0 || alpha.significand == 0) continue;
+      const uint128 part = uint128{magnitude.word[i]} * static_cast<uint64_t>(alpha.significand);
+      total.add_shifted(negative != alpha.negative, part, 64 * i + unit + alpha.exponent - scaled_unit);
+    }
+    const Exact addend = exact_product(beta, c);
+    if (addend.significand) total.add_shifted(addend.negative, addend.significand, addend.exponent - scaled_unit);
+    return round_wide(d, total, scaled_unit, zero_negative, rule).encoding;
+  }
+
+ private:
+  static constexpr int unit = -2300, words = 70;
+  static constexpr int scaled_unit = -3400, scaled_words = 104;
+  WideInt<words> sum_;
+};
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,36 @@
+// One gemm case unpacked from a batch's columns, and its scalars.
+#pragma once
+
+#include "arithmetic/ieee_operations.h"
+#include "core/batch.h"
+
+namespace mmafuzz::gemm {
+
+/// One case as 64-bit encodings, reusable from case to case.
+class GemmCase {
+ public:
+  explicit GemmCase(const Op& op) : a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n)), c(size_t(op.m) * size_t(op.n)) {}
+
+  void load(const Batch& batch, size_t index) {
+    batch.a().unpack(index, a.data());
+    batch.b().unpack(index, b.data());
+    batch.c().unpack(index, c.data());
+  }
+
+  std::vector<uint64_t> a, b, c;  ///< row-major
+};
+
+/// alpha and beta of an op; both 1 where it has none. As in the BLAS, a zero alpha or beta means that a*b or c is not looked at.
+struct Scalars {
+  explicit Scalars(const Op& op) {
+    const FormatFields& d = op.d.fields();
+    const uint64_t one = uint64_t(d.bias) << d.fraction_bits << d.ignored_low_bits;
+    alpha = to_exact(decode(d, op.has_alpha_beta ? op.alpha : one));
+    beta = to_exact(decode(d, op.has_alpha_beta ? op.beta : one));
+  }
+  bool reads_products() const { return alpha.cls != NumberClass::zero; }
+  bool reads_c() const { return beta.cls != NumberClass::zero; }
+  Exact alpha, beta;
+};
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,105 @@
+// The Ozaki scheme: a matrix product in wide floating point from products of narrow slices that a dot unit sums without error
+// (Mukunoki, Ozaki, Ogita, Imamura: "DGEMM using tensor cores, and its accurate and reproducible versions", 2020). Any unit that
+// evaluates dots of the slice format does: a model, a device, an integer unit. docs/ozaki.md derives widths, bound and specials.
+#pragma once
+
+#include <memory>
+
+#include "oracles/gemm/shape.h"
+#include "oracles/gemm/split.h"
+#include "oracles/gemm/width.h"
+
+namespace mmafuzz::gemm {
+
+enum class Summation : uint8_t {
+  fp64,   ///< of slice products in the host's fp64, in a fixed order
+  exact,  ///< in a fixed-point accumulator, rounded once with alpha and beta: correctly rounded if all slices are there
+};
+
+/// Slices as the plan asks for them: all that are needed, or as many as fp64-equivalent accuracy is estimated to need.
+inline constexpr int all_slices = 0, estimated_slices = -1;
+
+struct OzakiPlan {
+  Format slice;              ///< of the digits
+  int slices = all_slices;   ///< of a and of b
+  bool fast = false;         ///< leave out pairs p + q > d + 1 of slices p of a and q of b, d being the greater number of slices
+  Summation sum = Summation::fp64;
+  int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
+  int block = 0;             ///< products along k that one slice product sums; 0: all
+  int unit_k = 64;           ///< products of one dot of the unit; a longer slice product is a chain of them through c
+  int threads = 1;           ///< rows of a in parallel; the result does not depend on it
+  // Flaws that implementations have had: what a search must find.
+  int extra_width = 0;       ///< bits added to the derived widths
+  int skip_slice = 0;        ///< this slice of a is left out
+  SubnormalReading subnormals = SubnormalReading::kept;
+  bool drop_specials = false;  ///< infinities and NaNs of a and b read as zeros
+};
+
+/// What one product came to.
+struct OzakiRecord {
+  SliceWidths widths;
+  int slices_a = 0, slices_b = 0;
+  int d = 0;                   ///< of fast mode
+  int bits = 0;                ///< exact_integer_bits of the unit
+  int64_t slice_products = 0;  ///< pairs of slices, of every block along k
+};
+
+class OzakiGemm {
+ public:
+  /// The dot of the plan's slices that the unit must be bound to.
+  static Op dot_op(const OzakiPlan& plan, int k);
+
+  /// `op` gives the formats, the rounding and the scalars, not the sizes. `dot` is bound to dot_op(plan, dot_k).
+  OzakiGemm(const OzakiPlan& plan, const Op& op, std::unique_ptr<Unit> dot, int dot_k);
+
+  const OzakiPlan& plan() const { return plan_; }
+  const Op& op() const { return op_; }
+
+  /// Widths for products of length k.
+  SliceWidths widths(int64_t k) const;
+
+  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape.
+  std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c, OzakiRecord* record = nullptr) const;
+
+  /// What the product of these matrices comes to, and how its rows and columns are cut; without any slice product.
+  struct Description {
+    OzakiRecord record;
+    std::vector<int> top_a, top_b, needed_a, needed_b;  ///< by row of a and by column of b
+  };
+  Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+
+  /// The number of slice products of the case that differ from the integer sum of their digits: 0 on a unit that is good for
+  /// the plan's widths.
+  int64_t inexact_slice_products(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+
+ private:
+  struct Slices {
+    SlicedRows a, b;
+    std::vector<int> blocks;  ///< where each block along k begins, and the end
+    int d = 0;                ///< the greater number of slices
+  };
+  struct Accumulators;
+
+  Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+  /// Pairs of slice p of a with slices 1..partners(p) of b.
+  int partners(const Slices& s, int p) const;
+  OzakiRecord record_of(const Slices& s) const;
+  /// visit(i, p, block, results): results of row i, slice p of a with all partners q of b and all columns j, at (q-1) * n + j.
+  template <class Visit>
+  void each_product(const Slices& s, int first_row, int last_row, const Visit& visit) const;
+  void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums) const;
+  uint64_t finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b, const uint64_t* c, int i, int j) const;
+  uint64_t round_fp64(double value) const;
+
+  OzakiPlan plan_;
+  Op op_, dot_op_;
+  std::unique_ptr<Unit> dot_;
+  int bits_;  ///< exact_integer_bits of the unit
+};
+
+/// The least number of slices of a and of b for which what is left of either contributes no more than the rounding errors of a
+/// dot in the result's precision may be expected to: sqrt(k) * u (Higham and Mary 2019), measured on the vector of ones
+/// (Mukunoki et al., algorithm 3, whose formulas our source lost; docs/ozaki.md says what was assumed).
+int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff);
+
+}  // namespace mmafuzz::gemm

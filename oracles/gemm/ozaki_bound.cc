@@ -1,0 +1,119 @@
+#include "oracles/gemm/ozaki_bound.h"
+
+#include "oracles/exact/mpfr_reference.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+using exact::Mpfr;
+
+/// Positive quantities of the bound, every operation rounded up.
+class Up {
+ public:
+  Up() : value_(precision) { mpfr_set_zero(value_.get(), 1); }
+  static Up power(long exponent, long factor = 1) {
+    Up x;
+    mpfr_set_si_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
+    return x;
+  }
+  static Up magnitude(const Format& format, uint64_t encoding) {
+    Up x;
+    Mpfr exactly(64);
+    exact::set_from_encoding(exactly.get(), format, encoding);
+    mpfr_abs(x.value_.get(), exactly.get(), MPFR_RNDU);
+    return x;
+  }
+  Up(const Up& other) : Up() { mpfr_set(value_.get(), other.value_.get(), MPFR_RNDU); }
+  Up& operator=(const Up& other) {
+    mpfr_set(value_.get(), other.value_.get(), MPFR_RNDU);
+    return *this;
+  }
+  Up& operator+=(const Up& y) {
+    mpfr_add(value_.get(), value_.get(), y.value_.get(), MPFR_RNDU);
+    return *this;
+  }
+  friend Up operator+(Up x, const Up& y) { return x += y; }
+  friend Up operator*(const Up& x, const Up& y) {
+    Up product;
+    mpfr_mul(product.value_.get(), x.value_.get(), y.value_.get(), MPFR_RNDU);
+    return product;
+  }
+  mpfr_srcptr get() const { return value_.get(); }
+
+ private:
+  static constexpr mpfr_prec_t precision = 128;
+  Mpfr value_;
+};
+
+constexpr int u_exponent = -53;         ///< of fp64
+constexpr int least_half = -1075;       ///< half of fp64's least subnormal number
+
+/// What the digits that are left out may contribute to a * b.
+Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, const Up& sum_a, const Up& sum_b) {
+  const auto k = static_cast<long>(in.a.size());
+  Up all;
+  if (cuts.needed_a > r.slices_a) all += sum_b * Up::power(cuts.top_a - r.slices_a * r.widths.a);
+  if (cuts.needed_b > r.slices_b) all += sum_a * Up::power(cuts.top_b - r.slices_b * r.widths.b);
+  if (!engine.plan().fast) return all;
+  for (int p = 1; p <= std::min(r.slices_a, cuts.needed_a); ++p) {
+    const int q = std::max(1, r.d + 2 - p);  // the first slice of b that slice p of a does not meet
+    if (q > std::min(r.slices_b, cuts.needed_b)) continue;
+    all += Up::power(cuts.top_a + cuts.top_b - (p - 1) * r.widths.a - (q - 1) * r.widths.b, k);
+  }
+  return all;
+}
+
+bool exceeds_range(const Up& x, const Format& format) {
+  Mpfr greatest(64);
+  exact::set_from_encoding(greatest.get(), format, format.fields().encode_greatest(false));
+  return mpfr_cmp(x.get(), greatest.get()) >= 0;
+}
+
+}  // namespace
+
+bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, uint64_t result) {
+  const Op& op = engine.op();
+  Mpfr value(element_precision);
+  element_value(op, in, value.get());
+  if (!mpfr_number_p(value.get())) return true;
+  const FormatFields& d = op.d.fields();
+  const Format fp64 = format("fp64");
+  const uint64_t one = uint64_t(d.bias) << d.fraction_bits;
+  const Up alpha = Up::magnitude(op.d, op.has_alpha_beta ? op.alpha : one), beta = Up::magnitude(op.d, op.has_alpha_beta ? op.beta : one);
+  Up sum_a, sum_b, sum_ab;
+  for (size_t l = 0; l < in.a.size(); ++l) {
+    const Up x = Up::magnitude(op.a, in.a[l]), y = Up::magnitude(op.b, in.b[l]);
+    sum_a += x;
+    sum_b += y;
+    sum_ab += x * y;
+  }
+  const Up u = Up::power(u_exponent);
+  Up product_error = omitted(engine, r, cuts, in, sum_a, sum_b);
+  Up addend = beta * Up::magnitude(op.c, in.c);
+  if (mpfr_zero_p(beta.get())) addend = Up();
+  if (mpfr_zero_p(alpha.get())) sum_ab = product_error = Up();
+  Up rounding;
+  const bool in_fp64 = engine.plan().sum == Summation::fp64;
+  if (in_fp64) {
+    // gamma_T <= 1.01 T u for T u < 2^-7; terms too small for fp64 next to the tops are lost whole; then one scaling.
+    product_error += Up::power(u_exponent, static_cast<long>(r.slice_products)) * sum_ab * (Up::power(0) + Up::power(-6));
+    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, static_cast<long>(r.slice_products)) + Up::power(least_half);
+  }
+  const Up product = alpha * (sum_ab + product_error);
+  if (in_fp64) {
+    if (exceeds_range(sum_ab + product_error, fp64)) return true;
+    if (op.has_alpha_beta) rounding += u * (product + addend) + Up::power(least_half + 1);
+    rounding += u * (product + addend + rounding);
+  }
+  const Up total = product + addend + rounding;
+  if (exceeds_range(total, op.d) || exceeds_range(product + rounding, fp64) || exceeds_range(addend + rounding, fp64)) return true;
+  if (!in_fp64 || !(op.d == fp64)) rounding += Up::power(-d.precision() + 1) * total + Up::power(d.least_bit());  // whatever its direction
+  const Up bound = alpha * product_error + rounding;
+  Mpfr got(64), error(element_precision);
+  exact::set_from_encoding(got.get(), op.d, result);
+  if (!mpfr_number_p(got.get())) return false;
+  exact::must_be_exact(mpfr_sub(error.get(), got.get(), value.get(), MPFR_RNDN));
+  return mpfr_cmpabs(error.get(), bound.get()) <= 0;
+}
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,188 @@
+// The family `ozaki:`: parameters of the scheme after `?`, the dot unit that sums the slices after `on=`.
+#include <algorithm>
+#include <charconv>
+
+#include "core/quoted.h"
+#include "oracles/families.h"
+#include "oracles/gemm/gemm_case.h"
+#include "oracles/gemm/ozaki_unit.h"
+#include "oracles/units/function_unit.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+struct PlanParameter {
+  const char* name;
+  const char* allowed;
+  std::vector<const char*> words;  ///< a word stands for its number
+  int least, greatest;
+  void (*set)(OzakiPlan&, int);
+};
+
+const std::vector<PlanParameter>& plan_parameters() {
+  static const std::vector<PlanParameter> all = {
+      {"slices", "estimated, all or a number of slices", {"all"}, 0, 300, [](OzakiPlan& p, int v) { p.slices = v; }},
+      {"fast", "0 or 1", {}, 0, 1, [](OzakiPlan& p, int v) { p.fast = v != 0; }},
+      {"sum", "fp64 or exact", {"fp64", "exact"}, 0, 1, [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
+      {"width_a", "bits of a's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_a = v; }},
+      {"width_b", "bits of b's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_b = v; }},
+      {"block", "products along k that one slice product sums", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.block = v; }},
+      {"unit_k", "products of one dot of the unit", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.unit_k = v; }},
+      {"threads", "1 to 64", {}, 1, 64, [](OzakiPlan& p, int v) { p.threads = v; }},
+      {"extra_width", "bits more than are summed exactly", {}, 0, 4, [](OzakiPlan& p, int v) { p.extra_width = v; }},
+      {"skip_slice", "the slice of a that is left out", {}, 1, 300, [](OzakiPlan& p, int v) { p.skip_slice = v; }},
+      {"subnormals", "kept, flushed or halved", {"kept", "flushed", "halved"}, 0, 2, [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
+      {"specials", "kept or dropped", {"kept", "dropped"}, 0, 1, [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
+  };
+  return all;
+}
+
+struct Default {
+  const char* slice;
+  const char* on;
+};
+constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"},
+                                {"bf16", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
+                                {"tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
+                                {"e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},
+                                {"s8", "integer"}};
+
+bool parse_value(const PlanParameter& p, std::string_view text, int& value) {
+  if (std::string_view(p.name) == "slices" && text == "estimated") {
+    value = estimated_slices;
+    return true;
+  }
+  for (size_t i = 0; i < p.words.size(); ++i) {
+    if (text != p.words[i]) continue;
+    value = static_cast<int>(i);
+    return true;
+  }
+  if (p.words.size() > 1) return false;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= std::max(p.least, p.words.empty() ? p.least : 1) &&
+         value <= p.greatest;
+}
+
+/// "ozaki:dgemm.fp16" apart; false for other names.
+bool parse_name(std::string_view name, std::string& kind, std::string& slice) {
+  if (!name.starts_with("ozaki:")) return false;
+  name.remove_prefix(6);
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  kind = name.substr(0, dot);
+  slice = name.substr(dot + 1);
+  const std::vector<std::string>& known = ozaki_slices();
+  return (kind == "dgemm" || kind == "sgemm") && std::find(known.begin(), known.end(), slice) != known.end();
+}
+
+/// What a plan promises. Its flaws do not take a promise back: they are there to be found. Widths given by hand may not be summed
+/// exactly; an estimate of the slices depends on the order of its own sums.
+std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
+  std::vector<Claim> claims = claims_of({"gemm_specials"});
+  const bool derived = plan.width_a == 0 && plan.width_b == 0, any_order = plan.slices != estimated_slices;
+  if (any_order) claims.push_back({"tile_permutation", ""});
+  if (derived) claims.insert(claims.end(), {{"exact_slices", ""}, {"gemm_error_bound", ""}});
+  if (derived && any_order && plan.block == 0) claims.push_back({"inner_permutation", ""});
+  if (derived && plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast) claims.push_back({"equals_model", "exact"});
+  return claims;
+}
+
+class OzakiFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override {
+    std::string kind, slice;
+    return parse_name(name, kind, slice);
+  }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const char* kind : {"dgemm", "sgemm"})
+      for (const Default& d : defaults)
+        all.push_back({std::string("ozaki:") + kind + "." + d.slice, std::string(kind) + " from " + d.slice + " slices on " + d.on + " (?on=)",
+                       "Mukunoki et al. 2020; docs/ozaki.md", claims_of_plan({}), ""});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
+
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
+    const size_t question = std::min(name.find('?'), name.size());
+    std::string kind, slice;
+    parse_name(std::string_view(name).substr(0, question), kind, slice);
+    const Result<NamedPlan> plan = parse_ozaki_plan(slice, std::string_view(name).substr(std::min(question + 1, name.size())));
+    if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
+    const Format wide = format(kind == "dgemm" ? "fp64" : "fp32");
+    if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
+      return declined(name.substr(0, question) + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() + " d=" + wide.name() + "'");
+    if (op.rounding == Rounding::stochastic || (plan->plan.sum == Summation::fp64 && op.rounding != Rounding::nearest_even))
+      return declined("summation in fp64 rounds to nearest; other IEEE roundings take sum=exact");
+    Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
+    if (!engine) return engine.refusal();
+    return named(std::make_unique<OzakiUnit>(std::move(*engine)), name, claims_of_plan(plan->plan));
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string>& ozaki_slices() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names;
+    for (const Default& d : defaults) names.push_back(d.slice);
+    return names;
+  }();
+  return all;
+}
+
+Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view parameters) {
+  NamedPlan named;
+  named.plan.slice = format(slice);
+  for (const Default& d : defaults)
+    if (slice == d.slice) named.on = d.on;
+  while (!parameters.empty()) {
+    if (parameters.starts_with("on=")) {
+      named.on = parameters.substr(3);
+      break;
+    }
+    const std::string_view one = parameters.substr(0, parameters.find(','));
+    parameters.remove_prefix(std::min(parameters.size(), one.size() + 1));
+    const size_t equals = std::min(one.find('='), one.size());
+    const PlanParameter* found = nullptr;
+    std::string known;
+    for (const PlanParameter& p : plan_parameters()) {
+      known += std::string(p.name) + " ";
+      if (one.substr(0, equals) == p.name) found = &p;
+    }
+    if (!found) return invalid("unknown parameter " + quoted(one.substr(0, equals)) + "; known: " + known + "and last, on=<dot unit>");
+    int value = 0;
+    if (!parse_value(*found, one.substr(std::min(equals + 1, one.size())), value))
+      return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
+    found->set(named.plan, value);
+  }
+  const int most = digit_bits(named.plan.slice.fields());
+  if (std::max(named.plan.width_a, named.plan.width_b) > most)
+    return invalid("a digit of " + slice + " has at most " + std::to_string(most) + " bits");
+  return named;
+}
+
+Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, const Registry& registry) {
+  const int dot_k = static_cast<int>(std::clamp<int64_t>(k, 1, named.plan.unit_k));
+  Result<std::unique_ptr<Unit>> dot = registry.bind(named.on, OzakiGemm::dot_op(named.plan, dot_k));
+  if (!dot) return dot.refusal();
+  return OzakiGemm(named.plan, op, std::move(*dot), dot_k);
+}
+
+void OzakiUnit::run(const Batch& batch, Outcomes& outcomes) const {
+  prepare(batch, outcomes);
+  const Op& op = batch.op();
+  GemmCase one(op);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    one.load(batch, i);
+    outcomes.results.pack(i, engine_.multiply({op.m, op.n, op.k}, one.a.data(), one.b.data(), one.c.data()).data());
+  }
+}
+
+}  // namespace mmafuzz::gemm
+
+namespace mmafuzz {
+std::unique_ptr<Family> make_ozaki_family() { return std::make_unique<gemm::OzakiFamily>(); }
+}  // namespace mmafuzz

@@ -1,0 +1,34 @@
+// The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for what looks inside.
+#pragma once
+
+#include "core/registry.h"
+#include "oracles/gemm/ozaki.h"
+
+namespace mmafuzz::gemm {
+
+class OzakiUnit final : public Unit {
+ public:
+  explicit OzakiUnit(OzakiGemm engine) : engine_(std::move(engine)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override;
+  const OzakiGemm& engine() const { return engine_; }
+
+ private:
+  OzakiGemm engine_;
+};
+
+/// A plan as a unit's name gives it: "slices=4,fast=1,on=<dot unit>"; `on` comes last and takes the rest.
+struct NamedPlan {
+  OzakiPlan plan;
+  std::string on;  ///< the dot unit
+};
+
+/// The plan of `ozaki:dgemm.<slice>` with the parameters after `?`; says what is allowed otherwise.
+Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view parameters);
+
+/// The scheme for matrices of the op's formats, products of length k at least; the op's own sizes do not matter.
+Result<OzakiGemm> make_ozaki(const NamedPlan& plan, const Op& op, int64_t k, const Registry& registry);
+
+/// The slice formats that have a default dot unit.
+const std::vector<std::string>& ozaki_slices();
+
+}  // namespace mmafuzz::gemm

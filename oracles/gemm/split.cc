@@ -1,0 +1,75 @@
+#include "oracles/gemm/split.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "arithmetic/decode.h"
+
+namespace mmafuzz::gemm {
+
+RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width, SubnormalReading subnormals) {
+  rows_.rows = layout.rows;
+  rows_.length = layout.length;
+  rows_.width = width;
+  rows_.top.assign(size_t(layout.rows), 0);
+  rows_.needed.assign(size_t(layout.rows), 0);
+  rows_.special.assign(size_t(layout.rows), 0);
+  elements_.reserve(size_t(layout.rows) * size_t(layout.length));
+  for (int i = 0; i < layout.rows; ++i) {
+    int top = INT32_MIN, least = INT32_MAX;
+    for (int l = 0; l < layout.length; ++l) {
+      Number x = decode(format, encodings[size_t(i) * layout.row_stride + size_t(l) * layout.element_stride]);
+      if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) rows_.special[size_t(i)] = 1;
+      if (x.cls != NumberClass::finite || (x.subnormal && subnormals == SubnormalReading::flushed)) x.significand = 0;
+      if (x.subnormal && subnormals == SubnormalReading::halved) --x.exponent;
+      elements_.push_back({x.significand, x.exponent, x.negative});
+      if (x.significand == 0) continue;
+      top = std::max(top, x.exponent + static_cast<int>(std::bit_width(x.significand)));
+      least = std::min(least, x.exponent + std::countr_zero(x.significand));
+    }
+    if (top == INT32_MIN) continue;
+    rows_.top[size_t(i)] = top;
+    rows_.needed[size_t(i)] = (top - least + width - 1) / width;
+  }
+}
+
+int RowSplitter::most_needed() const {
+  return rows_.needed.empty() ? 0 : *std::max_element(rows_.needed.begin(), rows_.needed.end());
+}
+
+double RowSplitter::magnitude(int row, int element) const {
+  const Element& x = at(row, element);
+  return std::ldexp(static_cast<double>(x.significand), x.exponent - rows_.top[size_t(row)]);
+}
+
+double RowSplitter::remainder(int row, int element, int slices) const {
+  const Element& x = at(row, element);
+  const int cut = rows_.top[size_t(row)] - slices * rows_.width - x.exponent;  // bits below this one are left
+  const uint64_t left = cut <= 0 ? 0 : cut >= 64 ? x.significand : x.significand & ((uint64_t{1} << cut) - 1);
+  return std::ldexp(static_cast<double>(left), x.exponent - rows_.top[size_t(row)]);
+}
+
+SlicedRows RowSplitter::cut(int slices) const {
+  SlicedRows cut = rows_;
+  cut.slices = slices;
+  cut.digits.assign(size_t(slices) * size_t(cut.rows) * size_t(cut.length), 0);
+  const uint64_t mask = (uint64_t{1} << cut.width) - 1;
+  for (int p = 1; p <= slices; ++p) {
+    for (int i = 0; i < cut.rows; ++i) {
+      if (p > cut.needed[size_t(i)]) continue;
+      int16_t* digits = cut.slice(p, i);
+      const int weight = cut.top[size_t(i)] - p * cut.width;
+      for (int l = 0; l < cut.length; ++l) {
+        const Element& x = at(i, l);
+        const int shift = x.exponent - weight;
+        const uint64_t bits = shift >= cut.width || shift <= -64 ? 0 : shift >= 0 ? x.significand << shift : x.significand >> -shift;
+        const auto digit = static_cast<int16_t>(bits & mask);
+        digits[l] = x.negative ? static_cast<int16_t>(-digit) : digit;
+      }
+    }
+  }
+  return cut;
+}
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,62 @@
+// Rows of floating-point numbers as slices of integer digits with one power of two per row: the splitting of the Ozaki scheme
+// (Mukunoki et al. 2020, algorithm 1), in fixed point.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/format.h"
+
+namespace mmafuzz::gemm {
+
+/// What a subnormal element reads as; anything but `kept` is a flaw that implementations have had.
+enum class SubnormalReading : uint8_t { kept, flushed, halved };
+
+/// Rows of `length` numbers: x = sum over slices p = 1, 2, ... of digit(p) * 2^(top - p * width), |digit| < 2^width, the sign of
+/// every digit that of x. Infinities and NaNs read as zero and mark their row.
+struct SlicedRows {
+  int rows = 0, length = 0, width = 0, slices = 0;
+  std::vector<int> top;                ///< by row: every |x| is below 2^top, the greatest is not below 2^(top-1); 0 for zeros
+  std::vector<int> needed;             ///< by row: slices after which nothing is left
+  std::vector<uint8_t> special;        ///< by row: holds an infinity or a NaN
+  std::vector<int16_t> digits;         ///< [slice][row][length]
+
+  const int16_t* slice(int p, int row) const { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
+  int16_t* slice(int p, int row) { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
+};
+
+/// How the elements lie: element l of row i is at [i * row_stride + l * element_stride].
+struct Layout {
+  int rows = 0, length = 0;
+  size_t row_stride = 0, element_stride = 0;
+};
+
+/// Numbers ready to be cut: tops, lengths and specials of the rows, without digits.
+class RowSplitter {
+ public:
+  RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width, SubnormalReading subnormals);
+
+  const SlicedRows& rows() const { return rows_; }
+  /// Most slices that any row needs.
+  int most_needed() const;
+
+  /// |x| * 2^-top of element l of row i, and what of it is left after that many slices; both rounded to the host's fp64.
+  double magnitude(int row, int element) const;
+  double remainder(int row, int element, int slices) const;
+
+  /// The first `slices` slices; what lies below is dropped.
+  SlicedRows cut(int slices) const;
+
+ private:
+  struct Element {
+    uint64_t significand;
+    int exponent;
+    bool negative;
+  };
+  const Element& at(int row, int element) const { return elements_[size_t(row) * size_t(rows_.length) + size_t(element)]; }
+
+  SlicedRows rows_;
+  std::vector<Element> elements_;
+};
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,29 @@
+// Every product of two slices is what the integers say: the assumption on which the Ozaki scheme rests. A failure on a unit whose
+// widths were derived means that the derivation or the row is wrong; on a device, that it accumulates otherwise than its model.
+#include "oracles/properties/gemm_elements.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class ExactSlices final : public Property {
+ public:
+  const char* name() const override { return "exact_slices"; }
+  const char* statement() const override { return "the dot unit sums the products of two slices without error"; }
+  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
+
+ protected:
+  /// 1: all are exact, 2: some are not. The twin is the case itself.
+  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>&) const override {
+    gemm::GemmCase one(cases.op());
+    one.load(cases, index);
+    return ozaki_of(unit)->inexact_slice_products(shape_of(cases.op()), one.a.data(), one.b.data()) == 0 ? 1 : 2;
+  }
+  bool holds(const Op&, int twin, uint64_t, uint64_t) const override { return twin == 1; }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_exact_slices() { return std::make_unique<ExactSlices>(); }
+
+}  // namespace mmafuzz

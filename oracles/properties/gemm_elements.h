@@ -1,0 +1,35 @@
+// What the properties of matrix products share: one element's row, column and c; the Ozaki scheme behind a unit.
+#pragma once
+
+#include "oracles/gemm/exact_gemm.h"
+#include "oracles/gemm/gemm_case.h"
+#include "oracles/gemm/ozaki_unit.h"
+
+namespace mmafuzz {
+
+/// The operands of one element of one case.
+struct ElementOperands {
+  ElementOperands(const Batch& cases, size_t index, int element) {
+    const Op& op = cases.op();
+    const int i = element / op.n, j = element % op.n;
+    for (int l = 0; l < op.k; ++l) {
+      row.push_back(cases.a().get(index, i * op.k + l));
+      column.push_back(cases.b().get(index, l * op.n + j));
+    }
+    c = cases.c().get(index, element);
+  }
+  gemm::Element element() const { return {row, column, c}; }
+
+  std::vector<uint64_t> row, column;
+  uint64_t c;
+};
+
+/// The scheme of a unit `ozaki:...`; nullptr of any other.
+inline const gemm::OzakiGemm* ozaki_of(const Unit& unit) {
+  const auto* own = dynamic_cast<const gemm::OzakiUnit*>(&unit);
+  return own ? &own->engine() : nullptr;
+}
+
+inline gemm::Shape shape_of(const Op& op) { return {op.m, op.n, op.k}; }
+
+}  // namespace mmafuzz

@@ -1,0 +1,88 @@
+// A matrix product does not depend on where its rows and columns stand (tile_permutation: which tile, thread or vector lane
+// computes an element) nor, where the sum along k is exact or exactly split, on the order of the products (inner_permutation).
+#include <algorithm>
+#include <numeric>
+
+#include "arithmetic/counter_rng.h"
+#include "oracles/properties/numbers.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+/// A permutation of 0..n-1.
+std::vector<int> drawn_permutation(int n, uint64_t seed, uint64_t stream) {
+  std::vector<int> at(static_cast<size_t>(n));
+  std::iota(at.begin(), at.end(), 0);
+  CounterRng rng(seed, stream);
+  for (size_t i = at.size(); i > 1; --i) std::swap(at[i - 1], at[rng.below(static_cast<uint32_t>(i))]);
+  return at;
+}
+
+/// The permutation is chosen by the shape alone, so that simplifying a case keeps its twin.
+constexpr uint64_t fixed_seed = 1;
+
+struct Permuted {
+  std::vector<int> rows, columns, inner;  ///< position in the twin
+};
+
+void write_twin(const Batch& cases, size_t index, const Permuted& to, Batch& twin) {
+  const Op& op = cases.op();
+  const auto at = [](const std::vector<int>& list, int i) { return list[static_cast<size_t>(i)]; };
+  for (int i = 0; i < op.m; ++i)
+    for (int l = 0; l < op.k; ++l) twin.inputs()[0].set(index, at(to.rows, i) * op.k + at(to.inner, l), cases.a().get(index, i * op.k + l));
+  for (int l = 0; l < op.k; ++l)
+    for (int j = 0; j < op.n; ++j) twin.inputs()[1].set(index, at(to.inner, l) * op.n + at(to.columns, j), cases.b().get(index, l * op.n + j));
+  for (int i = 0; i < op.m; ++i)
+    for (int j = 0; j < op.n; ++j) twin.inputs()[2].set(index, at(to.rows, i) * op.n + at(to.columns, j), cases.c().get(index, i * op.n + j));
+}
+
+class TilePermutation final : public Property {
+ public:
+  const char* name() const override { return "tile_permutation"; }
+  const char* statement() const override { return "permuting rows of a and columns of b permutes the result"; }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && (op.m > 1 || op.n > 1); }
+
+ protected:
+  static Permuted permuted(const Op& op) {
+    Permuted to{drawn_permutation(op.m, fixed_seed, 0), drawn_permutation(op.n, fixed_seed, 1), {}};
+    for (int l = 0; l < op.k; ++l) to.inner.push_back(l);
+    return to;
+  }
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    write_twin(cases, index, permuted(cases.op()), twin[0]);
+    return 1;
+  }
+  int twin_element(const Batch& cases, size_t, int, int element) const override {
+    const Op& op = cases.op();
+    const Permuted to = permuted(op);
+    return to.rows[static_cast<size_t>(element / op.n)] * op.n + to.columns[static_cast<size_t>(element % op.n)];
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+};
+
+class InnerPermutation final : public Property {
+ public:
+  const char* name() const override { return "inner_permutation"; }
+  const char* statement() const override { return "permuting the products along k changes nothing"; }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && op.k > 1; }
+
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const Op& op = cases.op();
+    Permuted to;
+    for (int i = 0; i < op.m; ++i) to.rows.push_back(i);
+    for (int j = 0; j < op.n; ++j) to.columns.push_back(j);
+    to.inner = drawn_permutation(op.k, fixed_seed, 2);
+    write_twin(cases, index, to, twin[0]);
+    return 1;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_tile_permutation() { return std::make_unique<TilePermutation>(); }
+std::unique_ptr<Property> make_inner_permutation() { return std::make_unique<InnerPermutation>(); }
+
+}  // namespace mmafuzz

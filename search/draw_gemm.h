@@ -1,0 +1,16 @@
+// Operands of a matrix product where splitting into slices has corners: exponents spread inside a row, full and empty digits,
+// the ends of the range, subnormals, cancellation, specials now and then.
+#pragma once
+
+#include "arithmetic/counter_rng.h"
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+/// Draws case `index` of a batch of a gemm op.
+void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index);
+
+/// Changes one element of a case, a row or column of it, or makes sums cancel.
+void move_gemm(const Op& op, Batch& batch, size_t index, CounterRng& rng);
+
+}  // namespace mmafuzz

@@ -1,0 +1,322 @@
+// The Ozaki scheme: slices, widths, exactness of slice products, summation, special values, independence of tiles and threads.
+// Results are held against MPFR, never against another run of the scheme.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "core/case_text.h"
+#include "oracles/families.h"
+#include "oracles/gemm/exact_gemm.h"
+#include "oracles/gemm/ozaki_unit.h"
+#include "oracles/properties/properties.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+
+namespace mmafuzz {
+namespace {
+
+using namespace gemm;
+
+const Registry& registry() {
+  static const Registry all = oracle_registry();
+  return all;
+}
+
+Op parsed(const std::string& line) {
+  size_t column;
+  const Result<Op> op = parse_op(line, column);
+  if (!op) throw std::runtime_error(op.refusal().reason);
+  return *op;
+}
+
+Op dgemm(int m, int n, int k, const std::string& more = "") {
+  return parsed("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) + more);
+}
+Op sgemm(int m, int n, int k) {
+  return parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k));
+}
+
+std::unique_ptr<Unit> bound_unit(const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  if (!unit) throw std::runtime_error(unit.refusal().reason);
+  return std::move(*unit);
+}
+
+/// Fails where a unit's results are not those of another one.
+void expect_same(const std::string& name, const std::string& reference, const Op& op, uint64_t seed, size_t cases) {
+  const auto unit = bound_unit(name, op), other = bound_unit(reference, op);
+  Batch batch;
+  StructuredGenerator(op, seed).fill(0, cases, batch);
+  Outcomes got, expected;
+  unit->run(batch, got);
+  other->run(batch, expected);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const int e = first_difference(op, got.results, expected.results, i);
+    ASSERT_EQ(e, -1) << name << " gives " << to_hex(op.d, got.results.get(i, e)) << ", " << reference << " gives "
+                     << to_hex(op.d, expected.results.get(i, e)) << " in element " << e << " of\n" << to_text(op) << "\n" << case_line(batch, i);
+  }
+}
+
+uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
+
+/// One element, op dgemm 1x1xk.
+uint64_t one_element(const std::string& name, const Op& op, const std::vector<double>& a, const std::vector<double>& b, double c) {
+  const auto unit = bound_unit(name, op);
+  Batch batch(op);
+  batch.resize(1);
+  for (int l = 0; l < op.k; ++l) {
+    batch.inputs()[0].set(0, l, bits(a[size_t(l)]));
+    batch.inputs()[1].set(0, l, bits(b[size_t(l)]));
+  }
+  batch.inputs()[2].set(0, 0, bits(c));
+  Outcomes outcomes;
+  unit->run(batch, outcomes);
+  return outcomes.results.get(0);
+}
+
+const char* const scalar_pairs[] = {"", " alpha=4000000000000000 beta=bff0000000000000", " alpha=bfd5555555555555 beta=0000000000000000",
+                                    " alpha=0000000000000000 beta=3ff8000000000000", " alpha=8000000000000000 beta=8000000000000000",
+                                    " alpha=0000000000000001 beta=7fe0000000000000", " alpha=7fefffffffffffff beta=0000000000000001",
+                                    " alpha=7ff0000000000000 beta=3ff0000000000000", " alpha=3ff0000000000000 beta=7ff8000000000000"};
+
+TEST(ExactGemm, ThreeWaysAgreeInEveryRoundingMode) {
+  for (const char* scalars : scalar_pairs) {
+    for (const char* rounding : {"nearest_even", "toward_zero", "up", "down", "nearest_away"}) {
+      const Op op = dgemm(2, 3, 5, scalars + std::string(" round=") + rounding);
+      expect_same("exact", "exact:mpfr", op, 1, case_count(300, 20000));
+      expect_same("exact:bigint", "exact:mpfr", op, 2, case_count(100, 2000));
+    }
+  }
+  expect_same("exact", "exact:mpfr", parsed("gemm a=fp16 b=e4m3 c=fp32 d=fp32 m=3 n=2 k=7"), 3, case_count(500, 20000));
+}
+
+TEST(IeeeGemm, IsTheBlasLoopOnTheHost) {
+  const Op op = dgemm(2, 2, 4, " alpha=4008000000000000 beta=3fe0000000000000 nan=any");
+  const auto unit = bound_unit("ieee:serial", op);
+  Batch batch;
+  StructuredGenerator(op, 5).fill(0, 2000, batch);
+  Outcomes outcomes;
+  unit->run(batch, outcomes);
+  const auto at = [&](size_t column, size_t i, int e) { return std::bit_cast<double>(batch.inputs()[column].get(i, e)); };
+  for (size_t i = 0; i < batch.size(); ++i) {
+    for (int e = 0; e < 4; ++e) {
+      volatile double sum = 0;
+      for (int l = 0; l < 4; ++l) {
+        volatile const double product = at(0, i, e / 2 * 4 + l) * at(1, i, l * 2 + e % 2);
+        sum = sum + product;
+      }
+      volatile const double scaled = 3.0 * sum, other = 0.5 * at(2, i, e);
+      ASSERT_TRUE(same_result(op, outcomes.results.get(i, e), bits(scaled + other))) << case_line(batch, i);
+    }
+  }
+}
+
+TEST(Widths, FollowTheCondition) {
+  // n * (2^wa - 1) * (2^wb - 1) <= 2^p by hand: 4 * 2047^2 = 16760836, 16 * 1023^2 = 16744464, 64 * 511^2 = 16711744 <= 2^24 = 16777216;
+  // 64 * 15^2 = 14400 <= 2^14 = 16384 < 128 * 15^2.
+  const auto of = [](int64_t n, int bits, int most) {
+    const SliceWidths w = slice_widths(n, bits, most);
+    return std::pair{w.a, w.b};
+  };
+  EXPECT_EQ(of(4, 24, 11), (std::pair{11, 11}));
+  EXPECT_EQ(of(5, 24, 11), (std::pair{11, 10}));
+  EXPECT_EQ(of(16, 24, 11), (std::pair{10, 10}));
+  EXPECT_EQ(of(17, 24, 11), (std::pair{10, 9}));
+  EXPECT_EQ(of(64, 24, 11), (std::pair{9, 9}));
+  EXPECT_EQ(of(64, 14, 4), (std::pair{4, 4}));
+  EXPECT_EQ(of(128, 14, 4), (std::pair{4, 3}));
+  EXPECT_EQ(of(65536, 31, 7), (std::pair{7, 7}));
+}
+
+struct SliceUnit {
+  const char* slice;
+  const char* on;
+};
+const SliceUnit slice_units[] = {{"fp16", "model:volta/mma.m8n8k4.f32.f16.f16.f32"},      {"fp16", "model:turing/mma.m16n8k8.f32.f16.f16.f32"},
+                                 {"fp16", "model:ampere/mma.m16n8k16.f32.f16.f16.f32"},   {"fp16", "model:ada/mma.m16n8k16.f32.f16.f16.f32"},
+                                 {"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"},   {"fp16", "model:blackwell/mma.m16n8k16.f32.f16.f16.f32"},
+                                 {"bf16", "model:ampere/mma.m16n8k16.f32.bf16.bf16.f32"}, {"tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
+                                 {"e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},    {"e4m3", "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
+                                 {"s8", "integer"},                                       {"s8", "integer:bigint"}};
+
+/// A case whose digits are the greatest at every place: what fills the accumulator most.
+Batch all_ones(const Op& op) {
+  Batch batch(op);
+  batch.resize(1);
+  const FormatFields& f = op.a.fields();
+  const uint64_t ones = uint64_t(f.bias) << f.fraction_bits | f.fraction_mask();
+  for (int e = 0; e < op.m * op.k; ++e) batch.inputs()[0].set(0, e, ones);
+  for (int e = 0; e < op.k * op.n; ++e) batch.inputs()[1].set(0, e, ones);
+  return batch;
+}
+
+int64_t inexact(const std::string& name, const Op& op, const Batch& batch) {
+  const auto unit = bound_unit(name, op);
+  int64_t count = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    std::vector<uint64_t> a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n));
+    batch.a().unpack(i, a.data());
+    batch.b().unpack(i, b.data());
+    count += dynamic_cast<const OzakiUnit&>(*unit).engine().inexact_slice_products({op.m, op.n, op.k}, a.data(), b.data());
+  }
+  return count;
+}
+
+TEST(SliceProducts, AreExactAtTheDerivedWidthOnEveryUnit) {
+  for (const SliceUnit& u : slice_units) {
+    for (const int k : {1, 3, 4, 5, 16, 17, 32, 64, 100, 128, 512, 4096}) {
+      const Op op = dgemm(1, 1, k);
+      const std::string name = std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on;
+      EXPECT_EQ(inexact(name, op, all_ones(op)), 0) << name << " k=" << k;
+      Batch batch;
+      StructuredGenerator(op, 7).fill(0, k > 100 ? 2 : 20, batch);
+      EXPECT_EQ(inexact(name, op, batch), 0) << name << " k=" << k;
+    }
+  }
+}
+
+TEST(SliceProducts, AreNotExactAtOneBitMore) {
+  for (const SliceUnit& u : slice_units) {
+    if (u.slice != std::string("fp16") && u.slice != std::string("e4m3")) continue;
+    for (const int k : {5, 8, 16, 32, 64, 128, 256}) {
+      const bool fp16 = u.slice == std::string("fp16");
+      if (!fp16 && k < 128) continue;  // e4m3's four bits hold up to n = 64
+      const Op op = dgemm(1, 1, k);
+      const int digits = fp16 ? 11 : 4;
+      const OzakiGemm& engine = dynamic_cast<const OzakiUnit&>(*bound_unit(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op)).engine();
+      const SliceWidths w = engine.widths(k);
+      const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
+      ASSERT_LE(wider.a, digits);
+      // All digits the greatest, but for one product of half the factor where the sum would be even.
+      Batch batch = all_ones(op);
+      const std::string name = std::string("ozaki:dgemm.") + u.slice + "?slices=1,width_a=" + std::to_string(wider.a) + ",width_b=" + std::to_string(wider.b) + ",on=" + u.on;
+      int64_t found = inexact(name, op, batch);
+      batch.inputs()[0].set(0, 0, bits(1.0));
+      found += inexact(name, op, batch);
+      const uint64_t one_bit = bits(std::ldexp(1.0, 1 - wider.a));  // the least digit
+      batch.inputs()[0].set(0, 0, one_bit);
+      batch.inputs()[1].set(0, 0, bits(std::ldexp(1.0, 1 - wider.b)));
+      found += inexact(name, op, batch);
+      EXPECT_GT(found, 0) << name << " k=" << k;
+    }
+  }
+}
+
+TEST(CorrectlyRounded, EqualsMpfrOnEveryUnit) {
+  for (const SliceUnit& u : slice_units)
+    expect_same(std::string("ozaki:dgemm.") + u.slice + "?sum=exact,on=" + u.on, "exact:mpfr", dgemm(2, 2, 9), 11, case_count(20, 1000));
+  for (const char* rounding : {"toward_zero", "up", "down", "nearest_away"})
+    for (const char* scalars : scalar_pairs)
+      expect_same("ozaki:dgemm.fp16?sum=exact", "exact:mpfr", dgemm(2, 2, 5, scalars + std::string(" round=") + rounding), 12, case_count(40, 1000));
+  expect_same("ozaki:sgemm.fp16?sum=exact", "exact:mpfr", sgemm(3, 2, 40), 13, case_count(60, 3000));
+  expect_same("ozaki:sgemm.s8?sum=exact,block=8,threads=3", "exact:mpfr", sgemm(3, 2, 40), 14, case_count(60, 3000));
+}
+
+/// The properties that the unit claims, on structured cases.
+void expect_claims(const std::string& name, const Op& op, uint64_t seed, size_t cases) {
+  const auto unit = bound_unit(name, op);
+  Batch batch;
+  StructuredGenerator(op, seed).fill(0, cases, batch);
+  Outcomes base;
+  unit->run(batch, base);
+  for (const Claim& claim : unit->claims()) {
+    if (claim.property == "equals_model") continue;
+    const Property* property = find_property(claim.property);
+    ASSERT_NE(property, nullptr) << claim.property;
+    Result<BoundProperty> bound = BoundProperty::bind(*property, *unit, op, registry());
+    if (!bound) continue;  // a 1x1 product has no tiles
+    const size_t compared = bound->check(batch, base, [&](Divergence d, uint64_t) {
+      ADD_FAILURE() << d.key.to_string() << "\n" << to_text(op) << "\n" << case_line(d.cases, 0);
+    });
+    EXPECT_GT(compared, 0u) << claim.property;
+  }
+}
+
+TEST(OzakiUnits, KeepTheirClaims) {
+  for (const char* plan : {"dgemm.fp16", "dgemm.fp16?slices=4", "dgemm.fp16?slices=4,fast=1", "dgemm.fp16?fast=1", "dgemm.fp16?slices=estimated,fast=1",
+                           "dgemm.s8", "dgemm.s8?slices=7,fast=1", "dgemm.e4m3?slices=14", "dgemm.bf16?slices=6,sum=exact", "dgemm.tf32?block=3,slices=5"})
+    for (const char* scalars : {"", " alpha=bfd5555555555555 beta=4008000000000000"})
+      expect_claims(std::string("ozaki:") + plan, dgemm(3, 2, 8, scalars), 21, case_count(60, 2000));
+  for (const char* plan : {"sgemm.fp16", "sgemm.fp16?slices=3,fast=1", "sgemm.s8"}) expect_claims(std::string("ozaki:") + plan, sgemm(2, 3, 16), 22, case_count(60, 2000));
+}
+
+TEST(OzakiUnits, DoNotDependOnThreadsDotLengthOrUnit) {
+  const Op op = dgemm(7, 5, 50);
+  const std::string base = "ozaki:dgemm.fp16?width_a=9,width_b=9";
+  for (const char* more : {",threads=3", ",unit_k=16", ",unit_k=7", ",on=model:volta/mma.m8n8k4.f32.f16.f16.f32", ",on=twin:turing/mma.m16n8k8.f32.f16.f16.f32",
+                           ",on=ieee:fma", ",on=exact"})
+    expect_same(base + more, base, op, 31, 4);
+}
+
+TEST(SpecialValues, AreThoseOfTheExactSum) {
+  const double inf = INFINITY, nan = NAN, huge = 0x1.fffffffffffffp1023, least = 0x1p-1074;
+  const Op op = dgemm(1, 1, 2);
+  const FormatFields& d = op.d.fields();
+  for (const char* name : {"ozaki:dgemm.fp16", "ozaki:dgemm.s8?sum=exact", "exact", "exact:bigint"}) {
+    const auto of = [&](std::vector<double> a, std::vector<double> b, double c) { return one_element(name, op, a, b, c); };
+    EXPECT_EQ(of({inf, 1}, {1, 1}, 0), d.encode_infinity(false)) << name;
+    EXPECT_EQ(of({-inf, 1}, {1, nan}, 0), d.encode_nan()) << name;
+    EXPECT_EQ(of({inf, 1}, {0, 1}, 0), d.encode_nan()) << name;
+    EXPECT_EQ(of({inf, 1}, {1, 1}, -inf), d.encode_nan()) << name;
+    EXPECT_EQ(of({1, 1}, {1, 1}, -inf), d.encode_infinity(true)) << name;
+    EXPECT_EQ(of({huge, huge}, {1, -1}, huge), bits(huge)) << name << ": nothing overflows on the way";
+    EXPECT_EQ(of({huge, huge}, {1, 1}, 0), d.encode_infinity(false)) << name;
+    EXPECT_EQ(of({-0.0, 0}, {1, -1}, -0.0), bits(-0.0)) << name;
+    EXPECT_EQ(of({-0.0, 0}, {1, 1}, -0.0), bits(0.0)) << name;
+    EXPECT_EQ(of({1, 1}, {1, -1}, -0.0), bits(0.0)) << name;
+    EXPECT_EQ(of({least, 0}, {1, 0}, 0), bits(least)) << name;
+    // A wild range inside a row: summation in fp64 loses what lies 2^-1074 below the greatest product of row and column.
+    EXPECT_EQ(of({least, huge}, {1, 0}, 0), bits(name == std::string("ozaki:dgemm.fp16") ? 0.0 : least)) << name;
+    EXPECT_EQ(of({0x1p-900, 1}, {1, 0}, 0), bits(0x1p-900)) << name;
+    EXPECT_EQ(of({least, least}, {0.5, 0.25}, 0), bits(least)) << name;
+  }
+}
+
+TEST(Shapes, AreRefusedBeforeAnythingIsAllocated) {
+  const auto reason = [](MatrixSize a, MatrixSize b, MatrixSize c) {
+    const Result<Shape> shape = checked_shape(a, b, c, 8);
+    return shape ? std::string() : shape.refusal().reason;
+  };
+  EXPECT_EQ(reason({2, 3}, {3, 4}, {2, 4}), "");
+  EXPECT_EQ(reason({0, 3}, {3, 0}, {0, 0}), "");
+  EXPECT_THAT(reason({2, 3}, {4, 4}, {2, 4}), testing::HasSubstr("as many columns as b has rows"));
+  EXPECT_THAT(reason({2, 3}, {3, 4}, {4, 2}), testing::HasSubstr("a times b is 2x4"));
+  EXPECT_THAT(reason({-1, 3}, {3, 4}, {-1, 4}), testing::HasSubstr("negative size: -1x3"));
+  const int64_t big = int64_t{1} << 40;
+  EXPECT_THAT(reason({big, big}, {big, big}, {big, big}), testing::HasSubstr("do not fit"));
+  EXPECT_THAT(reason({int64_t{1} << 20, int64_t{1} << 20}, {int64_t{1} << 20, 1}, {int64_t{1} << 20, 1}), testing::HasSubstr("do not fit"));
+}
+
+TEST(Shapes, EmptyProductsAreSumsOfNothing) {
+  Result<NamedPlan> plan = parse_ozaki_plan("fp16", "");
+  Result<OzakiGemm> engine = make_ozaki(*plan, dgemm(1, 1, 1), 0, registry());
+  ASSERT_TRUE(engine);
+  EXPECT_TRUE(engine->multiply({0, 4, 3}, nullptr, std::vector<uint64_t>(12).data(), nullptr).empty());
+  const std::vector<uint64_t> c = {bits(2.5), bits(-0.0)};
+  EXPECT_EQ(engine->multiply({1, 2, 0}, nullptr, nullptr, c.data()), c);
+}
+
+TEST(IntegerDots, WrapOrSaturateOnce) {
+  for (const char* line : {"dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=s8 b=u8 c=s32 d=s32 k=16 saturate=1", "dot a=u8 b=u8 c=s32 d=s32 k=3 saturate=1"})
+    expect_same("integer", "integer:bigint", parsed(line), 41, case_count(5000, 200000));
+  const Op wraps = parsed("dot a=s8 b=s8 c=s32 d=s32 k=1"), saturates = parsed("dot a=s8 b=s8 c=s32 d=s32 k=1 saturate=1");
+  EXPECT_EQ(run_one_dot(*bound_unit("integer", wraps), wraps, {1}, {1}, 0x7fffffff), 0x80000000u);
+  EXPECT_EQ(run_one_dot(*bound_unit("integer", saturates), saturates, {1}, {1}, 0x7fffffff), 0x7fffffffu);
+  EXPECT_EQ(run_one_dot(*bound_unit("integer", wraps), wraps, {0xff}, {1}, 0x80000000), 0x7fffffffu);
+  EXPECT_EQ(run_one_dot(*bound_unit("integer", saturates), saturates, {0xff}, {1}, 0x80000000), 0x80000000u);
+}
+
+TEST(Parameters, SayWhatIsAllowed) {
+  const Op op = dgemm(1, 1, 4);
+  const auto reason = [&](const std::string& name) { return registry().bind(name, op).refusal().reason; };
+  EXPECT_THAT(reason("ozaki:dgemm.fp16?slice=3"), testing::HasSubstr("unknown parameter 'slice'; known: slices fast"));
+  EXPECT_THAT(reason("ozaki:dgemm.fp16?slices=some"), testing::HasSubstr("estimated, all or a number"));
+  EXPECT_THAT(reason("ozaki:dgemm.e4m3?width_a=5"), testing::HasSubstr("at most 4 bits"));
+  EXPECT_THAT(reason("ozaki:sgemm.fp16"), testing::HasSubstr("takes 'op gemm a=fp32"));
+  EXPECT_THAT(reason("ozaki:dgemm.fp16?on=model:none"), testing::HasSubstr("unknown unit"));
+}
+
+}  // namespace
+}  // namespace mmafuzz

@@ -1,0 +1,102 @@
+#include "triage/minimize_gemm.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Which indices of a dimension stay.
+using Kept = std::vector<int>;
+
+/// The case with some rows, columns and products alone.
+Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kept& inner) {
+  Op op = one.op();
+  const int n = op.n, k = op.k;
+  op.m = static_cast<int>(rows.size());
+  op.n = static_cast<int>(columns.size());
+  op.k = static_cast<int>(inner.size());
+  Batch part(op);
+  part.resize(1);
+  const auto copy = [&](size_t column, const Kept& outer, const Kept& within, int stride) {
+    int to = 0;
+    for (const int i : outer)
+      for (const int j : within) part.inputs()[column].set(0, to++, one.inputs()[column].get(0, i * stride + j));
+  };
+  copy(0, rows, inner, k);
+  copy(1, inner, columns, n);
+  copy(2, rows, columns, n);
+  return part;
+}
+
+Kept all_of(int count) {
+  Kept list;
+  for (int i = 0; i < count; ++i) list.push_back(i);
+  return list;
+}
+
+class Shrinker {
+ public:
+  Shrinker(const std::vector<std::string>& statement, ValueClass cls, const std::string& cause, const Registry& registry)
+      : statement_(statement), cls_(cls), cause_(cause), registry_(registry) {}
+
+  Result<Judge> judge(const Op& op) const { return Judge::bind(statement_[0], {statement_.begin() + 1, statement_.end()}, op, registry_); }
+
+  /// One dimension after the other, halves first, until nothing can be taken away.
+  Batch shrink(Batch one) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int dimension = 0; dimension < 3; ++dimension)
+        while (drop_from(one, dimension)) changed = true;
+    }
+    return one;
+  }
+
+ private:
+  bool still_fails(const Batch& one) const {
+    const Result<Judge> bound = judge(one.op());
+    if (!bound) return false;
+    const Verdict verdict = bound->judge(one)[0];
+    if (!verdict.fails || verdict.cls != cls_) return false;
+    return Causes(*bound, registry_).find(one, {verdict})[0] == cause_;
+  }
+
+  bool drop_from(Batch& one, int dimension) const {
+    const Op& op = one.op();
+    const int count = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;
+    for (int part = count / 2; part >= 1; part /= 2) {
+      for (int first = 0; first < count; first += part) {
+        Kept kept[3] = {all_of(op.m), all_of(op.n), all_of(op.k)};
+        Kept& list = kept[dimension];
+        list.erase(list.begin() + first, list.begin() + std::min(first + part, count));
+        if (list.empty()) continue;
+        Batch smaller = part_of(one, kept[0], kept[1], kept[2]);
+        if (!still_fails(smaller)) continue;
+        one = std::move(smaller);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<std::string>& statement_;
+  const ValueClass cls_;
+  const std::string& cause_;
+  const Registry& registry_;
+};
+
+}  // namespace
+
+Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls, const std::string& cause, const Registry& registry) {
+  const Shrinker shrinker(statement, cls, cause, registry);
+  Batch witness = one;
+  while (true) {  // zeros that the elements' normal form makes let rows and products go
+    witness = shrinker.shrink(std::move(witness));
+    Result<Judge> judge = shrinker.judge(witness.op());
+    if (!judge) return witness;
+    Causes causes(*judge, registry);
+    witness = Minimizer(*judge, causes).minimize(witness, cls, cause);
+    Batch smaller = shrinker.shrink(witness);
+    if (smaller.op() == witness.op()) return witness;
+    witness = std::move(smaller);
+  }
+}
+
+}  // namespace mmafuzz
