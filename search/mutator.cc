@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arithmetic/ieee_operations.h"
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 
 namespace mmafuzz {
 namespace {
