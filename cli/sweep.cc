@@ -9,7 +9,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "gpu_bridge/cuda_units.h"
+#include "gpu_bridge/device_units.h"
 #include "gpu_bridge/device_child.h"
 #include "gpu_bridge/sweep_run.h"
 #include "oracles/units/model_rows.h"

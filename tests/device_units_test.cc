@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/case_text.h"
-#include "gpu_bridge/cuda_units.h"
+#include "gpu_bridge/device_units.h"
 #include "gpu_bridge/device_child.h"
 #include "oracles/families.h"
 #include "oracles/units/model_rows.h"
@@ -28,7 +28,7 @@ Registry registry_with(const std::string& mode, const std::string& capability = 
   setenv("FALSE_DEVICE_ARCH", capability.c_str(), 1);
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
-  registry.add(make_cuda_family(std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience))));
+  registry.add(make_device_family(std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience))));
   return registry;
 }
 

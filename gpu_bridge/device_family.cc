@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/case_text.h"
-#include "gpu_bridge/cuda_units.h"
+#include "gpu_bridge/device_units.h"
 #include "gpu_bridge/device_child.h"
 
 namespace mmafuzz {
@@ -31,9 +31,9 @@ std::string keep_batch(const std::string& unit, const Batch& batch, const std::s
   return "kept in " + file;
 }
 
-class CudaUnit final : public Unit {
+class DeviceUnit final : public Unit {
  public:
-  CudaUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with) : child_(std::move(child)), instruction_(instruction), with_(with) {}
+  DeviceUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with) : child_(std::move(child)), instruction_(instruction), with_(with) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     const Instruction& i = instructions()[static_cast<size_t>(instruction_)];
@@ -73,9 +73,9 @@ Result<bool> fits(const Instruction& i, const Op& op) {
   return true;
 }
 
-class CudaFamily final : public Family {
+class DeviceFamily final : public Family {
  public:
-  explicit CudaFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
+  explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
   bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
 
@@ -108,7 +108,7 @@ class CudaFamily final : public Family {
     if (!device) return declined(device.refusal().reason);
     const unsigned on = arch_of_capability(device->major, device->minor);
     if (!(i.archs & on)) return declined("unit " + name + ": " + not_there(*device));
-    auto unit = std::make_unique<CudaUnit>(child_, index, *with);
+    auto unit = std::make_unique<DeviceUnit>(child_, index, *with);
     std::vector<Claim> claims;
     const std::string model = claimed_model(i, on);
     const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
@@ -145,6 +145,6 @@ Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFami
   return with;
 }
 
-std::unique_ptr<Family> make_cuda_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<CudaFamily>(std::move(child)); }
+std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<DeviceFamily>(std::move(child)); }
 
 }  // namespace mmafuzz

@@ -17,6 +17,6 @@ struct DeviceParameters {
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family);
 
 /// The family over a device child (tests give it a false one).
-std::unique_ptr<Family> make_cuda_family(std::shared_ptr<DeviceChild> child);
+std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child);
 
 }  // namespace mmafuzz
