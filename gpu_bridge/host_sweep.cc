@@ -75,13 +75,10 @@ SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepPa
   return answer;
 }
 
-SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell) {
-  SweepRequest one = request;
-  one.first_tile = tile;
-  one.tiles = 1;
-  TileBuffers buffers = generate_tiles(one, parents);
-  one.modifiers = {};  // the operands as they travel
-  const sweep::Cell operands(one, buffers.view(), tile, cell);
+SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell) {
+  SweepRequest plain = request;
+  plain.modifiers = {};  // the operands as they travel
+  const sweep::Cell operands(plain, tiles, tile, cell);
   SweepParent dot{};
   std::copy_n(operands.a, request.shape.k, dot.a);
   std::copy_n(operands.b, request.shape.k, dot.b);
@@ -89,6 +86,14 @@ SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepPare
   std::copy_n(operands.scale_b, request.shape.scales, dot.scale_b);
   dot.c = operands.in.c;
   return dot;
+}
+
+SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell) {
+  SweepRequest one = request;
+  one.first_tile = tile;
+  one.tiles = 1;
+  TileBuffers buffers = generate_tiles(one, parents);
+  return dot_at(one, buffers.view(), tile, cell);
 }
 
 }  // namespace mmafuzz

@@ -17,7 +17,10 @@ void compare_tiles(const SweepRequest& request, TileBuffers& tiles, SweepAnswer&
 /// `instead(operands)` gives d of each dot.
 SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents, const std::function<uint64_t(const DotOperands&)>& instead);
 
-/// Dot number `cell` of a tile of an epoch, as a case.
+/// Dot number `cell` of a tile in memory, as a case; the first of `tiles` has number request.first_tile.
+SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell);
+
+/// The same of any tile of an epoch, generated again.
 SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell);
 
 /// Counts divergences by tile and keeps the tiles of lowest number. Tiles must come in order.

@@ -61,7 +61,7 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
   for (size_t cell = 0; cell < cells; ++cell) {
     const sweep::Cell modified(request, buffers.view(), found.tile, static_cast<int>(cell));
     expected.push_back(sweep::claimed_result(request.model, modified.in));
-    dots.push_back(dot_of_cell(request, parents_, found.tile, static_cast<int>(cell)));
+    dots.push_back(dot_at(request, buffers.view(), found.tile, static_cast<int>(cell)));
     put(dots.back(), batch, cell);
   }
   Outcomes outcomes;
