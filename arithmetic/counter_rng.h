@@ -8,7 +8,11 @@ namespace mmafuzz {
 
 class CounterRng {
  public:
-  MMAFUZZ_HD CounterRng(uint64_t seed, uint64_t index) : state_(mix(mix(seed + golden) ^ (index * 0xd1342543de82ef95u))) {}
+  MMAFUZZ_HD CounterRng(uint64_t seed, uint64_t index) : state_(mix(stream(seed) ^ (index * index_factor))) {}
+
+  // For code that draws in vector lanes (oracles/units/bulk_convert_simd.cc).
+  static constexpr uint64_t golden = 0x9e3779b97f4a7c15u, index_factor = 0xd1342543de82ef95u;
+  MMAFUZZ_HD static uint64_t stream(uint64_t seed) { return mix(seed + golden); }
 
   MMAFUZZ_HD uint64_t next() {
     state_ += golden;
@@ -22,7 +26,6 @@ class CounterRng {
   MMAFUZZ_HD bool one_in(uint32_t n) { return below(n) == 0; }
 
  private:
-  static constexpr uint64_t golden = 0x9e3779b97f4a7c15u;
   MMAFUZZ_HD static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

@@ -40,7 +40,7 @@ MMAFUZZ_HD inline Number decode_uncommon(const FormatFields& f, uint64_t encodin
     case Specials::ieee:
       if (field == f.top_exponent_field()) {
         n.cls = fraction ? NumberClass::nan : NumberClass::infinity;
-        n.signaling = fraction && !(fraction >> (f.fraction_bits - 1));
+        n.signaling = fraction && (f.has(policy::any_nan_invalid) || !(fraction >> (f.fraction_bits - 1)));
         return n;
       }
       break;
@@ -65,6 +65,7 @@ MMAFUZZ_HD inline Number decode_uncommon(const FormatFields& f, uint64_t encodin
     n.scale_exponent = f.emin();
     if (fraction == 0 || f.subnormals == SubnormalRule::flushed) {
       n.subnormal = fraction != 0;
+      if (f.has(policy::zero_positive)) n.negative = false;
       return n;
     }
     n.cls = NumberClass::finite;

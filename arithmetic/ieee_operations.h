@@ -56,13 +56,16 @@ MMAFUZZ_HD inline Rounded rounded_nan(const FormatFields& f, bool invalid) {
 
 /// Infinity, or what a format without infinity gives for it: the greatest number (CFloat, MX) or NaN (E4M3, fnuz).
 MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative, const RoundingRule& rule) {
-  if (negative && !f.has_sign()) return rounded_negative_unsigned(f, rule);
+  if (negative && !f.has_sign()) {
+    if (!f.has(policy::negative_absolute)) return rounded_negative_unsigned(f, rule);
+    negative = false;
+  }
   Rounded r;
   r.negative = negative;
   if (f.has_infinity() && rule.overflow != Overflow::saturate) {
     r.encoding = f.encode_infinity(negative);
   } else {
-    r.flags = flag::overflow | flag::inexact;
+    r.flags = f.has(policy::infinity_invalid) ? flag::invalid : flag::overflow | flag::inexact;
     RoundingRule nearest = rule;
     nearest.rounding = Rounding::nearest_even;
     r.encoding = detail::overflowed(f, negative, nearest);
@@ -119,8 +122,10 @@ MMAFUZZ_HD inline uint8_t operand_flags(const Number& n) {
 
 /// The denormal-operand flag is lower in precedence than NaN operands, invalid operations and division by zero, as on
 /// x86 (Intel SDM vol. 1, 4.9.2).
-MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool any_nan) {
+MMAFUZZ_HD inline uint8_t merged_flags(const FormatFields& f, uint8_t operands, uint8_t result, bool any_nan) {
   uint8_t all = operands | result;
+  if (any_nan && f.has(policy::any_nan_invalid)) all |= flag::invalid;
+  if (f.has(policy::no_inexact)) all &= static_cast<uint8_t>(~flag::inexact);
   if (any_nan || (all & (flag::invalid | flag::divide_by_zero))) all &= static_cast<uint8_t>(~flag::denormal_operand);
   return all;
 }
@@ -128,7 +133,7 @@ MMAFUZZ_HD inline uint8_t merged_flags(uint8_t operands, uint8_t result, bool an
 MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
   Rounded r = add_exact(f, to_exact(x), to_exact(y), rule);
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -139,7 +144,7 @@ MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, 
   Rounded r = p.cls == NumberClass::nan        ? rounded_nan(f, !any_nan)
               : p.cls == NumberClass::infinity ? rounded_infinity(f, p.negative, rule)
                                                : round_exact(f, p, rule);
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -156,7 +161,7 @@ MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const
   } else {
     r = add_exact(f, p, to_exact(z), rule);
   }
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y) | operand_flags(z), r.flags, any_nan);
   return r;
 }
 
@@ -183,7 +188,7 @@ MMAFUZZ_HD inline Rounded ieee_divide(const FormatFields& f, const Number& x, co
     r = round_once(f, negative, static_cast<uint64_t>(dividend / divisor), x.exponent - y.exponent - shift,
                    dividend % divisor != 0, rule);
   }
-  r.flags = merged_flags(operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
@@ -209,7 +214,66 @@ MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& 
     }
     r = round_once(f, false, root, (x.exponent - shift) / 2, uint128{root} * root != radicand, rule);
   }
-  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  r.flags = merged_flags(f, operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  return r;
+}
+
+/// IEEE remainder: x - y * n, n the integer nearest to x / y, ties to even (IEEE 754-2019, 5.3.1). Always exact.
+MMAFUZZ_HD inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  Rounded r;
+  if (any_nan || x.cls == NumberClass::infinity || y.cls == NumberClass::zero) {
+    r = rounded_nan(f, !any_nan);
+  } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
+    r = round_once(f, x.negative, x.significand, x.exponent, false, rule);  // |x| is below |y| / 2
+  } else {
+    // Units of the lower exponent. A higher exponent of x is worked off 32 bits at a time; only the quotient's last bit counts.
+    int higher = x.exponent - y.exponent;
+    const uint128 divisor = higher >= 0 ? uint128{y.significand} : uint128{y.significand} << -higher;
+    uint128 quotient = x.significand / divisor, rest = x.significand % divisor;
+    while (higher > 0) {
+      const int step = smaller(higher, 32);
+      quotient = (rest << step) / divisor;
+      rest = (rest << step) % divisor;
+      higher -= step;
+    }
+    bool negative = x.negative;
+    const uint128 complement = divisor - rest;
+    if (rest > complement || (rest == complement && (quotient & 1))) {
+      rest = complement;
+      negative = !negative;
+    }
+    r = round_exact(f, {NumberClass::finite, rest == 0 ? x.negative : negative, rest, smaller(x.exponent, y.exponent)}, rule);
+  }
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
+  return r;
+}
+
+/// How two numbers stand to each other; `unordered` where one is NaN.
+enum class Order : uint8_t { less, equal, greater, unordered };
+
+MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
+  if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return Order::unordered;
+  // Infinities rank above every number, zeros below; then the weight of the leading bit and the bits from there on decide.
+  const auto magnitude = [](const Number& n, uint64_t& bits) {
+    bits = n.cls == NumberClass::finite ? n.significand << (64 - fast_bit_length(n.significand)) : 0;
+    return n.cls == NumberClass::infinity ? 1 << 20 : n.cls == NumberClass::zero ? -(1 << 20) : n.exponent + fast_bit_length(n.significand);
+  };
+  const bool both_zero = x.cls == NumberClass::zero && y.cls == NumberClass::zero;
+  if (both_zero) return Order::equal;
+  if (x.negative != y.negative) return x.negative ? Order::less : Order::greater;
+  uint64_t x_bits, y_bits;
+  const int x_rank = magnitude(x, x_bits), y_rank = magnitude(y, y_bits);
+  if (x_rank == y_rank && x_bits == y_bits) return Order::equal;
+  const bool smaller_magnitude = x_rank != y_rank ? x_rank < y_rank : x_bits < y_bits;
+  return smaller_magnitude != x.negative ? Order::less : Order::greater;
+}
+
+/// A comparison's truth as 1 or +0 of the format; `signaling`: any NaN operand is invalid, else signaling ones alone.
+MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth, bool signaling) {
+  const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+  Rounded r = round_once(f, false, truth ? 1 : 0, 0, false);
+  r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), any_nan && signaling ? flag::invalid : 0, any_nan);
   return r;
 }
 
@@ -219,6 +283,7 @@ MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x
   Rounded r;
   if (x.cls == NumberClass::nan) {
     r = rounded_nan(to, !to.has_nan());
+    if (!to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest(x.negative);
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(to, x.negative, rule);
   } else if (x.cls == NumberClass::zero && to.subnormals == SubnormalRule::absent) {
@@ -226,7 +291,7 @@ MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x
   } else {
     r = round_once(to, x.negative, x.significand, x.exponent, false, rule);
   }
-  r.flags = merged_flags(operand_flags(x), r.flags, x.cls == NumberClass::nan);
+  r.flags = merged_flags(to, operand_flags(x), r.flags, x.cls == NumberClass::nan);
   return r;
 }
 

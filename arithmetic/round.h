@@ -1,6 +1,7 @@
 // Round once: from an exact value to an encoding, in the five IEEE 754 rounding modes, with flags.
 #pragma once
 
+#include "arithmetic/counter_rng.h"
 #include "arithmetic/decode.h"
 #include "arithmetic/wide_int.h"
 
@@ -28,11 +29,25 @@ inline constexpr uint8_t invalid = 0x10;
 inline constexpr uint8_t denormal_operand = 0x20;
 }  // namespace flag
 
+/// How stochastic rounding compares: a discarded part of f (in 0..1) of the gap between the two neighbours and `random_bits`
+/// random bits r move the magnitude up iff r < T, T being f * 2^random_bits made an integer as named.
+enum class Threshold : uint8_t { floor, ceiling, nearest };
+
+inline constexpr int most_random_bits = 31;
+
 struct RoundingRule {
   Rounding rounding = Rounding::nearest_even;
   Tininess tininess = Tininess::after;
   Overflow overflow = Overflow::by_rounding;
+  Threshold threshold = Threshold::floor;
+  uint8_t random_bits = 24;  ///< 1..most_random_bits
+  uint32_t random = 0;       ///< below 2^random_bits; stochastic rounding of one element (random_word)
 };
+
+/// The random bits of an element: the first draw of the counter-based stream (seed, index), its highest bits.
+MMAFUZZ_HD inline uint32_t random_word(uint64_t seed, uint64_t index, int random_bits) {
+  return static_cast<uint32_t>(CounterRng(seed, index).next() >> (64 - random_bits));
+}
 
 /// A rounded result with what happened on the way; guard and sticky are those of the discarded part.
 struct Rounded {
@@ -58,7 +73,7 @@ MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, 
     case Rounding::down:
       return negative && (guard || sticky);
     case Rounding::toward_zero:
-    case Rounding::stochastic:  // needs random bits; conversions handle it, see core/op.h
+    case Rounding::stochastic:  // needs more than two bits: detail::moves_away
       break;
   }
   return false;
@@ -81,6 +96,50 @@ MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, in
   return {drop == 64 ? 0 : significand >> drop, guard, below};
 }
 
+/// Whether stochastic rounding moves away: random < T of the fraction discarded / gap, which is below 1.
+MMAFUZZ_HD inline bool draws_away(const RoundingRule& rule, uint64_t discarded, uint128 gap) {
+  const uint128 scaled = uint128{discarded} << rule.random_bits;
+  const bool narrow = ((scaled | gap) >> 64) == 0;  // the usual case, in which a division is much cheaper
+  uint128 threshold = narrow ? static_cast<uint64_t>(scaled) / static_cast<uint64_t>(gap) : scaled / gap;
+  const uint128 rest = scaled - threshold * gap;
+  if (rule.threshold == Threshold::ceiling && rest != 0) ++threshold;
+  if (rule.threshold == Threshold::nearest && rest >= gap - rest) ++threshold;
+  return rule.random < threshold;
+}
+
+/// Whether a magnitude cut at weight 2^quantum moves away from zero, in every rounding mode; stochastic rounding takes exact
+/// values, without a sticky part.
+MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint64_t significand, int exponent, bool sticky, int quantum,
+                                  const Cut& cut) {
+  if (rule.rounding != Rounding::stochastic) return rounds_away(rule.rounding, negative, cut.kept & 1, cut.guard, cut.sticky);
+  const int drop = quantum - exponent;
+  if (drop <= 0 || drop > 126) return drop > 0 && rule.threshold == Threshold::ceiling && rule.random == 0;
+  return draws_away(rule, significand & low_mask(drop), uint128{1} << drop);
+}
+
+/// The end of the hole below the least normal number that a magnitude inside it takes; the hole spans top..normal units of
+/// 2^quantum, and a tie has no parity.
+MMAFUZZ_HD inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
+                                          bool sticky, int quantum, uint64_t top, uint64_t normal) {
+  const Cut cut = cut_at(significand, exponent, sticky, quantum);
+  const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
+  const bool tie = twice == top + normal && !cut.sticky;
+  switch (rule.rounding) {
+    case Rounding::toward_zero: return false;
+    case Rounding::up: return !negative;
+    case Rounding::down: return negative;
+    case Rounding::stochastic:
+      if (!f.has(policy::hole_nearest)) {
+        const int drop = larger(quantum - exponent, 0);  // at most 64: the magnitude has bits of weight 2^quantum
+        const uint64_t units = quantum < exponent ? significand << (exponent - quantum) : significand;
+        return draws_away(rule, units - (top << drop), uint128{normal - top} << drop);
+      }
+      break;
+    default: break;
+  }
+  return tie ? !f.has(policy::hole_tie_down) : twice >= top + normal;
+}
+
 MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, const RoundingRule& rule) {
   bool to_infinity = true;
   if (rule.overflow == Overflow::saturate) to_infinity = false;
@@ -89,7 +148,7 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
     if (rule.rounding == Rounding::up) to_infinity = !negative;
     if (rule.rounding == Rounding::down) to_infinity = negative;
   }
-  if (!to_infinity || f.specials == Specials::none) return f.encode_greatest(negative);
+  if (!to_infinity || f.specials == Specials::none) return f.encode_greatest(negative && !f.has(policy::clamp_positive));
   if (f.has_infinity()) return f.encode_infinity(negative);
   return f.encode_nan() | (f.specials == Specials::fn && negative ? f.sign_bit() : 0);
 }
@@ -101,7 +160,8 @@ MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const
   Rounded r;
   r.negative = true;
   r.flags = flag::invalid;
-  r.encoding = f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false);
+  const bool to_nan = f.has_nan() && rule.overflow != Overflow::saturate && !f.has(policy::negative_zero);
+  r.encoding = to_nan ? f.encode_nan() : f.encode_zero(false);
   return r;
 }
 
@@ -117,7 +177,10 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
     r.encoding = f.encode_zero(negative);
     return r;
   }
-  if (negative && !f.has_sign()) return rounded_negative_unsigned(f, rule);
+  if (negative && !f.has_sign()) {
+    if (!f.has(policy::negative_absolute)) return rounded_negative_unsigned(f, rule);
+    r.negative = negative = false;
+  }
   const int leading = exponent + fast_bit_length(significand) - 1;
   const bool literal = f.subnormals == SubnormalRule::literal && leading < f.emin();
   const int least = f.least_bit() - (literal ? 1 : 0);
@@ -128,7 +191,7 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
   r.guard = cut.guard;
   r.sticky = cut.sticky;
   const bool inexact = cut.guard || cut.sticky;
-  r.rounded_away = rounds_away(rule.rounding, negative, r.last, cut.guard, cut.sticky);
+  r.rounded_away = detail::moves_away(rule, negative, significand, exponent, sticky, quantum, cut);
   uint64_t kept = cut.kept + (r.rounded_away ? 1 : 0);
   if (inexact) r.flags |= flag::inexact;
 
@@ -136,29 +199,21 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
   if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
     // Tiny after rounding: round as if the exponent range were unbounded.
     const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
-    const bool away = rounds_away(rule.rounding, negative, unbounded.kept & 1, unbounded.guard, unbounded.sticky);
+    const bool away = detail::moves_away(rule, negative, significand, exponent, sticky, leading - f.fraction_bits, unbounded);
     tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
   }
   if (literal) {
     const uint64_t top = f.fraction_mask();  // the greatest subnormal significand
     if (cut.kept > top || (cut.kept == top && inexact)) {
-      // In the hole between top and 2^(fraction_bits+1) units of `quantum`; its midpoint is at top + (2^p - top) / 2.
       const uint64_t normal = uint64_t{1} << (f.fraction_bits + 1);
-      const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
-      bool up;
-      switch (rule.rounding) {
-        case Rounding::toward_zero: case Rounding::stochastic: up = false; break;
-        case Rounding::up: up = !negative; break;
-        case Rounding::down: up = negative; break;
-        default: up = twice >= top + normal; break;  // a tie has no parity: up, to the normal number
-      }
+      const bool up = detail::leaves_hole_upward(f, rule, negative, significand, exponent, sticky, quantum, top, normal);
       r.flags |= flag::inexact;
       kept = up ? normal : top;
       r.rounded_away = up;
     }
-    if (tiny && (r.flags & flag::inexact)) r.flags |= flag::underflow;
+    if (tiny && (f.has(policy::underflow_exact) || (r.flags & flag::inexact))) r.flags |= flag::underflow;
     const uint64_t code = kept > top ? uint64_t{1} << f.fraction_bits : kept;
-    r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+    r.encoding = code == 0 ? f.encode_zero(negative) : f.in_container(code | (negative ? f.sign_bit() : 0));
     return r;
   }
 
@@ -171,7 +226,7 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
     }
     tiny = false;
   }
-  if (tiny && inexact) r.flags |= flag::underflow;
+  if (tiny && (inexact || f.has(policy::underflow_exact))) r.flags |= flag::underflow;
 
   // kept <= 2^precision; adding instead of or-ing lets a carry-out walk into the exponent field.
   const int field_before = quantum == f.least_bit() && kept < (uint64_t{1} << f.fraction_bits)
@@ -183,7 +238,9 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
   } else {
     code = (uint64_t(field_before) << f.fraction_bits) + (kept - (uint64_t{1} << f.fraction_bits));
   }
-  if (f.subnormals == SubnormalRule::flushed && code != 0 && code < (uint64_t{1} << f.fraction_bits)) {
+  const uint64_t least_normal = uint64_t{1} << f.fraction_bits;
+  if (f.subnormals == SubnormalRule::flushed &&
+      ((code != 0 && code < least_normal) || (f.has(policy::flush_before) && leading < f.emin()))) {
     code = 0;
     r.flags |= flag::underflow | flag::inexact;
   }
@@ -196,6 +253,7 @@ MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint6
     r.encoding = f.encode_zero(negative);
     return r;
   }
+  if (f.has(policy::overflow_before) && code == f.greatest_magnitude() && inexact && !r.rounded_away) r.flags |= flag::overflow;
   r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
   return r;
 }

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "cli/command.h"
+#include "core/words.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
 
@@ -82,8 +83,8 @@ const char* name_of(Engine engine) { return engine == Engine::batch ? "batch" : 
 
 const std::vector<CampaignTarget>& campaign_targets() {
   static const std::vector<CampaignTarget> all = {
-      {"dot_models", {OpKind::dot}, true, "", ""},
-      {"dot_monotone", {OpKind::dot}, false, "monotone*", ""},
+      {"dot_models", {OpKind::dot}, true, "error_bound", ""},
+      {"dot_monotone", {OpKind::dot}, false, "monotone*,error_bound", ""},
       {"dot_metamorphic", {OpKind::dot}, false, "*", "monotone*"},
       {"convert", {OpKind::convert}, true, "*", ""},
       {"scalar", {OpKind::scalar}, true, "*", ""},
@@ -94,9 +95,11 @@ const std::vector<CampaignTarget>& campaign_targets() {
 
 std::vector<const Property*> properties_of(const CampaignTarget& target) {
   std::vector<const Property*> properties;
-  for (const auto& property : all_properties())
-    if (matches_glob(target.properties, property->name()) && !matches_glob(target.not_properties, property->name()))
-      properties.push_back(property.get());
+  const std::vector<std::string> globs = words_of(target.properties, ',');
+  for (const auto& property : all_properties()) {
+    const bool wanted = std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches_glob(glob, property->name()); });
+    if (wanted && !matches_glob(target.not_properties, property->name())) properties.push_back(property.get());
+  }
   return properties;
 }
 

@@ -18,7 +18,7 @@ struct CampaignTarget {
   const char* name;
   std::vector<OpKind> kinds;   ///< its ops; empty: its inputs are not cases
   bool compares_units;         ///< unit against unit and claim; otherwise one unit at a time against properties
-  const char* properties;      ///< glob of the properties checked, "" for none
+  const char* properties;      ///< globs of the properties checked, comma-separated, "" for none
   const char* not_properties;  ///< and of those left out
 };
 const std::vector<CampaignTarget>& campaign_targets();

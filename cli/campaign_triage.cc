@@ -28,7 +28,13 @@ constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
 std::vector<std::string> segments_of(const std::string& path) {
-  if (!fs::is_directory(path)) return {path};
+  if (!fs::is_directory(path)) {
+    std::ifstream file(path);
+    std::string first;
+    std::getline(file, first);
+    if (first != "mmafuzz-cases 1") throw BadInput(path + " is neither a campaign's folder nor a segment");
+    return {path};
+  }
   std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
     if (entry.is_regular_file()) files.push_back(entry.path());
@@ -172,17 +178,25 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
   }
   if (!files.paths.empty()) parts.push_back(files);
   const int64_t now = std::time(nullptr);
+  const std::set<std::string> stored = has_witness;
   for (const Part& part : parts) {
+    has_witness = stored;
     Triage triage(registry(), request.jobs);
     for (const std::string& path : part.paths)
       for (const std::string& segment : segments_of(path)) read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
+    std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
       std::vector<Bucket> buckets = triage.finish(has_witness);
       for (Bucket& bucket : buckets) {
-        if (!bucket.witness.empty()) continue;
-        const Bucket stored = store->find(bucket.id());
-        bucket.witness = stored.witness;
-        bucket.addends = stored.addends;
+        if (bucket.witness.empty()) {
+          const auto known = minimized.find(bucket.line());
+          const Bucket& earlier = known != minimized.end() ? known->second : minimized[bucket.line()] = store->find(bucket.id());
+          bucket.witness = earlier.witness;
+          bucket.addends = earlier.addends;
+        } else {
+          minimized[bucket.line()] = bucket;
+          has_witness.insert(bucket.line());
+        }
       }
       return buckets;
     };

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/words.h"
 #include "search/comparison.h"
 #include "search/focuses.h"
 #include "triage/replacements.h"
@@ -38,11 +39,7 @@ std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
     Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(op)];
     pair.op = op;
     pair.units = b.key.units;
-    for (size_t begin = 0; begin <= b.cause.size();) {
-      const size_t end = std::min(b.cause.find(',', begin), b.cause.size());
-      pair.causes.insert(b.cause.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    for (const std::string& name : words_of(b.cause, ',')) pair.causes.insert(name);
   }
   std::vector<Pair> list;
   for (auto& [key, pair] : pairs) list.push_back(std::move(pair));
@@ -107,8 +104,7 @@ class Deepening {
       one.append(differing, i);
       const std::string cause = causes_.find(one, {verdicts[i]})[0];
       bool is_new = false;
-      for (const Replacement& r : list_)
-        if (("," + cause + ",").find("," + r.name + ",") != std::string::npos) is_new = explained_.insert(r.name).second || is_new;
+      for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;
       if (!is_new && found == 0) continue;
       const Divergence d = make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, units_[0], verdicts[i].first, units_[1], verdicts[i].second);
       triage_.add({d.key.to_string(), d.severity, divergence_record(d)});

@@ -41,7 +41,7 @@ class Merger {
       }
       field.confirm(entry.first);
       if (entry.severity == Severity::contract) contract_ = true;
-      if (!json_ && (!quiet_ || entry.severity == Severity::contract)) print(entry.first);
+      if (!json_ && (!quiet_ || entry.severity != Severity::semantic)) print(entry.first);
     }
   }
 
@@ -208,11 +208,12 @@ int run(const Options& options) {
   } else {
     std::map<Severity, size_t> kinds;
     for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
-    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} semantic\n", total.cases, total.compared,
-               options.seed, kinds[Severity::contract], kinds[Severity::semantic]);
+    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n", total.cases, total.compared,
+               options.seed, kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
   }
   if (total.compared == 0) throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.contract() || (options.fail_on == "semantic" && merger.any(Severity::semantic));
+  const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
+                      (options.fail_on == "semantic" && merger.any(Severity::semantic));
   return failed ? exit_divergence : exit_ok;
 }
 
@@ -228,7 +229,8 @@ void add_fuzz(CLI::App& app, int& status) {
   sub->add_option("--cases", options->cases, "cases for each op (default 100000)")->check(unsigned_number())->check(CLI::PositiveNumber);
   sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")->check(CLI::PositiveNumber);
   sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(CLI::Range(1, 1024));
-  sub->add_option("--fail-on", options->fail_on, "contract (default) or semantic")->check(CLI::IsMember({"contract", "semantic"}));
+  sub->add_option("--fail-on", options->fail_on, "contract (default, always included), accuracy or semantic")
+      ->check(CLI::IsMember({"contract", "accuracy", "semantic"}));
   sub->add_flag("--json", options->json, "print one JSON object at the end");
   sub->add_flag("-q,--quiet", options->quiet, "print semantic divergences only as counts");
   sub->footer("Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cli/campaign_state.h"
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/words.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
 #include "search/byte_codec.h"
@@ -22,19 +24,9 @@ struct Options {
   std::string property = "equal", target, output = "-";
 };
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
-/// Prints one minimized divergence as a record. False where the case does not fail. `twin` receives the line of the case's twin under
+/// Adds one minimized divergence as a record. False where the case does not fail. `twin` receives the line of the case's twin under
 /// a property that has one.
-bool minimize_one(const std::vector<std::string>& statement, const Batch& one, std::FILE* out, std::string* twin = nullptr) {
+bool minimize_one(const std::vector<std::string>& statement, const Batch& one, std::string& out, std::string* twin = nullptr) {
   Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry());
   if (!judge) throw BadInput(judge.refusal().reason);
   Causes causes(*judge, registry());
@@ -58,12 +50,12 @@ bool minimize_one(const std::vector<std::string>& statement, const Batch& one, s
     verdict = judge->judge(witness)[0];
   }
   const std::string text = witness_text(bucket, *judge, witness, verdict);
-  fmt::print(out, "{}", text.substr(text.find('\n') + 1));
+  out += text.substr(text.find('\n') + 1);
   return true;
 }
 
 /// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
-size_t minimize_artifact(const Options& options, const std::string& file, std::FILE* out) {
+size_t minimize_artifact(const Options& options, const std::string& file, std::string& out) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw BadInput(file + ": cannot be read");
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
@@ -96,7 +88,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::F
   return found;
 }
 
-size_t minimize_cases(const Options& options, const std::string& file, std::FILE* out) {
+size_t minimize_cases(const Options& options, const std::string& file, std::string& out) {
   CaseReader reader(file);
   size_t found = 0;
   std::string twin;  // of the case before, which a record shows below it
@@ -131,13 +123,12 @@ void add_minimize(CLI::App& app, int& status) {
               "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
   sub->callback([options, &status] {
     options->units = split_units(options->units);
-    std::FILE* out = options->output == "-" ? stdout : std::fopen(options->output.c_str(), "w");
-    if (!out) throw BadInput(options->output + ": cannot be written");
-    fmt::print(out, "mmafuzz-cases 1\n");
+    std::string out = "mmafuzz-cases 1\n";
     size_t found = 0;
     for (const std::string& file : options->files)
       found += options->target.empty() ? minimize_cases(*options, file, out) : minimize_artifact(*options, file, out);
-    if (out != stdout && std::fclose(out) != 0) throw BadInput(options->output + ": cannot be written");
+    if (options->output == "-") fmt::print("{}", out);
+    else replace_file(options->output, out);
     if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
     status = found ? exit_ok : exit_divergence;
   });

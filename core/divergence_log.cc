@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
-#include "core/thinning.h"
 
 namespace mmafuzz {
 namespace {
@@ -72,9 +71,7 @@ DivergenceLog::~DivergenceLog() { close(file_); }
 bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   const auto [at, is_new] = keys_.try_emplace(divergence.key.to_string());
   Written& written = at->second;
-  const uint64_t before = written.seen;
-  written.seen += count;
-  if (!is_kept(before, written.seen) || written.records >= most_records) return is_new;
+  if (!written.seen.add(count) || written.records >= most_records) return is_new;
   ++written.records;
   const std::string record = divergence_record(divergence) + std::string(end_line);
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))

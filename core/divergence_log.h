@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/property.h"
+#include "core/thinning.h"
 
 namespace mmafuzz {
 
@@ -32,8 +33,8 @@ class DivergenceLog {
   std::string path_;
   int file_ = -1;
   struct Written {
-    uint64_t seen = 0;  ///< divergences by this log
-    int records = 0;    ///< in the file
+    Thinning seen;    ///< by this log
+    int records = 0;  ///< in the file
   };
   std::map<std::string, Written> keys_;
 };

@@ -16,6 +16,44 @@ struct Row {
   bool takes_bias;
 };
 
+/// A reading of what Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits of `mask` to `bits`.
+struct Switch {
+  const char* name;
+  const char* value;
+  uint32_t mask, bits;
+  enum class Of : uint8_t { all, literal, with_sign, without_sign, without_specials } of;
+};
+
+constexpr Switch switches[] = {
+    {"hole", "tie_up", policy::hole_tie_down, 0, Switch::Of::literal},
+    {"hole", "tie_down", policy::hole_tie_down, policy::hole_tie_down, Switch::Of::literal},
+    {"clamp", "signed", policy::clamp_positive, 0, Switch::Of::with_sign},
+    {"clamp", "positive", policy::clamp_positive, policy::clamp_positive, Switch::Of::with_sign},
+    {"nan", "positive", policy::nan_signed, 0, Switch::Of::without_specials},
+    {"nan", "signed", policy::nan_signed, policy::nan_signed, Switch::Of::without_specials},
+    {"zero", "signed", policy::zero_positive, 0, Switch::Of::with_sign},
+    {"zero", "positive", policy::zero_positive, policy::zero_positive, Switch::Of::with_sign},
+    {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Of::without_sign},
+    {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero, Switch::Of::without_sign},
+    {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute, Switch::Of::without_sign},
+    {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Of::literal},
+    {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Of::literal},
+    {"overflow", "after", policy::overflow_before, 0, Switch::Of::all},
+    {"overflow", "before", policy::overflow_before, policy::overflow_before, Switch::Of::all},
+    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Of::all},
+    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Of::all},
+    {"inexact", "none", policy::no_inexact, policy::no_inexact, Switch::Of::all},
+    {"inexact", "raised", policy::no_inexact, 0, Switch::Of::all},
+    {"flush", "after", policy::flush_before, 0, Switch::Of::without_sign},
+    {"flush", "before", policy::flush_before, policy::flush_before, Switch::Of::without_sign},
+    {"conversions", "flagged", policy::conversions_silent, 0, Switch::Of::all},
+    {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, Switch::Of::all},
+    {"infinity", "overflow", policy::infinity_invalid, 0, Switch::Of::without_specials},
+    {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, Switch::Of::without_specials},
+    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Of::all},
+    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Of::all},
+};
+
 constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
                             SignField sign = SignField::present, SubnormalRule subnormals = SubnormalRule::gradual,
                             int ignored_low_bits = 0) {
@@ -28,6 +66,14 @@ constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int
   f.sign = sign;
   f.subnormals = subnormals;
   f.ignored_low_bits = static_cast<uint8_t>(ignored_low_bits);
+  return f;
+}
+
+/// A format of Tesla's text: four flags, and any NaN operand is invalid.
+constexpr FormatFields make_tesla(int width, int exponent_bits, int fraction_bits, int bias, Specials specials, SignField sign,
+                                  SubnormalRule subnormals) {
+  FormatFields f = make(width, exponent_bits, fraction_bits, bias, specials, sign, subnormals);
+  f.policy = policy::no_inexact | policy::any_nan_invalid;
   return f;
 }
 
@@ -58,23 +104,61 @@ constexpr Row rows[] = {
     {"e2m1", make(4, 2, 1, 1, Specials::none), false},
     {"e8m0", make(8, 8, 0, 127, Specials::top_code, unsigned_, SubnormalRule::absent), false},
     {"ue4m3", make(8, 4, 3, 7, Specials::fn, SignField::ignored), false},
-    {"cfloat8_1_4_3", make(8, 4, 3, 0, Specials::none, signed_, SubnormalRule::literal), true},
-    {"cfloat8_1_5_2", make(8, 5, 2, 0, Specials::none, signed_, SubnormalRule::literal), true},
-    {"shp", make(16, 5, 10, 0, Specials::none, signed_, SubnormalRule::literal), true},
-    {"uhp", make(16, 6, 10, 31, Specials::ieee, unsigned_, SubnormalRule::flushed), false},
+    {"cfloat8_1_4_3", make_tesla(8, 4, 3, 0, Specials::none, signed_, SubnormalRule::literal), true},
+    {"cfloat8_1_5_2", make_tesla(8, 5, 2, 0, Specials::none, signed_, SubnormalRule::literal), true},
+    {"shp", make_tesla(16, 5, 10, 0, Specials::none, signed_, SubnormalRule::literal), true},
+    {"uhp", make_tesla(16, 6, 10, 31, Specials::ieee, unsigned_, SubnormalRule::flushed), false},
     {"s8", make_integer(8, true), false},
     {"u8", make_integer(8, false), false},
     {"s32", make_integer(32, true), false},
 };
 
+bool is_tesla(const FormatFields& row) { return row.policy != 0; }
+
+bool concerns(const Switch& s, const FormatFields& row) {
+  switch (s.of) {
+    case Switch::Of::all: return true;
+    case Switch::Of::literal: return row.subnormals == SubnormalRule::literal;
+    case Switch::Of::with_sign: return row.has_sign();
+    case Switch::Of::without_sign: return !row.has_sign();
+    case Switch::Of::without_specials: return row.specials == Specials::none;
+  }
+  return false;
+}
+
+/// Sets one switch, `name=value`; false where the row has no such switch or value. `row`: the fields before any switch.
+bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fields) {
+  const bool configurable = row.subnormals == SubnormalRule::literal;
+  if (configurable && (text == "denormal=gradual" || text == "denormal=literal")) {
+    fields.subnormals = text == "denormal=gradual" ? SubnormalRule::gradual : SubnormalRule::literal;
+    return true;
+  }
+  const size_t equals = text.find('=');
+  if (!is_tesla(row) || equals == text.npos) return false;
+  for (const Switch& s : switches) {
+    if (text.substr(0, equals) != s.name || text.substr(equals + 1) != s.value || !concerns(s, row)) continue;
+    fields.policy = (fields.policy & ~s.mask) | s.bits;
+    return true;
+  }
+  return false;
+}
+
+std::string known_switches(const FormatFields& row) {
+  if (!is_tesla(row)) return "it has none";
+  std::string known = row.subnormals == SubnormalRule::literal ? "denormal=literal denormal=gradual" : "";
+  for (const Switch& s : switches)
+    if (concerns(s, row)) known += std::string(known.empty() ? "" : " ") + s.name + "=" + s.value;
+  return "known: " + known;
+}
+
 }  // namespace
 
 Result<Format> parse_format(std::string_view text) {
   const std::string whole(text);
-  std::string_view switches;
+  std::string_view chosen;
   bool has_switches = false;
   if (const auto question = text.find('?'); question != text.npos) {
-    switches = text.substr(question + 1);
+    chosen = text.substr(question + 1);
     has_switches = true;
     text = text.substr(0, question);
   }
@@ -97,13 +181,13 @@ Result<Format> parse_format(std::string_view text) {
     } else if (colon != text.npos) {
       return invalid("format " + quoted(whole) + " takes no bias");
     }
-    if (has_switches) {
-      const bool configurable = fields.subnormals == SubnormalRule::literal;
-      if (configurable && switches == "denormal=gradual") {
-        fields.subnormals = SubnormalRule::gradual;
-      } else if (!(configurable && switches == "denormal=literal")) {
-        return invalid("format " + quoted(whole) + " has no switch " + quoted(switches));
-      }
+    while (has_switches) {
+      const size_t comma = chosen.find(',');
+      const std::string_view one = chosen.substr(0, comma);
+      if (!set_switch(row.fields, one, fields))
+        return invalid("format " + quoted(whole) + " has no switch " + quoted(std::string(one)) + "; " + known_switches(row.fields));
+      has_switches = comma != chosen.npos;
+      if (has_switches) chosen = chosen.substr(comma + 1);
     }
     return Format(whole, fields);
   }

@@ -29,8 +29,8 @@ class Format {
   FormatFields fields_;
 };
 
-/// Parses a format's name (docs/case-text.md), with `:<bias>` for the configurable formats and switches after `?`
-/// (`denormal=gradual|literal`). An unknown name or a bias outside 0..63 is refused.
+/// Parses a format's name (docs/case-text.md), with `:<bias>` for the configurable formats and, for Tesla's, switches
+/// after `?` separated by commas (docs/cfloat.md). An unknown name or switch or a bias outside 0..63 is refused.
 Result<Format> parse_format(std::string_view name);
 
 /// The format of that name; the name must be known (for constants in code).

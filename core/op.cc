@@ -10,7 +10,8 @@ namespace mmafuzz {
 namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
-constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp"};
+constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
+constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp", "rem", "equal", "less", "less_equal", "unordered"};
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
 
 template <class Enum, size_t N>
@@ -82,6 +83,16 @@ class Attributes {
       uint64_t value = 0;
       if (!parse_int(text, 10, value) || value < 1 || value > uint64_t(max_extent))
         return name + "= needs a whole number from 1 to " + std::to_string(max_extent);
+      out = static_cast<int>(value);
+      return {};
+    });
+  }
+
+  void random_bits(int& out) {
+    with("random_bits", false, [&](std::string_view text) -> std::string {
+      uint64_t value = 0;
+      if (!parse_int(text, 10, value) || value < 1 || value > uint64_t{most_random_bits})
+        return "random_bits= needs a whole number from 1 to " + std::to_string(most_random_bits);
       out = static_cast<int>(value);
       return {};
     });
@@ -187,6 +198,14 @@ RoundingRule Op::rounding_rule() const {
   rule.rounding = rounding;
   rule.tininess = tininess;
   rule.overflow = saturate ? Overflow::saturate : Overflow::by_rounding;
+  rule.threshold = threshold;
+  rule.random_bits = static_cast<uint8_t>(random_bits);
+  return rule;
+}
+
+RoundingRule Op::rounding_rule_of(uint64_t source) const {
+  RoundingRule rule = rounding_rule();
+  if (rounding == Rounding::stochastic) rule.random = random_word(seed, source, random_bits);
   return rule;
 }
 
@@ -209,6 +228,8 @@ std::string to_text(const Op& op) {
   const bool always = op.kind == OpKind::convert || op.kind == OpKind::scalar;
   if (always || op.rounding != Rounding::nearest_even) text += std::string(" round=") + name_of(op.rounding);
   if (op.seed) text += " seed=" + std::to_string(op.seed);
+  if (op.random_bits != Op().random_bits) text += " random_bits=" + std::to_string(op.random_bits);
+  if (op.threshold != Threshold::floor) text += std::string(" threshold=") + threshold_names[static_cast<int>(op.threshold)];
   if (op.tininess == Tininess::before) text += " tiny=before";
   if (op.nan == NanPolicy::any) text += " nan=any";
   if (op.flush_to_zero) text += " ftz=1";
@@ -227,7 +248,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.kind == OpKind::scalar) {
     if (words.size() < 2 || !find_name(scalar_names, words[1].text, op.scalar)) {
       column = words.size() < 2 ? text.size() : words[1].column;
-      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma or rcp");
+      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered");
     }
     first = 2;
   }
@@ -272,6 +293,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   attributes.boolean("ftz", op.flush_to_zero);
   attributes.boolean("saturate", op.saturate);
   attributes.number("seed", op.seed);
+  attributes.random_bits(op.random_bits);
+  attributes.word("threshold", threshold_names, op.threshold);
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})

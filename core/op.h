@@ -11,7 +11,9 @@
 namespace mmafuzz {
 
 enum class OpKind : uint8_t { dot, convert, scalar, gemm };
-enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp };
+/// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess, compareSignalingLessEqual,
+/// compareQuietUnordered.
+enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
 
 /// A field of a case: `count` encodings of one format.
@@ -35,6 +37,8 @@ struct Op {
   bool flush_to_zero = false;
   bool saturate = false;
   uint64_t seed = 0;         ///< of stochastic rounding
+  int random_bits = 24;      ///< of stochastic rounding
+  Threshold threshold = Threshold::floor;  ///< of stochastic rounding
   uint64_t alpha = 0, beta = 0;  ///< gemm, encodings of d; has_alpha_beta tells whether they were given
   bool has_alpha_beta = false;
 
@@ -51,7 +55,10 @@ struct Op {
   /// Whether a case may carry flags after its result.
   bool has_flags() const { return kind == OpKind::convert || kind == OpKind::scalar; }
 
+  /// Without the random bits of stochastic rounding, which differ from case to case.
   RoundingRule rounding_rule() const;
+  /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed alone.
+  RoundingRule rounding_rule_of(uint64_t source) const;
 };
 
 /// The op line of case text, without the word `op`'s newline: "op dot a=fp16 ... k=16".

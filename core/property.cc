@@ -158,7 +158,7 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     twin.back().resize(cases.size());
   }
   std::vector<int> known(cases.size());  // what transform says of the twin; 0: left out
-  for (size_t i = 0; i < cases.size(); ++i) known[i] = base.has_answer(i) ? property_->transform(*unit_, cases, i, twin) : 0;
+  for (size_t i = 0; i < cases.size(); ++i) known[i] = base.has_answer(i) ? property_->transform_result(*unit_, cases, i, base.results.get(i), twin) : 0;
   Outcomes after;
   for (size_t part = 0; part < twin.size(); ++part) {
     if (part > 0) twin[part].inputs()[2] = after.results;

@@ -92,6 +92,10 @@ class Property {
   /// with where the op is the same. Returns 0 to leave this case out, else what holds() is to know of the twin (an exponent
   /// of a scale, say).
   virtual int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
+  /// The same for twins that are made from the result on the case.
+  virtual int transform_result(const Unit& unit, const Batch& cases, size_t index, uint64_t, std::vector<Batch>& twin) const {
+    return transform(unit, cases, index, twin);
+  }
   /// Whether the results of a case and of its twin obey the statement, given what transform returned.
   virtual bool holds(const Op& op, int twin, uint64_t before, uint64_t after) const = 0;
   /// The same for statements that need the case itself.

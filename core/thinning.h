@@ -6,12 +6,20 @@
 
 namespace mmafuzz {
 
-/// Whether one of the occurrences `before` + 1 ... `after` is kept.
-constexpr bool is_kept(uint64_t before, uint64_t after) {
-  if (before < 16) return after > before;
-  uint64_t next = 16;
-  while (next <= before) next += next / 16;
-  return next <= after;
-}
+class Thinning {
+ public:
+  /// Counts further occurrences; whether one of them is kept.
+  bool add(uint64_t count) {
+    seen_ += count;
+    if (seen_ < next_) return false;
+    while (next_ <= seen_) next_ += next_ < 16 ? 1 : next_ / 16;
+    return true;
+  }
+  uint64_t seen() const { return seen_; }
+
+ private:
+  uint64_t seen_ = 0;
+  uint64_t next_ = 1;  ///< the number of the next one to keep
+};
 
 }  // namespace mmafuzz

@@ -1,4 +1,5 @@
 // AFL++'s custom mutator interface over the same mutator as libFuzzer's: AFL_CUSTOM_MUTATOR_LIBRARY=<target>_mutator.so.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +11,8 @@ namespace mmafuzz {
 void report_bin(int, int) {}
 
 namespace {
+
+constexpr size_t largest_case = size_t{1} << 13;  ///< bytes
 
 struct State {
   std::unique_ptr<Target> target;
@@ -41,6 +44,8 @@ void* afl_custom_init(void*, unsigned seed) {
 
 size_t afl_custom_fuzz(void* data, uint8_t* input, size_t size, uint8_t** out, uint8_t* add, size_t add_size, size_t max_size) {
   auto* state = static_cast<mmafuzz::State*>(data);
+  // AFL++ offers a megabyte; to clear that for each input would take longer than to run it.
+  max_size = std::min(max_size, std::max(size, mmafuzz::largest_case));
   state->buffer.assign(input, input + size);
   state->buffer.resize(max_size);
   const uint64_t seed = state->seed + 0x9e3779b97f4a7c15u * ++state->calls;

@@ -1,20 +1,41 @@
-// A target that puts every unit of an op on the same cases.
+// A target that puts every unit of an op on the same cases, and the input's focus unit to every property of such ops.
 #pragma once
 
 #include "fuzz_targets/number_target.h"
+#include "oracles/properties/properties.h"
 
 namespace mmafuzz {
 
 class ComparingTarget final : public NumberTarget {
  public:
-  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, {}) {}
+  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, properties_of(ops)) {}
 
  private:
+  static constexpr uint64_t bound_share = 16;
+
+  /// Of dots, which have targets of their own for properties, the proven error bound alone.
+  static Comparison::Properties properties_of(const std::vector<Op>& ops) {
+    if (!ops.empty() && ops[0].kind == OpKind::dot) return {find_property("error_bound")};
+    Comparison::Properties properties;
+    for (const auto& property : all_properties()) properties.push_back(property.get());
+    return properties;
+  }
+
   void check(Field& field, size_t focus) override {
     field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, round(), field.seen, [&](Divergence d, uint64_t count) {
       field.comparison.confirm(d);
       report(std::move(d), count);
     });
+    // Each conversion and scalar operation; of dots now and then the input's own case, because the proven bound takes MPFR.
+    const size_t unit = field.focuses[focus].unit;
+    if (field.comparison.properties_of(unit).empty()) return;
+    const bool dots = field.comparison.op().kind == OpKind::dot;
+    if (dots && round() % bound_share != 0) return;
+    const Batch cases = dots ? every_nth(field.batch, field.batch.size()) : field.batch;
+    Outcomes base;
+    field.comparison.units()[unit]->run(cases, base);
+    for (const BoundProperty& property : field.comparison.properties_of(unit))
+      property.check(cases, base, [&](Divergence d, uint64_t count) { report(std::move(d), count); });
   }
 };
 

@@ -20,6 +20,9 @@ std::vector<Op> conversions() {
   for (const char* to : {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "e5m2fnuz", "e4m3fnuz", "e8m0", "ue4m3", "cfloat8_1_4_3:7",
                          "cfloat8_1_5_2:15", "shp:15", "uhp"})
     for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up}) add("fp32", to, rounding, rounding == Rounding::toward_zero);
+  for (const char* to : {"e4m3", "e5m2", "bf16", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15?denormal=gradual", "shp:15", "uhp?negative=absolute"})
+    add("fp32", to, Rounding::stochastic, false);
+  for (const char* from : {"fp16", "bf16", "e4m3", "cfloat8_1_4_3:7", "shp:15"}) add(from, "fp32", Rounding::nearest_even, false);
   add("fp64", "fp32", Rounding::nearest_even, false);
   add("fp64", "fp16", Rounding::nearest_even, false);
   add("fp16", "e4m3", Rounding::nearest_even, true);

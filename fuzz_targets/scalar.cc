@@ -9,7 +9,8 @@ std::vector<Op> operations() {
   std::vector<Op> ops;
   for (const char* name : {"fp32", "fp64", "fp16", "bf16"})
     for (const ScalarOperation operation : {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::fma,
-                                            ScalarOperation::div, ScalarOperation::sqrt, ScalarOperation::rcp})
+                                            ScalarOperation::div, ScalarOperation::sqrt, ScalarOperation::rcp, ScalarOperation::rem,
+                                            ScalarOperation::equal, ScalarOperation::less, ScalarOperation::less_equal, ScalarOperation::unordered})
       for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down}) {
         Op op;
         op.kind = OpKind::scalar;

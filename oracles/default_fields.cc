@@ -12,11 +12,14 @@ namespace {
 const char* const dots[] = {
     "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
     "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
+    "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
 const char* const scalars[] = {
     "scalar fma format=fp32 round=nearest_even nan=any", "scalar fma format=fp64 round=toward_zero nan=any",
-    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any"};
-const char* const conversions[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any"};
+    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any", "scalar rem format=fp64 round=nearest_even nan=any"};
+const char* const conversions[] = {
+    "convert from=fp32 to=fp16 round=nearest_even nan=any", "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
+    "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any", "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
+    "convert from=fp64 to=fp16 round=nearest_even nan=any"};
 
 template <size_t N>
 std::vector<Op> parse_all(const char* const (&texts)[N]) {
@@ -37,7 +40,7 @@ std::vector<Op> default_ops(OpKind kind) {
 std::vector<std::string> default_units(const Registry& registry, const Op& op) {
   std::vector<std::string> names;
   const auto binds = [&](const std::string& name) { return static_cast<bool>(registry.bind(name, op)); };
-  for (const char* name : {"exact", "ieee", "ieee:fma", "ieee:serial", "ieee:pairwise"})
+  for (const char* name : {"exact", "ieee", "bulk", "ieee:fma", "ieee:serial", "ieee:pairwise"})
     if (binds(name)) names.push_back(name);
   for (const UnitInfo& info : registry.list())
     if (info.name.starts_with("cpu:") && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);

@@ -7,6 +7,7 @@ namespace mmafuzz {
 
 std::unique_ptr<Family> make_exact_family();
 std::unique_ptr<Family> make_ieee_family();
+std::unique_ptr<Family> make_bulk_family();
 std::unique_ptr<Family> make_model_family();
 std::unique_ptr<Family> make_twin_family();
 std::unique_ptr<Family> make_cpu_family();

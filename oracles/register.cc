@@ -5,6 +5,7 @@ namespace mmafuzz {
 void add_oracle_units(Registry& registry) {
   registry.add(make_exact_family());
   registry.add(make_ieee_family());
+  registry.add(make_bulk_family());
   registry.add(make_model_family());
   registry.add(make_twin_family());
   registry.add(make_cpu_family());

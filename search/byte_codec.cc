@@ -25,7 +25,7 @@ void decode_operands(const uint8_t* data, size_t size, Batch& batch, size_t inde
     Column& column = batch.inputs()[f];
     uint8_t* to = column.data() + index * column.stride();
     const size_t n = std::min(column.stride(), size - at);
-    std::memcpy(to, data + at, n);
+    if (n > 0) std::memcpy(to, data + at, n);  // an empty input may have no address
     std::memset(to + n, 0, column.stride() - n);
     at += n;
     const int width = fields[f].format.fields().width;

@@ -34,17 +34,16 @@ class SeenClasses {
   uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
     Seen& seen = seen_[pair][static_cast<size_t>(cls)];
-    const uint64_t before = seen.all;
-    seen.all += count;
-    if (!is_kept(before, seen.all)) return 0;
-    const uint64_t since = seen.all - seen.reported;
-    seen.reported = seen.all;
+    if (!seen.all.add(count)) return 0;
+    const uint64_t since = seen.all.seen() - seen.reported;
+    seen.reported = seen.all.seen();
     return since;
   }
 
  private:
   struct Seen {
-    uint64_t all = 0, reported = 0;
+    Thinning all;
+    uint64_t reported = 0;
   };
   std::vector<std::array<Seen, value_class_count>> seen_;
 };

@@ -108,7 +108,8 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {
     case ScalarOperation::div: return ieee_divide(f, x[0], x[1], rule);
     case ScalarOperation::sqrt: return ieee_square_root(f, x[0], rule);
     case ScalarOperation::fma: return ieee_fma(f, x[0], x[1], x[2], rule);
-    case ScalarOperation::rcp: break;
+    case ScalarOperation::rem: return ieee_remainder(f, x[0], x[1], rule);
+    default: break;
   }
   return ieee_divide(f, decode(f, uint64_t(f.bias) << f.fraction_bits), x[0], rule);
 }

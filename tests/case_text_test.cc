@@ -418,7 +418,7 @@ const Malformed malformed[] = {
     // op lines
     {"UnknownOpKind", "op dots a=fp16 b=fp16 c=fp32 d=fp32 k=2\n", 2, 4, "expected an op kind: dot, convert, scalar or gemm"},
     {"OpWithoutKind", "op \n", 2, 4, "expected an op kind"},
-    {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11, "expected a scalar operation: add, sub, mul, div, sqrt, fma or rcp"},
+    {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11, "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered"},
     {"NoScalarOperation", "op scalar\n", 2, 10, "expected a scalar operation"},
     {"UnknownFormat", "op dot a=fp17 b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format 'fp17'"},
     {"EmptyFormat", "op dot a= b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format ''"},

@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench discriminate" "bench mutants" "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench mutants" "bench rate"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -401,6 +401,12 @@ printf '%s?block=8\n%s?block=8\n' $h $h > twice.txt
 bad "twice.txt:2: '$h?block=8' stands twice" bench mutants --mutants twice.txt
 
 # Every query finds an input, and its units, run from a case file, differ on it as was reported.
+good bench bounds --units 'model:cdna*' --cases 2000 --witnesses tight.cases
+expect "a table of ratios" has out "two_stage_sum"
+good check tight.cases
+bad "no unit with a proven bound matches 'nothing'" bench bounds --units nothing
+bad "cannot write" bench bounds --units 'model:volta/*' --cases 1 --witnesses nowhere/tight.cases
+
 good bench discriminate --seeds 1 --time 30 --json
 expect "JSON" is_json out
 cat >evaluate_found.py <<'END'

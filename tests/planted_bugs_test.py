@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Campaigns against planted bugs, then triage: wrong-by-one units (one and two parameters overridden) whose cause triage must name,
-and plugins whose flaws are no parameter of any row, which it must call unexplained.
+and plugins whose flaws are no parameter of any row, which it must call unexplained, or unstable where the flaw comes and goes.
 Usage: planted_bugs_test.py MMAFUZZ MUTANTS CASES PER_KIND PLUGIN..."""
 import collections
 import json
@@ -60,9 +60,10 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
         number += 1
         found = buckets(f"plugin:{plugin}", "model:ampere/mma.m16n8k16.f32.f16.f16.f32", f"{folder}/{number}")
         causes = {cause for severity, prop, units, cause in found if prop == "equals_model"}
-        named["plugins"] += causes == {"unexplained"}
+        expected = {"unstable" if plugin.endswith("_13.so") else "unexplained"}  # the flaw of number 13 comes and goes
+        named["plugins"] += causes == expected
         named["of plugins"] += 1
-        assert causes <= {"unexplained"}, (plugin, causes)  # a wrong cause is worse than none
+        assert causes <= expected, (plugin, causes)  # a wrong cause is worse than none
         if not causes:
             failures.append(f"{plugin}: not found")
 print("\n".join(failures))

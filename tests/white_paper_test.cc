@@ -75,5 +75,51 @@ TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
   }
 }
 
+/// One scalar operation of a unit on fp32 encodings.
+uint64_t scalar_of(const char* unit, const char* operation, std::vector<uint64_t> operands, const char* attributes = "") {
+  size_t column;
+  const Op op = *parse_op(std::string("scalar ") + operation + " format=fp32 round=nearest_even nan=any" + attributes, column);
+  Batch batch(op);
+  batch.resize(1);
+  for (size_t i = 0; i < operands.size(); ++i) batch.inputs()[0].set(0, static_cast<int>(i), operands[i]);
+  Outcomes outcomes;
+  (*oracle_registry().bind(unit, op))->run(batch, outcomes);
+  return outcomes.results.get(0);
+}
+
+TEST(WhitePaper, TheFmaExampleAsX86RunsItAndAsAGpuDoes) {
+  // Section 2.3: x = 1.00000012 (0x3f800001), x*x - 1.00000024 is 2^-46 = 1.4210855e-14; without FMA the product is rounded first.
+  const std::vector<std::pair<const char*, const char*>> both = {{"ieee", "ieee"}, {"exact:mpfr", "exact:mpfr"}, {"cpu:mul.f32", "cpu:add.f32"}};
+  for (const auto& [multiplier, adder] : both) {
+    const uint64_t product = scalar_of(multiplier, "mul", {0x3f800001, 0x3f800001});
+    EXPECT_EQ(product, 0x3f800002u);
+    EXPECT_EQ(scalar_of(adder, "add", {product, 0xbf800002}), 0u);
+  }
+  for (const char* fused : {"ieee", "exact:mpfr"}) EXPECT_EQ(scalar_of(fused, "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
+  EXPECT_EQ(std::bit_cast<float>(uint32_t{0x28800000}), 0x1p-46f);
+  size_t column;
+  const Op op = *parse_op("scalar fma format=fp32 round=nearest_even nan=any", column);
+  if (oracle_registry().bind("cpu:fma.f32", op)) {
+    EXPECT_EQ(scalar_of("cpu:fma.f32", "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
+  }
+}
+
+TEST(WhitePaper, FlushingToZeroLosesASubnormalDifference) {
+  // Section 4.4, -ftz=true: x != y, and x - y is 0.
+  EXPECT_EQ(scalar_of("ieee", "sub", {0x00800001, 0x00800000}), 1u);
+  EXPECT_EQ(scalar_of("ieee", "sub", {0x00800001, 0x00800000}, " ftz=1"), 0u);
+  EXPECT_EQ(scalar_of("exact:mpfr", "sub", {0x00800001, 0x00800000}, " ftz=1"), 0u);
+  EXPECT_EQ(scalar_of("cpu:sub.f32", "sub", {0x00800001, 0x00800000}, " ftz=1"), 0u);
+}
+
+TEST(WhitePaper, FtzOfX86IsNotTheFlushOfRoundedResults) {
+  // (1 - 2^-24) * 2^-126 rounds to 2^-126, and stays below it with unbounded exponents, which is what MXCSR's FTZ looks at.
+  const std::vector<uint64_t> operands = {0x3f7fffff, 0x00800000};
+  EXPECT_EQ(scalar_of("ieee", "mul", operands), 0x00800000u);
+  EXPECT_EQ(scalar_of("ieee", "mul", operands, " ftz=1"), 0x00800000u);
+  EXPECT_EQ(scalar_of("cpu:mul.f32", "mul", operands), 0x00800000u);
+  EXPECT_EQ(scalar_of("cpu:mul.f32", "mul", operands, " ftz=1"), 0u);
+}
+
 }  // namespace
 }  // namespace mmafuzz

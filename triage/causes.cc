@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/words.h"
 #include "triage/bucket.h"
 #include "triage/op_variants.h"
 #include "triage/replacements.h"
@@ -43,11 +44,7 @@ std::string joined_names(const std::vector<Replacement>& all, const std::vector<
 
 std::string joined_details(const std::string& cause, const std::function<std::string(const std::string&)>& detail) {
   std::string text;
-  for (size_t begin = 0; begin <= cause.size();) {
-    const size_t end = std::min(cause.find(',', begin), cause.size());
-    text += (text.empty() ? "" : "; ") + detail(cause.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const std::string& name : words_of(cause, ',')) text += (text.empty() ? "" : "; ") + detail(name);
   return text;
 }
 

@@ -31,6 +31,15 @@ constexpr SeverityText severity_texts[] = {
 
 bool is_failure(const Bucket& b) { return b.severity == Severity::contract && b.status != BucketStatus::expected; }
 
+/// A number that fits a tile: "999,999", "15.2 M", "3.20 T".
+std::string rounded(uint64_t n) {
+  if (n < 1000000) return counted(n);
+  double value = double(n) / 1e6;
+  const char* unit = "MGTPE";
+  for (; value >= 999.5; value /= 1000) ++unit;
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, *unit);
+}
+
 std::string kinds(size_t n, const char* what) { return fmt::format("{} kind{} of {} divergence", n, n == 1 ? "" : "s", what); }
 
 void add_verdict(const ReportData& data, PageData& page) {
@@ -69,7 +78,7 @@ void add_verdict(const ReportData& data, PageData& page) {
   tile(counted(unexplained_count), "unexplained", unexplained_count ? "contract" : "");
   if (!data.campaigns.empty()) {
     tile(counted(data.campaigns.size()), data.campaigns.size() == 1 ? "campaign" : "campaigns", "");
-    tile(counted(cases), "cases", "");
+    tile(rounded(cases), "cases", "");
   }
   page.set("tiles", tiles);
 }

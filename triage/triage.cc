@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/case_text.h"
+#include "core/words.h"
 #include "triage/minimize.h"
 #include "triage/replacements.h"
 
@@ -23,16 +24,6 @@ std::string_view line_of(std::string_view text, std::string_view word) {
     at = end + 1;
   }
   return {};
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
 }
 
 /// Whether all units give the same again on many copies of a case, between other cases and in other places of a batch.
@@ -110,13 +101,13 @@ class Triage::Group {
   /// One bucket for each value class and cause, minimized unless known.
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
+    set_unstable_apart();
     std::vector<Bucket> list;
     for (auto& [key, kept] : kept_) {
       Bucket bucket;
       bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
       for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
       bucket.cause = key.second;
-      if (bucket.cause != unstable && !repeats(kept.one, judge_)) bucket.cause = unstable;
       bucket.detail = causes_.detail(bucket.cause);
       bucket.severity = severity_;
       bucket.count = kept.count;
@@ -141,6 +132,22 @@ class Triage::Group {
   const std::string& error() const { return error_; }
 
  private:
+  /// A cause that was found once means nothing where the results do not repeat.
+  void set_unstable_apart() {
+    for (auto at = kept_.begin(); at != kept_.end();) {
+      const auto [cls, cause] = at->first;
+      if (cause == unstable || repeats(at->second.one, judge_)) {
+        ++at;
+        continue;
+      }
+      Kept& all = kept_[{cls, unstable}];
+      const uint64_t count = all.count + at->second.count;
+      if (all.count == 0) all = at->second;
+      all.count = count;
+      at = kept_.erase(at);
+    }
+  }
+
   struct Kept {
     uint64_t count = 0;
     Batch one;

@@ -51,7 +51,7 @@ class ExactFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": exact has no parameters");
-    if (op.rounding == Rounding::stochastic) return declined("exact does not round stochastically");
+    if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("exact rounds stochastically in conversions only");
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);
@@ -70,7 +70,7 @@ class ExactFamily final : public Family {
     } else {
       return declined("exact does not evaluate gemm cases yet");
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : std::vector<Claim>{};
+    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : claims_of_correct_rounding();
     if (name != "exact:mpfr") claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }

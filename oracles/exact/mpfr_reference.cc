@@ -7,14 +7,14 @@
 #include "oracles/exact/exact_dot.h"
 
 namespace mmafuzz::exact {
-namespace {
 
-static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
-
-/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision.
 void must_be_exact(int ternary) {
   if (ternary != 0) throw std::logic_error("MPFR reference: a sum or product was not exact");
 }
+
+namespace {
+
+static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
 
 bool is_subnormal(const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
@@ -28,7 +28,7 @@ bool is_signaling(const Format& format, uint64_t encoding) {
   if (f.specials != Specials::ieee) return false;
   const uint64_t code = encoding >> f.ignored_low_bits;
   return (code >> f.fraction_bits & low_mask(f.exponent_bits)) == low_mask(f.exponent_bits) &&
-         (code & f.fraction_mask()) != 0 && !(code >> (f.fraction_bits - 1) & 1);
+         (code & f.fraction_mask()) != 0 && (f.has(policy::any_nan_invalid) || !(code >> (f.fraction_bits - 1) & 1));
 }
 
 /// Greatest finite value of a format.
@@ -39,14 +39,38 @@ uint64_t overflow_result(const FormatFields& f, bool negative, const RoundingRul
                   (rule.rounding == Rounding::up && !negative) || (rule.rounding == Rounding::down && negative);
   if (rule.overflow == Overflow::infinity) infinite = true;
   if (rule.overflow == Overflow::saturate) infinite = false;
-  if (!infinite || f.specials == Specials::none) return f.encode_greatest(negative);
+  if (rule.rounding == Rounding::stochastic && rule.overflow == Overflow::by_rounding) infinite = true;
+  if (!infinite || f.specials == Specials::none) return f.encode_greatest(negative && !f.has(policy::clamp_positive));
   if (f.specials == Specials::ieee) return f.encode_infinity(negative);
   return f.encode_nan() | (negative && f.specials == Specials::fn ? f.sign_bit() : 0);
 }
 
-/// x rounded to an integer in the given mode.
-void round_to_integer(mpfr_ptr n, mpfr_srcptr x, Rounding rounding) {
-  switch (rounding) {
+/// Whether the random bits r of `rule` move a magnitude away from zero that lies `part` of `whole` above the lower of its
+/// neighbours: r < T (docs/cfloat.md), each T written as an inequality without division, which MPFR evaluates exactly.
+bool draw_moves_up(mpfr_srcptr part, mpfr_srcptr whole, const RoundingRule& rule) {
+  if (mpfr_zero_p(part)) return false;
+  Mpfr left(mpfr_get_prec(whole) + 64), right(mpfr_get_prec(part) + 2);
+  const bool nearest = rule.threshold == Threshold::nearest;
+  // floor: r + 1 <= f*2^N; ceiling: r < f*2^N; nearest: 2r + 1 <= f*2^(N+1).
+  const unsigned long r = rule.random;
+  must_be_exact(mpfr_mul_ui(left.get(), whole, nearest ? 2 * r + 1 : rule.threshold == Threshold::floor ? r + 1 : r, MPFR_RNDN));
+  must_be_exact(mpfr_mul_2si(right.get(), part, rule.random_bits + (nearest ? 1 : 0), MPFR_RNDN));
+  const int order = mpfr_cmp(left.get(), right.get());
+  return rule.threshold == Threshold::ceiling ? order < 0 : order <= 0;
+}
+
+/// x rounded to an integer in the rule's mode.
+void round_to_integer(mpfr_ptr n, mpfr_srcptr x, const RoundingRule& rule) {
+  if (rule.rounding == Rounding::stochastic) {
+    Mpfr part(mpfr_get_prec(x) + 2), one(64);
+    mpfr_trunc(n, x);
+    must_be_exact(mpfr_sub(part.get(), x, n, MPFR_RNDN));
+    mpfr_abs(part.get(), part.get(), MPFR_RNDN);
+    mpfr_set_si(one.get(), 1, MPFR_RNDN);
+    if (draw_moves_up(part.get(), one.get(), rule)) must_be_exact(mpfr_add_si(n, n, mpfr_signbit(x) ? -1 : 1, MPFR_RNDN));
+    return;
+  }
+  switch (rule.rounding) {
     case Rounding::nearest_even: mpfr_roundeven(n, x); break;
     case Rounding::nearest_away: mpfr_round(n, x); break;
     case Rounding::up: mpfr_ceil(n, x); break;
@@ -56,11 +80,11 @@ void round_to_integer(mpfr_ptr n, mpfr_srcptr x, Rounding rounding) {
 }
 
 /// Rounds x to `precision` significant bits, but not below weight 2^least; returns whether it was inexact.
-bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, Rounding rounding) {
+bool round_to_quantum(mpfr_ptr result, mpfr_srcptr x, int precision, long least, const RoundingRule& rule) {
   const long quantum = std::max(static_cast<long>(mpfr_get_exp(x)) - precision, least);
   Mpfr scaled(mpfr_get_prec(x)), integer(mpfr_get_prec(x) + 2);
   must_be_exact(mpfr_mul_2si(scaled.get(), x, -quantum, MPFR_RNDN));
-  round_to_integer(integer.get(), scaled.get(), rounding);
+  round_to_integer(integer.get(), scaled.get(), rule);
   must_be_exact(mpfr_mul_2si(result, integer.get(), quantum, MPFR_RNDN));
   return mpfr_equal_p(integer.get(), scaled.get()) == 0;
 }
@@ -88,7 +112,7 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
 bool is_tiny(const FormatFields& f, mpfr_srcptr x, const RoundingRule& rule) {
   if (rule.tininess == Tininess::before) return true;
   Mpfr unbounded(mpfr_get_prec(x) + 2);
-  round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, -1000000, rule.rounding);
+  round_to_quantum(unbounded.get(), x, f.fraction_bits + 1, -1000000, rule);
   return mpfr_get_exp(unbounded.get()) - 1 < f.emin();
 }
 
@@ -113,12 +137,22 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
     const int side = mpfr_cmp(magnitude.get(), middle.get());
     const bool in_hole = code == low_mask(f.fraction_bits);
     bool up = false;
-    if (rule.rounding == Rounding::nearest_even) up = side > 0 || (side == 0 && (in_hole || (code & 1)));
-    if (rule.rounding == Rounding::nearest_away) up = side >= 0;
+    const bool tie_up = in_hole ? !f.has(policy::hole_tie_down) : rule.rounding == Rounding::nearest_away || (code & 1);
+    const bool to_nearer = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away ||
+                           (rule.rounding == Rounding::stochastic && in_hole && f.has(policy::hole_nearest));
+    if (to_nearer) {
+      up = side > 0 || (side == 0 && tie_up);
+    } else if (rule.rounding == Rounding::stochastic) {
+      mpfr_sub(high.get(), high.get(), low.get(), MPFR_RNDN);
+      mpfr_sub(low.get(), magnitude.get(), low.get(), MPFR_RNDN);
+      up = draw_moves_up(low.get(), high.get(), rule);
+    }
     if (rule.rounding == Rounding::up) up = !negative;
     if (rule.rounding == Rounding::down) up = negative;
     code += up;
     if (is_tiny(f, x, rule)) flags |= flag::underflow;
+  } else if (f.has(policy::underflow_exact)) {
+    flags = flag::underflow;
   }
   return {(code | (negative && code ? f.sign_bit() : 0)) | (negative && !code ? f.encode_zero(true) : 0), flags};
 }
@@ -154,20 +188,28 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
     const uint64_t significand = fraction + (uint64_t{1} << f.fraction_bits);
     must_be_exact(mpfr_set_ui_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
   }
-  if (negative) mpfr_neg(x, x, MPFR_RNDN);
+  if (negative && !(mpfr_zero_p(x) && f.has(policy::zero_positive))) mpfr_neg(x, x, MPFR_RNDN);
 }
 
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
   if (mpfr_nan_p(x)) return {f.encode_nan(), 0};
-  if (negative && !f.has_sign() && !mpfr_zero_p(x))
-    return {f.has_nan() && rule.overflow != Overflow::saturate ? f.encode_nan() : f.encode_zero(false), flag::invalid};
+  if (negative && !f.has_sign() && !mpfr_zero_p(x)) {
+    if (f.has(policy::negative_absolute)) {
+      Mpfr magnitude(mpfr_get_prec(x));
+      mpfr_neg(magnitude.get(), x, MPFR_RNDN);
+      return round_mpfr(format, magnitude.get(), rule, truncated);
+    }
+    const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
+    return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+  }
   if (mpfr_inf_p(x)) {
     if (f.has_infinity() && rule.overflow != Overflow::saturate) return {f.encode_infinity(negative), 0};
     RoundingRule nearest = rule;
     nearest.rounding = Rounding::nearest_even;
-    return {overflow_result(f, negative, nearest), flag::overflow | flag::inexact};
+    const int flags = f.has(policy::infinity_invalid) ? flag::invalid : flag::overflow | flag::inexact;
+    return {overflow_result(f, negative, nearest), static_cast<uint8_t>(flags)};
   }
   if (mpfr_zero_p(x)) return {f.encode_zero(negative), 0};
   if (truncated) {  // stand in for the dropped remainder by half a unit beyond the last bit
@@ -184,14 +226,16 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   if (below_normal && f.subnormals == SubnormalRule::literal) return round_below_least_normal(format, x, rule);
 
   Mpfr rounded(mpfr_get_prec(x) + 2), limit(128);
-  const bool inexact = round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule.rounding);
+  const bool inexact = round_to_quantum(rounded.get(), x, precision, emin - f.fraction_bits, rule);
   uint8_t flags = inexact ? flag::inexact : 0;
-  if (below_normal && inexact && is_tiny(f, x, rule)) flags |= flag::underflow;
-  if (f.subnormals == SubnormalRule::flushed && !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin)
+  if (below_normal && (inexact || f.has(policy::underflow_exact)) && is_tiny(f, x, rule)) flags |= flag::underflow;
+  const bool rounds_below = !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin;
+  if (f.subnormals == SubnormalRule::flushed && (rounds_below || (below_normal && f.has(policy::flush_before))))
     return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
   set_greatest(limit.get(), format);
   if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
     return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
+  if (f.has(policy::overflow_before) && mpfr_cmpabs(x, limit.get()) > 0) flags |= flag::overflow;
   if (mpfr_zero_p(rounded.get())) return {f.encode_zero(negative), flags};
   return {encode_representable(f, rounded.get()), flags};
 }
@@ -211,6 +255,11 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
     case ScalarOperation::sub: must_be_exact(mpfr_sub(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
+    case ScalarOperation::rem: must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN)); break;
+    case ScalarOperation::equal: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less_equal: mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::unordered: mpfr_set_ui(result, mpfr_unordered_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
     case ScalarOperation::rcp:
     case ScalarOperation::div:
     case ScalarOperation::sqrt:
@@ -241,9 +290,12 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
     r.flags |= flag::underflow | flag::inexact;
   }
   r.flags |= flags;
-  if (signaling) r.flags |= flag::invalid;
+  const bool orders = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal;
+  if (signaling || (any_nan && orders)) r.flags |= flag::invalid;
+  if (any_nan && format.fields().has(policy::any_nan_invalid)) r.flags |= flag::invalid;
   const bool outranked = any_nan || (r.flags & (flag::invalid | flag::divide_by_zero));
   if (subnormal && !outranked && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  if (format.fields().has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);
   return r;
 }
 
@@ -256,16 +308,20 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   if (mpfr_zero_p(x.get()) && to.subnormals == SubnormalRule::absent) {
     r = {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
   } else {
-    r = round_mpfr(op.d, x.get(), op.rounding_rule());
+    r = round_mpfr(op.d, x.get(), op.rounding_rule_of(source));
   }
   if (op.flush_to_zero && is_subnormal(op.d, r.encoding)) {
     r.encoding &= to.in_container(to.sign_bit());
     r.flags |= flag::underflow | flag::inexact;
   }
   const bool nan = mpfr_nan_p(x.get()) != 0;
-  if (nan && !to.has_nan()) r.flags |= flag::invalid;
+  const FormatFields& from = op.a.fields();
+  if (nan && (!to.has_nan() || to.has(policy::any_nan_invalid))) r.flags |= flag::invalid;
+  if (nan && !to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest((source >> (from.width - 1)) & from.has_sign());
   if (is_signaling(op.a, source)) r.flags |= flag::invalid;
   if (is_subnormal(op.a, source) && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  if (to.has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);
+  if (from.has(policy::conversions_silent) || to.has(policy::conversions_silent)) r.flags = 0;
   return r;
 }
 

@@ -14,6 +14,7 @@ class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
   ~Mpfr() { mpfr_clear(value_); }
+  Mpfr(Mpfr&& other) : Mpfr(mpfr_get_prec(other.value_)) { mpfr_swap(value_, other.value_); }
   Mpfr(const Mpfr&) = delete;
   Mpfr& operator=(const Mpfr&) = delete;
   mpfr_ptr get() { return value_; }
@@ -22,6 +23,9 @@ class Mpfr {
  private:
   mpfr_t value_;
 };
+
+/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision and throws std::logic_error.
+void must_be_exact(int ternary);
 
 /// Precision that holds any sum of products of the project's formats exactly (fp64 squared spans 4196 bits).
 inline constexpr mpfr_prec_t sum_precision = 5200;

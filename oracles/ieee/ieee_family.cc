@@ -22,7 +22,7 @@ Number flush_operand(Number n, bool flush) {
 Rounded flush_result(const FormatFields& f, Rounded r, bool flush) {
   if (flush && decode(f, r.encoding).subnormal) {
     r.encoding = f.encode_zero(r.negative);
-    r.flags |= flag::underflow | flag::inexact;
+    r.flags |= flag::underflow | (f.has(policy::no_inexact) ? 0 : flag::inexact);
   }
   return r;
 }
@@ -50,13 +50,23 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
       r = ieee_divide(f, one, x[0], rule);
       break;
     }
+    case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
+    case ScalarOperation::equal: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::equal, false);
+    case ScalarOperation::less: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::less, true);
+    case ScalarOperation::less_equal: {
+      const Order order = ieee_order(x[0], x[1]);
+      return ieee_comparison(f, x[0], x[1], order == Order::less || order == Order::equal, true);
+    }
+    case ScalarOperation::unordered: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
   }
   return flush_result(f, r, op.flush_to_zero);
 }
 
 Rounded conversion(const Op& op, uint64_t source) {
   const Number x = flush_operand(decode(op.a.fields(), source), op.flush_to_zero);
-  return flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule()), op.flush_to_zero);
+  Rounded r = flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
+  if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
+  return r;
 }
 
 /// In vectors where the host's arithmetic is the op's, in integers elsewhere.
@@ -86,6 +96,11 @@ std::vector<Claim> claims_of_dot(const std::string& name) {
   return claims;
 }
 
+std::vector<Claim> with_referee(std::vector<Claim> claims) {
+  claims.push_back({"equals_model", "exact:mpfr"});
+  return claims;
+}
+
 class IeeeFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
@@ -97,7 +112,7 @@ class IeeeFamily final : public Family {
     const auto order = [&](const char* name, const char* summary) {
       return UnitInfo{name, std::string("dot: ") + summary, paper, claims_of_dot(name), ""};
     };
-    return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", {{"equals_model", "exact:mpfr"}}, ""},
+    return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""},
             order("ieee:serial", "multiply, then add, in index order from c"),
             order("ieee:fma", "fused multiply-add in index order from c"),
             order("ieee:pairwise", "products summed by halves, c added last")};
@@ -105,7 +120,7 @@ class IeeeFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": ieee has no parameters");
-    if (op.rounding == Rounding::stochastic) return declined("ieee does not round stochastically");
+    if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("ieee rounds stochastically in conversions only");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot) return declined(name + " evaluates dot products only");
@@ -120,7 +135,7 @@ class IeeeFamily final : public Family {
     } else {
       return declined("ieee evaluates scalar operations and conversions; for a dot take ieee:serial, ieee:fma or ieee:pairwise");
     }
-    return named(std::move(unit), name, {{"equals_model", "exact:mpfr"}});
+    return named(std::move(unit), name, with_referee(claims_of_correct_rounding()));
   }
 };
 

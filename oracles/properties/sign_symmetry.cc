@@ -9,17 +9,33 @@ namespace {
 class SignSymmetry final : public Property {
  public:
   const char* name() const override { return "sign_symmetry"; }
-  const char* statement() const override { return "negating a and c negates the result, except the sign of zero"; }
+  const char* statement() const override { return "negating a and c (the source; operands) negates the result, except the sign of zero"; }
   bool applies(const Op& op, const Unit&) const override {
+    if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero && op.rounding != Rounding::nearest_away) return false;
+    if (op.kind == OpKind::convert)
+      return op.a.fields().has_sign() && op.d.fields().has_sign() && !op.a.fields().integer && op.d.fields().has_nan() >= op.a.fields().has_nan() &&
+             !op.d.fields().has(policy::clamp_positive);
+    if (op.kind == OpKind::scalar)
+      return op.a.fields().has_negative_zero() && !op.flush_to_zero && (op.scalar < ScalarOperation::rem) && op.scalar != ScalarOperation::sqrt;
     // Where d has no NaN, one that comes up becomes a positive number.
     const bool nan_stays = op.d.fields().has_nan() || !(op.a.fields().has_nan() || op.b.fields().has_nan() || op.c.fields().has_nan());
-    return op.kind == OpKind::dot && nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && op.d.fields().has_sign() &&
-           (op.rounding == Rounding::nearest_even || op.rounding == Rounding::toward_zero || op.rounding == Rounding::nearest_away);
+    return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && op.d.fields().has_sign() &&
+           op.kind == OpKind::dot;
   }
 
  protected:
   int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const Op& op = cases.op();
+    if (op.kind == OpKind::scalar) {
+      // Both addends; one factor, dividend or divisor; a factor and the addend.
+      const bool both = op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub;
+      const uint64_t sign = op.a.fields().in_container(op.a.fields().sign_bit());
+      for (const int i : {0, both ? 1 : 0, op.scalar == ScalarOperation::fma ? 2 : 0})
+        twin[0].inputs()[0].set(index, i, cases.inputs()[0].get(index, i) ^ sign);
+      return true;
+    }
     negate(twin[0].inputs()[0], cases.op().a.fields(), index);
+    if (op.kind == OpKind::convert) return true;
     negate(twin[0].inputs()[2], cases.op().c.fields(), index);
     return true;
   }

@@ -88,8 +88,22 @@ Answer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t*
                      : [x] "+x"(x), [after] "=m"(after) : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
       }
       break;
-    case ScalarOperation::rcp: break;  // not offered: x86's rcpss is an approximation
+    case ScalarOperation::equal:
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpeqss"); else MMAFUZZ_SSE(double, "cmpeqsd");
+      break;
+    case ScalarOperation::less:
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpltss"); else MMAFUZZ_SSE(double, "cmpltsd");
+      break;
+    case ScalarOperation::less_equal:
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpless"); else MMAFUZZ_SSE(double, "cmplesd");
+      break;
+    case ScalarOperation::unordered:
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpunordss"); else MMAFUZZ_SSE(double, "cmpunordsd");
+      break;
+    case ScalarOperation::rcp:  // not offered: x86's rcpss is an approximation
+    case ScalarOperation::rem: break;
   }
+  if (operation >= ScalarOperation::equal) x = std::bit_cast<Bits>(x) ? 1 : 0;  // a mask of ones
   return {std::bit_cast<Bits>(x), flags_of(after)};
 }
 
@@ -188,6 +202,10 @@ const std::vector<Instruction>& instructions() {
       {"cpu:sqrt.f32", "sqrtss", always, "x86-64", is_ieee},   {"cpu:sqrt.f64", "sqrtsd", always, "x86-64", is_ieee},
       {"cpu:fma.f32", "vfmadd213ss; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
       {"cpu:fma.f64", "vfmadd213sd; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
+      {"cpu:equal.f32", "cmpeqss", always, "x86-64", is_ieee}, {"cpu:equal.f64", "cmpeqsd", always, "x86-64", is_ieee},
+      {"cpu:less.f32", "cmpltss", always, "x86-64", is_ieee},  {"cpu:less.f64", "cmpltsd", always, "x86-64", is_ieee},
+      {"cpu:less_equal.f32", "cmpless", always, "x86-64", is_ieee}, {"cpu:less_equal.f64", "cmplesd", always, "x86-64", is_ieee},
+      {"cpu:unordered.f32", "cmpunordss", always, "x86-64", is_ieee}, {"cpu:unordered.f64", "cmpunordsd", always, "x86-64", is_ieee},
       {"cpu:cvt.f16.f32", "vcvtps2ph, fp32 to fp16", has_f16c, "F16C", is_ieee},
       {"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee},
       {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
@@ -282,8 +300,9 @@ class CpuFamily final : public Family {
         }
       }
     }
-    // x86 hands NaN payloads on; the models that it equals give one canonical NaN.
-    if (op.nan == NanPolicy::exact) claims.clear();
+    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN; and its FTZ flushes what is tiny with
+    // unbounded exponents (docs/semantics.md 10).
+    if (op.nan == NanPolicy::exact || op.flush_to_zero) claims.clear();
     return named(std::move(unit), name, std::move(claims));
   }
 #endif

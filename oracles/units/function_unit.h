@@ -6,6 +6,11 @@
 
 namespace mmafuzz {
 
+/// What every scalar operation or conversion promises that rounds an exact result once.
+inline std::vector<Claim> claims_of_correct_rounding() {
+  return claims_of({"faithful", "idempotent", "monotone_in_operand", "nearest", "not_above_up", "not_below_down", "round_trip", "sign_symmetry"});
+}
+
 inline void prepare(const Batch& batch, Outcomes& outcomes) {
   const FieldShape result = batch.op().result();
   outcomes.results = Column(result.format, result.count);

@@ -107,8 +107,10 @@ uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   return model.subnormals == Subnormals::flushed && subnormal ? model.d.encode_zero(t.negative) : encoding;
 }
 
+/// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
 uint64_t round_output(const DotModel& model, const Dyadic& sum) {
-  return round_to(model.d, model.output_fraction_bits, sum, model.output_rounding, model.overflow).encoding;
+  const bool all_bits = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
+  return round_to(model.d, all_bits ? model.d.fraction_bits : model.output_fraction_bits, sum, model.output_rounding, model.overflow).encoding;
 }
 
 // ---- Specials -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each computes Ampere's
 // m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the model, and has one flaw of the kinds
-// that hardware has. Triage has to call them unexplained.
+// that hardware has. Triage has to call them unexplained, and the one that comes and goes unstable.
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -99,6 +100,10 @@ uint64_t flawed(const Case& in) {
         std::swap(changed.b[i], changed.b[i + 8]);
       }
       break;
+    case 13: {  // a bit that flips now and then, whatever the operands: silent data corruption
+      static std::atomic<unsigned> calls{0};
+      return evaluate(in) ^ (calls++ % 5 == 0 ? 0x400 : 0);
+    }
     case 12:  // a stuck operand bit
       changed.b[12] = in.b[12] | 0x10;
       break;

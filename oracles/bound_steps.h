@@ -1,0 +1,158 @@
+// The steps that error bounds are made of (docs/bounds.md, section 1): a value that a unit holds, known by what it should be
+// and by how far it may be from that; parts of it that are cut away; one rounding. Bounds are rounded upward throughout.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "arithmetic/specials.h"
+#include "oracles/exact/mpfr_reference.h"
+
+namespace mmafuzz::bounds {
+
+inline constexpr mpfr_prec_t bound_precision = 64;
+inline constexpr int never = -1000000;             ///< exponent of what is zero
+inline constexpr int multiple_of_all = 1000000;    ///< last bit of what is zero
+
+inline int exponent_of(mpfr_srcptr x) { return mpfr_sgn(x) == 0 ? never : static_cast<int>(mpfr_get_exp(x)) - 1; }
+
+/// A value that a unit holds: |held - exact| <= error, and held is a multiple of 2^unit.
+struct Held {
+  explicit Held(mpfr_prec_t precision) : exact(precision), error(bound_precision), greatest_part(bound_precision) {
+    for (exact::Mpfr* x : {&exact, &error, &greatest_part}) mpfr_set_zero(x->get(), 1);
+  }
+
+  exact::Mpfr exact, error;
+  exact::Mpfr greatest_part;  ///< of the error's summands
+  int unit = multiple_of_all;
+  bool fits_d = false;   ///< held is a number of d's format
+  bool rounded = false;  ///< ... because it is a result
+  bool flushed = false;  ///< ... and is no subnormal
+
+  /// The unit may be off by that much more.
+  void lose(mpfr_srcptr part) {
+    mpfr_add(error.get(), error.get(), part, MPFR_RNDU);
+    mpfr_max(greatest_part.get(), greatest_part.get(), part, MPFR_RNDU);
+  }
+
+  bool error_is_zero() const { return mpfr_zero_p(error.get()) != 0; }
+  bool is_zero() const { return error_is_zero() && mpfr_zero_p(exact.get()); }
+
+  void set(const Format& format, uint64_t encoding) {
+    exact::set_from_encoding(exact.get(), format, encoding);
+    unit = last_bit(exact.get());
+  }
+  static int last_bit(mpfr_srcptr x) {
+    return mpfr_zero_p(x) ? multiple_of_all : static_cast<int>(mpfr_get_exp(x)) - static_cast<int>(mpfr_min_prec(x));
+  }
+
+  /// The unit reads zero instead.
+  void drop() {
+    exact::Mpfr whole(bound_precision);
+    mpfr_abs(whole.get(), exact.get(), MPFR_RNDU);
+    lose(whole.get());
+    unit = multiple_of_all;
+    fits_d = flushed = true;
+  }
+
+  /// The greatest magnitude that may be held.
+  exact::Mpfr magnitude() const {
+    exact::Mpfr m(bound_precision);
+    mpfr_abs(m.get(), exact.get(), MPFR_RNDU);
+    mpfr_add(m.get(), m.get(), error.get(), MPFR_RNDU);
+    return m;
+  }
+  /// Exponents of the greatest and the least magnitude that may be held; `never`: it may be zero.
+  int greatest_exponent() const { return exponent_of(magnitude().get()); }
+  int least_exponent() const {
+    exact::Mpfr m(bound_precision);
+    mpfr_abs(m.get(), exact.get(), MPFR_RNDD);
+    mpfr_sub(m.get(), m.get(), error.get(), MPFR_RNDD);
+    return mpfr_sgn(m.get()) <= 0 ? never : exponent_of(m.get());
+  }
+};
+
+/// (-1)^negative * significand * 2^exponent, which joins a sum aligned by another exponent.
+struct Term {
+  bool negative = false, zero = false, dropped = false;  ///< zero: reads as zero; dropped: though it is not
+  uint64_t significand = 0;
+  int exponent = 0;    ///< weight of the last bit, which normalize() makes a one
+  int aligned_by = 0;
+
+  int leading() const { return exponent + fast_bit_length(significand) - 1; }
+  void normalize() {
+    if (!significand) return;
+    const int zeros = __builtin_ctzll(significand);
+    significand >>= zeros;
+    exponent += zeros;
+  }
+};
+
+/// A multiple of 2^last_bit is cut, in whatever direction, to a multiple of 2^cut > 2^last_bit: it loses at most
+/// 2^cut - 2^last_bit, or at_most where that is less.
+inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most) {
+  exact::Mpfr lost(bound_precision);
+  if (cut - last_bit >= 64) mpfr_set_ui_2exp(lost.get(), 1, cut, MPFR_RNDN);
+  else mpfr_set_ui_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
+  h.lose(at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get());
+}
+
+/// The same for a term, which loses at most itself.
+inline void lose_part(Held& h, int cut, const Term& t) {
+  exact::Mpfr whole(bound_precision);
+  mpfr_set_ui_2exp(whole.get(), t.significand, t.exponent, MPFR_RNDN);
+  lose_below(h, cut, t.exponent, whole.get());
+}
+
+inline void add_exactly(Held& h, const Term& t) {
+  if (!t.significand) return;
+  exact::Mpfr value(bound_precision);
+  mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
+  if (t.dropped) {
+    h.lose(value.get());
+  } else {
+    h.unit = std::min(h.unit, t.exponent);
+  }
+  exact::must_be_exact((t.negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
+}
+
+inline void add_exactly(Held& h, const Held& other) {
+  exact::must_be_exact(mpfr_add(h.exact.get(), h.exact.get(), other.exact.get(), MPFR_RNDN));
+  mpfr_add(h.error.get(), h.error.get(), other.error.get(), MPFR_RNDU);
+  h.unit = std::min(h.unit, other.unit);
+  mpfr_max(h.greatest_part.get(), h.greatest_part.get(), other.greatest_part.get(), MPFR_RNDU);
+}
+
+inline void multiply_exactly(Held& h, const Format& format, uint64_t encoding) {
+  exact::Mpfr factor(64);
+  exact::set_from_encoding(factor.get(), format, encoding);
+  exact::must_be_exact(mpfr_mul(h.exact.get(), h.exact.get(), factor.get(), MPFR_RNDN));
+  h.unit = Held::last_bit(h.exact.get());
+}
+
+/// A value below 2^emin may be read as zero.
+inline void lose_subnormal(Held& h, int emin) {
+  if (h.unit >= emin || h.least_exponent() >= emin) return;
+  exact::Mpfr m = h.magnitude(), least_normal(bound_precision);
+  mpfr_set_ui_2exp(least_normal.get(), 1, emin, MPFR_RNDN);
+  mpfr_min(m.get(), m.get(), least_normal.get(), MPFR_RNDU);
+  h.lose(m.get());
+  h.flushed = true;
+}
+
+/// Where a value is rounded to, and what has happened there so far.
+struct RoundTo {
+  FormatFields format;
+  RoundingRule rule;
+  bool flushes = false;   ///< subnormal results become zeros
+  bool overflow = false;  ///< a value may have reached the range's end
+  bool clamped = false;   ///< ... and become a finite number
+};
+
+void round(Held& h, RoundTo& to);
+
+/// h becomes the rounded sum of both; adding a zero to a number of the format changes nothing.
+void add_and_round(Held& h, const Held& other, RoundTo& to);
+
+}  // namespace mmafuzz::bounds

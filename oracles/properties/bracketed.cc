@@ -1,0 +1,47 @@
+// The modes down and up bracket every other one. A failure of a unit that claims it means that its directed modes are not what they
+// are called, or that another mode leaves the two neighbours.
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class Bracketed final : public Property {
+ public:
+  Bracketed(const char* name, const char* statement, Rounding bound) : name_(name), statement_(statement), bound_(bound) {}
+  const char* name() const override { return name_; }
+  const char* statement() const override { return statement_; }
+  bool applies(const Op& op, const Unit&) const override {
+    if (op.flush_to_zero || op.rounding == bound_ || op.d.fields().has(policy::negative_absolute | policy::clamp_positive)) return false;
+    return is_conversion(op) || (op.kind == OpKind::scalar && op.scalar < ScalarOperation::rem);
+  }
+
+ protected:
+  std::vector<Op> twin_ops(const Op& op, const Unit&) const override {
+    Op other = op;
+    other.rounding = bound_;
+    return {other};
+  }
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    for (int i = 0; i < cases.inputs()[0].count(); ++i) twin[0].inputs()[0].set(index, i, cases.inputs()[0].get(index, i));
+    return true;
+  }
+  bool holds(const Op& op, int, uint64_t result, uint64_t bound) const override {
+    return bound_ == Rounding::down ? does_not_fall(op, bound, result) : does_not_fall(op, result, bound);
+  }
+
+ private:
+  const char *name_, *statement_;
+  Rounding bound_;
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_not_below_down() {
+  return std::make_unique<Bracketed>("not_below_down", "the result is not below that of round=down", Rounding::down);
+}
+std::unique_ptr<Property> make_not_above_up() {
+  return std::make_unique<Bracketed>("not_above_up", "the result is not above that of round=up", Rounding::up);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,36 @@
+// The result is the source where the destination has it, else one of its two neighbours: in every rounding mode, and all that
+// stochastic rounding promises of one case. A failure means a wrong exponent, a lost carry, or clamping inside the range.
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class Faithful final : public Property {
+ public:
+  const char* name() const override { return "faithful"; }
+  const char* statement() const override { return "the result is the source, or one of the two numbers around it"; }
+  bool applies(const Op& op, const Unit&) const override { return is_conversion(op) && op.d.fields().subnormals != SubnormalRule::flushed; }
+
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
+    return is_within_range(cases.op().d.fields(), source_of(cases, index));
+  }
+  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
+  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
+    const FormatFields& f = cases.op().d.fields();
+    const Exact x = to_exact(source_of(cases, index));
+    const Number r = decode(f, result);
+    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    const int order = compare(x, to_exact(r));
+    uint64_t beyond;
+    if (order == 0 || !encode_rank(f, rank(f, result) + order, beyond)) return order == 0;
+    return compare(x, to_exact(decode(f, beyond))) * order < 0;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_faithful() { return std::make_unique<Faithful>(); }
+
+}  // namespace mmafuzz

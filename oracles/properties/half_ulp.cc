@@ -1,0 +1,46 @@
+// To nearest, the result errs by at most half a unit in the last place of the source, units being those of the least normal number
+// below it: what gradual underflow guarantees. The literal reading of Tesla's denormals breaks it in the hole below its least normal
+// number (docs/cfloat.md).
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class HalfUlp final : public Property {
+ public:
+  const char* name() const override { return "half_ulp"; }
+  const char* statement() const override { return "a conversion to nearest errs by at most half a unit in the last place"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
+  }
+
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
+    return is_within_range(cases.op().d.fields(), source_of(cases, index));
+  }
+  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
+  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
+    const FormatFields& f = cases.op().d.fields();
+    const Number x = source_of(cases, index), r = decode(f, result);
+    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    const int leading = x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + fast_bit_length(x.significand) - 1, f.emin());
+    Number ulp{NumberClass::finite};
+    ulp.significand = 1;
+    ulp.exponent = leading - f.fraction_bits;
+    for (const bool negative : {false, true}) {  // x <= r + ulp / 2, x >= r - ulp / 2
+      ulp.negative = negative;
+      Number twice = r;
+      twice.exponent += 1;
+      if (compare(to_exact(x), middle_of(twice, ulp)) * (negative ? -1 : 1) > 0) return false;
+    }
+    return true;
+  }
+  Severity unclaimed() const override { return Severity::accuracy; }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_half_ulp() { return std::make_unique<HalfUlp>(); }
+
+}  // namespace mmafuzz

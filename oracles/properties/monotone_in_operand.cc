@@ -1,0 +1,39 @@
+// A greater source, radicand or addend does not give a smaller result. Every rounding is a function that does not fall; a failure
+// means that a conversion or operation rounds neighbouring values apart in the wrong order.
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class MonotoneInOperand final : public Property {
+ public:
+  const char* name() const override { return "monotone_in_operand"; }
+  const char* statement() const override { return "raising the source, the radicand or an addend to the next number does not lower the result"; }
+  bool applies(const Op& op, const Unit&) const override {
+    if (op.flush_to_zero || op.rounding == Rounding::stochastic || op.d.fields().has(policy::negative_absolute | policy::clamp_positive)) return false;
+    if (op.kind == OpKind::convert) return is_conversion(op);
+    return op.kind == OpKind::scalar && (op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub || op.scalar == ScalarOperation::sqrt ||
+                                         op.scalar == ScalarOperation::fma);
+  }
+
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+    const Op& op = cases.op();
+    const FormatFields& f = op.a.fields();
+    const int operand = op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma ? 2 : 0;
+    const uint64_t x = cases.inputs()[0].get(index, operand);
+    const Number n = decode(f, x);
+    uint64_t next;
+    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits || !encode_rank(f, rank(f, x) + 1, next)) return false;
+    twin[0].inputs()[0].set(index, operand, next);
+    return true;
+  }
+  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_monotone_in_operand() { return std::make_unique<MonotoneInOperand>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,41 @@
+// No other number of the destination lies nearer to the source than the result. A failure means that a conversion rounds the wrong
+// way, rounds twice, or drops subnormals.
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+class Nearest final : public Property {
+ public:
+  const char* name() const override { return "nearest"; }
+  const char* statement() const override { return "no other number of the destination is nearer to the source"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
+  }
+
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
+    return is_within_range(cases.op().d.fields(), source_of(cases, index));
+  }
+  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
+  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
+    const FormatFields& f = cases.op().d.fields();
+    const Number x = source_of(cases, index), r = decode(f, result);
+    if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
+    const Exact exact = to_exact(x);
+    for (const int side : {-1, 1}) {
+      uint64_t neighbour;
+      if (!encode_rank(f, rank(f, result) + side, neighbour)) continue;
+      // The source is not beyond the middle between the result and its neighbour.
+      if (compare(exact, middle_of(r, decode(f, neighbour))) * side > 0) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Property> make_nearest() { return std::make_unique<Nearest>(); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,57 @@
+// Conversion of arrays of fp32 or bf16 numbers to any format that has a BulkPlan, in vectors (Highway), and back by table.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "arithmetic/convert_bulk.h"
+
+namespace mmafuzz {
+
+/// Which random bits an element takes: those of its position in the array, or of its source encoding (units).
+enum class DrawBy : uint8_t { position, source };
+
+class BulkConversion {
+ public:
+  /// has_bulk_plan(to) must hold; `rule.random` is not used.
+  BulkConversion(const FormatFields& to, const RoundingRule& rule, uint64_t seed = 0, DrawBy draw_by = DrawBy::position)
+      : plan_(make_bulk_plan(to, rule)), seed_(seed), draw_by_(draw_by) {}
+
+  const BulkPlan& plan() const { return plan_; }
+  /// Bytes of a result: 1, 2, or 4 for tf32, which travels in 32 bits.
+  int result_bytes() const { return plan_.to.width <= 8 ? 1 : plan_.to.width <= 16 ? 2 : 4; }
+
+  /// Converts `count` fp32 encodings; `first` is the position of the first one in the whole array. results: count *
+  /// result_bytes() bytes; flags: count bytes, or null. May be called from many threads at once.
+  void run(const uint32_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const;
+  /// The same for bf16 encodings.
+  void run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const;
+
+  /// Element `position` alone, by the scalar kernel.
+  BulkResult one(uint32_t source, uint64_t position) const {
+    const uint64_t index = draw_by_ == DrawBy::source ? source : position;
+    return convert_bulk(plan_, source, random_word(seed_, index, plan_.rule.random_bits));
+  }
+
+  uint64_t seed() const { return seed_; }
+  DrawBy draw_by() const { return draw_by_; }
+
+ private:
+  BulkPlan plan_;
+  uint64_t seed_;
+  DrawBy draw_by_;
+};
+
+/// Exact conversion to fp32 of every encoding of a format of at most 16 bits, by table.
+class WideningTable {
+ public:
+  explicit WideningTable(const FormatFields& from);
+  uint32_t operator[](uint64_t encoding) const { return values_[encoding]; }
+  void run(const uint8_t* sources, size_t count, uint32_t* results) const;
+  void run(const uint16_t* sources, size_t count, uint32_t* results) const;
+
+ private:
+  std::vector<uint32_t> values_;
+};
+
+}  // namespace mmafuzz
