@@ -8,7 +8,7 @@
 namespace mmafuzz {
 
 /// A fraction field with a pattern that roundings and carries care about.
-MMAFUZZ_HD inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
+MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
   const uint64_t mask = f.fraction_mask();
   switch (rng.below(8)) {
     case 0: return 0;
@@ -22,7 +22,7 @@ MMAFUZZ_HD inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng)
 }
 
 /// An encoding whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it.
-MMAFUZZ_HD inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
+MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
   uint64_t code;
   const int least = f.emin();
   if (exponent > f.emax()) {
@@ -39,7 +39,7 @@ MMAFUZZ_HD inline uint64_t encode_near(const FormatFields& f, bool negative, int
 }
 
 /// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal, of either sign.
-MMAFUZZ_HD inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
   const bool negative = rng.next() & 1;
   switch (rng.below(8)) {
     case 0: return f.encode_zero(negative);
@@ -61,7 +61,7 @@ MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding)
 }
 
 /// The encoding with its leading bit moved to about 2^exponent; sign and fraction bits stay.
-MMAFUZZ_HD inline uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
+MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
   const Number n = decode(f, encoding);
   uint64_t fraction = (encoding >> f.ignored_low_bits) & f.fraction_mask();
   if (n.cls == NumberClass::finite && n.subnormal) {  // its leading one becomes the implicit one

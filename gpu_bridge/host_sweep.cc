@@ -28,10 +28,8 @@ TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepP
   const Tiles all = buffers.view();
   const SweepSource source{request, parents.data()};
   for (uint64_t tile = request.first_tile; tile < request.first_tile + request.tiles; ++tile) {
-    for (int e = 0; e < s.rows() * s.k; ++e) sweep::generate_element(source, all, tile, true, e);
-    for (int e = 0; e < s.columns() * s.k; ++e) sweep::generate_element(source, all, tile, false, e);
-    for (int e = 0; e < s.rows() * s.scales; ++e) sweep::generate_scale(source, all, tile, true, e);
-    for (int e = 0; e < s.columns() * s.scales; ++e) sweep::generate_scale(source, all, tile, false, e);
+    for (int row = 0; row < s.rows(); ++row) sweep::generate_vector(source, all, tile, true, row);
+    for (int column = 0; column < s.columns(); ++column) sweep::generate_vector(source, all, tile, false, column);
     for (int cell = 0; cell < s.cells(); ++cell) sweep::generate_c(source, all, tile, cell);
   }
   return buffers;

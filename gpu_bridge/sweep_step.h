@@ -40,7 +40,7 @@ struct Plan {
 
 enum Move : int { ulp_a, ulp_b, exponent_a, exponent_b, sign_a, zero_a, fresh_pair, special_b, copy_pair, ulp_c, exponent_c, sign_c, zero_c, negated_product, scales, nothing, moves };
 
-MMAFUZZ_HD inline Plan plan_case(const SweepSource& s, uint64_t number) {
+MMAFUZZ_HD_CALL inline Plan plan_case(const SweepSource& s, uint64_t number) {
   CounterRng rng = stream(s, Stream::plan, number);
   const DotModel& m = s.request.model;
   Plan p;
@@ -100,7 +100,7 @@ MMAFUZZ_HD inline Pair plan_pair(const SweepSource& s, const Plan& plan, uint64_
 }
 
 /// Element i of a (or b) of a fresh case.
-MMAFUZZ_HD inline uint64_t fresh_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
+MMAFUZZ_HD_CALL inline uint64_t fresh_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
   const FormatFields& f = is_a ? s.request.model.a : s.request.model.b;
   const Pair pair = plan_pair(s, plan, number, i);
   CounterRng rng = stream(s, is_a ? Stream::element_a : Stream::element_b, number, pair.source);
@@ -138,7 +138,7 @@ MMAFUZZ_HD inline int corner_distance(const DotModel& m, CounterRng& rng) {
 }
 
 /// Element i of a (or b) of a case.
-MMAFUZZ_HD inline uint64_t draw_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
+MMAFUZZ_HD_CALL inline uint64_t draw_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
   if (plan.parent < 0) return fresh_element(s, plan, number, is_a, i);
   const DotModel& m = s.request.model;
   const SweepParent& parent = s.parents[plan.parent];
@@ -178,7 +178,7 @@ MMAFUZZ_HD inline uint64_t draw_scale(const SweepSource& s, const Plan& plan, ui
 }
 
 /// A c for given operands: zero, special, minus a product, or at a corner's distance from one.
-MMAFUZZ_HD inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
+MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
   const DotModel& m = s.request.model;
   const FormatFields& f = m.c;
   if (f.integer) return rng.one_in(2) ? rng.next() & f.container_mask() : (uint64_t{1} << (f.width - 1)) - rng.below(4);
@@ -200,7 +200,7 @@ MMAFUZZ_HD inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, const u
 }
 
 /// c of a case that stands whole in a cell.
-MMAFUZZ_HD inline uint64_t draw_own_c(const SweepSource& s, const Plan& plan, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
+MMAFUZZ_HD_CALL inline uint64_t draw_own_c(const SweepSource& s, const Plan& plan, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
   if (plan.parent < 0 || plan.move == negated_product) return draw_c(s, rng, a, b, bytes);
   const DotModel& m = s.request.model;
   const uint64_t c = s.parents[plan.parent].c;
@@ -227,21 +227,16 @@ MMAFUZZ_HD inline uint64_t case_of_vector(const SweepSource& s, uint64_t tile, b
   return tile * static_cast<uint64_t>(larger(shape.rows(), shape.columns())) + static_cast<uint64_t>(matrix * n) + in_matrix;
 }
 
-/// Element e of a tile's a (is_a) or b.
-MMAFUZZ_HD inline void generate_element(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int e) {
+/// Row (is_a) or column `vector` of a tile, with its scales.
+MMAFUZZ_HD inline void generate_vector(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int vector) {
   const TileShape& shape = s.request.shape;
-  const uint64_t number = case_of_vector(s, tile, is_a, e / shape.k);
+  const uint64_t number = case_of_vector(s, tile, is_a, vector);
   const Plan plan = plan_case(s, number);
   const Tiles t = tiles_from(shape, all, tile - s.request.first_tile);
-  write_element(const_cast<uint8_t*>(is_a ? t.a : t.b), shape.operand_bytes(), e, draw_element(s, plan, number, is_a, e % shape.k));
-}
-
-/// Scale e of a tile's rows (is_a) or columns.
-MMAFUZZ_HD inline void generate_scale(const SweepSource& s, const Tiles& all, uint64_t tile, bool is_a, int e) {
-  const TileShape& shape = s.request.shape;
-  const uint64_t number = case_of_vector(s, tile, is_a, e / shape.scales);
-  const Tiles t = tiles_from(shape, all, tile - s.request.first_tile);
-  const_cast<uint8_t*>(is_a ? t.scale_a : t.scale_b)[e] = static_cast<uint8_t>(draw_scale(s, plan_case(s, number), number, is_a, e % shape.scales));
+  uint8_t* elements = const_cast<uint8_t*>(is_a ? t.a : t.b);
+  for (int i = 0; i < shape.k; ++i) write_element(elements, shape.operand_bytes(), vector * shape.k + i, draw_element(s, plan, number, is_a, i));
+  uint8_t* scales = const_cast<uint8_t*>(is_a ? t.scale_a : t.scale_b);
+  for (int i = 0; i < shape.scales; ++i) scales[vector * shape.scales + i] = static_cast<uint8_t>(draw_scale(s, plan, number, is_a, i));
 }
 
 /// c of a cell, once the tile's a and b are there.
@@ -285,13 +280,15 @@ struct Cell {
   }
 };
 
-/// The claimed result of a dot. Integer dots wrap modulo 2^32 (PTX ISA, mma without .satfinite).
-MMAFUZZ_HD inline uint64_t claimed_result(const DotModel& m, const DotOperands& in) {
-  if (!m.d.integer) return evaluate_dot(m, in);
+/// An integer dot, which wraps modulo 2^32 (PTX ISA, mma without .satfinite).
+MMAFUZZ_HD inline uint64_t integer_sum(const DotOperands& in) {
   int64_t sum = static_cast<int32_t>(in.c);
   for (int i = 0; i < in.k; ++i) sum += int64_t{static_cast<int8_t>(in.a[i])} * static_cast<int8_t>(in.b[i]);
   return static_cast<uint32_t>(sum);
 }
+
+/// The claimed result of a dot.
+MMAFUZZ_HD inline uint64_t claimed_result(const DotModel& m, const DotOperands& in) { return m.d.integer ? integer_sum(in) : evaluate_dot(m, in); }
 
 /// Reports each bin of a dot to sink.hit(bin).
 template <class Sink>

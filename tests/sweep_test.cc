@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/evaluate_dot.h"
+#include "gpu_bridge/kernels/narrow_shapes.def.h"
 #include "gpu_bridge/sweep_run.h"
 #include "oracles/families.h"
 #include "oracles/units/model_rows.h"
@@ -70,6 +71,44 @@ TEST(Sweep, SameSeedSameFindings) {
   for (size_t i = 0; i < x.run->divergences().size(); ++i) EXPECT_EQ(x.run->divergences()[i].number, y.run->divergences()[i].number);
   EXPECT_EQ(x.run->bins(), y.run->bins());
   EXPECT_NE(x.run->divergent_dots(), other.run->divergent_dots());
+}
+
+/// Dots of a model on which the narrow sum of the shape gives something else, of all that its generator draws.
+template <NarrowShape S>
+void expect_narrow_equals(const ModelRow& row) {
+  SweepRequest request;
+  request.model = row.model;
+  request.shape = host_sweep_shape(row.op);
+  request.seed = 5;
+  request.tiles = 48;
+  TileBuffers buffers = generate_tiles(request, {});
+  for (uint64_t tile = 0; tile < request.tiles; ++tile)
+    for (int cell = 0; cell < request.shape.cells(); ++cell) {
+      const sweep::Cell dot(request, buffers.view(), tile, cell);
+      uint32_t a[S.k], b[S.k];
+      std::copy_n(dot.a, S.k, a);
+      std::copy_n(dot.b, S.k, b);
+      ASSERT_EQ(narrow_fused_sum<S>(row.model, a, b, static_cast<uint32_t>(dot.in.c)), evaluate_dot(row.model, dot.in)) << row.name() << " tile " << tile << " cell " << cell;
+    }
+}
+
+TEST(NarrowSum, GivesWhatTheGeneralKernelGives) {
+  using namespace narrow_shapes;
+  int rows = 0;
+  const auto try_shape = [&]<NarrowShape S>(std::integral_constant<NarrowShape, S>) {
+    int found = 0;
+    for (const ModelRow& row : model_rows())
+      if (narrow_fits(S, row.model)) {
+        expect_narrow_equals<S>(row);
+        ++found;
+      }
+    EXPECT_GT(found, 0) << "no model has this shape: k=" << S.k << " block=" << S.block;
+    rows += found;
+  };
+#define ROW(kernel, k, block, a, b, archs) try_shape(std::integral_constant<NarrowShape, NarrowShape{Kernel::kernel, k, block, a, b}>{});
+  MMAFUZZ_NARROW(ROW)
+#undef ROW
+  EXPECT_GT(rows, 50);
 }
 
 TEST(Sweep, ATileDoesNotDependOnItsEpoch) {

@@ -46,6 +46,17 @@ LaunchTiles launch_of(int instruction) {
   throw std::runtime_error("no such instruction");
 }
 
+ModelKernels kernels_of(const DotModel& model) {
+  if (model.d.integer) return integer_kernels();
+  switch (model.kernel) {
+    case Kernel::fused_sum: return fused_sum_kernels();
+    case Kernel::grouped_sum: return grouped_sum_kernels();
+    case Kernel::emulated_fp8: return emulated_fp8_kernels();
+    case Kernel::fma_chain: return fma_chain_kernels();
+    default: throw std::runtime_error("the model has a kernel that is not built for devices");
+  }
+}
+
 class CudaBackend final : public DeviceBackend {
  public:
   explicit CudaBackend(const DeviceInfo& info) : info_(info) {}
@@ -74,6 +85,8 @@ class CudaBackend final : public DeviceBackend {
   SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
+    ModelKernels kernels = kernels_of(whole.model);
+    if (const LaunchComparison faster = narrow_comparison(whole.model, arch_of_capability(info_.major, info_.minor))) kernels.compare = faster;
     auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(sizeof answer.first_of_bin));
     auto* device_parents = reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
     check(cudaMemset(first_of_bin, 0xff, sizeof answer.first_of_bin), "cudaMemset");
@@ -95,8 +108,8 @@ class CudaBackend final : public DeviceBackend {
       source.request.tiles = std::min(chunk, whole.tiles - done);
       launch_generation(source, tiles);
       launch_of(whole.instruction)(tiles, source.request.tiles, whole.modifiers);
-      launch_comparison(source, tiles, cells + done, first_cell + done);
-      if (!whole.model.d.integer) launch_tracing(source, tiles, first_of_bin);
+      kernels.compare(source, tiles, cells + done, first_cell + done);
+      if (kernels.trace) kernels.trace(source, tiles, first_of_bin);
       check(cudaGetLastError(), "launch");
     }
     check(cudaEventRecord(stop), "cudaEventRecord");

@@ -4,16 +4,9 @@
 
 #include "gpu_bridge/instruction_shapes.h"
 #include "gpu_bridge/kernels/launch.h"
+#include "gpu_bridge/kernels/this_arch.cuh"
 
 namespace mmafuzz {
-
-#if defined(__CUDA_ARCH__)
-inline constexpr unsigned this_arch = __CUDA_ARCH__ == 750 ? arch::sm75 : __CUDA_ARCH__ == 800 ? arch::sm80 : __CUDA_ARCH__ == 860 ? arch::sm86
-                                    : __CUDA_ARCH__ == 890 ? arch::sm89 : __CUDA_ARCH__ == 900 ? arch::sm90 : __CUDA_ARCH__ == 1000 ? arch::sm100
-                                    : __CUDA_ARCH__ == 1200 ? arch::sm120 : 0;
-#else
-inline constexpr unsigned this_arch = 0;
-#endif
 
 template <class I>
 __global__ void run_mma_tiles(Tiles all, uint64_t count) {
