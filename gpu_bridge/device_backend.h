@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/result.h"
+#include "gpu_bridge/bulk_request.h"
 #include "gpu_bridge/kernels/launch.h"
 #include "gpu_bridge/sweep.h"
 
@@ -24,6 +25,9 @@ class DeviceBackend {
   virtual DeviceInfo info() = 0;
   /// Runs tiles in host memory; writes their d.
   virtual void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers& modifiers) = 0;
+  /// A row of core_instructions.def.h on `count` cases of `arity` encodings each.
+  virtual void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) = 0;
+  virtual void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) = 0;
   virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
 };
 

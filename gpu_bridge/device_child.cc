@@ -15,7 +15,14 @@
 namespace mmafuzz {
 namespace {
 
-std::span<const uint8_t> bytes_of(const std::vector<uint8_t>& v) { return {v.data(), v.size()}; }
+template <class T>
+std::span<const uint8_t> bytes_of(const std::vector<T>& v) {
+  return {reinterpret_cast<const uint8_t*>(v.data()), sizeof(T) * v.size()};
+}
+template <class T>
+std::span<const uint8_t> bytes_of(const T& plain) {
+  return {reinterpret_cast<const uint8_t*>(&plain), sizeof plain};
+}
 
 }  // namespace
 
@@ -113,31 +120,51 @@ Result<DeviceInfo> DeviceChild::info() {
   return *info_;
 }
 
-void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers) {
+std::vector<uint8_t> DeviceChild::result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
   const std::lock_guard lock(mutex_);
+  bool no_device = false;
+  std::vector<uint8_t> content = call(request, payload, no_device);
+  if (no_device) throw DeviceLost("the device is gone: " + std::string(content.begin(), content.end()));
+  if (content.size() != bytes)
+    throw DeviceLost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " + std::to_string(bytes) + " (" + end() + ")");
+  return content;
+}
+
+void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers) {
   device::Request request;
   request.kind = device::RequestKind::run;
   request.instruction = instruction;
   request.steps = tiles.steps;
-  request.tiles = tiles.tiles;
+  request.count = tiles.tiles;
   request.modifiers = modifiers;
-  bool no_device = false;
-  const std::vector<uint8_t> d =
-      call(request, {bytes_of(tiles.a), bytes_of(tiles.b), bytes_of(tiles.c), bytes_of(tiles.scale_a), bytes_of(tiles.scale_b)}, no_device);
-  if (no_device) throw DeviceLost("the device is gone: " + std::string(d.begin(), d.end()));
-  if (d.size() != tiles.d.size()) throw DeviceLost("the device child sent " + std::to_string(d.size()) + " bytes of results instead of " + std::to_string(tiles.d.size()) + " (" + end() + ")");
-  tiles.d = d;
+  tiles.d = result_of(request, {bytes_of(tiles.a), bytes_of(tiles.b), bytes_of(tiles.c), bytes_of(tiles.scale_a), bytes_of(tiles.scale_b)}, tiles.d.size());
+}
+
+std::vector<uint64_t> DeviceChild::scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases) {
+  device::Request request;
+  request.kind = device::RequestKind::scalar;
+  request.instruction = instruction;
+  request.count = cases;
+  const std::vector<uint8_t> content = result_of(request, {bytes_of(operands)}, cases * sizeof(uint64_t));
+  std::vector<uint64_t> results(cases);
+  std::memcpy(results.data(), content.data(), content.size());
+  return results;
+}
+
+void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags) {
+  device::Request request;
+  request.kind = device::RequestKind::convert;
+  request.count = sources.size();
+  const std::vector<uint8_t> content = result_of(request, {bytes_of(bulk), bytes_of(sources)}, sources.size() * (sizeof(uint32_t) + 1));
+  results.resize(sources.size());
+  std::memcpy(results.data(), content.data(), sources.size() * sizeof(uint32_t));
+  flags.assign(content.begin() + static_cast<std::ptrdiff_t>(sources.size() * sizeof(uint32_t)), content.end());
 }
 
 SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {
-  const std::lock_guard lock(mutex_);
   device::Request head;
   head.kind = device::RequestKind::sweep;
-  bool no_device = false;
-  const std::vector<uint8_t> content =
-      call(head, {{reinterpret_cast<const uint8_t*>(&request), sizeof request}, {reinterpret_cast<const uint8_t*>(parents.data()), sizeof(SweepParent) * parents.size()}}, no_device);
-  if (no_device) throw DeviceLost("the device is gone: " + std::string(content.begin(), content.end()));
-  if (content.size() != sizeof(SweepAnswer)) throw DeviceLost("the device child sent no result of a sweep (" + end() + ")");
+  const std::vector<uint8_t> content = result_of(head, {bytes_of(request), bytes_of(parents)}, sizeof(SweepAnswer));
   SweepAnswer answer;
   std::memcpy(&answer, content.data(), sizeof answer);
   return answer;

@@ -33,11 +33,17 @@ class DeviceChild {
   Result<DeviceInfo> info();
   /// Runs tiles and writes their d. Throws DeviceLost.
   void run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers);
+  /// A CUDA-core instruction on `cases` cases; throws DeviceLost.
+  std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
+  /// Throws DeviceLost.
+  void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags);
   /// Throws DeviceLost.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
   std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined);
+  /// The answer of a device that must be there, `bytes` long.
+  std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   void start();
   std::string end();  ///< kills and reaps; how it ended
 

@@ -1,35 +1,14 @@
 // The family `cuda:`: the matrix instructions of this machine's GPU, one device child for all of its units.
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdlib>
-
-#include "core/case_text.h"
 #include "gpu_bridge/device_units.h"
+
+#include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/device_child.h"
+#include "gpu_bridge/device_losses.h"
 
 namespace mmafuzz {
 namespace {
 
 constexpr std::string_view prefix = "cuda:";
-
-/// Keeps the batch that was in flight when a device was lost; returns the file's name, or why it could not be kept.
-std::string keep_batch(const std::string& unit, const Batch& batch, const std::string& reason) {
-  static std::atomic<int> number = 0;
-  const char* folder = std::getenv("MMAFUZZ_DEVICE_LOSSES");
-  const std::string file = std::string(folder ? folder : ".") + "/device-lost-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".cases";
-  try {
-    CaseWriter writer(file);
-    writer.comment("in flight when " + reason);
-    writer.unit(unit);
-    writer.op(batch.op());
-    for (size_t i = 0; i < batch.size(); ++i) writer.one_case(batch, i);
-    writer.finish();
-  } catch (const std::exception& e) {
-    return std::string("not kept: ") + e.what();
-  }
-  return "kept in " + file;
-}
 
 class DeviceUnit final : public Unit {
  public:
@@ -37,30 +16,18 @@ class DeviceUnit final : public Unit {
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     const Instruction& i = instructions()[static_cast<size_t>(instruction_)];
-    const FieldShape result = batch.op().result();
-    outcomes.results = Column(result.format, result.count);
-    outcomes.results.resize(batch.size());
-    outcomes.flags.clear();
-    outcomes.answered.clear();
-    if (batch.size() == 0) return;
-    TileBuffers tiles = place_cases(i, batch, with_.placement);
-    try {
+    guard_.run(*this, batch, outcomes, [&] {
+      TileBuffers tiles = place_cases(i, batch, with_.placement);
       child_->run(instruction_, tiles, with_.wgmma);
       collect_results(i, tiles, with_.placement, batch.size(), outcomes.results);
-      losses_ = 0;
-    } catch (const DeviceLost& lost) {
-      const std::string finding = "device lost: " + name() + ": " + lost.what() + "; the batch is " + keep_batch(name(), batch, lost.what());
-      if (++losses_ >= 3) throw std::runtime_error(finding + "; three in a row, giving up");
-      fprintf(stderr, "mmafuzz: %s\n", finding.c_str());
-      outcomes.answered.assign(batch.size(), 0);
-    }
+    });
   }
 
  private:
   std::shared_ptr<DeviceChild> child_;
   int instruction_;
   DeviceParameters with_;
-  mutable std::atomic<int> losses_ = 0;
+  mutable LossGuard guard_;
 };
 
 Result<bool> fits(const Instruction& i, const Op& op) {
@@ -77,7 +44,7 @@ class DeviceFamily final : public Family {
  public:
   explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size() && !is_core_unit(name.substr(prefix.size())); }
 
   std::vector<UnitInfo> list() const override {
     const Result<DeviceInfo> device = child_->info();
@@ -86,7 +53,7 @@ class DeviceFamily final : public Family {
       UnitInfo info{std::string(prefix) + i.name, to_text(i.op), "PTX ISA", {}, device ? "" : device.refusal().reason};
       if (device) {
         const unsigned on = arch_of_capability(device->major, device->minor);
-        if (!(i.archs & on)) info.unavailable = not_there(*device);
+        if (!(i.archs & on)) info.unavailable = device_lacks(*device);
         if (const std::string model = claimed_model(i, on); !model.empty()) info.claims.push_back({"equals_model", model});
       }
       all.push_back(std::move(info));
@@ -107,7 +74,7 @@ class DeviceFamily final : public Family {
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
     const unsigned on = arch_of_capability(device->major, device->minor);
-    if (!(i.archs & on)) return declined("unit " + name + ": " + not_there(*device));
+    if (!(i.archs & on)) return declined("unit " + name + ": " + device_lacks(*device));
     auto unit = std::make_unique<DeviceUnit>(child_, index, *with);
     std::vector<Claim> claims;
     const std::string model = claimed_model(i, on);
@@ -118,13 +85,14 @@ class DeviceFamily final : public Family {
   }
 
  private:
-  static std::string not_there(const DeviceInfo& device) {
-    return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + " (" + device.name + ") does not have this instruction";
-  }
   std::shared_ptr<DeviceChild> child_;
 };
 
 }  // namespace
+
+std::string device_lacks(const DeviceInfo& device) {
+  return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + " (" + device.name + ") does not have this instruction";
+}
 
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family) {
   DeviceParameters with;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/tile_placement.h"
 
 namespace mmafuzz::device {
@@ -57,14 +58,14 @@ void run(int socket, DeviceBackend& backend, const Request& request, const std::
   Parts parts(payload);
   Tiles tiles;
   tiles.steps = request.steps;
-  tiles.a = parts.take(bytes.a * request.tiles);
-  tiles.b = parts.take(bytes.b * request.tiles);
-  tiles.c = parts.take(bytes.c * request.tiles);
-  tiles.scale_a = parts.take(bytes.scale_a * request.tiles);
-  tiles.scale_b = parts.take(bytes.scale_b * request.tiles);
-  std::vector<uint8_t> d(bytes.d * request.tiles);
+  tiles.a = parts.take(bytes.a * request.count);
+  tiles.b = parts.take(bytes.b * request.count);
+  tiles.c = parts.take(bytes.c * request.count);
+  tiles.scale_a = parts.take(bytes.scale_a * request.count);
+  tiles.scale_b = parts.take(bytes.scale_b * request.count);
+  std::vector<uint8_t> d(bytes.d * request.count);
   tiles.d = d.data();
-  backend.run(request.instruction, tiles, request.tiles, request.modifiers);
+  backend.run(request.instruction, tiles, request.count, request.modifiers);
   answer(socket, AnswerKind::ok, d.data(), d.size());
 }
 
@@ -76,6 +77,31 @@ void sweep(int socket, DeviceBackend& backend, const std::vector<uint8_t>& paylo
   std::memcpy(parents.data(), parts.take(sizeof(SweepParent) * parents.size()), sizeof(SweepParent) * parents.size());
   const SweepAnswer result = backend.sweep(request, parents);
   answer(socket, AnswerKind::ok, &result, sizeof result);
+}
+
+void scalar(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+  const Op& op = core_instructions().at(static_cast<size_t>(request.instruction)).op;
+  const int arity = op.kind == OpKind::scalar ? op.arity() : 1;
+  Parts parts(payload);
+  std::vector<uint64_t> operands(request.count * static_cast<uint64_t>(arity)), results(request.count);
+  std::memcpy(operands.data(), parts.take(sizeof(uint64_t) * operands.size()), sizeof(uint64_t) * operands.size());
+  backend.scalar(request.instruction, arity, operands.data(), results.data(), request.count);
+  answer(socket, AnswerKind::ok, results.data(), sizeof(uint64_t) * results.size());
+}
+
+/// The answer holds all results, then all flags.
+void convert(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+  Parts parts(payload);
+  BulkRequest bulk;
+  std::memcpy(&bulk, parts.take(sizeof bulk), sizeof bulk);
+  std::vector<uint32_t> sources(request.count), results(request.count);
+  std::memcpy(sources.data(), parts.take(sizeof(uint32_t) * sources.size()), sizeof(uint32_t) * sources.size());
+  std::vector<uint8_t> flags(request.count);
+  backend.convert(bulk, sources.data(), results.data(), flags.data(), request.count);
+  std::vector<uint8_t> content(sizeof(uint32_t) * results.size() + flags.size());
+  std::memcpy(content.data(), results.data(), sizeof(uint32_t) * results.size());
+  std::memcpy(content.data() + sizeof(uint32_t) * results.size(), flags.data(), flags.size());
+  answer(socket, AnswerKind::ok, content.data(), content.size());
 }
 
 }  // namespace
@@ -128,13 +154,16 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
       continue;
     }
     try {
-      if (request.kind == RequestKind::hello) {
-        const DeviceInfo info = (*backend)->info();
-        answer(socket, AnswerKind::ok, &info, sizeof info);
-      } else if (request.kind == RequestKind::run) {
-        run(socket, **backend, request, payload);
-      } else {
-        sweep(socket, **backend, payload);
+      switch (request.kind) {
+        case RequestKind::hello: {
+          const DeviceInfo info = (*backend)->info();
+          answer(socket, AnswerKind::ok, &info, sizeof info);
+          break;
+        }
+        case RequestKind::run: run(socket, **backend, request, payload); break;
+        case RequestKind::sweep: sweep(socket, **backend, payload); break;
+        case RequestKind::scalar: scalar(socket, **backend, request, payload); break;
+        case RequestKind::convert: convert(socket, **backend, request, payload); break;
       }
     } catch (const std::exception& e) {
       answer(socket, AnswerKind::failed, e.what());

@@ -9,7 +9,7 @@
 
 namespace mmafuzz::device {
 
-enum class RequestKind : uint32_t { hello, run, sweep };
+enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert };
 
 struct Request {
   static constexpr uint32_t right_magic = 0x6d6d6131;
@@ -17,7 +17,7 @@ struct Request {
   RequestKind kind = RequestKind::hello;
   int32_t instruction = 0;
   int32_t steps = 1;
-  uint64_t tiles = 0;
+  uint64_t count = 0;  ///< of tiles, cases or sources
   WgmmaModifiers modifiers;
   uint64_t bytes = 0;  ///< of the payload that follows
 };

@@ -1,12 +1,13 @@
 #include "gpu_bridge/instructions.h"
 
 namespace mmafuzz {
-namespace {
 
-Format format_of(const std::string& type) {
+Format format_of_type(const std::string& type) {
   if (type == "f64" || type == "f32" || type == "f16") return format("fp" + type.substr(1));
   return format(type == "ue8m0" ? "e8m0" : type);
 }
+
+namespace {
 
 Instruction make(const std::string& prefix, const TileShape& shape, const std::string& d, const std::string& a, const std::string& b,
                  const std::string& c, unsigned archs, const std::string& scale = "", int scale_block = 0) {
@@ -14,13 +15,13 @@ Instruction make(const std::string& prefix, const TileShape& shape, const std::s
   i.name = prefix + ".m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) + "." + d + "." + a + "." + b +
            "." + c + (scale.empty() ? "" : "." + scale);
   i.op.kind = OpKind::dot;
-  i.op.a = format_of(a);
-  i.op.b = format_of(b);
-  i.op.c = format_of(c);
-  i.op.d = format_of(d);
+  i.op.a = format_of_type(a);
+  i.op.b = format_of_type(b);
+  i.op.c = format_of_type(c);
+  i.op.d = format_of_type(d);
   i.op.k = shape.k;
   if (scale_block) {
-    i.op.scale_a = i.op.scale_b = format_of(scale);
+    i.op.scale_a = i.op.scale_b = format_of_type(scale);
     i.op.scale_block = scale_block;
   }
   i.shape = shape;

@@ -19,6 +19,9 @@ struct Instruction {
 /// In the order of the kernels' launch tables.
 const std::vector<Instruction>& instructions();
 
+/// The format of a PTX type's name: "f16" is fp16.
+Format format_of_type(const std::string& type);
+
 /// The index of a name in instructions(), -1 if there is none.
 int find_instruction(std::string_view name);
 

@@ -5,6 +5,10 @@
 
 namespace mmafuzz {
 
-void add_device_units(Registry& registry) { registry.add(make_device_family(make_device_child())); }
+void add_device_units(Registry& registry) {
+  const auto child = make_device_child();
+  registry.add(make_core_family(child));
+  registry.add(make_device_family(child));
+}
 
 }  // namespace mmafuzz

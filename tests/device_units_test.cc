@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
+#include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/device_units.h"
 #include "gpu_bridge/device_child.h"
 #include "oracles/families.h"
@@ -28,7 +30,9 @@ Registry registry_with(const std::string& mode, const std::string& capability = 
   setenv("FALSE_DEVICE_ARCH", capability.c_str(), 1);
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
-  registry.add(make_device_family(std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience))));
+  const auto child = std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience));
+  registry.add(make_core_family(child));
+  registry.add(make_device_family(child));
   return registry;
 }
 
@@ -85,6 +89,86 @@ TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
     }
   }
   EXPECT_GT(units, 300u);
+}
+
+/// Operands of scalar operations and conversions: specials, and numbers around one.
+Batch corners(const Op& op, size_t cases) {
+  Batch batch(op);
+  batch.resize(cases);
+  Column& operands = batch.inputs()[0];
+  for (size_t i = 0; i < cases; ++i) {
+    CounterRng rng(11, i);
+    for (int j = 0; j < operands.count(); ++j)
+      operands.set(i, j, rng.one_in(4) ? draw_special(op.a.fields(), rng) : encode_near(op.a.fields(), rng.next() & 1 && op.a.fields().has_sign(), rng.between(-20, 20), draw_fraction(op.a.fields(), rng)));
+  }
+  return batch;
+}
+
+TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
+  const Registry registry = registry_with("twin", "120");
+  for (const CoreInstruction& i : core_instructions()) {
+    Op op = i.op;
+    op.nan = NanPolicy::any;
+    const auto unit = registry.bind("cuda:" + i.unit, op), model = registry.bind("ieee", op);
+    ASSERT_TRUE(unit) << i.unit << ": " << unit.refusal().reason;
+    ASSERT_TRUE(model) << model.refusal().reason;
+    EXPECT_EQ((*unit)->claims().empty(), !i.claims_ieee || op.flush_to_zero) << i.unit;
+    const Batch batch = corners(op, 100);
+    Outcomes got, expected;
+    (*unit)->run(batch, got);
+    (*model)->run(batch, expected);
+    for (size_t c = 0; c < batch.size(); ++c) ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.ptx << ": " << case_line(batch, c);
+  }
+}
+
+TEST(CoreUnits, RowsOfAUnitDifferInWhatAnOpAsksFor) {
+  for (size_t i = 0; i < core_instructions().size(); ++i) EXPECT_EQ(find_core_instruction(core_instructions()[i].unit, core_instructions()[i].op), static_cast<int>(i));
+}
+
+TEST(CoreUnits, ARoundingThatNoInstructionHasIsDeclined) {
+  Op op = core_instructions()[size_t(0)].op;
+  op.rounding = Rounding::nearest_away;
+  const auto unit = registry_with("twin").bind("cuda:add.f32", op);
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined);
+  EXPECT_THAT(unit.refusal().reason, HasSubstr("round=up"));
+}
+
+TEST(CoreUnits, BulkConvertsAsTheHostDoes) {
+  const Registry registry = registry_with("twin");
+  for (const char* source : {"fp32", "bf16"})
+    for (const char* to : {"e4m3", "cfloat8_1_4_3:7", "fp16"})
+      for (const Rounding rounding : {Rounding::nearest_even, Rounding::down, Rounding::stochastic}) {
+        Op op;
+        op.kind = OpKind::convert;
+        op.a = format(source);
+        op.d = format(to);
+        op.rounding = rounding;
+        op.seed = 7;
+        const Batch batch = corners(op, 300);
+        Outcomes got, expected;
+        (*registry.bind("cuda:bulk", op))->run(batch, got);
+        (*registry.bind("ieee", op))->run(batch, expected);
+        for (size_t c = 0; c < batch.size(); ++c) {
+          ASSERT_EQ(got.results.get(c), expected.results.get(c)) << to_text(op) << ": " << case_line(batch, c);
+          ASSERT_EQ(got.flags[c], expected.flags[c]) << to_text(op) << ": " << case_line(batch, c);
+        }
+      }
+}
+
+TEST(CoreUnits, ALostDeviceKeepsTheBatch) {
+  const fs::path folder = fs::temp_directory_path() / ("mmafuzz-core-losses-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
+  const Registry registry = registry_with("crash");
+  const Op op = core_instructions()[0].op;
+  Outcomes outcomes;
+  testing::internal::CaptureStderr();
+  (*registry.bind("cuda:add.f32", op))->run(corners(op, 5), outcomes);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("device lost: cuda:add.f32: the device child closed the connection"));
+  for (size_t i = 0; i < 5; ++i) EXPECT_FALSE(outcomes.has_answer(i));
+  EXPECT_FALSE(fs::is_empty(folder));
+  fs::remove_all(folder);
 }
 
 TEST(DeviceUnits, PlacementChangesPlacesButNotResults) {

@@ -9,10 +9,12 @@
 #include <stdexcept>
 
 #include "arithmetic/evaluate_dot.h"
+#include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/device_protocol.h"
 #include "gpu_bridge/host_sweep.h"
 #include "gpu_bridge/host_twin.h"
 #include "gpu_bridge/instructions.h"
+#include "oracles/families.h"
 #include "oracles/units/model_rows.h"
 
 using namespace mmafuzz;
@@ -74,6 +76,25 @@ class TwinBackend final : public DeviceBackend {
     const ModelRow* row = find_model_row(claimed_model(i, arch_of_capability(device.major, device.minor)).substr(6));
     if (!row) throw std::runtime_error("no model of " + i.name);
     twins[instruction](tiles, count, [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
+  }
+  void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
+    if (mode() == "crash") raise(SIGSEGV);
+    const Op& op = core_instructions().at(size_t(instruction)).op;
+    const Registry registry = oracle_registry();
+    Batch batch(op);
+    batch.resize(count);
+    for (uint64_t i = 0; i < count; ++i)
+      for (int j = 0; j < arity; ++j) batch.inputs()[0].set(i, j, operands[i * uint64_t(arity) + uint64_t(j)]);
+    Outcomes outcomes;
+    (*registry.bind("ieee", op))->run(batch, outcomes);
+    for (uint64_t i = 0; i < count; ++i) results[i] = outcomes.results.get(i);
+  }
+  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) override {
+    for (uint64_t i = 0; i < count; ++i) {
+      const BulkResult r = convert_one(request, sources[i]);
+      results[i] = r.encoding;
+      flags[i] = r.flags;
+    }
   }
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {
     return sweep_on_host(request, parents, [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });

@@ -9,6 +9,7 @@
 #include "gpu_bridge/host_sweep.h"
 #include "gpu_bridge/instructions.h"
 #include "gpu_bridge/device_backend.h"
+#include "gpu_bridge/kernels/core_kernels.h"
 #include "gpu_bridge/kernels/sweep_kernels.h"
 
 namespace mmafuzz {
@@ -80,6 +81,30 @@ class CudaBackend final : public DeviceBackend {
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
     check(cudaMemcpy(from.d, tiles.d, bytes.d * count, cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
+    const CoreTable table = core_launches();
+    if (instruction < 0 || instruction >= table.count) throw std::runtime_error("no such instruction");
+    auto* in = reinterpret_cast<uint64_t*>(a_.reserve(count * uint64_t(arity) * sizeof(uint64_t)));
+    auto* out = reinterpret_cast<uint64_t*>(d_.reserve(count * sizeof(uint64_t)));
+    check(cudaMemcpy(in, operands, count * uint64_t(arity) * sizeof(uint64_t), cudaMemcpyHostToDevice), "copy to the device");
+    table.first[instruction](in, arity, out, count);
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    check(cudaMemcpy(results, out, count * sizeof(uint64_t), cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) override {
+    auto* in = reinterpret_cast<uint32_t*>(a_.reserve(count * sizeof(uint32_t)));
+    auto* out = reinterpret_cast<uint32_t*>(d_.reserve(count * sizeof(uint32_t)));
+    uint8_t* raised = c_.reserve(count);
+    check(cudaMemcpy(in, sources, count * sizeof(uint32_t), cudaMemcpyHostToDevice), "copy to the device");
+    launch_bulk(request, in, out, raised, count);
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    check(cudaMemcpy(results, out, count * sizeof(uint32_t), cudaMemcpyDeviceToHost), "copy from the device");
+    check(cudaMemcpy(flags, raised, count, cudaMemcpyDeviceToHost), "copy from the device");
   }
 
   SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
