@@ -55,11 +55,11 @@ class DeviceBulkUnit final : public Unit {
   mutable LossGuard guard_;
 };
 
-/// What the rows of a unit take, for a refusal.
-std::string taken_by(std::string_view unit) {
+/// The ops that a unit's rows take on some of these architectures: "op ...; op ...".
+std::string taken_by(std::string_view unit, unsigned archs) {
   std::string all;
   for (const CoreInstruction& i : core_instructions())
-    if (i.unit == unit) all += (all.empty() ? "'" : ", '") + to_text(i.op) + "'";
+    if (i.unit == unit && (i.archs & archs)) all += (all.empty() ? "" : "; ") + to_text(i.op);
   return all;
 }
 
@@ -82,9 +82,11 @@ class CoreFamily final : public Family {
     for (const CoreInstruction& i : core_instructions()) {
       const std::string name = std::string(prefix) + i.unit;
       if (!all.empty() && all.back().name == name) continue;
-      UnitInfo info{name, i.op.kind == OpKind::scalar ? "CUDA-core arithmetic" : "CUDA-core conversion", "PTX ISA", {}, no_device};
+      const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
+      const std::string here = taken_by(i.unit, on);
+      UnitInfo info{name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device};
+      if (device && here.empty()) info.unavailable = device_lacks(*device);
       if (i.claims_ieee) info.claims = {{"equals_model", "ieee"}};
-      if (device && !(i.archs & arch_of_capability(device->major, device->minor))) info.unavailable = device_lacks(*device);
       all.push_back(std::move(info));
     }
     all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(), no_device});
@@ -100,7 +102,7 @@ class CoreFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind_core(const std::string& name, const Op& op) const {
     const std::string unit = name.substr(prefix.size());
     const int index = find_core_instruction(unit, op);
-    if (index < 0) return declined(name + " takes " + taken_by(unit));
+    if (index < 0) return declined(name + " takes '" + taken_by(unit, ~0u) + "'");
     const CoreInstruction& i = core_instructions()[static_cast<size_t>(index)];
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);

@@ -1,5 +1,5 @@
 // Every matrix instruction that device units run, one row each: ROW(m, n, k, d, a, b, c, architectures). Device code makes a
-// kernel of each row, host code its name, op and tile shape. Where each exists: docs/units.md, "Device units". To add an
+// kernel of each row, host code its name, op and tile shape. Where each exists: docs/gpu.md. To add an
 // instruction, add its row to the list of its family.
 #pragma once
 

@@ -12,6 +12,13 @@ __device__ uint64_t descriptor_of_b(const uint8_t* shared) {
   return (address & 0x3ffff) >> 4 | along_k >> 4 << 16 | along_columns >> 4 << 32;
 }
 
+/// Keeps reads and writes of registers that an asynchronous instruction uses on their side of this line.
+template <int N>
+__device__ void pin_registers(uint32_t (&registers)[N]) {
+#pragma unroll
+  for (int r = 0; r < N; ++r) asm volatile("" : "+r"(registers[r])::"memory");
+}
+
 template <class I, int NegateA, int NegateB>
 __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, int scale_d) {
   constexpr TileShape S = I::shape;
@@ -28,9 +35,12 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads through the asynchronous proxy
       __syncthreads();
+      pin_registers(a);
+      pin_registers(d);
       asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
       I::template mma<NegateA, NegateB>(d, a, descriptor_of_b<S>(shared), step == 0 ? scale_d : 1);
       asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+      pin_registers(d);
 #endif
     }
     store_d<S>(t, lane, d);
