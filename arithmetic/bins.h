@@ -130,7 +130,7 @@ class BinTrace {
 
   MMAFUZZ_HD BinTrace(const DotModel& model, const DotOperands& in, Sink& sink) : m_(model), in_(in), sink_(sink) { read_operands(); }
 
-  MMAFUZZ_HD void operator()(const Step& s) {
+  MMAFUZZ_HD_CALL void operator()(const Step& s) {
     const int position = s.instruction * steps_per_instruction() + s.block;
     last_rounded_ = s.rounded;
     switch (s.kind) {
@@ -148,7 +148,7 @@ class BinTrace {
   }
 
   /// The bins of the whole case; d is its result.
-  MMAFUZZ_HD void finish(uint64_t d) {
+  MMAFUZZ_HD_CALL void finish(uint64_t d) {
     const int value = bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
     const bool inexact = last_rounded_.guard || last_rounded_.sticky || (last_rounded_.flags & flag::inexact);
     const bool inner_overflow = overflowed_ && sums_ > 1 && !(last_rounded_.flags & flag::overflow);
@@ -169,7 +169,7 @@ class BinTrace {
   }
 
   /// Bins that the operands alone decide: specials, signs, low bits, scales, zero products.
-  MMAFUZZ_HD void read_operands() {
+  MMAFUZZ_HD_CALL void read_operands() {
     const uint64_t a_sign = m_.a.in_container(m_.a.sign_bit()), b_sign = m_.b.in_container(m_.b.sign_bit());
     bool special = false;
     for (int i = 0; i < in_.k; ++i) {
@@ -194,7 +194,7 @@ class BinTrace {
     }
   }
 
-  MMAFUZZ_HD void special_pairs() {
+  MMAFUZZ_HD_CALL void special_pairs() {
     // What the products other than i hold: counted once, then i's own share is taken out.
     int nans = c_kind_ == 4, plus = c_kind_ == 3 && !c_negative_, minus = c_kind_ == 3 && c_negative_;
     for (int i = 0; i < in_.k; ++i) count_special(i, 1, nans, plus, minus);
@@ -240,7 +240,7 @@ class BinTrace {
     }
   }
 
-  MMAFUZZ_HD void aligned_sum(const Step& s, int position) {
+  MMAFUZZ_HD_CALL void aligned_sum(const Step& s, int position) {
     const int f = s.kind == Step::Kind::fused_sum ? s.greatest_exponent - s.unit_exponent : m_.fraction_bits;
     const int cut = s.greatest_exponent - f;
     Maximum max;
@@ -292,7 +292,7 @@ class BinTrace {
   }
 
   /// Sums without an alignment of their own (exact sums): shifts by leading bits, no loss before the rounding.
-  MMAFUZZ_HD void unaligned_sum(const Step& s, int position) {
+  MMAFUZZ_HD_CALL void unaligned_sum(const Step& s, int position) {
     Maximum max;
     for (int i = 0; i < s.count; ++i)
       if (s.addend[i].significand) max.offer(leading(s.addend[i]), s.addend[i].source == Addend::Source::c, s.addend[i].index);
@@ -306,7 +306,7 @@ class BinTrace {
   }
 
   /// An IEEE addition, or an FMA whose first two terms are factors.
-  MMAFUZZ_HD void operation(const Step& s) {
+  MMAFUZZ_HD_CALL void operation(const Step& s) {
     const bool fma = s.kind == Step::Kind::ieee_fma;
     const Addend &x = s.addend[0], &factor = s.addend[1], &added = s.addend[fma ? 2 : 1];
     for (int i = 0; i < s.count; ++i)
@@ -331,7 +331,7 @@ class BinTrace {
     }
   }
 
-  MMAFUZZ_HD void rounding(const Step& s) {
+  MMAFUZZ_HD_CALL void rounding(const Step& s) {
     const Rounded& r = s.rounded;
     const FormatFields& d = m_.d;
     const uint64_t code = s.result & ~d.sign_bit();

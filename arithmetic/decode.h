@@ -21,7 +21,7 @@ struct Number {
 namespace detail {
 
 /// Integers, zeros, subnormals and whatever the top exponent holds.
-MMAFUZZ_HD inline Number decode_uncommon(const FormatFields& f, uint64_t encoding) {
+MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t encoding) {
   Number n;
   encoding &= f.container_mask();
   if (f.integer) {

@@ -49,7 +49,7 @@ MMAFUZZ_HD uint64_t exact_sum_block(const DotModel& m, const Product* product, i
 }
 
 template <class Trace>
-MMAFUZZ_HD uint64_t exact_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+MMAFUZZ_HD_CALL uint64_t exact_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
                               Trace& trace, Step& step) {
   return chain_blocks(m, in, first_index, c_format, step,
                       [&](const Product* product, int n, int first, const FormatFields& format, uint64_t c) {

@@ -6,7 +6,7 @@
 namespace mmafuzz {
 
 template <class Trace>
-MMAFUZZ_HD uint64_t fma_chain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+MMAFUZZ_HD_CALL uint64_t fma_chain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
                               Trace& trace, Step& step) {
   RoundingRule rule;
   rule.rounding = m.output_rounding;

@@ -59,7 +59,7 @@ MMAFUZZ_HD uint64_t special_result(const DotModel& m, const SpecialTerms& specia
 /// One block: n products, or groups of them as `source` says (n <= max_instruction_k), and c (an encoding of c_format). Scale exponents, if any, are already
 /// part of the products; `specials` holds the special terms of products and c (ignored under SpecialScope::whole_k).
 template <class Trace>
-MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, int n, int first_index,
+MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* product, int n, int first_index,
                                     const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step,
                                     Addend::Source source = Addend::Source::product) {
   const Number c_read = read_operand(m, c_format, c_encoding);
@@ -126,7 +126,7 @@ MMAFUZZ_HD uint64_t fused_sum_block(const DotModel& m, const Product* product, i
 
 /// One instruction of m.k products in blocks of m.block, in index order. c is an encoding of c_format.
 template <class Trace>
-MMAFUZZ_HD uint64_t fused_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+MMAFUZZ_HD_CALL uint64_t fused_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
                               Trace& trace, Step& step) {
   Product product[max_instruction_k];
   SpecialTerms whole;

@@ -8,7 +8,7 @@
 namespace mmafuzz {
 
 template <class Trace>
-MMAFUZZ_HD uint64_t grouped_sum(const DotModel& m, const DotOperands& in, int first_index,
+MMAFUZZ_HD_CALL uint64_t grouped_sum(const DotModel& m, const DotOperands& in, int first_index,
                                 const FormatFields& c_format, Trace& trace, Step& step) {
   Product group[max_instruction_k];
   int groups = 0;

@@ -49,3 +49,10 @@ MMAFUZZ_HD constexpr T smaller(T x, T y) {
 }
 
 }  // namespace mmafuzz
+
+// A function that device code calls and does not inline: what the compiler takes for a kernel grows much faster than its size.
+#if defined(__CUDACC__)
+#define MMAFUZZ_HD_CALL MMAFUZZ_HD __noinline__
+#else
+#define MMAFUZZ_HD_CALL MMAFUZZ_HD
+#endif

@@ -41,7 +41,7 @@ MMAFUZZ_HD inline int bit_length128(uint128 v) {
 }
 
 /// Rounds an exact finite or zero value once.
-MMAFUZZ_HD inline Rounded round_exact(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded round_exact(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
   const int drop = larger(0, bit_length128(x.significand) - 64);
   const bool sticky = drop > 0 && (x.significand & ((uint128{1} << drop) - 1)) != 0;
   return round_once(f, x.negative, static_cast<uint64_t>(x.significand >> drop), x.exponent + drop, sticky, rule);
@@ -74,7 +74,7 @@ MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative,
 }
 
 /// x + y rounded once. Both finite or zero addends may be anywhere in the exponent range of a product of fp64 numbers.
-MMAFUZZ_HD inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y, const RoundingRule& rule) {
   if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return rounded_nan(f, false);
   if (x.cls == NumberClass::infinity || y.cls == NumberClass::infinity) {
     const bool both = x.cls == y.cls;
@@ -130,14 +130,14 @@ MMAFUZZ_HD inline uint8_t merged_flags(const FormatFields& f, uint8_t operands, 
   return all;
 }
 
-MMAFUZZ_HD inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
   Rounded r = add_exact(f, to_exact(x), to_exact(y), rule);
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
 }
 
-MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, const Number& y,
+MMAFUZZ_HD_CALL inline Rounded ieee_multiply(const FormatFields& f, const Number& x, const Number& y,
                                         const RoundingRule& rule) {
   const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
@@ -149,7 +149,7 @@ MMAFUZZ_HD inline Rounded ieee_multiply(const FormatFields& f, const Number& x, 
 }
 
 /// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + NaN raises invalid, as x86 does.
-MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
+MMAFUZZ_HD_CALL inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
                                    const RoundingRule& rule) {
   const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool factor_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
@@ -166,7 +166,7 @@ MMAFUZZ_HD inline Rounded ieee_fma(const FormatFields& f, const Number& x, const
 }
 
 /// x / y rounded once (IEEE 754-2019, 5.4.1 division).
-MMAFUZZ_HD inline Rounded ieee_divide(const FormatFields& f, const Number& x, const Number& y,
+MMAFUZZ_HD_CALL inline Rounded ieee_divide(const FormatFields& f, const Number& x, const Number& y,
                                       const RoundingRule& rule) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   const bool negative = x.negative != y.negative;
@@ -193,7 +193,7 @@ MMAFUZZ_HD inline Rounded ieee_divide(const FormatFields& f, const Number& x, co
 }
 
 /// Square root rounded once (IEEE 754-2019, 5.4.1 squareRoot); sqrt(-0) = -0.
-MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& x, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Number& x, const RoundingRule& rule) {
   Rounded r;
   if (x.cls == NumberClass::nan) {
     r = rounded_nan(f, false);
@@ -219,7 +219,7 @@ MMAFUZZ_HD inline Rounded ieee_square_root(const FormatFields& f, const Number& 
 }
 
 /// IEEE remainder: x - y * n, n the integer nearest to x / y, ties to even (IEEE 754-2019, 5.3.1). Always exact.
-MMAFUZZ_HD inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   Rounded r;
   if (any_nan || x.cls == NumberClass::infinity || y.cls == NumberClass::zero) {
@@ -279,7 +279,7 @@ MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x
 
 /// Conversion between formats, rounded once. NaN gives the destination's canonical quiet NaN, or its greatest number
 /// with the invalid flag where it has none.
-MMAFUZZ_HD inline Rounded convert_number(const FormatFields& to, const Number& x, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded convert_number(const FormatFields& to, const Number& x, const RoundingRule& rule) {
   Rounded r;
   if (x.cls == NumberClass::nan) {
     r = rounded_nan(to, !to.has_nan());

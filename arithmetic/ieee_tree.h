@@ -35,7 +35,7 @@ MMAFUZZ_HD void trace_operation(Trace& trace, Step& step, Step::Kind kind, const
 }  // namespace detail
 
 template <class Trace>
-MMAFUZZ_HD uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& x_format, uint64_t y, Trace& trace,
+MMAFUZZ_HD_CALL uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& x_format, uint64_t y, Trace& trace,
                              Step& step) {
   RoundingRule rule;
   rule.rounding = m.output_rounding;
@@ -47,7 +47,7 @@ MMAFUZZ_HD uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& 
 }
 
 template <class Trace>
-MMAFUZZ_HD uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
                               Trace& trace, Step& step) {
   (void)first_index;
   RoundingRule rule;

@@ -97,7 +97,7 @@ MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, in
 }
 
 /// Whether stochastic rounding moves away: random < T of the fraction discarded / gap, which is below 1.
-MMAFUZZ_HD inline bool draws_away(const RoundingRule& rule, uint64_t discarded, uint128 gap) {
+MMAFUZZ_HD_CALL inline bool draws_away(const RoundingRule& rule, uint64_t discarded, uint128 gap) {
   const uint128 scaled = uint128{discarded} << rule.random_bits;
   const bool narrow = ((scaled | gap) >> 64) == 0;  // the usual case, in which a division is much cheaper
   uint128 threshold = narrow ? static_cast<uint64_t>(scaled) / static_cast<uint64_t>(gap) : scaled / gap;
@@ -119,7 +119,7 @@ MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint6
 
 /// The end of the hole below the least normal number that a magnitude inside it takes; the hole spans top..normal units of
 /// 2^quantum, and a tie has no parity.
-MMAFUZZ_HD inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
+MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
                                           bool sticky, int quantum, uint64_t top, uint64_t normal) {
   const Cut cut = cut_at(significand, exponent, sticky, quantum);
   const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
@@ -169,7 +169,7 @@ MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const
 /// only with sticky clear; sticky stands for a positive part smaller than one unit of the significand, which must then
 /// hold at least precision + 2 bits. Literal CFloat subnormals (docs/semantics.md 9) leave a hole below the least
 /// normal number: a value in it goes to the nearer end, a tie to the normal number.
-MMAFUZZ_HD inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
+MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
                                      bool sticky, const RoundingRule& rule = {}) {
   Rounded r;
   r.negative = negative;

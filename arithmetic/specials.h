@@ -37,7 +37,7 @@ struct Product {
 };
 
 /// An operand under the row's low-bit and subnormal rules.
-MMAFUZZ_HD inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
   if (f.ignored_low_bits && m.low_bits != LowBits::ignored) {
     const uint64_t low = encoding & low_mask(f.ignored_low_bits);
     const int all_ones = f.top_exponent_field();
@@ -147,7 +147,7 @@ MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int f
 }
 
 /// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.
-MMAFUZZ_HD inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
+MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
   const bool negative = sum < 0;
   uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
   RoundingRule rule;

@@ -142,7 +142,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
 }
 
 template <class Trace>
-MMAFUZZ_HD uint64_t two_stage_sum(const DotModel& m, const DotOperands& in, int first_index,
+MMAFUZZ_HD_CALL uint64_t two_stage_sum(const DotModel& m, const DotOperands& in, int first_index,
                                   const FormatFields& c_format, Trace& trace, Step& step) {
   return chain_blocks(m, in, first_index, c_format, step,
                       [&](Product* product, int n, int first, const FormatFields& format, uint64_t c) {

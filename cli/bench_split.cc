@@ -8,7 +8,7 @@
 #include "arithmetic/counter_rng.h"
 #include "cli/bench.h"
 #include "core/case_text.h"
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/gemm/exact_gemm.h"
 

@@ -85,6 +85,9 @@ int main(int argc, char** argv) {
   add_merge(app, status);
   add_report(app, status);
   add_promote(app, status);
+  add_sweep(app, status);
+  add_record(app, status);
+  add_device_child(app, status);
   add_bench(app, status);
   try {
     if (argc > 1 && argv[1][0] != '-') {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
-#include "core/encodings.h"
 #include "search/draw_gemm.h"
 
 namespace mmafuzz {

@@ -212,6 +212,24 @@ if [ -w /dev/full ]; then
   expect "a full disk is exit code 2" ends_with 2
 fi
 
+# ---- sweep and record ----
+run sweep --unit "$hopper?fraction_bits=24" --seed 1 --cases 20000 -o found.cases
+expect "a mutant diverges: exit code 1" ends_with 1
+expect "and each divergence is seen again" has out "(0 of them unstable)"
+expect "with its case" has out "divergence: op dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
+run check --unit "$hopper?fraction_bits=24" found.cases
+expect "found cases hold the mutant's results" ends_with 0
+good sweep --unit "$hopper" --seed 1 --cases 5000 --json
+expect "--json prints JSON" is_json out
+expect "a model does not differ from itself" has out '"divergent": 0'
+bad_call "give --cases or --time" sweep --unit "$hopper"
+bad_call "sweep takes a cuda: unit or a model: row, not 'exact'" sweep --unit exact --cases 10
+good record --unit "$hopper" good.cases -o recorded.cases
+expect "a recording names its unit" has recorded.cases "unit $hopper"
+expect "and its day" has recorded.cases "# recorded 20"
+good check --unit "$hopper" recorded.cases
+bad_call "nothing was recorded" record --unit model:hopper/mma.m16n8k16.f32.bf16.bf16.f32 good.cases
+
 # ---- check ----
 good check good.cases
 expect "it ends with the counts" last_line_is out "2 cases, 0 mismatches"

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 
 namespace mmafuzz {
 

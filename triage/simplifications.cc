@@ -4,7 +4,7 @@
 
 #include "arithmetic/counter_rng.h"
 #include "arithmetic/round.h"
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 
 namespace mmafuzz {
 namespace {

@@ -1,10 +1,14 @@
-#include "core/encodings.h"
+// Encodings placed where arithmetic has corners: near a chosen exponent, with fractions that carries and roundings care
+// about, or special. Shared by the generators and the mutator, on host and device.
+#pragma once
 
-#include <algorithm>
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/decode.h"
 
 namespace mmafuzz {
 
-uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
+/// A fraction field with a pattern that roundings and carries care about.
+MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
   const uint64_t mask = f.fraction_mask();
   switch (rng.below(8)) {
     case 0: return 0;
@@ -17,13 +21,14 @@ uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
+/// An encoding whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it.
+MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
   uint64_t code;
   const int least = f.emin();
   if (exponent > f.emax()) {
     code = f.greatest_magnitude() - (fraction & 1);
   } else if (exponent >= least) {
-    code = std::min((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
+    code = smaller((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
   } else if (f.subnormals == SubnormalRule::absent) {
     code = 0;
   } else {
@@ -33,7 +38,8 @@ uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_
   return f.in_container(code | (negative ? f.sign_bit() : 0));
 }
 
-uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal, of either sign.
+MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
   const bool negative = rng.next() & 1;
   switch (rng.below(8)) {
     case 0: return f.encode_zero(negative);
@@ -47,13 +53,15 @@ uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
   }
 }
 
-int leading_exponent(const FormatFields& f, uint64_t encoding) {
+/// Weight of a number's leading bit; of zero and specials: the format's least exponent.
+MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding) {
   const Number n = decode(f, encoding);
   if (n.cls != NumberClass::finite) return f.emin();
   return n.exponent + fast_bit_length(n.significand) - 1;
 }
 
-uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
+/// The encoding with its leading bit moved to about 2^exponent; sign and fraction bits stay.
+MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
   const Number n = decode(f, encoding);
   uint64_t fraction = (encoding >> f.ignored_low_bits) & f.fraction_mask();
   if (n.cls == NumberClass::finite && n.subnormal) {  // its leading one becomes the implicit one
@@ -62,5 +70,8 @@ uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
   }
   return encode_near(f, n.negative, exponent, fraction) | (encoding & low_mask(f.ignored_low_bits));
 }
+
+/// The sign bit as it travels in the container; 0 for formats without signs.
+MMAFUZZ_HD inline uint64_t travelling_sign(const FormatFields& f) { return f.in_container(f.sign_bit()); }
 
 }  // namespace mmafuzz

@@ -1,0 +1,175 @@
+// The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants: what a sweep compares
+// with at the speed of the device. The same function as fused_sum and emulated_fp8 on the rows that narrow_fits accepts
+// (tests/sweep_test.cc), for operands without scales and sums that fit 32 bits.
+#pragma once
+
+#include "arithmetic/dot_model.h"
+#include "arithmetic/ieee_operations.h"
+
+#if defined(__CUDACC__)
+#define MMAFUZZ_UNROLL _Pragma("unroll")
+#else
+#define MMAFUZZ_UNROLL
+#endif
+
+namespace mmafuzz {
+
+/// What is constant: products per instruction and per block, fields of the operands.
+struct NarrowShape {
+  Kernel kernel = Kernel::fused_sum;  ///< or emulated_fp8
+  int k = 0, block = 0;
+  FormatFields a, b;
+};
+
+namespace narrow {
+
+/// The formats of c and d: fp16, or fp32.
+MMAFUZZ_HD constexpr FormatFields result_fields(bool half) { return half ? ieee_fields(5, 10) : ieee_fields(8, 23); }
+
+/// A finite number's significand and exponent (of its implicit bit; subnormals keep the least one).
+struct Parts {
+  uint32_t significand;
+  int exponent;
+};
+
+MMAFUZZ_HD inline uint32_t magnitude_code(const FormatFields& f, uint32_t x) {
+  return (x >> f.ignored_low_bits) & static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits));
+}
+MMAFUZZ_HD inline bool negative(const FormatFields& f, uint32_t x) { return (x >> (f.ignored_low_bits + f.exponent_bits + f.fraction_bits)) & 1; }
+MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
+  const uint32_t field = code >> f.fraction_bits, implicit = 1u << f.fraction_bits, fraction = code & (implicit - 1);
+  return {field ? fraction | implicit : fraction, static_cast<int>(field ? field : 1) - f.bias};
+}
+/// Infinity or NaN; only NaN.
+MMAFUZZ_HD inline bool special(const FormatFields& f, uint32_t code) {
+  return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits) : code >> f.fraction_bits == static_cast<uint32_t>(f.top_exponent_field());
+}
+MMAFUZZ_HD inline bool nan(const FormatFields& f, uint32_t code) {
+  return special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
+}
+
+/// sum * 2^unit with the row's fraction bits: toward zero to fp32, to nearest even to fp16.
+MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
+  if (sum == 0) return 0;
+  const FormatFields d = result_fields(half);
+  const uint32_t sign = sum < 0 ? 1u << (half ? 15 : 31) : 0, magnitude = static_cast<uint32_t>(sum < 0 ? -sum : sum);
+  const int bits = m.output_fraction_bits, leading = unit + fast_bit_length(magnitude) - 1;
+  const int quantum = larger(leading, d.emin()) - bits, drop = quantum - unit;
+  uint32_t kept;
+  if (drop <= 0) {
+    kept = magnitude << -drop;
+  } else {
+    kept = drop > 31 ? 0 : magnitude >> drop;
+    const uint64_t twice = uint64_t{magnitude} << 1, half_unit = drop > 33 ? 0 : uint64_t{1} << drop;
+    const uint64_t rest = drop > 33 ? 1 : twice & (2 * half_unit - 1);  // twice what is dropped, against one unit
+    if (half && drop <= 33 && (rest > half_unit || (rest == half_unit && (kept & 1)))) ++kept;
+  }
+  const uint32_t implicit = 1u << bits;
+  const int field = quantum + bits + d.bias;
+  if (kept >= implicit && field >= d.top_exponent_field()) return sign | static_cast<uint32_t>(d.encode_infinity(false));
+  const uint32_t code = kept < implicit ? kept : (static_cast<uint32_t>(field) << bits) + (kept - implicit);  // a carry walks into the exponent
+  return sign | code << (d.fraction_bits - bits);
+}
+
+/// One block of n = S.block products from `first` on and c.
+template <NarrowShape S>
+MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first, uint32_t c) {
+  constexpr int product_bits = S.a.fraction_bits + S.b.fraction_bits;
+  const FormatFields d = result_fields(half);
+  const uint32_t c_code = magnitude_code(d, c);
+  const Parts addend = parts(d, c_code);
+  bool any_special = special(d, c_code);
+  uint32_t significand[S.block];
+  int exponent[S.block], greatest = addend.significand ? addend.exponent : m.zero_exponent;
+  MMAFUZZ_UNROLL
+  for (int i = 0; i < S.block; ++i) {
+    const uint32_t x = magnitude_code(S.a, a[first + i]), y = magnitude_code(S.b, b[first + i]);
+    const Parts p = parts(S.a, x), q = parts(S.b, y);
+    any_special |= special(S.a, x) || special(S.b, y);
+    significand[i] = p.significand * q.significand;
+    exponent[i] = significand[i] ? p.exponent + q.exponent : m.zero_exponent;
+    greatest = larger(greatest, exponent[i]);
+  }
+  if (any_special) {
+    bool is_nan = nan(d, c_code), plus = false, minus = false;
+    if (special(d, c_code)) (negative(d, c) ? minus : plus) = true;
+    MMAFUZZ_UNROLL
+    for (int i = 0; i < S.block; ++i) {
+      const uint32_t x = magnitude_code(S.a, a[first + i]), y = magnitude_code(S.b, b[first + i]);
+      const bool x_special = special(S.a, x), y_special = special(S.b, y);
+      is_nan |= nan(S.a, x) || nan(S.b, y) || (x_special && y == 0) || (y_special && x == 0);
+      const bool sign = negative(S.a, a[first + i]) != negative(S.b, b[first + i]);
+      plus |= (x_special || y_special) && !sign;
+      minus |= (x_special || y_special) && sign;
+    }
+    if (is_nan || (plus && minus)) return static_cast<uint32_t>(m.nan);
+    return static_cast<uint32_t>(d.encode_infinity(minus));
+  }
+  uint32_t positive_sum = 0, negative_sum = 0;
+  MMAFUZZ_UNROLL
+  for (int i = 0; i < S.block; ++i) {
+    const uint32_t kept = (significand[i] << (m.fraction_bits - product_bits)) >> smaller(greatest - exponent[i], 31);
+    const bool minus = negative(S.a, a[first + i]) != negative(S.b, b[first + i]);
+    (minus ? negative_sum : positive_sum) += kept;
+  }
+  const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
+  const uint32_t kept = (addend.significand << up) >> smaller(greatest - addend.exponent + down, 31);
+  if (addend.significand) (negative(d, c) ? negative_sum : positive_sum) += kept;
+  return round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits);
+}
+
+/// An FP8 encoding as fp16, which holds every FP8 number, infinity and NaN.
+MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
+  if (f.specials != Specials::fn) return x << 8;  // e5m2
+  const uint32_t sign = (x & 0x80) << 8, code = x & 0x7f;
+  if (code == 0x7f) return sign | 0x7e00;
+  if (code >= 8) return sign | ((code << 7) + (8u << 10));
+  if (code == 0) return sign;
+  const int top = fast_bit_length(code) - 1;  // code * 2^-9
+  return sign | static_cast<uint32_t>(top - 9 + 15) << 10 | ((code << (10 - top)) & 0x3ff);
+}
+
+}  // namespace narrow
+
+/// Whether the narrow sum gives what the row gives.
+MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m) {
+  const bool half = m.d.width == 16;
+  const int product_bits = s.kernel == Kernel::emulated_fp8 ? 20 : s.a.fraction_bits + s.b.fraction_bits;
+  return m.kernel == s.kernel && m.k == s.k && m.block == s.block && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
+         m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) && m.scale_block == 0 && m.zero_rule == ZeroRule::constant &&
+         m.product == ProductRule::unnormalized && m.c_exponent == CExponent::d_format && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
+         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&
+         m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept &&
+         m.fraction_bits >= product_bits && m.fraction_bits < 30 && (uint64_t(4 * m.block + 2) << m.fraction_bits) >> 32 == 0;
+}
+
+/// One instruction's result. a and b: S.k encodings each.
+template <NarrowShape S>
+MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c) {
+  const bool half = m.d.width == 16;
+  if constexpr (S.kernel == Kernel::emulated_fp8) {
+    constexpr NarrowShape products = {Kernel::fused_sum, S.k / 2, S.k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
+    uint32_t sum = 0;
+    MMAFUZZ_UNROLL
+    for (int part = 0; part < 2; ++part) {
+      uint32_t x[S.k / 2], y[S.k / 2];
+      MMAFUZZ_UNROLL
+      for (int i = 0; i < S.k / 2; ++i) {
+        const int from = i / 2 * 4 + part * 2 + i % 2;  // k mod 4 in {0,1}, then {2,3}
+        x[i] = narrow::fp8_to_fp16(S.a, a[from]);
+        y[i] = narrow::fp8_to_fp16(S.b, b[from]);
+      }
+      sum = narrow::sum_block<products>(m, half, x, y, 0, sum);
+    }
+    const FormatFields d = narrow::result_fields(half);
+    const uint64_t joined = ieee_add(d, decode(d, c), decode(d, sum), {}).encoding;
+    return static_cast<uint32_t>(narrow::nan(d, narrow::magnitude_code(d, static_cast<uint32_t>(joined))) ? m.nan : joined);
+  } else {
+    uint32_t accumulator = c;
+    MMAFUZZ_UNROLL
+    for (int first = 0; first < S.k; first += S.block) accumulator = narrow::sum_block<S>(m, half, a, b, first, accumulator);
+    return accumulator;
+  }
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,72 @@
+// mmafuzz record: the cases of files with a unit's results and where these come from.
+#include <ctime>
+
+#include "cli/run_files.h"
+#include "gpu_bridge/device_child.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+std::string today() {
+  char text[16];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts;
+  gmtime_r(&now, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+  return text;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, int& status) {
+  struct Options {
+    std::string unit, output = "-", seed;
+    std::vector<std::string> files;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("record", "Write the cases of files with a unit's results, device, driver and date");
+  sub->add_option("--unit", options->unit, "unit to record, as cuda:mma.m16n8k16.f32.f16.f16.f32")->required();
+  sub->add_option("-o,--output", options->output, "file to write, .gz compresses (default: standard output)");
+  sub->add_option("--seed", options->seed, "seed that the cases were drawn with, for the record")->check(unsigned_number());
+  sub->add_option("files", options->files, "case files, - for standard input")->required();
+  sub->footer("Cases of ops that the unit does not take are left out; it is an error if none is left.\n"
+              "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
+  sub->callback([options, &status] {
+    CaseWriter writer(options->output);
+    writer.comment("recorded " + today() + " by mmafuzz " + tool_version + (options->seed.empty() ? "" : ", seed " + options->seed));
+    if (options->unit.starts_with("cuda:")) {
+      const Result<DeviceInfo> device = make_device_child()->info();
+      if (!device) throw BadInput("unit " + options->unit + " declines: " + device.refusal().reason);
+      writer.comment("device " + to_text(*device));
+    }
+    writer.unit(options->unit);
+    uint64_t recorded = 0;
+    std::string refusal;
+    Outcomes outcomes;
+    for (const std::string& file : options->files) {
+      CaseReader reader(file);
+      CaseBlock block;
+      while (reader.next(block, 4096)) {
+        const Result<std::unique_ptr<Unit>> unit = registry().bind(options->unit, block.batch.op());
+        if (!unit) {
+          if (unit.refusal().kind != Refusal::Kind::declined) throw BadInput(unit.refusal().reason);
+          refusal = unit.refusal().reason;
+          continue;
+        }
+        (*unit)->run(block.batch, outcomes);
+        writer.op(block.batch.op());
+        for (size_t i = 0; i < block.batch.size(); ++i) {
+          if (!outcomes.has_answer(i)) continue;
+          writer.one_case(block.batch, i, &outcomes);
+          ++recorded;
+        }
+      }
+      if (reader.error()) throw BadInput(reader.error()->to_string());
+    }
+    if (recorded == 0) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
+    writer.finish();
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

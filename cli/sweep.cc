@@ -1,0 +1,171 @@
+// mmafuzz sweep: a device unit against its model on as many dots as the device can take, or a model's mutant against the model with
+// the same generator on the host.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "arithmetic/evaluate_dot.h"
+#include "cli/command.h"
+#include "core/case_text.h"
+#include "gpu_bridge/device_units.h"
+#include "gpu_bridge/device_child.h"
+#include "gpu_bridge/sweep_run.h"
+#include "oracles/units/model_rows.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string unit, reference, output;
+  uint64_t seed = 1, cases = 0;
+  double time = 0;
+  bool json = false;
+};
+
+/// What a sweep compares, and how.
+struct Subject {
+  Op op;
+  std::unique_ptr<Unit> unit, reference;
+  SweepRequest request;
+  SweepRun::Engine engine;
+  uint64_t first_epoch = 64, greatest_epoch = 4096;  ///< tiles; fixed, so that findings depend on seed and cases alone
+};
+
+Subject device_subject(const Options& options, const std::string& plain) {
+  Subject s;
+  const int index = find_instruction(std::string_view(plain).substr(5));
+  if (index < 0) throw BadInput("no device unit " + plain + "; 'mmafuzz list --units cuda:*' has them");
+  const Instruction& i = instructions()[static_cast<size_t>(index)];
+  s.op = i.op;
+  s.unit = bind_or_fail(options.unit, s.op);
+  // The unit with modifiers claims no model of its own; the sweep applies them to the model's operands.
+  const auto child = make_device_child();
+  const Result<DeviceInfo> device = child->info();
+  if (!device) throw BadInput("unit " + options.unit + " declines: " + device.refusal().reason);
+  std::string reference = options.reference.empty() ? claimed_model(i, arch_of_capability(device->major, device->minor)) : options.reference;
+  if (reference.empty() && !s.op.d.fields().integer) throw BadInput(options.unit + " claims no model here; name one with --reference");
+  if (!reference.empty()) s.reference = bind_or_fail(reference, s.op);
+  const size_t question = options.unit.find('?');
+  s.request.instruction = index;
+  s.request.shape = i.shape;
+  s.request.modifiers = parse_device_parameters(question == std::string::npos ? "" : options.unit.substr(question + 1), i.shape.family)->wgmma;
+  s.engine = [child](const SweepRequest& request, const std::vector<SweepParent>& parents) { return child->sweep(request, parents); };
+  s.first_epoch = 4096;
+  s.greatest_epoch = 1 << 20;
+  return s;
+}
+
+Subject host_subject(const Options& options, const std::string& plain) {
+  const ModelRow* row = plain.starts_with("model:") ? find_model_row(std::string_view(plain).substr(6)) : nullptr;
+  if (!row) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
+  Subject s;
+  s.op = row->op;
+  s.unit = bind_or_fail(options.unit, s.op);
+  s.reference = bind_or_fail(options.reference.empty() ? plain : options.reference, s.op);
+  s.request.shape = host_sweep_shape(s.op);
+  const DotModel instead = *s.unit->model();
+  s.engine = [instead](const SweepRequest& request, const std::vector<SweepParent>& parents) {
+    return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
+  };
+  return s;
+}
+
+Subject subject_of(const Options& options) {
+  const std::string plain = options.unit.substr(0, options.unit.find('?'));
+  Subject s = plain.starts_with("cuda:") ? device_subject(options, plain) : host_subject(options, plain);
+  if (s.reference && !s.reference->model()) throw BadInput("reference " + s.reference->name() + " has no row of parameters");
+  if (s.reference) {
+    s.request.model = *s.reference->model();
+  } else {  // integers need formats and k only
+    s.request.model.a = s.op.a.fields();
+    s.request.model.b = s.op.b.fields();
+    s.request.model.c = s.op.c.fields();
+    s.request.model.d = s.op.d.fields();
+    s.request.model.k = s.op.k;
+  }
+  s.request.seed = options.seed;
+  return s;
+}
+
+int run(const Options& options) {
+  if ((options.cases > 0) == (options.time > 0)) throw BadInput("give --cases or --time");
+  Subject subject = subject_of(options);
+  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, subject.first_epoch, subject.greatest_epoch);
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const uint64_t cells = static_cast<uint64_t>(subject.request.shape.cells());
+  const uint64_t tiles = options.cases ? (options.cases + cells - 1) / cells : UINT64_MAX;
+  size_t shown = 0;
+  std::string lost;
+  while (sweep.dots() / cells < tiles && (options.cases || elapsed() < options.time)) {
+    try {
+      sweep.epoch(tiles - sweep.dots() / cells);
+    } catch (const DeviceLost& e) {
+      lost = e.what();
+      break;
+    }
+    for (; shown < sweep.divergences().size() && shown < 20 && !options.json; ++shown) {
+      const SweepDivergence& d = sweep.divergences()[shown];
+      Batch one(subject.op);
+      one.resize(1);
+      sweep.put(d.dot, one, 0);
+      fmt::print("divergence: {}\n    {}\n    {} against {}\n", to_text(subject.op), case_line(one, 0), to_hex(subject.op.d, d.got), to_hex(subject.op.d, d.expected));
+    }
+  }
+  if (!options.output.empty()) {
+    CaseWriter writer(options.output);
+    writer.comment("mmafuzz sweep --unit " + options.unit + " --seed " + std::to_string(options.seed));
+    writer.unit(subject.unit->name());
+    writer.op(subject.op);
+    Batch one(subject.op);
+    one.resize(1);
+    Outcomes result;
+    result.results = Column(subject.op.d, 1);
+    result.results.resize(1);
+    for (const SweepDivergence& d : sweep.divergences()) {
+      sweep.put(d.dot, one, 0);
+      result.results.set(0, 0, d.got);
+      writer.one_case(one, 0, &result);
+    }
+    writer.finish();
+  }
+  const double rate = sweep.seconds() > 0 ? double(sweep.dots()) / sweep.seconds() : 0;
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"unit", subject.unit->name()}, {"reference", subject.reference ? subject.reference->name() : "integer sum"}, {"seed", options.seed},
+                                      {"dots", sweep.dots()}, {"operand_vectors", sweep.vectors()}, {"divergent", sweep.divergent_dots()}, {"unstable", sweep.unstable_dots()},
+                                      {"bins", sweep.bins()}, {"seconds", sweep.seconds()}, {"dots_per_second", rate}, {"lost", lost}}.dump(2));
+  } else {
+    fmt::print("{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n", sweep.dots(), sweep.vectors(),
+               sweep.divergent_dots(), sweep.unstable_dots(), sweep.bins(), options.seed, rate);
+  }
+  if (!lost.empty()) throw BadInput("device lost during the sweep at dot " + std::to_string(sweep.dots()) + ": " + lost);
+  return sweep.divergent_dots() ? exit_divergence : exit_ok;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("sweep", "Compare a device unit with its model at the speed of the device");
+  sub->add_option("--unit", options->unit, "a cuda: unit, or a model: unit with overrides in its place")->required();
+  sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
+  sub->add_option("--seed", options->seed, "seed of the generator")->check(unsigned_number());
+  sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--time", options->time, "seconds, instead of --cases")->check(CLI::PositiveNumber);
+  sub->add_option("-o,--output", options->output, "file for the divergent cases");
+  sub->add_flag("--json", options->json, "print one JSON object");
+  sub->footer("Same seed and --cases N: the same findings.\n"
+              "Example: mmafuzz sweep --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24 --seed 1 --cases 100000");
+  sub->callback([options, &status] { status = run(*options); });
+}
+
+void add_device_child(CLI::App& app, int& status) {
+  CLI::App* sub = app.add_subcommand("device-child", "one device, on behalf of device units; speaks on standard input")->group("");
+  sub->callback([&status] { status = device::serve(0, open_device()); });
+}
+
+}  // namespace mmafuzz::cli

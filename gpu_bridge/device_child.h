@@ -1,0 +1,62 @@
+// The parent's end of a device child: starts it, talks to it, and ends it when it crashes, hangs, reports a failed device or talks
+// nonsense. A failed child is replaced at the next call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "gpu_bridge/device_protocol.h"
+#include "gpu_bridge/tile_placement.h"
+
+namespace mmafuzz {
+
+/// The device was lost during a call; what() says how.
+struct DeviceLost : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// May be used from many threads; calls are taken one at a time.
+class DeviceChild {
+ public:
+  /// `command` starts the child, which speaks on its standard input. A call that takes longer than `patience` ends it.
+  DeviceChild(std::vector<std::string> command, std::chrono::milliseconds patience) : command_(std::move(command)), patience_(patience) {}
+  /// A child that is never started: there is no device, for this reason.
+  explicit DeviceChild(const Refusal& why) : info_(Result<DeviceInfo>(why)) {}
+  ~DeviceChild();
+  DeviceChild(const DeviceChild&) = delete;
+  DeviceChild& operator=(const DeviceChild&) = delete;
+
+  /// The device, or why there is none. Asked once; a lost device while asking is a refusal.
+  Result<DeviceInfo> info();
+  /// Runs tiles and writes their d. Throws DeviceLost.
+  void run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers);
+  /// A CUDA-core instruction on `cases` cases; throws DeviceLost.
+  std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
+  /// Throws DeviceLost.
+  void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags);
+  /// Throws DeviceLost.
+  SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
+
+ private:
+  std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined);
+  /// The answer of a device that must be there, `bytes` long.
+  std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
+  void start();
+  std::string end();  ///< kills and reaps; how it ended
+
+  std::vector<std::string> command_;
+  std::chrono::milliseconds patience_{0};
+  std::mutex mutex_;
+  std::optional<Result<DeviceInfo>> info_;
+  pid_t pid_ = -1;
+  int socket_ = -1;
+};
+
+/// The child of this machine's GPU: the `mmafuzz` command's hidden subcommand device-child, found as this executable, beside it or above
+/// it; MMAFUZZ_DEVICE_CHILD names another program. MMAFUZZ_DEVICE_PATIENCE: seconds that a call may take (60).
+std::shared_ptr<DeviceChild> make_device_child();
+
+}  // namespace mmafuzz

@@ -1,0 +1,29 @@
+// mma.sync with block scales: MXFP8, MXFP6, MXFP4 (kind::mxf8f6f4) and MXFP4, NVFP4 at k = 64 (kind::mxf4nvf4).
+#include "gpu_bridge/kernels/mma_kernel.cuh"
+
+namespace mmafuzz {
+namespace {
+
+#define ROW(m, n, k, D, A, B, C, archs)                                                                     \
+  MMAFUZZ_INSTRUCTION(Mx_##A##_##B, mma_shape(m, n, k, #D, #A, #B, #C, 1), archs,                            \
+                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m" #m "n" #n "k" #k ".row.col." #D "." #A "." #B "." #C ".ue8m0"))
+MMAFUZZ_MXF8F6F4(ROW)
+#undef ROW
+
+#define SCALED(type, block, size, archs)                                                                    \
+  MMAFUZZ_INSTRUCTION(Mx4_##type##_##block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), archs, \
+                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::" #size ".m16n8k64.row.col.f32.e2m1.e2m1.f32." #type))
+MMAFUZZ_MXF4NVF4(SCALED)
+#undef SCALED
+
+#define ROW(m, n, k, D, A, B, C, archs) launch_mma_tiles<Mx_##A##_##B>,
+#define SCALED(type, block, size, archs) launch_mma_tiles<Mx4_##type##_##block>,
+constexpr LaunchTiles launches[] = {MMAFUZZ_MXF8F6F4(ROW) MMAFUZZ_MXF4NVF4(SCALED)};
+#undef ROW
+#undef SCALED
+
+}  // namespace
+
+LaunchTable block_scaled_launches() { return {launches, sizeof launches / sizeof *launches}; }
+
+}  // namespace mmafuzz

@@ -1,0 +1,131 @@
+// CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit words.
+#include "gpu_bridge/core_instructions.def.h"
+#include "gpu_bridge/kernels/core_kernels.h"
+#include "gpu_bridge/kernels/this_arch.cuh"
+
+namespace mmafuzz {
+namespace {
+
+// Each PTX type's register: its constraint letter, how it holds an encoding and gives one back.
+#define LETTER_f64 "d"
+#define LETTER_f32 "f"
+#define LETTER_f16 "h"
+#define LETTER_bf16 "h"
+#define LETTER_tf32 "r"
+struct f64 {
+  double value;
+  __device__ static f64 of(uint64_t x) { return {__longlong_as_double(static_cast<long long>(x))}; }
+  __device__ uint64_t bits() const { return static_cast<uint64_t>(__double_as_longlong(value)); }
+};
+struct f32 {
+  float value;
+  __device__ static f32 of(uint64_t x) { return {__uint_as_float(static_cast<uint32_t>(x))}; }
+  __device__ uint64_t bits() const { return __float_as_uint(value); }
+};
+struct f16 {
+  unsigned short value;
+  __device__ static f16 of(uint64_t x) { return {static_cast<unsigned short>(x)}; }
+  __device__ uint64_t bits() const { return value; }
+};
+using bf16 = f16;
+struct tf32 {  // a destination only
+  uint32_t value;
+  __device__ uint64_t bits() const { return value; }
+};
+
+// The forms: operands are in[0..2], the result goes to `out`.
+#define FORM_unary(D, A, PTX)                                                          \
+  const A x = A::of(in[0]);                                                            \
+  D d;                                                                                 \
+  asm volatile(PTX " %0, %1;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value));        \
+  out = d.bits();
+#define FORM_binary(D, A, PTX)                                                                             \
+  const A x = A::of(in[0]), y = A::of(in[1]);                                                              \
+  D d;                                                                                                     \
+  asm volatile(PTX " %0, %1, %2;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value));   \
+  out = d.bits();
+#define FORM_ternary(D, A, PTX)                                                                                                      \
+  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                                                                      \
+  D d;                                                                                                                               \
+  asm volatile(PTX " %0, %1, %2, %3;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
+  out = d.bits();
+// A product and a sum; without .rn on both, ptxas may contract them.
+#define FORM_two_roundings(D, A, RN)                                                                          \
+  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                                               \
+  D d;                                                                                                        \
+  asm volatile("{.reg .f32 t;\nmul" RN ".f32 t, %1, %2;\nadd" RN ".f32 %0, t, %3;}"                           \
+               : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
+  out = d.bits();
+// Two elements to a register; the case's is the low one, its neighbour is zero.
+#define FORM_packed(D, A, PTX)                                                                           \
+  unsigned short d;                                                                                      \
+  asm volatile(PTX " %0, %2, %1;" : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value)); \
+  out = d & 0xff;
+#define FORM_packed4(D, A, PTX)                                                                          \
+  unsigned short d;                                                                                      \
+  asm volatile("{.reg .b8 t;\n" PTX " t, %2, %1;\nmov.b16 %0, {t, 0};}"                                  \
+               : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value));                  \
+  out = d & 0xf;
+#define FORM_unpacked(D, A, PTX)                                                                         \
+  uint32_t d;                                                                                            \
+  asm volatile(PTX " %0, %1;" : "=r"(d) : "h"(static_cast<unsigned short>(in[0])));                      \
+  out = d & 0xffff;
+#define FORM_unpacked4(D, A, PTX)                                                                        \
+  uint32_t d;                                                                                            \
+  asm volatile("{.reg .b8 t, u;\nmov.b16 {t, u}, %1;\n" PTX " %0, t;}" : "=r"(d) : "h"(static_cast<unsigned short>(in[0]))); \
+  out = d & 0xffff;
+
+template <class I>
+__global__ void run_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
+  for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += uint64_t(gridDim.x) * blockDim.x) {
+    uint64_t in[3] = {};
+    for (int j = 0; j < arity; ++j) in[j] = operands[i * uint64_t(arity) + uint64_t(j)];
+    results[i] = I::run(in);
+  }
+}
+
+constexpr int core_block = 256;
+unsigned core_grid(uint64_t count) {
+  const uint64_t blocks = (count + core_block - 1) / core_block;
+  return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+}
+
+template <class I>
+void launch_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
+  run_core<I><<<core_grid(count), core_block>>>(operands, arity, results, count);
+}
+
+#define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \
+  struct Core_##id {                                                                     \
+    __device__ static uint64_t run(const uint64_t* in) {                                 \
+      uint64_t out = 0;                                                                  \
+      if constexpr ((arch::archs & this_arch) != 0) {                                    \
+        FORM_##form(d, a, ptx)                                                           \
+      }                                                                                  \
+      return out;                                                                        \
+    }                                                                                    \
+  };
+MMAFUZZ_CORE(ROW)
+#undef ROW
+
+#define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) launch_core<Core_##id>,
+constexpr LaunchCore launches[] = {MMAFUZZ_CORE(ROW)};
+#undef ROW
+
+__global__ void convert_elements(const __grid_constant__ BulkRequest r, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) {
+  for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += uint64_t(gridDim.x) * blockDim.x) {
+    const BulkResult result = convert_one(r, sources[i]);
+    results[i] = result.encoding;
+    flags[i] = result.flags;
+  }
+}
+
+}  // namespace
+
+CoreTable core_launches() { return {launches, sizeof launches / sizeof *launches}; }
+
+void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) {
+  convert_elements<<<core_grid(count), core_block>>>(request, sources, results, flags, count);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,19 @@
+// What core.cu offers to the device child: one launcher for each row of core_instructions.def.h, in order. Pointers are the device's.
+#pragma once
+
+#include "gpu_bridge/bulk_request.h"
+
+namespace mmafuzz {
+
+/// operands: `arity` encodings per case, case by case.
+using LaunchCore = void (*)(const uint64_t* operands, int arity, uint64_t* results, uint64_t count);
+
+struct CoreTable {
+  const LaunchCore* first;
+  int count;
+};
+CoreTable core_launches();
+
+void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count);
+
+}  // namespace mmafuzz

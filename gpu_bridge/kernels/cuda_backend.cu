@@ -1,0 +1,202 @@
+// The device behind a device child: the CUDA runtime, the launch tables, memory. Any failure is thrown, after which the child ends:
+// a CUDA context does not survive a failed launch.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "gpu_bridge/host_sweep.h"
+#include "gpu_bridge/instructions.h"
+#include "gpu_bridge/device_backend.h"
+#include "gpu_bridge/kernels/core_kernels.h"
+#include "gpu_bridge/kernels/sweep_kernels.h"
+
+namespace mmafuzz {
+namespace {
+
+void check(cudaError_t code, const char* what) {
+  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
+}
+
+/// Memory of the device that grows and is kept.
+class DeviceBytes {
+ public:
+  ~DeviceBytes() { cudaFree(data_); }
+  uint8_t* reserve(size_t bytes) {
+    if (bytes > size_) {
+      check(cudaFree(data_), "cudaFree");
+      data_ = nullptr;
+      size_ = 0;
+      check(cudaMalloc(&data_, bytes), "cudaMalloc");
+      size_ = bytes;
+    }
+    return static_cast<uint8_t*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+LaunchTiles launch_of(int instruction) {
+  for (const LaunchTable& table : {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()}) {
+    if (instruction < table.count) return table.first[instruction];
+    instruction -= table.count;
+  }
+  throw std::runtime_error("no such instruction");
+}
+
+ModelKernels kernels_of(const DotModel& model) {
+  if (model.d.integer) return integer_kernels();
+  switch (model.kernel) {
+    case Kernel::fused_sum: return fused_sum_kernels();
+    case Kernel::grouped_sum: return grouped_sum_kernels();
+    case Kernel::emulated_fp8: return emulated_fp8_kernels();
+    case Kernel::fma_chain: return fma_chain_kernels();
+    default: throw std::runtime_error("the model has a kernel that is not built for devices");
+  }
+}
+
+class CudaBackend final : public DeviceBackend {
+ public:
+  explicit CudaBackend(const DeviceInfo& info) : info_(info) {}
+
+  DeviceInfo info() override { return info_; }
+
+  void run(int instruction, const Tiles& from, uint64_t count, const WgmmaModifiers& modifiers) override {
+    const TileShape& s = instructions()[static_cast<size_t>(instruction)].shape;
+    const TileBytes bytes = tile_bytes(s, from.steps);
+    Tiles tiles = reserve(s, from.steps, count);
+    const auto upload = [&](const uint8_t* to, const uint8_t* source, uint64_t size) {
+      if (size) check(cudaMemcpy(const_cast<uint8_t*>(to), source, size, cudaMemcpyHostToDevice), "copy to the device");
+    };
+    upload(tiles.a, from.a, bytes.a * count);
+    upload(tiles.b, from.b, bytes.b * count);
+    upload(tiles.c, from.c, bytes.c * count);
+    upload(tiles.scale_a, from.scale_a, bytes.scale_a * count);
+    upload(tiles.scale_b, from.scale_b, bytes.scale_b * count);
+    check(cudaMemset(tiles.d, 0xee, bytes.d * count), "cudaMemset");  // an unwritten result is not a plausible one
+    launch_of(instruction)(tiles, count, modifiers);
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    check(cudaMemcpy(from.d, tiles.d, bytes.d * count, cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
+    const CoreTable table = core_launches();
+    if (instruction < 0 || instruction >= table.count) throw std::runtime_error("no such instruction");
+    auto* in = reinterpret_cast<uint64_t*>(a_.reserve(count * uint64_t(arity) * sizeof(uint64_t)));
+    auto* out = reinterpret_cast<uint64_t*>(d_.reserve(count * sizeof(uint64_t)));
+    check(cudaMemcpy(in, operands, count * uint64_t(arity) * sizeof(uint64_t), cudaMemcpyHostToDevice), "copy to the device");
+    table.first[instruction](in, arity, out, count);
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    check(cudaMemcpy(results, out, count * sizeof(uint64_t), cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) override {
+    auto* in = reinterpret_cast<uint32_t*>(a_.reserve(count * sizeof(uint32_t)));
+    auto* out = reinterpret_cast<uint32_t*>(d_.reserve(count * sizeof(uint32_t)));
+    uint8_t* raised = c_.reserve(count);
+    check(cudaMemcpy(in, sources, count * sizeof(uint32_t), cudaMemcpyHostToDevice), "copy to the device");
+    launch_bulk(request, in, out, raised, count);
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    check(cudaMemcpy(results, out, count * sizeof(uint32_t), cudaMemcpyDeviceToHost), "copy from the device");
+    check(cudaMemcpy(flags, raised, count, cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
+    const TileShape& s = whole.shape;
+    SweepAnswer answer;
+    ModelKernels kernels = kernels_of(whole.model);
+    if (const LaunchComparison faster = narrow_comparison(whole.model, arch_of_capability(info_.major, info_.minor))) kernels.compare = faster;
+    auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(sizeof answer.first_of_bin));
+    auto* device_parents = reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
+    check(cudaMemset(first_of_bin, 0xff, sizeof answer.first_of_bin), "cudaMemset");
+    if (!parents.empty()) check(cudaMemcpy(device_parents, parents.data(), parents.size() * sizeof(SweepParent), cudaMemcpyHostToDevice), "copy to the device");
+    cudaEvent_t start, stop;
+    check(cudaEventCreate(&start), "cudaEventCreate");
+    check(cudaEventCreate(&stop), "cudaEventCreate");
+    check(cudaEventRecord(start), "cudaEventRecord");
+    // Chunks whose tiles stay in the cache of the device between generation, instruction and comparison.
+    const uint64_t chunk = std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d));
+    const Tiles tiles = reserve(s, 1, chunk);
+    auto* cells = reinterpret_cast<uint32_t*>(found_.reserve(2 * whole.tiles * sizeof(uint32_t)));
+    uint32_t* first_cell = cells + whole.tiles;
+    check(cudaMemset(cells, 0, whole.tiles * sizeof(uint32_t)), "cudaMemset");
+    check(cudaMemset(first_cell, 0xff, whole.tiles * sizeof(uint32_t)), "cudaMemset");
+    for (uint64_t done = 0; done < whole.tiles; done += chunk) {
+      SweepSource source{whole, device_parents};
+      source.request.first_tile = whole.first_tile + done;
+      source.request.tiles = std::min(chunk, whole.tiles - done);
+      launch_generation(source, tiles);
+      launch_of(whole.instruction)(tiles, source.request.tiles, whole.modifiers);
+      kernels.compare(source, tiles, cells + done, first_cell + done);
+      if (kernels.trace) kernels.trace(source, tiles, first_of_bin);
+      check(cudaGetLastError(), "launch");
+    }
+    check(cudaEventRecord(stop), "cudaEventRecord");
+    check(cudaDeviceSynchronize(), "kernel");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+    answer.seconds = milliseconds / 1e3;
+    answer.dots = whole.tiles * static_cast<uint64_t>(s.cells());
+    check(cudaMemcpy(answer.first_of_bin, first_of_bin, sizeof answer.first_of_bin, cudaMemcpyDeviceToHost), "copy from the device");
+    std::vector<uint32_t> found(2 * whole.tiles);
+    check(cudaMemcpy(found.data(), cells, found.size() * sizeof(uint32_t), cudaMemcpyDeviceToHost), "copy from the device");
+    for (uint64_t i = 0; i < whole.tiles; ++i)
+      if (found[i]) note_divergent_tile(answer, {whole.first_tile + i, found[i], found[whole.tiles + i]});
+    return answer;
+  }
+
+ private:
+  Tiles reserve(const TileShape& s, int steps, uint64_t count) {
+    const TileBytes bytes = tile_bytes(s, steps);
+    Tiles t;
+    t.steps = steps;
+    t.a = a_.reserve(bytes.a * count);
+    t.b = b_.reserve(bytes.b * count);
+    t.c = c_.reserve(bytes.c * count);
+    t.d = d_.reserve(bytes.d * count);
+    t.scale_a = scale_a_.reserve(bytes.scale_a * count);
+    t.scale_b = scale_b_.reserve(bytes.scale_b * count);
+    return t;
+  }
+
+  DeviceInfo info_;
+  DeviceBytes a_, b_, c_, d_, scale_a_, scale_b_, found_, bins_, parents_;
+};
+
+}  // namespace
+
+const char* cuda_missing() { return nullptr; }
+
+Result<std::unique_ptr<DeviceBackend>> open_device() {
+  int count = 0;  // left unwritten where the driver is missing or too old
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    return declined(driver == 0 ? "no CUDA driver on this machine" : "the CUDA driver (" + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10) + ") is too old for this build");
+  }
+  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) return declined("no CUDA device on this machine");
+  if (code != cudaSuccess) return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(code));
+  cudaDeviceProp properties;
+  if (const cudaError_t e = cudaGetDeviceProperties(&properties, 0); e != cudaSuccess) return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(e));
+  DeviceInfo info;
+  std::strncpy(info.name, properties.name, sizeof info.name - 1);
+  info.major = properties.major;
+  info.minor = properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  cudaDriverGetVersion(&info.driver);
+  cudaRuntimeGetVersion(&info.runtime);
+  if (arch_of_capability(info.major, info.minor) == 0)
+    return declined(std::string(info.name) + " has compute capability " + std::to_string(info.major) + "." + std::to_string(info.minor) + "; kernels are built for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0");
+  return std::unique_ptr<DeviceBackend>(std::make_unique<CudaBackend>(info));
+}
+
+}  // namespace mmafuzz

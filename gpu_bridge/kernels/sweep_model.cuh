@@ -1,0 +1,87 @@
+// Comparison and tracing kernels, templates over what gives the claimed result; a thread takes a dot.
+#pragma once
+
+#include "gpu_bridge/kernels/sweep_kernels.h"
+
+namespace mmafuzz {
+
+inline constexpr int sweep_block = 128;
+inline unsigned sweep_grid(uint64_t threads) {
+  const uint64_t blocks = (threads + sweep_block - 1) / sweep_block;
+  return static_cast<unsigned>(blocks < 1u << 20 ? blocks : 1u << 20);
+}
+__device__ inline uint64_t thread_number() { return uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDim.x; }
+
+/// Claim::result(request, tiles, tile, cell) is what the model gives.
+template <class Claim>
+__global__ void __launch_bounds__(sweep_block) compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* first_cell) {
+  const int bytes = s.request.shape.d_bits / 8;
+  for (uint64_t i = thread_number(); i < s.request.tiles << cell_bits; i += thread_count()) {
+    const uint64_t in_epoch = i >> cell_bits;
+    const int cell = static_cast<int>(i & low_mask(cell_bits));
+    const uint64_t claimed = Claim::result(s.request, all, s.request.first_tile + in_epoch, cell);
+    if (read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell) == claimed) continue;
+    atomicAdd(&found[in_epoch], 1u);
+    atomicMin(&first_cell[in_epoch], static_cast<uint32_t>(cell));
+  }
+}
+
+template <class Claim>
+void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* first_cell) {
+  const int cell_bits = fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
+  compare_dots<Claim><<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, first_cell);
+}
+
+struct FirstOfBin {
+  unsigned long long* first;
+  unsigned long long number;
+  __device__ void hit(int bin) {
+    if (first[bin] > number) atomicMin(&first[bin], number);
+  }
+  __device__ void impossible(const char*) {}
+};
+
+/// The kernel of a model as a constant: the others are not compiled.
+template <Kernel kernel>
+MMAFUZZ_HD DotModel of_kernel(DotModel m) {
+  m.kernel = kernel;
+  return m;
+}
+
+template <Kernel kernel>
+struct ClaimOf {
+  __device__ static uint64_t result(const SweepRequest& r, const Tiles& all, uint64_t tile, int cell) {
+    const sweep::Cell operands(r, all, tile, cell);
+    const DotModel m = of_kernel<kernel>(r.model);
+    return evaluate_dot(m, operands.in);
+  }
+};
+
+template <Kernel kernel>
+__global__ void __launch_bounds__(sweep_block) trace_dots(const __grid_constant__ SweepSource s, Tiles all, int cells, uint64_t* first_of_bin) {
+  const uint64_t every = s.request.trace_every, first = (s.request.first_tile + every - 1) / every * every;
+  const uint64_t end = s.request.first_tile + s.request.tiles, traced = first < end ? (end - first + every - 1) / every : 0;
+  const DotModel m = of_kernel<kernel>(s.request.model);
+  for (uint64_t i = thread_number(); i < traced * uint64_t(cells); i += thread_count()) {
+    const uint64_t tile = first + i / uint64_t(cells) * every;
+    const int cell = static_cast<int>(i % uint64_t(cells));
+    const sweep::Cell operands(s.request, all, tile, cell);
+    FirstOfBin sink{reinterpret_cast<unsigned long long*>(first_of_bin), tile * uint64_t(cells) + uint64_t(cell)};
+    sweep::trace_cell(m, operands.in, sink);
+  }
+}
+
+template <Kernel kernel>
+void launch_tracing(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin) {
+  const int per_tile = source.request.shape.cells();
+  const uint64_t dots = (source.request.tiles / source.request.trace_every + 1) * uint64_t(per_tile);
+  trace_dots<kernel><<<sweep_grid(dots), sweep_block>>>(source, tiles, per_tile, first_of_bin);
+}
+
+template <Kernel kernel>
+ModelKernels kernels_of() {
+  return {launch_comparison<ClaimOf<kernel>>, launch_tracing<kernel>};
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,71 @@
+// The WMMA interface of CUDA C++, a warp per tile; where its fragments keep which element is its own business.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+#include "gpu_bridge/kernels/mma_kernel.cuh"
+
+namespace mmafuzz {
+namespace {
+
+namespace wmma = nvcuda::wmma;
+
+// Type in memory and in a fragment of each PTX type.
+struct f16 { using Memory = half; using Fragment = half; };
+struct f32 { using Memory = float; using Fragment = float; };
+struct f64 { using Memory = double; using Fragment = double; };
+struct bf16 { using Memory = __nv_bfloat16; using Fragment = __nv_bfloat16; };
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+struct tf32 { using Memory = float; using Fragment = wmma::precision::tf32; };
+#else
+struct tf32 { using Memory = float; using Fragment = float; };  // never instantiated
+#endif
+
+template <class I>
+__global__ void run_wmma_tiles(Tiles all, uint64_t count) {
+  if constexpr ((I::archs & this_arch) != 0) {
+    constexpr TileShape S = I::shape;
+    using Memory = typename I::Operand::Memory;
+    using Fragment = typename I::Operand::Fragment;
+    using Sum = typename I::Sum::Memory;
+    const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / 32;
+    for (uint64_t tile = (uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32; tile < count; tile += warps) {
+      const Tiles t = tiles_from(S, all, tile);
+      wmma::fragment<wmma::matrix_a, S.m, S.n, S.k, Fragment, wmma::row_major> a;
+      wmma::fragment<wmma::matrix_b, S.m, S.n, S.k, Fragment, wmma::col_major> b;
+      wmma::fragment<wmma::accumulator, S.m, S.n, S.k, Sum> c;
+      wmma::load_matrix_sync(c, reinterpret_cast<const Sum*>(t.c), S.n, wmma::mem_row_major);
+      for (int step = 0; step < t.steps; ++step) {
+        wmma::load_matrix_sync(a, reinterpret_cast<const Memory*>(t.a) + step * S.m * S.k, S.k);
+        wmma::load_matrix_sync(b, reinterpret_cast<const Memory*>(t.b) + step * S.n * S.k, S.k);
+        wmma::mma_sync(c, a, b, c);
+      }
+      wmma::store_matrix_sync(reinterpret_cast<Sum*>(t.d), c, S.n, wmma::mem_row_major);
+    }
+  }
+}
+
+template <class I>
+void launch_wmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&) {
+  run_wmma_tiles<I><<<mma_grid(count), mma_block>>>(tiles, count);
+}
+
+#define ROW(m, n, k, D, A, B, C, architectures)                                                            \
+  struct Wmma_##k##_##D##_##A {                                                                            \
+    static constexpr TileShape shape = of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C));    \
+    static constexpr unsigned archs = arch::architectures;                                                 \
+    using Operand = A;                                                                                     \
+    using Sum = D;                                                                                         \
+  };
+MMAFUZZ_WMMA(ROW)
+#undef ROW
+
+#define ROW(m, n, k, D, A, B, C, archs) launch_wmma_tiles<Wmma_##k##_##D##_##A>,
+constexpr LaunchTiles launches[] = {MMAFUZZ_WMMA(ROW)};
+#undef ROW
+
+}  // namespace
+
+LaunchTable wmma_launches() { return {launches, sizeof launches / sizeof *launches}; }
+
+}  // namespace mmafuzz

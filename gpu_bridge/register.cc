@@ -1,0 +1,14 @@
+#include "gpu_bridge/register.h"
+
+#include "gpu_bridge/device_units.h"
+#include "gpu_bridge/device_child.h"
+
+namespace mmafuzz {
+
+void add_device_units(Registry& registry) {
+  const auto child = make_device_child();
+  registry.add(make_core_family(child));
+  registry.add(make_device_family(child));
+}
+
+}  // namespace mmafuzz

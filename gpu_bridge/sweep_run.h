@@ -1,0 +1,64 @@
+// A sweep from its first epoch to its last: which dots become parents, which divergences are real. Depends on seed and number of
+// dots alone.
+#pragma once
+
+#include <functional>
+
+#include "core/unit.h"
+#include "gpu_bridge/host_sweep.h"
+#include "gpu_bridge/instructions.h"
+
+namespace mmafuzz {
+
+/// A dot on which unit and model differ, seen again one by one.
+struct SweepDivergence {
+  uint64_t number;  ///< of the dot in the sweep
+  SweepParent dot;
+  uint64_t expected, got;
+};
+
+class SweepRun {
+ public:
+  using Engine = std::function<SweepAnswer(const SweepRequest&, const std::vector<SweepParent>&)>;
+
+  /// `first` holds model, shape, instruction, modifiers and seed; `unit` is what engine runs, for one-by-one reproduction.
+  SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch, uint64_t greatest_epoch);
+
+  /// Runs the next epoch, of at most `greatest` tiles.
+  void epoch(uint64_t greatest);
+
+  uint64_t dots() const { return next_tile_ * static_cast<uint64_t>(request_.shape.cells()); }
+  /// Independent operand vectors (rows and columns) drawn so far; dots share them across a tile.
+  uint64_t vectors() const { return next_tile_ * static_cast<uint64_t>(request_.shape.rows() + request_.shape.columns()); }
+  double seconds() const { return seconds_; }
+  size_t bins() const { return seen_bins_; }
+  uint64_t divergent_dots() const { return divergent_dots_; }
+  /// Dots that differed in the sweep but not when run again.
+  uint64_t unstable_dots() const { return unstable_dots_; }
+  /// The first greatest_kept reproduced ones.
+  const std::vector<SweepDivergence>& divergences() const { return divergences_; }
+  static constexpr size_t greatest_kept = 1000;
+  /// A case with the dot's operands.
+  void put(const SweepParent& dot, Batch& batch, size_t index) const;
+
+ private:
+  void learn(const SweepRequest& request, const SweepAnswer& answer);
+  void reproduce(const SweepRequest& request, const DivergentTile& tile);
+
+  SweepRequest request_;
+  Op op_;
+  const Unit& unit_;
+  Engine engine_;
+  uint64_t next_tile_ = 0, epoch_, greatest_epoch_;
+  std::vector<SweepParent> parents_;
+  std::vector<bool> seen_;
+  size_t seen_bins_ = 0;
+  double seconds_ = 0;
+  uint64_t divergent_dots_ = 0, unstable_dots_ = 0;
+  std::vector<SweepDivergence> divergences_;
+};
+
+/// The tile shape in which a sweep on the host puts an op: an instruction's, or 16 x 8 with fields as wide as the formats' containers.
+TileShape host_sweep_shape(const Op& op);
+
+}  // namespace mmafuzz

@@ -1,0 +1,265 @@
+// Device units without a device: everything but the instruction itself. A false child runs the host twins of the kernels behind the real
+// protocol, or fails in each way that a device can.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "arithmetic/corner_encodings.h"
+#include "core/case_text.h"
+#include "gpu_bridge/core_instructions.h"
+#include "gpu_bridge/device_units.h"
+#include "gpu_bridge/device_child.h"
+#include "oracles/families.h"
+#include "oracles/units/model_rows.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+const unsigned all_archs[] = {arch::sm75, arch::sm80, arch::sm86, arch::sm89, arch::sm90, arch::sm100, arch::sm120};
+constexpr const char* capabilities[] = {"75", "80", "86", "89", "90", "100", "120"};
+
+/// A registry whose cuda: units speak to a false child.
+Registry registry_with(const std::string& mode, const std::string& capability = "90", int patience = 20000) {
+  setenv("FALSE_DEVICE", mode.c_str(), 1);
+  setenv("FALSE_DEVICE_ARCH", capability.c_str(), 1);
+  Registry registry = oracle_registry();
+  const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
+  const auto child = std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience));
+  registry.add(make_core_family(child));
+  registry.add(make_device_family(child));
+  return registry;
+}
+
+Batch structured(const Op& op, size_t cases) {
+  Batch batch;
+  StructuredGenerator(op, 5).fill(0, cases, batch);
+  return batch;
+}
+
+TEST(Instructions, EveryClaimedModelIsARow) {
+  size_t claims = 0;
+  for (const Instruction& i : instructions())
+    for (const unsigned on : all_archs) {
+      const std::string model = claimed_model(i, on);
+      if (model.empty()) continue;
+      ++claims;
+      const ModelRow* row = find_model_row(model.substr(6));
+      ASSERT_NE(row, nullptr) << i.name << " claims " << model;
+      EXPECT_EQ(row->op.a, i.op.a) << model;
+      EXPECT_EQ(row->op.b, i.op.b) << model;
+      EXPECT_EQ(row->op.c, i.op.c) << model;
+      EXPECT_EQ(row->op.d, i.op.d) << model;
+      EXPECT_EQ(row->op.scale_block, i.op.scale_block) << model;
+    }
+  EXPECT_GT(claims, 100u);
+}
+
+TEST(Instructions, NamesAreUnique) {
+  for (size_t i = 0; i < instructions().size(); ++i) EXPECT_EQ(find_instruction(instructions()[i].name), static_cast<int>(i));
+}
+
+TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
+  size_t units = 0;
+  for (size_t at = 0; at < std::size(all_archs); ++at) {
+    const Registry registry = registry_with("twin", capabilities[at]);
+    for (const Instruction& i : instructions()) {
+      const std::string claimed = claimed_model(i, all_archs[at]);
+      if (claimed.empty() || i.shape.family == TileFamily::wmma) continue;
+      Op op = i.op;
+      for (const int k : {op.k, op.k - 1, 2 * op.k + 1}) {  // whole, padded, in steps
+        if (k > op.k && !(op.c == op.d)) continue;
+        op.k = k;
+        const auto unit = registry.bind("cuda:" + i.name, op), model = registry.bind(claimed, op);
+        ASSERT_TRUE(unit) << unit.refusal().reason;
+        ASSERT_TRUE(model) << model.refusal().reason;
+        const Batch batch = structured(op, 61);  // not a whole number of tiles
+        Outcomes got, expected;
+        (*unit)->run(batch, got);
+        (*model)->run(batch, expected);
+        for (size_t c = 0; c < batch.size(); ++c)
+          ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.name << " on sm_" << capabilities[at] << ": " << case_line(batch, c);
+        ++units;
+      }
+    }
+  }
+  EXPECT_GT(units, 300u);
+}
+
+/// Operands of scalar operations and conversions: specials, and numbers around one.
+Batch corners(const Op& op, size_t cases) {
+  Batch batch(op);
+  batch.resize(cases);
+  Column& operands = batch.inputs()[0];
+  for (size_t i = 0; i < cases; ++i) {
+    CounterRng rng(11, i);
+    for (int j = 0; j < operands.count(); ++j)
+      operands.set(i, j, rng.one_in(4) ? draw_special(op.a.fields(), rng) : encode_near(op.a.fields(), rng.next() & 1 && op.a.fields().has_sign(), rng.between(-20, 20), draw_fraction(op.a.fields(), rng)));
+  }
+  return batch;
+}
+
+TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
+  const Registry registry = registry_with("twin", "120");
+  for (const CoreInstruction& i : core_instructions()) {
+    Op op = i.op;
+    op.nan = NanPolicy::any;
+    const auto unit = registry.bind("cuda:" + i.unit, op), model = registry.bind("ieee", op);
+    ASSERT_TRUE(unit) << i.unit << ": " << unit.refusal().reason;
+    ASSERT_TRUE(model) << model.refusal().reason;
+    EXPECT_EQ((*unit)->claims().empty(), !i.claims_ieee || op.flush_to_zero) << i.unit;
+    const Batch batch = corners(op, 100);
+    Outcomes got, expected;
+    (*unit)->run(batch, got);
+    (*model)->run(batch, expected);
+    for (size_t c = 0; c < batch.size(); ++c) ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.ptx << ": " << case_line(batch, c);
+  }
+}
+
+TEST(CoreUnits, RowsOfAUnitDifferInWhatAnOpAsksFor) {
+  for (size_t i = 0; i < core_instructions().size(); ++i) EXPECT_EQ(find_core_instruction(core_instructions()[i].unit, core_instructions()[i].op), static_cast<int>(i));
+}
+
+TEST(CoreUnits, ARoundingThatNoInstructionHasIsDeclined) {
+  Op op = core_instructions()[size_t(0)].op;
+  op.rounding = Rounding::nearest_away;
+  const auto unit = registry_with("twin").bind("cuda:add.f32", op);
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined);
+  EXPECT_THAT(unit.refusal().reason, HasSubstr("round=up"));
+}
+
+TEST(CoreUnits, BulkConvertsAsTheHostDoes) {
+  const Registry registry = registry_with("twin");
+  for (const char* source : {"fp32", "bf16"})
+    for (const char* to : {"e4m3", "cfloat8_1_4_3:7", "fp16"})
+      for (const Rounding rounding : {Rounding::nearest_even, Rounding::down, Rounding::stochastic}) {
+        Op op;
+        op.kind = OpKind::convert;
+        op.a = format(source);
+        op.d = format(to);
+        op.rounding = rounding;
+        op.seed = 7;
+        const Batch batch = corners(op, 300);
+        Outcomes got, expected;
+        (*registry.bind("cuda:bulk", op))->run(batch, got);
+        (*registry.bind("ieee", op))->run(batch, expected);
+        for (size_t c = 0; c < batch.size(); ++c) {
+          ASSERT_EQ(got.results.get(c), expected.results.get(c)) << to_text(op) << ": " << case_line(batch, c);
+          ASSERT_EQ(got.flags[c], expected.flags[c]) << to_text(op) << ": " << case_line(batch, c);
+        }
+      }
+}
+
+TEST(CoreUnits, ALostDeviceKeepsTheBatch) {
+  const fs::path folder = fs::temp_directory_path() / ("mmafuzz-core-losses-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
+  const Registry registry = registry_with("crash");
+  const Op op = core_instructions()[0].op;
+  Outcomes outcomes;
+  testing::internal::CaptureStderr();
+  (*registry.bind("cuda:add.f32", op))->run(corners(op, 5), outcomes);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("device lost: cuda:add.f32: the device child closed the connection"));
+  for (size_t i = 0; i < 5; ++i) EXPECT_FALSE(outcomes.has_answer(i));
+  EXPECT_FALSE(fs::is_empty(folder));
+  fs::remove_all(folder);
+}
+
+TEST(DeviceUnits, PlacementChangesPlacesButNotResults) {
+  const Registry registry = registry_with("twin");
+  for (const char* name : {"mma.m16n8k16.f32.f16.f16.f32", "wgmma.m64n8k16.f32.f16.f16.f32", "mma.m8n8k4.f64.f64.f64.f64"}) {
+    const Instruction& i = instructions()[size_t(find_instruction(name))];
+    const Batch batch = structured(i.op, 100);
+    Outcomes first, second;
+    (*registry.bind(std::string("cuda:") + name, i.op))->run(batch, first);
+    (*registry.bind(std::string("cuda:") + name + "?placement=7", i.op))->run(batch, second);
+    size_t moved = 0;
+    for (size_t c = 0; c < batch.size(); ++c) {
+      EXPECT_EQ(first.results.get(c), second.results.get(c));
+      const Slot x = slot_of_case(i.shape, c, 0), y = slot_of_case(i.shape, c, 7);
+      moved += x.row != y.row || x.column != y.column;
+    }
+    EXPECT_GT(moved, batch.size() / 2);
+  }
+}
+
+TEST(DeviceUnits, CasesOfATileHaveRowsAndColumnsOfTheirOwn) {
+  for (const Instruction& i : instructions())
+    for (uint64_t tile = 0; tile < 8; ++tile) {
+      std::vector<bool> rows(size_t(i.shape.rows())), columns(size_t(i.shape.columns()));
+      for (uint64_t c = 0; c < uint64_t(i.shape.slots()); ++c) {
+        const Slot slot = slot_of_case(i.shape, tile * uint64_t(i.shape.slots()) + c, 3);
+        EXPECT_EQ(slot.tile, tile);
+        EXPECT_EQ(slot.b_column, i.shape.b_column(slot.row, slot.column));
+        EXPECT_FALSE(rows[size_t(slot.row)] || columns[size_t(slot.b_column)]) << i.name;
+        rows[size_t(slot.row)] = columns[size_t(slot.b_column)] = true;
+      }
+    }
+}
+
+struct Loss {
+  const char* mode;
+  const char* finding;
+};
+class DeviceLosses : public ::testing::TestWithParam<Loss> {};
+
+TEST_P(DeviceLosses, EndTheChildAndKeepTheBatch) {
+  const fs::path folder = fs::temp_directory_path() / ("mmafuzz-losses-" + std::to_string(getpid()));
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
+  const Registry registry = registry_with(GetParam().mode, "90", 700);
+  const Op op = dot_op("fp16", "fp32", "fp32", 16);
+  const auto unit = registry.bind("cuda:mma.m16n8k16.f32.f16.f16.f32", op);
+  ASSERT_TRUE(unit) << unit.refusal().reason;
+  const Batch batch = structured(op, 20);
+  Outcomes outcomes;
+  testing::internal::CaptureStderr();
+  (*unit)->run(batch, outcomes);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(GetParam().finding));
+  for (size_t i = 0; i < batch.size(); ++i) EXPECT_FALSE(outcomes.has_answer(i));
+  size_t kept = 0;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    CaseReader reader(file.path());
+    CaseBlock block;
+    while (reader.next(block, 4096)) kept += block.batch.size();
+    EXPECT_FALSE(reader.error());
+  }
+  EXPECT_EQ(kept, batch.size());
+  setenv("FALSE_DEVICE", "twin", 1);  // the device is back: a new child answers
+  (*unit)->run(batch, outcomes);
+  EXPECT_TRUE(outcomes.has_answer(0));
+  setenv("FALSE_DEVICE", GetParam().mode, 1);
+  fs::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DeviceLosses,
+                         ::testing::Values(Loss{"crash", "Segmentation fault"}, Loss{"hang", "gave no answer in time"}, Loss{"garbage", "sent what is no answer"},
+                                           Loss{"fail", "unspecified launch failure"}),
+                         [](const auto& info) { return info.param.mode; });
+
+TEST(DeviceUnits, DeclineWithTheReason) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 16);
+  const auto none = registry_with("none").bind("cuda:mma.m16n8k16.f32.f16.f16.f32", op);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.refusal().kind, Refusal::Kind::declined);
+  EXPECT_EQ(none.refusal().reason, "no CUDA device on this machine");
+  const auto old = registry_with("twin", "75").bind("cuda:mma.m16n8k16.f32.f16.f16.f32", op);
+  ASSERT_FALSE(old);
+  EXPECT_THAT(old.refusal().reason, HasSubstr("sm_75 (host twin) does not have this instruction"));
+  const auto parameter = registry_with("twin").bind("cuda:mma.m16n8k16.f32.f16.f16.f32?scale_d=0", op);
+  ASSERT_FALSE(parameter);
+  EXPECT_EQ(parameter.refusal().kind, Refusal::Kind::invalid);
+  const auto missing = DeviceChild(std::vector<std::string>{"/nowhere/child"}, std::chrono::milliseconds(2000)).info();
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.refusal().reason, HasSubstr("exited with code 127"));
+}
+
+}  // namespace
+}  // namespace mmafuzz

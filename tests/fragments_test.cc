@@ -1,0 +1,172 @@
+// Fragment layouts: every operand element and every output cell is held exactly once, where PTX's formulas say; and the host twins
+// of the kernels give what the models give, wherever in a tile a case stands.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "gpu_bridge/instructions.h"
+
+namespace mmafuzz {
+namespace {
+
+using Position = std::pair<int, int>;
+
+/// Distinct shapes that have fragments of their own.
+std::vector<Instruction> with_fragments() {
+  std::vector<Instruction> found;
+  for (const Instruction& i : instructions())
+    if (i.shape.family != TileFamily::wmma) found.push_back(i);
+  return found;
+}
+
+TEST(Fragments, EveryElementOfAIsHeldOnce) {
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    std::set<Position> seen;
+    for (int lane = 0; lane < s.lanes(); ++lane)
+      for (int e = 0; e < s.a_elements(); ++e) {
+        const Place p = a_place(s, lane, e);
+        ASSERT_TRUE(p.row >= 0 && p.row < s.rows() && p.column >= 0 && p.column < s.k) << i.name;
+        EXPECT_TRUE(seen.insert({p.row, p.column}).second) << i.name << " lane " << lane << " element " << e;
+      }
+    EXPECT_EQ(seen.size(), size_t(s.rows() * s.k)) << i.name;
+  }
+}
+
+TEST(Fragments, EveryElementOfBIsHeldOnce) {
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    std::set<Position> seen;
+    if (s.family == TileFamily::wgmma) {  // bytes of shared memory
+      for (int column = 0; column < s.n; ++column)
+        for (int k = 0; k < s.k; ++k) {
+          const int byte = b_shared_byte(s, k, column);
+          ASSERT_TRUE(byte >= 0 && byte + s.operand_bytes() <= s.n * s.k * s.operand_bytes()) << i.name;
+          for (int j = 0; j < s.operand_bytes(); ++j) EXPECT_TRUE(seen.insert({byte + j, 0}).second) << i.name;
+        }
+      EXPECT_EQ(seen.size(), size_t(s.n * s.k * s.operand_bytes())) << i.name;
+      continue;
+    }
+    for (int lane = 0; lane < s.lanes(); ++lane)
+      for (int e = 0; e < s.b_elements(); ++e) {
+        const Place p = b_place(s, lane, e);
+        ASSERT_TRUE(p.column >= 0 && p.column < s.columns() && p.row >= 0 && p.row < s.k) << i.name;
+        EXPECT_TRUE(seen.insert({p.row, p.column}).second) << i.name << " lane " << lane << " element " << e;
+      }
+    EXPECT_EQ(seen.size(), size_t(s.columns() * s.k)) << i.name;
+  }
+}
+
+TEST(Fragments, EveryOutputCellIsHeldOnce) {
+  for (const Instruction& i : with_fragments())
+    for (const int bits : {i.shape.c_bits, i.shape.d_bits}) {
+      const TileShape& s = i.shape;
+      std::set<Position> seen;
+      for (int lane = 0; lane < s.lanes(); ++lane)
+        for (int e = 0; e < s.c_elements(); ++e) {
+          const Place p = c_place(s, bits, lane, e);
+          ASSERT_TRUE(p.row >= 0 && p.row < s.rows() && p.column >= 0 && p.column < s.n) << i.name;
+          EXPECT_TRUE(seen.insert({p.row, p.column}).second) << i.name << " lane " << lane << " element " << e;
+        }
+      EXPECT_EQ(seen.size(), size_t(s.cells())) << i.name;
+    }
+}
+
+/// PTX ISA, "Matrix Fragments for mma.m16n8k16 ..." and its siblings, each shape's formulas as that section gives them.
+Position ptx_a(const std::string& shape, int bits, int lane, int i) {
+  const int group = lane >> 2, thread = lane % 4;
+  if (shape == "m8n8k4" && bits == 16) return {lane % 4 + (lane < 16 ? 0 : 4), i};
+  if (shape == "m8n8k4") return {group, thread};
+  if (shape == "m8n8k16") return {group, thread * 4 + i};
+  if (shape == "m16n8k4") return {i == 0 ? group : group + 8, thread};
+  if (shape == "m16n8k8" && bits == 16) return {i < 2 ? group : group + 8, thread * 2 + (i & 1)};
+  if (shape == "m16n8k8") return {i == 0 || i == 2 ? group : group + 8, i < 2 ? thread : thread + 4};
+  if (shape == "m16n8k16" && bits == 64) return {i % 2 == 0 ? group : group + 8, i % 2 == 0 ? i * 2 + thread : i * 2 - 2 + thread};
+  if (shape == "m16n8k16" && bits == 16) return {i < 2 || (i >= 4 && i < 6) ? group : group + 8, thread * 2 + (i & 1) + (i < 4 ? 0 : 8)};
+  if (shape == "m16n8k16") return {i < 4 ? group : group + 8, thread * 4 + (i & 3)};
+  if (shape == "m16n8k32") return {i < 4 || (i >= 8 && i < 12) ? group : group + 8, thread * 4 + (i & 3) + (i < 8 ? 0 : 16)};
+  if (shape == "m16n8k64") return {i < 8 || (i >= 16 && i < 24) ? group : group + 8, thread * 8 + (i & 7) + (i < 16 ? 0 : 32)};
+  return {-1, -1};
+}
+
+Position ptx_b(const std::string& shape, int bits, int lane, int i) {
+  const int group = lane >> 2, thread = lane % 4;
+  if (shape == "m8n8k4" && bits == 16) return {i, lane % 4 + (lane < 16 ? 0 : 4)};
+  if (shape == "m8n8k4" || shape == "m16n8k4") return {thread, group};
+  if (shape == "m8n8k16") return {thread * 4 + i, group};
+  if (shape == "m16n8k8" && bits == 16) return {thread * 2 + i, group};
+  if (shape == "m16n8k8") return {i == 0 ? thread : thread + 4, group};
+  if (shape == "m16n8k16" && bits == 64) return {thread + i * 4, group};
+  if (shape == "m16n8k16" && bits == 16) return {thread * 2 + (i & 1) + (i < 2 ? 0 : 8), group};
+  if (shape == "m16n8k16") return {thread * 4 + i, group};
+  if (shape == "m16n8k32") return {thread * 4 + (i & 3) + (i < 4 ? 0 : 16), group};
+  if (shape == "m16n8k64") return {thread * 8 + (i & 7) + (i < 8 ? 0 : 32), group};
+  return {-1, -1};
+}
+
+TEST(Fragments, AgreeWithTheFormulasOfPtx) {
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    if (s.family != TileFamily::mma) continue;
+    const std::string shape = "m" + std::to_string(s.m) + "n" + std::to_string(s.n) + "k" + std::to_string(s.k);
+    for (int lane = 0; lane < 32; ++lane) {
+      const int matrix = s.matrices == 4 ? lane % 16 / 4 : 0;  // quad pairs 0-3 with 16-19, 4-7 with 20-23, ...
+      for (int e = 0; e < s.a_elements(); ++e) {
+        const Place p = a_place(s, lane, e);
+        EXPECT_EQ(Position(p.row - matrix * 8, p.column), ptx_a(shape, s.operand_bits, lane, e)) << i.name << " a" << e << " of lane " << lane;
+      }
+      for (int e = 0; e < s.b_elements(); ++e) {
+        const Place p = b_place(s, lane, e);
+        EXPECT_EQ(Position(p.row, p.column - matrix * 8), ptx_b(shape, s.operand_bits, lane, e)) << i.name << " b" << e << " of lane " << lane;
+      }
+      for (int e = 0; e < s.c_elements(); ++e) {
+        Position expected = {(lane >> 2) + (e < 2 ? 0 : 8), lane % 4 * 2 + (e & 1)};
+        if (s.matrices == 4 && s.d_bits == 16) expected = {lane % 4 + (lane < 16 ? 0 : 4), e};
+        if (s.matrices == 4 && s.d_bits == 32) expected = {(lane & 1) + (e & 2) + (lane < 16 ? 0 : 4), (e & 4) + (lane & 2) + (e & 1)};
+        const Place p = c_place(s, s.d_bits, lane, e);
+        EXPECT_EQ(Position(p.row - matrix * 8, p.column), expected) << i.name << " d" << e << " of lane " << lane;
+      }
+    }
+  }
+}
+
+/// PTX ISA, register fragments of wgmma: a of m64k16 and its siblings, d of m64nN.
+TEST(Fragments, WgmmaAgreesWithTheFormulasOfPtx) {
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    if (s.family != TileFamily::wgmma) continue;
+    for (int lane = 0; lane < 128; ++lane) {
+      const int warp = lane / 32, group = lane % 32 / 4, thread = lane % 4;
+      for (int e = 0; e < s.a_elements(); ++e) {
+        Position expected;
+        switch (s.operand_bits) {
+          case 32: expected = {e % 2 == 0 ? group : group + 8, thread + (e < 2 ? 0 : 4)}; break;
+          case 16: expected = {e % 4 < 2 ? group : group + 8, thread * 2 + e % 2 + (e < 4 ? 0 : 8)}; break;
+          default: expected = {e % 8 < 4 ? group : group + 8, thread * 4 + e % 4 + (e < 8 ? 0 : 16)};
+        }
+        const Place p = a_place(s, lane, e);
+        EXPECT_EQ(Position(p.row - 16 * warp, p.column), expected) << i.name;
+      }
+      for (int e = 0; e < s.c_elements(); ++e) {
+        const Place p = c_place(s, s.d_bits, lane, e);
+        EXPECT_EQ(Position(p.row, p.column), Position(16 * warp + group + (e % 4 < 2 ? 0 : 8), e / 4 * 8 + thread * 2 + e % 2)) << i.name;
+      }
+    }
+    // Columns of a core matrix are 16 bytes apart; along k core matrices follow each other.
+    EXPECT_EQ(b_shared_byte(s, 0, 1), 16);
+    EXPECT_EQ(b_shared_byte(s, 16 / s.operand_bytes(), 0), 128);
+  }
+}
+
+TEST(Fragments, ScalesComeFromTheLanesThatSelectorZeroNames) {
+  // Row g: thread 0 of quad g; row g + 8: thread 1; column g: thread 0.
+  for (int g = 0; g < 8; ++g) {
+    EXPECT_EQ(scale_row_of_lane(4 * g), g);
+    EXPECT_EQ(scale_row_of_lane(4 * g + 1), g + 8);
+    EXPECT_EQ(scale_column_of_lane(4 * g), g);
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz
