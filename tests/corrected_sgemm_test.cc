@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/case_text.h"
+#include "core/property.h"
 #include "oracles/families.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
