@@ -4,7 +4,7 @@ build/release/mmafuzz bench ozaki-accuracy > accuracy.tsv; bench/plot_ozaki_accu
 import subprocess
 import sys
 
-SHOWN = ["2", "3", "4", "5", "6", "7", "8", "10", "12", "all"]
+SHOWN = ["2", "3", "4", "5", "6", "7", "8", "10", "all"]
 
 
 def main():
