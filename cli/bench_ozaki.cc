@@ -48,7 +48,7 @@ double greatest_relative_error(const Shape& s, const std::vector<uint64_t>& a, c
       row[size_t(l)] = a[size_t(i * s.k + l)];
       column[size_t(l)] = b[size_t(l * s.n + j)];
     }
-    element_value(op, {row, column, 0}, sum.get());
+    gemm::element_value(op, {row, column, 0}, sum.get());
     if (mpfr_zero_p(sum.get())) continue;
     exact::set_from_encoding(value.get(), op.d, d[at]);
     mpfr_sub(error.get(), value.get(), sum.get(), MPFR_RNDN);

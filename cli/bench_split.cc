@@ -44,7 +44,7 @@ class Duel {
     for (size_t i = 0; i < batch.size(); ++i) {
       batch.a().unpack(i, row.data());
       batch.b().unpack(i, column.data());
-      element_value(op_, {row, column, batch.c().get(i)}, sum.get());
+      gemm::element_value(op_, {row, column, batch.c().get(i)}, sum.get());
       if (!mpfr_number_p(sum.get())) {
         all.push_back({NAN, NAN});
         continue;

@@ -2,10 +2,13 @@
 // product of a search is inexact, at one bit more a witness is found. The table of docs/ozaki.md is this command's output.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "arithmetic/counter_rng.h"
 #include "cli/bench.h"
 #include "cli/campaign_state.h"
 #include "core/case_text.h"
+#include "core/words.h"
 #include "oracles/gemm/ozaki_unit.h"
 
 namespace mmafuzz::cli {
@@ -25,6 +28,7 @@ const Accumulator accumulators[] = {
     {"Ampere bf16", "bf16", "model:ampere/mma.m16n8k16.f32.bf16.bf16.f32"},  {"Hopper tf32", "tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
     {"Ada e4m3", "e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},        {"Hopper wgmma e4m3", "e4m3", "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
     {"s8 to s32", "s8", "integer"}};
+constexpr int longest_witness = 128;
 constexpr int lengths[] = {4, 16, 64, 128, 256, 1024, 4096, 16384, 65536};
 
 /// The encoding of an odd digit of that many bits or fewer as the leading digit of a row whose top is 2^1.
@@ -78,35 +82,58 @@ struct Options {
   std::string witnesses;
 };
 
+/// Both sides of the condition on one unit, for products of length k.
+struct Row {
+  std::string cells;     ///< of the table, but for the unit
+  bool as_derived = true;
+  std::string witness;   ///< a record of case text; empty: none, or too long
+};
+Row examine(const Accumulator& u, int k, int tries) {
+  const std::unique_ptr<Unit> unit =
+      bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)));
+  const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
+  const gemm::OzakiRecord record = engine.describe({0, 0, k}, nullptr, nullptr).record;
+  const SliceWidths w = record.widths;
+  const int most = gemm::digit_bits(engine.plan().slice.fields());
+  const int64_t n = std::min<int64_t>(k, int64_t{1} << record.bits);  // longer sums are cut into blocks
+  Row row;
+  const bool holds = attack(u, static_cast<int>(n), w, tries, 1).found.size() == 0;
+  const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
+  std::string more = w.a == most && w.b == most ? "the format has no more" : "no witness";
+  row.as_derived = holds;
+  if (wider.a <= most && wider.b <= most) {
+    const Attack broken = attack(u, static_cast<int>(n), wider, tries, 2);
+    row.as_derived &= broken.found.size() > 0;
+    if (broken.found.size()) more = "fails";
+    if (broken.found.size() && k <= longest_witness)
+      row.witness = fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n", u.slice, wider.a, wider.b, u.on,
+                                to_text(broken.found.op()), case_line(broken.found, 0));
+  }
+  const int slices_a = (53 + w.a - 1) / w.a, slices_b = (53 + w.b - 1) / w.b;
+  row.cells = fmt::format("{} | {}{} | {} + {} {} | {} and {} | {} | {}", record.bits, k, n < k ? fmt::format(" in blocks of {}", n) : "", w.a, w.b,
+                          holds ? "hold" : "FAIL", slices_a, slices_b, slices_a * slices_b, more);
+  return row;
+}
+
 int run(const Options& options) {
   bool as_derived = true;
   std::string witnesses = "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': exact_slices fails on each.\n";
-  fmt::print("| unit | p | n | wa + wb | slices of 53 bits | slice products | one bit more |\n|---|---|---|---|---|---|---|\n");
+  std::vector<std::pair<std::string, std::string>> tables;  // units that say the same share one
   for (const Accumulator& u : accumulators) {
+    std::string table;
     for (const int k : lengths) {
-      const std::unique_ptr<Unit> unit = bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)));
-      const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
-      const SliceWidths w = engine.widths(k);
-      const int most = gemm::digit_bits(engine.plan().slice.fields());
-      const int tries = k > 4096 ? 4 : options.tries;
-      const bool holds = attack(u, k, w, tries, 1).found.size() == 0;
-      const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
-      std::string more = "no more bits";
-      if (wider.a <= most && wider.b <= most) {
-        const Attack broken = attack(u, k, wider, tries, 2);
-        more = broken.found.size() ? fmt::format("fails ({} tried)", broken.tried) : "no witness";
-        as_derived &= broken.found.size() > 0;
-        if (broken.found.size() && k <= 128)
-          witnesses += fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n", u.slice, wider.a, wider.b, u.on,
-                                   to_text(broken.found.op()), case_line(broken.found, 0));
-      }
-      as_derived &= holds;
-      const int slices_a = (53 + w.a - 1) / w.a, slices_b = (53 + w.b - 1) / w.b;
-      fmt::print("| {} | {} | {} | {} + {}{} | {} and {} | {} | {} |\n", u.unit, engine.describe({0, 0, k}, nullptr, nullptr).record.bits, k, w.a, w.b, holds ? "" : " FAILS",
-                 slices_a, slices_b, slices_a * slices_b, more);
-      std::fflush(stdout);
+      const Row row = examine(u, k, k > 4096 ? 4 : options.tries);
+      as_derived &= row.as_derived;
+      witnesses += row.witness;
+      table += row.cells + " |\n";
     }
+    const auto same = std::find_if(tables.begin(), tables.end(), [&](const auto& t) { return t.second == table; });
+    if (same == tables.end()) tables.push_back({u.unit, table});
+    else same->first += std::string(", ") + u.unit;
   }
+  fmt::print("| unit | p | n | wa + wb | slices of 53 bits | slice products | one bit more |\n|---|---|---|---|---|---|---|\n");
+  for (const auto& [unit, table] : tables)
+    for (const std::string& line : words_of(table, '\n')) fmt::print("| {} | {}\n", unit, line);
   if (!options.witnesses.empty()) replace_file(options.witnesses, witnesses);
   return as_derived ? exit_ok : exit_divergence;
 }

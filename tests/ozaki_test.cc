@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cmath>
+#include <thread>
 
 #include "core/case_text.h"
+#include "core/encodings.h"
 #include "oracles/families.h"
 #include "oracles/gemm/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"
@@ -213,6 +215,37 @@ TEST(CorrectlyRounded, EqualsMpfrOnEveryUnit) {
   expect_same("ozaki:sgemm.fp16?sum=exact", "exact:mpfr", sgemm(3, 2, 40), 13, case_count(60, 3000));
   expect_same("ozaki:sgemm.s8?sum=exact,block=8,threads=3", "exact:mpfr", sgemm(3, 2, 40), 14, case_count(60, 3000));
 }
+
+/// Inner products of lengths log-uniform from 1 to 4096 whose exponents lie within `spread` of each other, some of which cancel.
+void expect_inner_products(int spread, size_t count, uint64_t seed) {
+  const FormatFields f = format("fp64").fields();
+  const auto work = [&](size_t first, size_t step) {
+    for (size_t number = first; number < count; number += step) {
+      CounterRng rng(seed, number);
+      const int k = std::clamp(static_cast<int>(std::exp(std::log(4096.0) * rng.below(1u << 20) / (1 << 20))), 1, 4096);
+      const int least_a = rng.between(f.least_bit(), f.emax() - spread), least_b = rng.between(f.least_bit(), f.emax() - spread);
+      std::vector<uint64_t> a, b;
+      for (int l = 0; l < k; ++l) {
+        const bool cancels = l > 0 && rng.one_in(4);
+        const size_t from = l ? rng.below(static_cast<uint32_t>(l)) : 0;
+        a.push_back(cancels ? a[from] ^ f.sign_bit() : encode_near(f, rng.one_in(2), least_a + rng.between(0, spread), draw_fraction(f, rng)));
+        b.push_back(cancels ? b[from] ^ (rng.one_in(2) ? 1 : 0) : encode_near(f, rng.one_in(2), least_b + rng.between(0, spread), draw_fraction(f, rng)));
+      }
+      const uint64_t c = rng.one_in(2) ? 0 : encode_near(f, rng.one_in(2), std::clamp(least_a + least_b + rng.between(0, 2 * spread), f.least_bit(), f.emax()), draw_fraction(f, rng));
+      const Op op = dgemm(1, 1, k);
+      const Result<OzakiGemm> engine = make_ozaki(*parse_ozaki_plan("fp16", "sum=exact"), op, k, registry());
+      const uint64_t got = engine->multiply({1, 1, k}, a.data(), b.data(), &c)[0];
+      ASSERT_EQ(to_hex(op.d, got), to_hex(op.d, exact_element(ExactBy::mpfr, op, {a, b, c}))) << "inner product " << number << " of length " << k;
+    }
+  };
+  std::thread other(work, 1, 2);
+  work(0, 2);
+  other.join();
+}
+
+TEST(CorrectlyRounded, EqualsMpfrOnInnerProducts) { expect_inner_products(200, case_count(400, 1'000'000), 51); }
+
+TEST(CorrectlyRounded, EqualsMpfrOnInnerProductsOverTheWholeRange) { expect_inner_products(2097, case_count(6, 1000), 52); }
 
 /// The properties that the unit claims, on structured cases.
 void expect_claims(const std::string& name, const Op& op, uint64_t seed, size_t cases) {

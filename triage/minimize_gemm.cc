@@ -1,5 +1,9 @@
 #include "triage/minimize_gemm.h"
 
+#include <algorithm>
+
+#include "core/encodings.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -24,6 +28,23 @@ Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kep
   copy(1, inner, columns, n);
   copy(2, rows, columns, n);
   return part;
+}
+
+/// The case with the longest significands: every number of a and b, but for specials and zeros, becomes the greatest of its sign with
+/// the greatest exponent of its matrix. Fewer products may fill an accumulator then.
+Batch filled(const Batch& one) {
+  Batch full = one;
+  for (size_t column = 0; column < 2; ++column) {
+    const FormatFields& f = (column == 0 ? one.op().a : one.op().b).fields();
+    Column& values = full.inputs()[column];
+    int greatest = f.emin();
+    const auto number = [&](int e) { return decode(f, values.get(0, e)); };
+    for (int e = 0; e < values.count(); ++e)
+      if (number(e).cls == NumberClass::finite) greatest = std::max(greatest, leading_exponent(f, values.get(0, e)));
+    for (int e = 0; e < values.count(); ++e)
+      if (number(e).cls == NumberClass::finite) values.set(0, e, encode_near(f, number(e).negative, greatest, f.fraction_mask()));
+  }
+  return full;
 }
 
 Kept all_of(int count) {
@@ -67,10 +88,12 @@ class Shrinker {
         Kept& list = kept[dimension];
         list.erase(list.begin() + first, list.begin() + std::min(first + part, count));
         if (list.empty()) continue;
-        Batch smaller = part_of(one, kept[0], kept[1], kept[2]);
-        if (!still_fails(smaller)) continue;
-        one = std::move(smaller);
-        return true;
+        const Batch smaller = part_of(one, kept[0], kept[1], kept[2]);
+        for (const Batch& candidate : {smaller, filled(smaller)}) {
+          if (!still_fails(candidate)) continue;
+          one = candidate;
+          return true;
+        }
       }
     }
     return false;

@@ -77,10 +77,14 @@ Op OzakiGemm::dot_op(const OzakiPlan& plan, int k) {
 OzakiGemm::OzakiGemm(const OzakiPlan& plan, const Op& op, std::unique_ptr<Unit> dot, int dot_k)
     : plan_(plan), op_(op), dot_op_(dot_op(plan, dot_k)), dot_(std::move(dot)), bits_(exact_integer_bits(dot_op_, *dot_)) {}
 
+int64_t OzakiGemm::block_of(int64_t k) const {
+  const int64_t n = plan_.block > 0 ? std::min<int64_t>(plan_.block, k) : k;
+  return std::clamp<int64_t>(n, 1, int64_t{1} << std::min(bits_, 62));
+}
+
 SliceWidths OzakiGemm::widths(int64_t k) const {
   const int most = digit_bits(plan_.slice.fields());
-  const int64_t n = std::max<int64_t>(1, plan_.block > 0 ? std::min<int64_t>(plan_.block, k) : k);
-  SliceWidths widths = slice_widths(n, bits_, most);
+  SliceWidths widths = slice_widths(block_of(k), bits_, most);
   if (plan_.width_a) widths.a = plan_.width_a;
   if (plan_.width_b) widths.b = plan_.width_b;
   widths.a = std::min(widths.a + plan_.extra_width, most);
@@ -129,15 +133,21 @@ OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const 
   s.a = rows.cut(count(rows));
   s.b = columns.cut(count(columns));
   s.d = wanted == all_slices ? std::max(s.a.slices, s.b.slices) : wanted;
-  const int block = plan_.block > 0 ? plan_.block : std::max(k, 1);
+  const int block = static_cast<int>(block_of(k));
   for (int at = 0; at < k; at += block) s.blocks.push_back(at);
   s.blocks.push_back(k);
   return s;
 }
 
-int OzakiGemm::partners(const Slices& s, int p) const {
-  if (p == plan_.skip_slice) return 0;
-  return plan_.fast ? std::min(s.b.slices, std::max(0, s.d + 1 - p)) : s.b.slices;
+std::vector<int> OzakiGemm::partners(const Slices& s, int p) const {
+  std::vector<int> list;
+  const int last = p == plan_.skip_slice ? 0 : plan_.fast ? std::min(s.b.slices, s.d + 1 - p) : s.b.slices;
+  for (int q = 1; q <= last; ++q) {
+    bool filled = false;
+    for (int j = 0; j < s.b.rows; ++j) filled |= s.b.is_filled(q, j);
+    if (filled) list.push_back(q);
+  }
+  return list;
 }
 
 template <class Visit>
@@ -150,25 +160,26 @@ void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, const
   std::vector<uint8_t> row(stride);
   for (size_t block = 0; block + 1 < s.blocks.size(); ++block) {
     const int begin = s.blocks[block], end = s.blocks[block + 1];
-    chunks.clear();
+    std::vector<int> encoded;  // the partners in the chunks
     // Small slices first: what is added late in fp64 is what matters most.
     for (int p = s.a.slices; p >= 1; --p) {
-      const int q_count = partners(s, p);
-      const size_t dots = size_t(q_count) * size_t(n);
+      const std::vector<int> qs = partners(s, p);
+      const size_t dots = qs.size() * size_t(n);
       if (dots == 0) continue;
-      if (chunks.empty() || chunks[0].size() != dots) {
+      if (encoded != qs) {
+        encoded = qs;
         chunks.clear();
         for (int at = begin; at < end; at += k_of_dot) {
           Batch& batch = chunks.emplace_back(dot_op_);
           batch.resize(dots);
           uint8_t* to = batch.inputs()[1].data();
-          for (int q = 1; q <= q_count; ++q)
+          for (const int q : qs)
             for (int j = 0; j < n; ++j, to += stride)
               write_digits(codes_b, s.b.slice(q, j) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, to);
         }
       }
       for (int i = first_row; i < last_row; ++i) {
-        if (p > s.a.needed[size_t(i)]) continue;
+        if (!s.a.is_filled(p, i)) continue;
         Outcomes outcomes;
         for (size_t c = 0; c < chunks.size(); ++c) {
           const int at = begin + static_cast<int>(c) * k_of_dot;
@@ -178,7 +189,7 @@ void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, const
           if (c > 0) std::swap(chunks[c].inputs()[2], outcomes.results);
           dot_->run(chunks[c], outcomes);
         }
-        visit(i, p, static_cast<int>(block), outcomes.results);
+        visit(i, p, static_cast<int>(block), qs, outcomes.results);
       }
     }
   }
@@ -187,12 +198,12 @@ void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, const
 void OzakiGemm::accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums) const {
   const int n = s.b.rows;
   const FormatFields& d = dot_op_.d.fields();
-  each_product(s, first_row, last_row, [&](int i, int p, int, const Column& results) {
-    for (int q = partners(s, p); q >= 1; --q) {
-      const int weight = -p * s.a.width - q * s.b.width;
+  each_product(s, first_row, last_row, [&](int i, int p, int, const std::vector<int>& qs, const Column& results) {
+    for (size_t place = qs.size(); place-- > 0;) {
+      const int weight = -p * s.a.width - qs[place] * s.b.width;
       const double unit = std::ldexp(1.0, weight);
       for (int j = 0; j < n; ++j) {
-        const double value = value_of(d, results.get(size_t(q - 1) * size_t(n) + size_t(j)));
+        const double value = value_of(d, results.get(place * size_t(n) + size_t(j)));
         const size_t at = sums.at(i, j);
         if (plan_.sum == Summation::fp64) {
           sums.fp64[at] += value * unit;
@@ -293,7 +304,7 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
 
 OzakiRecord OzakiGemm::record_of(const Slices& s) const {
   OzakiRecord record{{s.a.width, s.b.width}, s.a.slices, s.b.slices, s.d, bits_, 0};
-  for (int p = 1; p <= s.a.slices; ++p) record.slice_products += int64_t{partners(s, p)} * int64_t(s.blocks.size() - 1);
+  for (int p = 1; p <= s.a.slices; ++p) record.slice_products += int64_t(partners(s, p).size()) * int64_t(s.blocks.size() - 1);
   return record;
 }
 
@@ -306,12 +317,12 @@ int64_t OzakiGemm::inexact_slice_products(const Shape& shape, const uint64_t* a,
   const Slices s = slice(shape, a, b);
   const int n = s.b.rows;
   int64_t inexact = 0;
-  each_product(s, 0, s.a.rows, [&](int i, int p, int block, const Column& results) {
-    for (int q = 1; q <= partners(s, p); ++q) {
+  each_product(s, 0, s.a.rows, [&](int i, int p, int block, const std::vector<int>& qs, const Column& results) {
+    for (size_t place = 0; place < qs.size(); ++place) {
       for (int j = 0; j < n; ++j) {
         int64_t sum = 0;
-        for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l) sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(q, j)[l];
-        inexact += value_of(dot_op_.d.fields(), results.get(size_t(q - 1) * size_t(n) + size_t(j))) != static_cast<double>(sum);
+        for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l) sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(qs[place], j)[l];
+        inexact += value_of(dot_op_.d.fields(), results.get(place * size_t(n) + size_t(j))) != static_cast<double>(sum);
       }
     }
   });

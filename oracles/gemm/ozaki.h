@@ -25,7 +25,7 @@ struct OzakiPlan {
   bool fast = false;         ///< leave out pairs p + q > d + 1 of slices p of a and q of b, d being the greater number of slices
   Summation sum = Summation::fp64;
   int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
-  int block = 0;             ///< products along k that one slice product sums; 0: all
+  int block = 0;             ///< products along k that one slice product sums; 0: all, if digits of one bit allow that many
   int unit_k = 64;           ///< products of one dot of the unit; a longer slice product is a chain of them through c
   int threads = 1;           ///< rows of a in parallel; the result does not depend on it
   // Flaws that implementations have had: what a search must find.
@@ -81,10 +81,12 @@ class OzakiGemm {
   struct Accumulators;
 
   Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
-  /// Pairs of slice p of a with slices 1..partners(p) of b.
-  int partners(const Slices& s, int p) const;
+  /// Products along k that one slice product sums.
+  int64_t block_of(int64_t k) const;
+  /// The slices of b that slice p of a meets: those that the plan asks for and that hold anything.
+  std::vector<int> partners(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
-  /// visit(i, p, block, results): results of row i, slice p of a with all partners q of b and all columns j, at (q-1) * n + j.
+  /// visit(i, p, block, partners, results): row i, slice p of a, with every partner and every column j, at position * n + j.
   template <class Visit>
   void each_product(const Slices& s, int first_row, int last_row, const Visit& visit) const;
   void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums) const;

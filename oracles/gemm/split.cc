@@ -54,6 +54,7 @@ SlicedRows RowSplitter::cut(int slices) const {
   SlicedRows cut = rows_;
   cut.slices = slices;
   cut.digits.assign(size_t(slices) * size_t(cut.rows) * size_t(cut.length), 0);
+  cut.filled.assign(size_t(slices) * size_t(cut.rows), 0);
   const uint64_t mask = (uint64_t{1} << cut.width) - 1;
   for (int p = 1; p <= slices; ++p) {
     for (int i = 0; i < cut.rows; ++i) {
@@ -66,6 +67,7 @@ SlicedRows RowSplitter::cut(int slices) const {
         const uint64_t bits = shift >= cut.width || shift <= -64 ? 0 : shift >= 0 ? x.significand << shift : x.significand >> -shift;
         const auto digit = static_cast<int16_t>(bits & mask);
         digits[l] = x.negative ? static_cast<int16_t>(-digit) : digit;
+        cut.filled[size_t(p - 1) * size_t(cut.rows) + size_t(i)] |= digit != 0;
       }
     }
   }

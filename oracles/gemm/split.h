@@ -20,8 +20,10 @@ struct SlicedRows {
   std::vector<int> needed;             ///< by row: slices after which nothing is left
   std::vector<uint8_t> special;        ///< by row: holds an infinity or a NaN
   std::vector<int16_t> digits;         ///< [slice][row][length]
+  std::vector<uint8_t> filled;         ///< [slice][row]: some digit is not zero
 
   const int16_t* slice(int p, int row) const { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
+  bool is_filled(int p, int row) const { return filled[size_t(p - 1) * size_t(rows) + size_t(row)] != 0; }
   int16_t* slice(int p, int row) { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
 };
 

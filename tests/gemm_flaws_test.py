@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Ozaki variants with a planted flaw: a search of a fixed number of cases finds each as a contract divergence, which minimizes to a small
+product with the flaw as its cause; a sound plan passes the same search. gemm_flaws_test.py MMAFUZZ CASES"""
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+OPS = ["gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8"]
+PLANS = ["", "sum=exact"]
+# The property that each flaw breaks, and the products that a minimal witness has at most. Five products of 11-bit digits are the least that
+# 24 bits do not hold, and eleven bits are all that fp16 has.
+FLAWS = {"extra_width=1": ("exact_slices", 5), "skip_slice=2": ("gemm_error_bound", 1), "subnormals=halved": ("gemm_error_bound", 1),
+         "subnormals=flushed": ("gemm_error_bound", 1), "specials=dropped": ("gemm_specials", 1)}
+
+
+def contracts(mmafuzz, unit, op, cases):
+    """Contract divergences that a search finds on a unit, by property."""
+    run = subprocess.run([mmafuzz, "fuzz", "--op", op, "--units", unit, "--cases", cases, "--seed", "1", "--json"], capture_output=True, text=True)
+    assert run.returncode in (0, 1), run.stderr
+    found = {bucket["property"]: bucket for bucket in json.loads(run.stdout)["buckets"] if bucket["severity"] == "contract"}
+    assert (run.returncode == 1) == bool(found), (run.returncode, found)
+    return found
+
+
+def minimized(mmafuzz, bucket):
+    """Sizes and cause of the bucket's witness."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cases") as file:
+        file.write("mmafuzz-cases 1\nproperty " + " ".join([bucket["property"]] + bucket["units"]) + f"\n{bucket['op']}\n{bucket['cases'][0]}\n")
+        file.flush()
+        text = subprocess.run([mmafuzz, "minimize", file.name], capture_output=True, text=True, check=True).stdout
+    m, n, k = map(int, re.search(r"^op gemm .*m=(\d+) n=(\d+) k=(\d+)", text, re.M).groups())
+    return m, n, k, re.search(r"^# mmafuzz: divergence .* (\S+)$", text, re.M).group(1)
+
+
+def main():
+    mmafuzz, cases = sys.argv[1:]
+    for plan in PLANS:
+        for op in OPS:
+            found = contracts(mmafuzz, "ozaki:dgemm.fp16" + (f"?{plan}" if plan else ""), op, cases)
+            assert not found, f"a sound plan ({plan}) fails {found} on {op}"
+            for flaw, (expected, products) in FLAWS.items():
+                start = time.monotonic()
+                found = contracts(mmafuzz, "ozaki:dgemm.fp16?" + ",".join(p for p in (plan, flaw) if p), op, cases)
+                seconds = time.monotonic() - start
+                assert expected in found, f"{flaw} was not found as {expected} but as {sorted(found)} on {op}"
+                assert seconds < 60, f"{flaw} took {seconds:.0f} s"
+                print(f"{flaw:20} {plan or 'sum=fp64':10} {op[-12:]} {seconds:5.1f} s  {expected}", flush=True)
+                if plan or op != OPS[1]:
+                    continue
+                m, n, k, cause = minimized(mmafuzz, found[expected])
+                print(f"  minimal {m}x{n}x{k} cause {cause}", flush=True)
+                assert (m, n) == (1, 1) and k <= products and cause == flaw.split("=")[0], (m, n, k, cause)
+
+
+if __name__ == "__main__":
+    main()
