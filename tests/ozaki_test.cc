@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/case_text.h"
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 #include "oracles/families.h"
 #include "oracles/gemm/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"

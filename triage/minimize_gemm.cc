@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/encodings.h"
+#include "arithmetic/corner_encodings.h"
 
 namespace mmafuzz {
 namespace {
