@@ -20,11 +20,15 @@ struct BulkPlan {
   uint8_t infinity_flags[2] = {}, negative_flags = 0;
   bool signless = false;  ///< negative sources become `negative`
   uint32_t least_normal = 0;       ///< below: tiny before rounding
-  uint32_t least_not_tiny[2] = {}; ///< below: tiny as the rule says; stochastic: exact only below tiny_depends_from
-  uint32_t tiny_depends_from = 0;
+  uint32_t least_not_tiny[2] = {}; ///< below: tiny as the rule says, unless a draw decides
+  uint32_t tiny_drawn_from = 0;    ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
+  int32_t tiny_drop = 0;           ///< fp32 fraction bits dropped there, with an unbounded exponent
   uint32_t hole_from = 0;          ///< greatest subnormal; the hole lies above it, below least_normal (literal subnormals)
   uint32_t hole_up_from[2] = {};   ///< from here on the hole is left upward
   uint32_t hole_top = 0;           ///< encoding of the greatest subnormal
+  bool hole_drawn = false;         ///< a draw decides which end of the hole a number in it takes
+  int32_t hole_field = 0;          ///< exponent field of hole_from, in units of whose last bit ...
+  uint32_t hole_origin = 0, hole_gap = 0;  ///< ... the hole begins here and has this width, below 2^25
   uint32_t greatest_magnitude = 0; ///< of the greatest number
 };
 
@@ -36,6 +40,9 @@ MMAFUZZ_HD inline uint32_t fp32_magnitude(uint64_t significand, int exponent) {
   cut.rounding = Rounding::toward_zero;
   return static_cast<uint32_t>(round_once(ieee_fields(8, 23), false, significand, exponent, false, cut).encoding);
 }
+
+/// The significand of a normal fp32 magnitude.
+MMAFUZZ_HD inline uint32_t with_leading_one(uint32_t magnitude) { return (magnitude & 0x7fffffu) | 0x800000u; }
 
 }  // namespace detail
 
@@ -77,7 +84,8 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   // The number of `precision` bits below 2^emin, and the middle between the two.
   const uint32_t below = detail::fp32_magnitude((uint64_t{1} << precision) - 1, to.emin() - precision);
   const uint32_t middle = detail::fp32_magnitude((uint64_t{2} << precision) - 1, to.emin() - precision - 1);
-  p.tiny_depends_from = rule.rounding == Rounding::stochastic && rule.tininess == Tininess::after ? below + 1 : p.least_normal;
+  p.tiny_drawn_from = rule.rounding == Rounding::stochastic && rule.tininess == Tininess::after ? below + 1 : p.least_normal;
+  p.tiny_drop = p.shift - larger(-125 - to.emin(), 0);
   for (int s = 0; s < 2; ++s) {
     p.least_not_tiny[s] = p.least_normal;
     if (rule.tininess == Tininess::before) continue;
@@ -88,6 +96,10 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
     const uint64_t top = to.fraction_mask();
     p.hole_top = static_cast<uint32_t>(top);
     p.hole_from = detail::fp32_magnitude(top, to.least_bit() - 1);
+    p.hole_drawn = rule.rounding == Rounding::stochastic && !to.has(policy::hole_nearest);
+    p.hole_field = static_cast<int32_t>(p.hole_from >> 23);
+    p.hole_origin = detail::with_leading_one(p.hole_from);
+    p.hole_gap = (detail::with_leading_one(p.least_normal) << (static_cast<int32_t>(p.least_normal >> 23) - p.hole_field)) - p.hole_origin;
     const uint32_t hole_middle = detail::fp32_magnitude(top + (uint64_t{2} << to.fraction_bits), to.least_bit() - 2);
     for (int s = 0; s < 2; ++s) {
       p.hole_up_from[s] = hole_middle + (to.has(policy::hole_tie_down) ? 1 : 0);
@@ -111,12 +123,27 @@ MMAFUZZ_HD inline BulkResult convert_slowly(const BulkPlan& p, uint32_t source, 
   return {static_cast<uint32_t>(r.encoding), static_cast<uint8_t>(p.flagged ? r.flags : 0)};
 }
 
-/// Whether a magnitude needs the slow path: numbers below fp32's least normal one for a format without subnormals; stochastic
-/// draws over the hole, whose width is no power of two; stochastic tininess.
-MMAFUZZ_HD inline bool is_slow(const BulkPlan& p, uint32_t magnitude) {
-  if (p.to.subnormals == SubnormalRule::absent) return magnitude < 0x00800000u;
-  if (p.rule.rounding != Rounding::stochastic || magnitude >= p.least_normal) return false;
-  return (p.hole_from != 0 && magnitude > p.hole_from) || magnitude >= p.tiny_depends_from;
+/// Whether a magnitude needs the slow path: numbers below fp32's least normal one for a format without subnormals.
+MMAFUZZ_HD inline bool is_slow(const BulkPlan& p, uint32_t magnitude) { return p.to.subnormals == SubnormalRule::absent && magnitude < 0x00800000u; }
+
+/// T of stochastic rounding (Threshold) where `drop` >= 1 low bits of a significand of 24 bits are discarded.
+MMAFUZZ_HD inline uint32_t draw_threshold(const RoundingRule& rule, uint32_t significand, int32_t drop) {
+  const uint32_t discarded = drop < 32 ? significand & ((1u << drop) - 1) : significand;
+  const uint32_t scaled = drop < 32 ? discarded << (32 - drop) : drop < 64 ? significand >> (drop - 32) : 0;  // in units of 2^-32
+  const bool rest = drop > 32 && significand != 0 && (drop > 63 || (significand & ((1u << (drop - 32)) - 1)) != 0);
+  const int unused = 32 - rule.random_bits;
+  uint32_t threshold = scaled >> unused;
+  if (rule.threshold == Threshold::ceiling) threshold += (scaled & ((1u << unused) - 1)) != 0 || rest;
+  if (rule.threshold == Threshold::nearest) threshold += (scaled >> (unused - 1)) & 1;
+  return threshold;
+}
+
+/// Whether a draw leaves the hole upward: random < T of the part of the gap, multiplied out by twice the gap.
+MMAFUZZ_HD inline bool draws_out_of_hole(const BulkPlan& p, uint32_t magnitude, uint32_t random) {
+  const uint32_t part = (detail::with_leading_one(magnitude) << (static_cast<int32_t>(magnitude >> 23) - p.hole_field)) - p.hole_origin;
+  const uint64_t scaled = uint64_t{part} << (p.rule.random_bits + 1), drawn = 2 * uint64_t{random} * p.hole_gap;
+  if (p.rule.threshold == Threshold::ceiling) return drawn < scaled;
+  return drawn + (p.rule.threshold == Threshold::floor ? 2 : 1) * uint64_t{p.hole_gap} <= scaled;
 }
 
 /// Converts one fp32 encoding. `random`: below 2^random_bits, for stochastic rounding.
@@ -129,25 +156,18 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   const int32_t exponent = static_cast<int32_t>(field + 1 - implicit) + p.rebias;  // negative: below the least normal number
   const int32_t base = exponent < 0 ? 0 : exponent;
   const bool literal = p.hole_from != 0 && exponent < 0;
-  const int32_t drop = smaller<int32_t>(p.shift + base - exponent - (literal ? 1 : 0), 31);
+  const int32_t full_drop = p.shift + base - exponent - (literal ? 1 : 0), drop = smaller<int32_t>(full_drop, 31);
   const uint32_t kept = significand >> drop, discarded = significand & ((1u << drop) - 1), half = 1u << (drop - 1);
   bool away = p.round_away[s] && discarded != 0;
   if (p.rule.rounding == Rounding::nearest_even) away = discarded + (kept & 1) > half;
   if (p.rule.rounding == Rounding::nearest_away) away = discarded >= half;
-  if (p.rule.rounding == Rounding::stochastic) {
-    const int32_t full = p.shift + base - exponent - (literal ? 1 : 0);
-    const uint32_t scaled = full <= 31 ? discarded << (32 - full) : full <= 63 ? significand >> (full - 32) : 0;  // in units of 2^-32
-    const bool rest = full > 32 && significand != 0 && (full > 63 || (significand & ((1u << (full - 32)) - 1)) != 0);
-    const int unused = 32 - p.rule.random_bits;
-    uint32_t threshold = scaled >> unused;
-    if (p.rule.threshold == Threshold::ceiling) threshold += (scaled & ((1u << unused) - 1)) != 0 || rest;
-    if (p.rule.threshold == Threshold::nearest) threshold += (scaled >> (unused - 1)) & 1;
-    away = random < threshold;
-  }
+  if (p.rule.rounding == Rounding::stochastic) away = random < draw_threshold(p.rule, significand, full_drop);
   bool inexact = discarded != 0, tiny = magnitude < p.least_not_tiny[s];
+  if (tiny && magnitude >= p.tiny_drawn_from) tiny = random >= draw_threshold(p.rule, significand, p.tiny_drop);
   uint32_t code = (static_cast<uint32_t>(base) << p.to.fraction_bits) + kept + (away ? 1 : 0);
   if (p.hole_from != 0 && magnitude > p.hole_from && magnitude < p.least_normal) {
-    code = p.hole_top + (magnitude >= p.hole_up_from[s] ? 1 : 0);
+    const bool up = p.hole_drawn ? draws_out_of_hole(p, magnitude, random) : magnitude >= p.hole_up_from[s];
+    code = p.hole_top + (up ? 1 : 0);
     inexact = true;
   }
   uint8_t flags = 0;

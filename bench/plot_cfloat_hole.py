@@ -24,7 +24,7 @@ def converted(mmafuzz, switch, numbers):
 
 def main():
     mmafuzz, svg = sys.argv[1:]
-    numbers = [i * 2.0**-16 for i in range(1, 2049)]  # to 2^-5
+    numbers = [i * 2.0**-14 for i in range(1, 513)]  # to 2^-5
     literal, gradual = (converted(mmafuzz, s, numbers) for s in ("literal", "gradual"))
     data = "".join(f"{x * 128} {a * 128} {b * 128}\n" for x, a, b in zip(numbers, literal, gradual))
     script = f"""set terminal svg size 820,420 font 'sans,13'

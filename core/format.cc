@@ -4,6 +4,7 @@
 
 #include "core/quoted.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -181,9 +182,13 @@ Result<Format> parse_format(std::string_view text) {
     } else if (colon != text.npos) {
       return invalid("format " + quoted(whole) + " takes no bias");
     }
+    std::vector<std::string_view> named;
     while (has_switches) {
       const size_t comma = chosen.find(',');
-      const std::string_view one = chosen.substr(0, comma);
+      const std::string_view one = chosen.substr(0, comma), name = one.substr(0, one.find('='));
+      if (std::find(named.begin(), named.end(), name) != named.end())
+        return invalid("format " + quoted(whole) + " has the switch " + quoted(std::string(name)) + " twice");
+      named.push_back(name);
       if (!set_switch(row.fields, one, fields))
         return invalid("format " + quoted(whole) + " has no switch " + quoted(std::string(one)) + "; " + known_switches(row.fields));
       has_switches = comma != chosen.npos;

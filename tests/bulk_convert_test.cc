@@ -2,6 +2,7 @@
 // vectors and one by one; and stochastic rounding against its definition, counted over all random values.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <thread>
 
@@ -76,8 +77,8 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
           conversion.run(sources.data(), count, 1000, plain.data(), nullptr);
           conversion.run(upper.data(), count, 1000, of_upper.data(), upper_flags.data());
           for (size_t i = 0; i < count; ++i) {
-            const auto expected = [&](uint32_t source) {
-              rule.random = random_word(99, draw_by == DrawBy::source ? source : 1000 + i, rule.random_bits);
+            const auto expected = [&](uint32_t source, uint64_t encoding) {
+              rule.random = random_word(99, draw_by == DrawBy::source ? encoding : 1000 + i, rule.random_bits);
               Rounded r = convert_number(to.fields(), decode(fp32_fields, source), rule);
               if (to.fields().has(policy::conversions_silent)) r.flags = 0;
               return r;
@@ -87,7 +88,7 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
               std::memcpy(&value, from.data() + i * bytes, bytes);
               return value;
             };
-            const Rounded want = expected(sources[i]);
+            const Rounded want = expected(sources[i], sources[i]);
             const BulkResult one = conversion.one(sources[i], 1000 + i);
             const std::string where = GetParam() + " " + name_of(mode) + " source " + to_hex(format("fp32"), sources[i]);
             ASSERT_EQ(one.encoding, want.encoding) << where;
@@ -95,11 +96,10 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
             ASSERT_EQ(result(results), want.encoding) << where;
             ASSERT_EQ(int(flags[i]), int(want.flags)) << where;
             ASSERT_EQ(result(plain), want.encoding) << where;
-            if (draw_by == DrawBy::source && mode == Rounding::stochastic) {  // bf16 units draw by the source as it is widened
-              ASSERT_EQ(result(of_upper), expected(fp32_of_bf16(upper[i])).encoding) << where;
-            }
-            if (mode == Rounding::stochastic) continue;
-            const Rounded want_upper = expected(fp32_of_bf16(upper[i]));
+            const Rounded want_upper = expected(fp32_of_bf16(upper[i]), upper[i]);
+            const BulkResult one_upper = conversion.one(upper[i], 1000 + i);
+            ASSERT_EQ(one_upper.encoding, want_upper.encoding) << where;
+            ASSERT_EQ(int(one_upper.flags), int(want_upper.flags)) << where;
             ASSERT_EQ(result(of_upper), want_upper.encoding) << where;
             ASSERT_EQ(int(upper_flags[i]), int(want_upper.flags)) << where;
           }
@@ -159,6 +159,35 @@ TEST(StochasticRounding, CountsOverAllRandomValuesAreThoseOfTheDefinition) {
       for (const uint32_t low : {0u, 1u, 1u << (discarded - 9), static_cast<uint32_t>(low_mask(discarded - 8))})
         for (const Threshold threshold : {Threshold::floor, Threshold::ceiling, Threshold::nearest})
           expect_exact_count(f, 0x3f800000 + (position << (discarded - 8)) + low, discarded, 8, threshold);
+  }
+}
+
+TEST(StochasticRounding, CountsInTheHoleAreThoseOfItsWidth) {
+  // CFloat8_1_4_3, bias 7: from 7 * 2^-10 to 2^-6, a gap of 9 * 2^-10; sources in units of 2^-31.
+  const FormatFields f = format("cfloat8_1_4_3:7").fields();
+  const uint64_t from = 7 << 21, gap = 9 << 21;
+  for (const uint64_t part : {uint64_t{1}, gap / 9, gap / 2, gap / 2 + 3, gap - 3, gap - 1}) {
+    const auto source = std::bit_cast<uint32_t>(static_cast<float>(std::ldexp(double(from + part), -31)));
+    const uint64_t exact = decode(fp32_fields, source).significand;  // parts that fp32 lacks are rounded to it
+    const int exponent = decode(fp32_fields, source).exponent + 31;
+    const uint64_t scaled = ((exponent < 0 ? exact >> -exponent : exact << exponent) - from) << 10;
+    for (const Threshold threshold : {Threshold::floor, Threshold::ceiling, Threshold::nearest}) {
+      RoundingRule rule;
+      rule.rounding = Rounding::stochastic;
+      rule.random_bits = 10;
+      rule.threshold = threshold;
+      const BulkPlan plan = make_bulk_plan(f, rule);
+      uint64_t expected = scaled / gap;
+      if (threshold == Threshold::ceiling) expected = (scaled + gap - 1) / gap;
+      if (threshold == Threshold::nearest) expected = (2 * scaled + gap) / (2 * gap);
+      uint64_t up = 0;
+      for (uint32_t random = 0; random < 1024; ++random) {
+        const uint32_t result = convert_bulk(plan, source, random).encoding;
+        ASSERT_TRUE(result == 7 || result == 8) << result;
+        up += result == 8;
+      }
+      EXPECT_EQ(up, expected) << part << " threshold " << int(threshold);
+    }
   }
 }
 

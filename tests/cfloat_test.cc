@@ -149,7 +149,7 @@ TEST(Cfloat, Bf16ConvertsTheSameThroughFp32) {  // question 15: no input tells t
 TEST(Cfloat, BadSwitchesAndBiasesNameWhatIsKnown) {
   for (const auto& [name, part] : {std::pair{"cfloat8_1_4_3:64", "0 to 63"}, std::pair{"cfloat8_1_4_3:7?denormal=flat", "denormal=gradual"},
                                    std::pair{"uhp?denormal=gradual", "negative=absolute"}, std::pair{"cfloat8_1_4_3:7?negative=zero", "no switch"},
-                                   std::pair{"shp:7?clamp=signed,", "no switch"}, std::pair{"fp16?clamp=positive", "has none"}, std::pair{"cfloat9:3", "unknown format"}}) {
+                                   std::pair{"shp:7?clamp=signed,", "no switch"}, std::pair{"shp:7?zero=signed,zero=positive", "'zero' twice"}, std::pair{"fp16?clamp=positive", "has none"}, std::pair{"cfloat9:3", "unknown format"}}) {
     const Result<Format> parsed = parse_format(name);
     ASSERT_FALSE(parsed) << name;
     EXPECT_NE(parsed.refusal().reason.find(part), std::string::npos) << parsed.refusal().reason;

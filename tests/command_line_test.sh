@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench mutants" "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench rate"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -373,6 +373,16 @@ good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
 bad_call "subcommand is required" bench
+
+good bench exhaustive --to e4m3 --to cfloat8_1_5_2:15 --from fp16 --round up
+expect "every input is converted" has out "e4m3                     up           from fp16, 65536 inputs by ieee: proven"
+bad "unknown format 'fp17'" bench exhaustive --to fp17
+bad "needs a bias of 0 to 63" bench exhaustive --to shp:64
+bad "at most 10 fraction bits, not fp64" bench exhaustive --to fp64
+bad "at most 16 bits, not fp64" bench exhaustive --to e4m3 --from fp64
+bad "differs from input to input" bench exhaustive --to e4m3 --round stochastic
+bad "give --to FORMAT or --all" bench exhaustive
+bad "give --to FORMAT or --all" bench exhaustive --to e4m3 --all
 
 h=model:hopper/mma.m16n8k16.f32.f16.f16.f32
 printf '# two\n%s?fraction_bits=24\n\n%s?integer_bits=6 hard\n' $h $h > two.txt

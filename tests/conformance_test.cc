@@ -37,7 +37,7 @@ const std::vector<Op>& ops() {
       const Op op = *parse_op(text, column);
       by_text[to_text(op)] = op;
     }
-    for (const char* scalar : {"add", "sub", "mul", "div", "sqrt", "fma"})
+    for (const char* scalar : {"add", "sub", "mul", "div", "sqrt", "fma", "equal", "less", "less_equal", "unordered"})
       for (const char* f : {"fp32", "fp64"}) {
         size_t column;
         const Op op = *parse_op(std::string("scalar ") + scalar + " format=" + f + " round=up nan=any", column);

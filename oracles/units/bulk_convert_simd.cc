@@ -127,7 +127,7 @@ class Lanes {
     } else if (rounding == Rounding::nearest_away) {
       kept = hn::Shr(hn::Add(significand, hn::ShiftRight<1>(weight)), drop);
     } else if (rounding == Rounding::stochastic) {
-      const V32 threshold = stochastic_threshold(significand, hn::And(significand, low_bits), full);
+      const V32 threshold = draw_threshold(significand, full);
       kept = hn::Add(hn::Shr(significand, drop), hn::IfThenElseZero(hn::Lt(random, threshold), one));
     } else {
       kept = hn::Shr(hn::Add(significand, hn::And(low_bits, up_(sign))), drop);
@@ -137,10 +137,15 @@ class Lanes {
     if (with_flags) {
       inexact = hn::VecFromMask(d, hn::Ne(hn::And(significand, low_bits), hn::Zero(d)));
       tiny = hn::VecFromMask(d, less(magnitude, least_not_tiny_(sign)));
+      if (rounding == Rounding::stochastic && p_.tiny_drawn_from < p_.least_normal) {
+        const auto up = hn::Lt(random, draw_threshold(significand, hn::Set(di, p_.tiny_drop)));
+        tiny = hn::IfThenZeroElse(hn::And(up, less(hn::Set(d, p_.tiny_drawn_from - 1), magnitude)), tiny);
+      }
     }
     if (p_.hole_from != 0) {
       const auto in_hole = hn::And(less(hn::Set(d, p_.hole_from), magnitude), less(magnitude, hn::Set(d, p_.least_normal)));
-      const V32 up = hn::IfThenElse(less(magnitude, hole_up_from_(sign)), hn::Zero(d), one);
+      V32 up = hn::IfThenElse(less(magnitude, hole_up_from_(sign)), hn::Zero(d), one);
+      if (p_.hole_drawn && !hn::AllFalse(d, in_hole)) up = draws_out_of_hole(magnitude, random);
       code = hn::IfThenElse(in_hole, hn::Add(hn::Set(d, p_.hole_top), up), code);
       if (with_flags) inexact = hn::Or(inexact, hn::VecFromMask(d, in_hole));
     }
@@ -202,9 +207,12 @@ class Lanes {
     return hn::RebindMask(D32(), hn::Lt(hn::BitCast(di, x), hn::BitCast(di, y)));
   }
 
-  HWY_INLINE V32 stochastic_threshold(V32 significand, V32 discarded, VI32 full) const {
+  /// mmafuzz::draw_threshold in lanes.
+  HWY_INLINE V32 draw_threshold(V32 significand, VI32 full) const {
     const D32 d;
     const DI32 di;
+    const V32 weight = hn::Shl(hn::Set(d, 1), hn::BitCast(d, hn::Min(full, hn::Set(di, 31))));
+    const V32 discarded = hn::And(significand, hn::Sub(weight, hn::Set(d, 1)));
     const VI32 thirty_one = hn::Set(di, 31), zero = hn::Zero(di);
     const VI32 below = hn::Sub(full, hn::Set(di, 32));  // not negative: the fraction starts below 2^-32
     const V32 left = hn::BitCast(d, hn::Min(hn::Max(hn::Neg(below), zero), thirty_one));
@@ -223,14 +231,39 @@ class Lanes {
     return threshold;
   }
 
+  /// mmafuzz::draws_out_of_hole in lanes: 1 or 0, of numbers in the hole.
+  HWY_INLINE V32 draws_out_of_hole(V32 magnitude, V32 random) const {
+    const D32 d;
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(d, mmafuzz::draws_out_of_hole(p_, hn::GetLane(magnitude), hn::GetLane(random)) ? 1 : 0);
+#else
+    const D64 d64;
+    const V32 octave = hn::Min(hn::Sub(hn::ShiftRight<23>(magnitude), hn::Set(d, static_cast<uint32_t>(p_.hole_field))), hn::Set(d, 7));
+    const V32 significand = hn::Or(hn::And(magnitude, hn::Set(d, 0x7fffffu)), hn::Set(d, 0x800000u));
+    const V32 part = hn::Sub(hn::Shl(significand, octave), hn::Set(d, p_.hole_origin));
+    const V64 parts = hn::BitCast(d64, part), draws = hn::BitCast(d64, random), lower = hn::Set(d64, 0xffffffffu);
+    const V64 even = exceeds(hn::And(parts, lower), hn::And(draws, lower)), odd = exceeds(hn::ShiftRight<32>(parts), hn::ShiftRight<32>(draws));
+    return hn::BitCast(d, hn::Or(even, hn::ShiftLeft<32>(odd)));
+#endif
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  HWY_INLINE V64 exceeds(V64 part, V64 random) const {
+    const D64 d;
+    const V64 gap = hn::Set(d, p_.hole_gap), one = hn::Set(d, 1);
+    const V64 scaled = hn::ShiftLeftSame(part, p_.rule.random_bits + 1);
+    V64 drawn = hn::ShiftLeft<1>(hn::MulEven(hn::BitCast(D32(), random), hn::BitCast(D32(), gap)));
+    if (p_.rule.threshold != Threshold::ceiling) drawn = hn::Sub(hn::Add(drawn, p_.rule.threshold == Threshold::floor ? hn::Add(gap, gap) : gap), one);
+    const hn::RebindToSigned<D64> di;
+    return hn::And(one, hn::VecFromMask(d, hn::RebindMask(d, hn::Lt(hn::BitCast(di, drawn), hn::BitCast(di, scaled)))));
+  }
+#endif
+
   /// is_slow in lanes, as a vector that is nonzero there.
   HWY_INLINE V32 slow_lanes(V32 magnitude) const {
     const D32 d;
-    if (p_.to.subnormals == SubnormalRule::absent) return hn::VecFromMask(d, less(magnitude, hn::Set(d, 0x00800000u)));
-    if (rounding != Rounding::stochastic) return hn::Zero(d);
-    uint32_t from = p_.tiny_depends_from - 1;
-    if (p_.hole_from != 0) from = HWY_MIN(from, p_.hole_from);
-    return hn::VecFromMask(d, hn::And(less(hn::Set(d, from), magnitude), less(magnitude, hn::Set(d, p_.least_normal))));
+    if (p_.to.subnormals != SubnormalRule::absent) return hn::Zero(d);
+    return hn::VecFromMask(d, less(magnitude, hn::Set(d, 0x00800000u)));
   }
 
   const BulkPlan& p_;
@@ -264,7 +297,7 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   const int bytes = conversion.result_bytes();
   const V32 source = load_sources(from, source_bytes);
   V32 random = hn::Zero(d), raised = hn::Zero(d), slow;
-  if (rounding == Rounding::stochastic) random = conversion.draw_by() == DrawBy::source ? draws.of(source) : draws.at(position);
+  if (rounding == Rounding::stochastic) random = conversion.draw_by() == DrawBy::source ? draws.of(source_bytes == 4 ? source : hn::ShiftRight<16>(source)) : draws.at(position);
   store(kernel.convert(source, random, raised, slow), to, bytes);
   if (with_flags) store(raised, flags, 1);
   if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(slow, hn::Zero(d))))) return;
@@ -273,7 +306,7 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   hn::Store(slow, d, is_slow);
   for (size_t j = 0; j < hn::Lanes(d); ++j) {
     if (!is_slow[j]) continue;
-    const BulkResult one = conversion.one(source_of[j], position + j);
+    const BulkResult one = source_bytes == 4 ? conversion.one(source_of[j], position + j) : conversion.one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
     std::memcpy(to + j * static_cast<size_t>(bytes), &one.encoding, static_cast<size_t>(bytes));  // little-endian, as columns are
     if (with_flags) flags[j] = one.flags;
   }

@@ -28,15 +28,17 @@ class BulkConversion {
   void run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const;
 
   /// Element `position` alone, by the scalar kernel.
-  BulkResult one(uint32_t source, uint64_t position) const {
-    const uint64_t index = draw_by_ == DrawBy::source ? source : position;
-    return convert_bulk(plan_, source, random_word(seed_, index, plan_.rule.random_bits));
-  }
+  BulkResult one(uint32_t source, uint64_t position) const { return one(source, source, position); }
+  BulkResult one(uint16_t source, uint64_t position) const { return one(fp32_of_bf16(source), source, position); }
 
   uint64_t seed() const { return seed_; }
   DrawBy draw_by() const { return draw_by_; }
 
  private:
+  BulkResult one(uint32_t widened, uint64_t source, uint64_t position) const {
+    return convert_bulk(plan_, widened, random_word(seed_, draw_by_ == DrawBy::source ? source : position, plan_.rule.random_bits));
+  }
+
   BulkPlan plan_;
   uint64_t seed_;
   DrawBy draw_by_;
