@@ -29,6 +29,7 @@ std::vector<Op> conversions() {
   add("bf16", "e5m2", Rounding::nearest_even, true);
   add("fp32", "fp16", Rounding::down, false);
   add("fp32", "fp16", Rounding::nearest_away, false);
+  for (const char* to : {"e4m3", "cfloat8_1_5_2:15", "shp:15"}) add("bf16", to, Rounding::stochastic, false);
   return ops;
 }
 
