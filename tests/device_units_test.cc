@@ -74,7 +74,7 @@ TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
       Op op = i.op;
       for (const int k : {i.op.k, i.op.k - 1, 2 * i.op.k, 2 * i.op.k + 1}) {  // whole, padded, in steps
         if (k > i.op.k && !(op.c == op.d)) continue;
-        if (i.shape.family == TileFamily::wmma && k % i.op.k != 0) continue;  // pads to more steps than the mma that it is compiled to
+        if (i.shape.family == TileFamily::wmma && k % i.op.k != 0) continue;  // declined
         op.k = k;
         const auto unit = registry.bind("cuda:" + i.name, op), model = registry.bind(claimed, op);
         ASSERT_TRUE(unit) << unit.refusal().reason;
