@@ -27,7 +27,6 @@ void in_parallel(unsigned threads, size_t parts, Work work) {
       const std::lock_guard lock(mutex);
       failure = std::current_exception();
     }
-    mpfr_free_cache();
   };
   std::vector<std::thread> others;
   for (unsigned t = 1; t < threads; ++t) others.emplace_back(run);

@@ -9,10 +9,18 @@
 
 namespace mmafuzz::exact {
 
+/// What MPFR keeps for a thread (constants, and the integers of mpfr_remainder), freed with the thread.
+struct MpfrCaches {
+  ~MpfrCaches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
+};
+
 /// An MPFR number that frees itself.
 class Mpfr {
  public:
-  explicit Mpfr(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
+  explicit Mpfr(mpfr_prec_t precision) {
+    static thread_local const MpfrCaches of_this_thread;
+    mpfr_init2(value_, precision);
+  }
   ~Mpfr() { mpfr_clear(value_); }
   Mpfr(Mpfr&& other) : Mpfr(mpfr_get_prec(other.value_)) { mpfr_swap(value_, other.value_); }
   Mpfr(const Mpfr&) = delete;
