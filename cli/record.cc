@@ -1,5 +1,6 @@
 // mmafuzz record: the cases of files with a unit's results and where these come from.
 #include <ctime>
+#include <optional>
 
 #include "cli/run_files.h"
 #include "gpu_bridge/device_child.h"
@@ -32,15 +33,19 @@ void add_record(CLI::App& app, int& status) {
   sub->footer("Cases of ops that the unit does not take are left out; it is an error if none is left.\n"
               "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
   sub->callback([options, &status] {
-    CaseWriter writer(options->output);
-    writer.comment("recorded " + today() + " by mmafuzz " + tool_version + (options->seed.empty() ? "" : ", seed " + options->seed));
+    std::string device;
     if (options->unit.starts_with("cuda:")) {
-      const Result<DeviceInfo> device = make_device_child()->info();
-      if (!device) throw BadInput("unit " + options->unit + " declines: " + device.refusal().reason);
-      writer.comment("device " + to_text(*device));
+      const Result<DeviceInfo> info = make_device_child()->info();
+      if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
+      device = to_text(*info);
     }
-    writer.unit(options->unit);
-    uint64_t recorded = 0;
+    std::optional<CaseWriter> writer;  // once there is something to write
+    const auto begin = [&] {
+      writer.emplace(options->output);
+      writer->comment("recorded " + today() + " by mmafuzz " + tool_version + (options->seed.empty() ? "" : ", seed " + options->seed));
+      if (!device.empty()) writer->comment("device " + device);
+      writer->unit(options->unit);
+    };
     std::string refusal;
     Outcomes outcomes;
     for (const std::string& file : options->files) {
@@ -54,17 +59,15 @@ void add_record(CLI::App& app, int& status) {
           continue;
         }
         (*unit)->run(block.batch, outcomes);
-        writer.op(block.batch.op());
-        for (size_t i = 0; i < block.batch.size(); ++i) {
-          if (!outcomes.has_answer(i)) continue;
-          writer.one_case(block.batch, i, &outcomes);
-          ++recorded;
-        }
+        if (!writer) begin();
+        writer->op(block.batch.op());
+        for (size_t i = 0; i < block.batch.size(); ++i)
+          if (outcomes.has_answer(i)) writer->one_case(block.batch, i, &outcomes);
       }
       if (reader.error()) throw BadInput(reader.error()->to_string());
     }
-    if (recorded == 0) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
-    writer.finish();
+    if (!writer) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
+    writer->finish();
     status = exit_ok;
   });
 }

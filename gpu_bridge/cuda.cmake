@@ -1,7 +1,7 @@
 # Device code: each kernel file assembled for each architecture by nvcc, the runtime linked statically. nvcc is called directly, since
 # CMake 3.25 does not know CUDA with C++20. Sets MMAFUZZ_DEVICE_SOURCES and MMAFUZZ_DEVICE_LIBRARIES.
 set(MMAFUZZ_CUDA AUTO CACHE STRING "Device units: ON, OFF, or AUTO, where nvcc is found and a GPU or an own list of architectures asks for them")
-set(MMAFUZZ_CUDA_ARCHITECTURES "" CACHE STRING "Architectures of the device code (empty: 75;80;86;89;90a;100a;120a)")
+set(MMAFUZZ_CUDA_ARCHITECTURES "" CACHE STRING "Architectures of the device code (empty: 75;80;86;89;90a;100a;120a; AUTO: of the GPU at hand)")
 set(MMAFUZZ_DEVICE_SOURCES gpu_bridge/no_cuda.cc)
 set(MMAFUZZ_DEVICE_LIBRARIES "")
 
@@ -20,6 +20,15 @@ endif()
 
 if(build_device_code)
   set(architectures ${MMAFUZZ_CUDA_ARCHITECTURES})
+  if(NOT architectures AND MMAFUZZ_CUDA STREQUAL "AUTO")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capability ERROR_QUIET)
+    if(capability MATCHES "^([0-9]+)\\.([0-9])")
+      set(architectures ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+      if(architectures GREATER_EQUAL 90)
+        string(APPEND architectures a)
+      endif()
+    endif()
+  endif()
   if(NOT architectures)
     set(architectures 75 80 86 89 90a 100a 120a)
   endif()

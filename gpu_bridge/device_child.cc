@@ -177,7 +177,8 @@ std::string to_text(const DeviceInfo& info) {
 
 std::shared_ptr<DeviceChild> make_device_child() {
   namespace fs = std::filesystem;
-  if (const char* missing = cuda_missing()) return std::make_shared<DeviceChild>(declined(missing));
+  const char* other = std::getenv("MMAFUZZ_DEVICE_CHILD");
+  if (const char* missing = cuda_missing(); missing && !other) return std::make_shared<DeviceChild>(declined(missing));
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   fs::path program = self;
@@ -186,7 +187,7 @@ std::shared_ptr<DeviceChild> make_device_child() {
       program = place;
       break;
     }
-  if (const char* other = std::getenv("MMAFUZZ_DEVICE_CHILD")) program = other;
+  if (other) program = other;
   double patience = 60;
   if (const char* text = std::getenv("MMAFUZZ_DEVICE_PATIENCE")) patience = std::max(0.01, std::atof(text));
   return std::make_shared<DeviceChild>(std::vector<std::string>{program.string(), "device-child"}, std::chrono::milliseconds(static_cast<int64_t>(1000 * patience)));

@@ -36,6 +36,8 @@ Result<bool> fits(const Instruction& i, const Op& op) {
                     (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
   const bool one_step = !(own.c == own.d);  // c of a second instruction would need d's format
   if (!same || (one_step && op.k > own.k)) return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
+  // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
+  if (i.shape.family == TileFamily::wmma && op.k % own.k != 0) return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
   if (op.rounding != Rounding::nearest_even || op.saturate || op.flush_to_zero) return declined("a matrix unit has its own rounding; the op must not ask for another");
   return true;
 }

@@ -70,10 +70,11 @@ TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
     const Registry registry = registry_with("twin", capabilities[at]);
     for (const Instruction& i : instructions()) {
       const std::string claimed = claimed_model(i, all_archs[at]);
-      if (claimed.empty() || i.shape.family == TileFamily::wmma) continue;
+      if (claimed.empty()) continue;
       Op op = i.op;
-      for (const int k : {op.k, op.k - 1, 2 * op.k + 1}) {  // whole, padded, in steps
-        if (k > op.k && !(op.c == op.d)) continue;
+      for (const int k : {i.op.k, i.op.k - 1, 2 * i.op.k, 2 * i.op.k + 1}) {  // whole, padded, in steps
+        if (k > i.op.k && !(op.c == op.d)) continue;
+        if (i.shape.family == TileFamily::wmma && k % i.op.k != 0) continue;  // declined
         op.k = k;
         const auto unit = registry.bind("cuda:" + i.name, op), model = registry.bind(claimed, op);
         ASSERT_TRUE(unit) << unit.refusal().reason;

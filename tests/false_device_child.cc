@@ -26,7 +26,31 @@ using RunTwin = void (*)(const Tiles&, uint64_t, const Evaluate&);
 
 template <TileShape S>
 void run_twin(const Tiles& tiles, uint64_t count, const Evaluate& evaluate) {
-  if constexpr (S.family != TileFamily::wmma) run_tiles_on_host<S>(tiles, count, evaluate);
+  run_tiles_on_host<S>(tiles, count, evaluate);
+}
+
+/// WMMA fragments have no layout of ours: dots straight from memory.
+template <TileShape S>
+void run_wmma_twin(const Tiles& all, uint64_t count, const Evaluate& evaluate) {
+  for (uint64_t tile = 0; tile < count; ++tile) {
+    const Tiles t = tiles_from(S, all, tile);
+    for (int cell = 0; cell < S.cells(); ++cell) {
+      uint64_t a[S.k], b[S.k];
+      DotOperands in;
+      in.a = a;
+      in.b = b;
+      in.k = S.k;
+      in.c = read_element(t.c, S.c_bits / 8, cell);
+      for (int step = 0; step < t.steps; ++step) {
+        for (int i = 0; i < S.k; ++i) {
+          a[i] = read_element(t.a, S.operand_bytes(), (step * S.m + cell / S.n) * S.k + i);
+          b[i] = read_element(t.b, S.operand_bytes(), (step * S.n + cell % S.n) * S.k + i);
+        }
+        in.c = evaluate(in);
+      }
+      write_element(t.d, S.d_bits / 8, cell, in.c);
+    }
+  }
 }
 
 const RunTwin twins[] = {
@@ -41,6 +65,9 @@ const RunTwin twins[] = {
 #undef SCALED
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
     MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) run_wmma_twin<of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
+    MMAFUZZ_WMMA(ROW)
 #undef ROW
 };
 
@@ -72,6 +99,7 @@ class TwinBackend final : public DeviceBackend {
     }
     if (size_t(instruction) >= sizeof twins / sizeof *twins) throw std::runtime_error("no twin");
     const Instruction& i = instructions()[size_t(instruction)];
+    if (i.op.d.fields().integer) return twins[instruction](tiles, count, sweep::integer_sum);
     const DeviceInfo device = info();
     const ModelRow* row = find_model_row(claimed_model(i, arch_of_capability(device.major, device.minor)).substr(6));
     if (!row) throw std::runtime_error("no model of " + i.name);

@@ -23,8 +23,8 @@ struct tf32 { using Memory = float; using Fragment = float; };  // never instant
 
 template <class I>
 __global__ void run_wmma_tiles(Tiles all, uint64_t count) {
+  [[maybe_unused]] constexpr TileShape S = I::shape;
   if constexpr ((I::archs & this_arch) != 0) {
-    constexpr TileShape S = I::shape;
     using Memory = typename I::Operand::Memory;
     using Fragment = typename I::Operand::Fragment;
     using Sum = typename I::Sum::Memory;
