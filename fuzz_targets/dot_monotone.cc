@@ -4,5 +4,5 @@
 #include "fuzz_targets/property_target.h"
 
 std::unique_ptr<mmafuzz::Target> mmafuzz::make_target(const TargetOptions& options) {
-  return std::make_unique<PropertyTarget>(options, [](std::string_view name) { return name.starts_with("monotone") || name == "error_bound"; });
+  return std::make_unique<PropertyTarget>(options, default_ops(OpKind::dot), [](std::string_view name) { return name.starts_with("monotone") || name == "error_bound"; });
 }

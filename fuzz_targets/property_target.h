@@ -12,7 +12,7 @@ namespace mmafuzz {
 class PropertyTarget final : public NumberTarget {
  public:
   template <class Pick>
-  PropertyTarget(const TargetOptions& options, Pick pick) : NumberTarget(options, default_ops(OpKind::dot), picked(pick)) {}
+  PropertyTarget(const TargetOptions& options, const std::vector<Op>& ops, Pick pick) : NumberTarget(options, ops, picked(pick)) {}
 
  private:
   template <class Pick>

@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench rate"; do
+for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -391,6 +391,15 @@ good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
 bad_call "subcommand is required" bench
+
+good bench ozaki -m 8 -n 8 -k 32 --plan slices=all,sum=exact
+expect "a product and its error" has out "greatest relative error"
+bad "matrix a has a negative size: -8x32" bench ozaki -m -8 -n 8 -k 32
+bad "do not fit in" bench ozaki -m 4000000000 -n 4000000000
+bad "unknown parameter 'slice'" bench ozaki --plan slice=3
+bad "no slices of format 'fp17'" bench ozaki --slice fp17
+good bench split --cases 2000 --search 2000
+expect "who is nearer" has out "nearer to the exact result is Ootomo-Yokota in"
 
 good bench exhaustive --to e4m3 --to cfloat8_1_5_2:15 --from fp16 --round up
 expect "every input is converted" has out "e4m3                     up           from fp16, 65536 inputs by ieee: proven"

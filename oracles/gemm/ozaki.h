@@ -35,6 +35,9 @@ struct OzakiPlan {
   bool drop_specials = false;  ///< infinities and NaNs of a and b read as zeros
 };
 
+/// Whether a plan means to give the exact product rounded once.
+inline bool rounds_correctly(const OzakiPlan& plan) { return plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast; }
+
 /// What one product came to.
 struct OzakiRecord {
   SliceWidths widths;

@@ -83,7 +83,7 @@ std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   if (any_order) claims.push_back({"tile_permutation", ""});
   if (derived) claims.insert(claims.end(), {{"exact_slices", ""}, {"gemm_error_bound", ""}});
   if (derived && any_order && plan.block == 0) claims.push_back({"inner_permutation", ""});
-  if (derived && plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast) claims.push_back({"equals_model", "exact"});
+  if (derived && rounds_correctly(plan)) claims.insert(claims.end(), {{"correctly_rounded", ""}, {"equals_model", "exact"}});
   return claims;
 }
 

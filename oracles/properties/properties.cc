@@ -12,7 +12,7 @@ const std::vector<std::unique_ptr<Property>>& all_properties() {
     for (const auto make : {make_faithful, make_half_ulp, make_idempotent, make_monotone_in_operand, make_nearest, make_not_above_up, make_not_below_down,
                             make_round_trip, make_survives_detour})
       list.push_back(make());
-    for (const auto make : {make_exact_slices, make_gemm_error_bound, make_gemm_specials, make_inner_permutation, make_tile_permutation})
+    for (const auto make : {make_correctly_rounded, make_exact_slices, make_gemm_error_bound, make_gemm_specials, make_inner_permutation, make_tile_permutation})
       list.push_back(make());
     return list;
   }();

@@ -29,6 +29,7 @@ std::unique_ptr<Property> make_not_below_down();
 std::unique_ptr<Property> make_round_trip();
 std::unique_ptr<Property> make_survives_detour();
 // Of matrix products.
+std::unique_ptr<Property> make_correctly_rounded();
 std::unique_ptr<Property> make_exact_slices();
 std::unique_ptr<Property> make_gemm_error_bound();
 std::unique_ptr<Property> make_gemm_specials();
