@@ -104,7 +104,7 @@ TEST(Coverage, ABrokenPropertyReachesItsBin) {
   options.units = {"model:volta/mma.m8n8k4.f32.f16.f16.f32"};
   options.ops = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"};
   reported_bins.clear();
-  PropertyTarget target(options, [](std::string_view name) { return name == "monotone_in_c"; });
+  PropertyTarget target(options, default_ops(OpKind::dot), [](std::string_view name) { return name == "monotone_in_c"; });
   target.replay_cases(source("corpus/dot_monotone/seeds/fasi.cases"));
   std::set<std::string> names;
   for (const int bin : reported_bins) names.insert(bin_name(bin));
