@@ -58,7 +58,7 @@ class SpecialOperands {
   std::vector<State> state_;
 };
 
-/// The bucket's value class, from two results that differ and whether the case has special operands.
+/// The bucket's value class, from two results (equal where a property judges a case by itself) and whether there are special operands.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
 
 /// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which element.
