@@ -1,6 +1,7 @@
 // The fast path of the exact dot product.
 #include "arithmetic/ieee_operations.h"
 #include "oracles/exact/exact_dot.h"
+#include "oracles/exact/term_summary.h"
 
 namespace mmafuzz::exact {
 namespace {
@@ -24,19 +25,6 @@ Result<bool> supports_dot(const Op& op) {
   if (op.rounding == Rounding::stochastic) return declined("the exact result is not rounded stochastically");
   return true;
 }
-
-/// What the terms of a sum have in common.
-struct TermSummary {
-  bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
-
-  void note(NumberClass cls, bool negative) {
-    nan |= cls == NumberClass::nan;
-    plus |= cls == NumberClass::infinity && !negative;
-    minus |= cls == NumberClass::infinity && negative;
-    all_negative &= negative;
-    all_positive &= !negative;
-  }
-};
 
 FastDot::FastDot(const Op& op)
     : a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()),

@@ -4,20 +4,13 @@
 
 #include "arithmetic/ieee_operations.h"
 #include "core/op.h"
+#include "oracles/exact/term_summary.h"
 
 namespace mmafuzz::gemm {
 
 /// What the k + 1 terms alpha*a*b and beta*c of one element have in common.
-struct TermClasses {
-  bool nan = false, plus = false, minus = false, all_negative = true, all_positive = true;
-
-  void note(NumberClass cls, bool negative) {
-    nan |= cls == NumberClass::nan;
-    plus |= cls == NumberClass::infinity && !negative;
-    minus |= cls == NumberClass::infinity && negative;
-    all_negative &= negative;
-    all_positive &= !negative;
-  }
+struct TermClasses : exact::TermSummary {
+  using TermSummary::note;
   void note(const Exact& x, const Exact& factor) {
     const bool nan_term = x.cls == NumberClass::nan || factor.cls == NumberClass::nan ||
                           (x.cls == NumberClass::infinity && factor.cls == NumberClass::zero) ||

@@ -34,6 +34,15 @@ inline bool is_within_range(const FormatFields& to, const Number& x) {
   return to.subnormals != SubnormalRule::absent || compare(magnitude, to_exact(decode(to, 0))) >= 0;
 }
 
+/// A property that puts each source within the destination's range to holds_on, with the result; the twin does not count.
+class JudgesTheSource : public Property {
+ protected:
+  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
+    return is_within_range(cases.op().d.fields(), source_of(cases, index));
+  }
+  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
+};
+
 /// (x + y) / 2 of two finite numbers of a format whose exponents are close.
 inline Exact middle_of(const Number& x, const Number& y) {
   if (x.cls == NumberClass::zero && y.cls == NumberClass::zero) return {};

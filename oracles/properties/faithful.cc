@@ -6,17 +6,13 @@
 namespace mmafuzz {
 namespace {
 
-class Faithful final : public Property {
+class Faithful final : public JudgesTheSource {
  public:
   const char* name() const override { return "faithful"; }
   const char* statement() const override { return "the result is the source, or one of the two numbers around it"; }
   bool applies(const Op& op, const Unit&) const override { return is_conversion(op) && op.d.fields().subnormals != SubnormalRule::flushed; }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    return is_within_range(cases.op().d.fields(), source_of(cases, index));
-  }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
   bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
     const FormatFields& f = cases.op().d.fields();
     const Exact x = to_exact(source_of(cases, index));

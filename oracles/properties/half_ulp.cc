@@ -7,7 +7,7 @@
 namespace mmafuzz {
 namespace {
 
-class HalfUlp final : public Property {
+class HalfUlp final : public JudgesTheSource {
  public:
   const char* name() const override { return "half_ulp"; }
   const char* statement() const override { return "a conversion to nearest errs by at most half a unit in the last place"; }
@@ -16,10 +16,6 @@ class HalfUlp final : public Property {
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    return is_within_range(cases.op().d.fields(), source_of(cases, index));
-  }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
   bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
     const FormatFields& f = cases.op().d.fields();
     const Number x = source_of(cases, index), r = decode(f, result);

@@ -6,7 +6,7 @@
 namespace mmafuzz {
 namespace {
 
-class Nearest final : public Property {
+class Nearest final : public JudgesTheSource {
  public:
   const char* name() const override { return "nearest"; }
   const char* statement() const override { return "no other number of the destination is nearer to the source"; }
@@ -15,10 +15,6 @@ class Nearest final : public Property {
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    return is_within_range(cases.op().d.fields(), source_of(cases, index));
-  }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
   bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
     const FormatFields& f = cases.op().d.fields();
     const Number x = source_of(cases, index), r = decode(f, result);
