@@ -4,7 +4,7 @@ build/release/mmafuzz bench ozaki-accuracy > accuracy.tsv; bench/plot_ozaki_accu
 import subprocess
 import sys
 
-SHOWN = ["2", "3", "4", "5", "6", "7", "8", "10", "all"]
+COLOURS = {"2": "#9400d3", "3": "#009e73", "4": "#56b4e9", "5": "#e69f00", "6": "#b8a800", "7": "#0072b2", "8": "#e51e10", "all": "#000000"}  # by slices
 
 
 def main():
@@ -18,11 +18,11 @@ def main():
         return "".join(f"{row[0]} {max(float(row[at]), 1e-17)}\n" for row in rows)
 
     blocks, plots = "", []
-    for i, slices in enumerate(SHOWN):
+    for i, (slices, colour) in enumerate(COLOURS.items()):
         for fast in "01":
             blocks += f"$d{i}{fast} << END\n{curve(f'slices={slices},fast={fast}')}END\n"
             title = f"title 'd = {slices}'" if fast == "0" else "notitle"
-            plots.append(f"$d{i}{fast} using 1:2 with lines lw 1.5 dt {1 + int(fast)} lc {i + 1} {title}")
+            plots.append(f"$d{i}{fast} using 1:2 with lines lw 1.5 dt {1 + int(fast)} lc rgb '{colour}' {title}")
     blocks += f"$ieee << END\n{curve('ieee:fma')}END\n"
     plots.append("$ieee using 1:2 with lines lw 3 lc rgb '#888888' title 'FP64 FMA'")
     script = f"""set terminal svg size 820,520 font 'sans,13'
