@@ -13,7 +13,7 @@ namespace {
 
 /// Units that exist on one machine only: a file there, or its devices.
 bool of_this_machine(const std::string& unit) {
-  for (const char* prefix : {"plugin:", "recorded:", "cuda:", "cpu:"})
+  for (const char* prefix : {"plugin:", "recorded:", "cuda:", "cublas:", "cpu:"})
     if (unit.starts_with(prefix)) return true;
   return false;
 }

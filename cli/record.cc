@@ -34,7 +34,7 @@ void add_record(CLI::App& app, int& status) {
               "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
   sub->callback([options, &status] {
     std::string device;
-    if (options->unit.starts_with("cuda:")) {
+    if (options->unit.starts_with("cuda:") || options->unit.starts_with("cublas:")) {
       const Result<DeviceInfo> info = make_device_child()->info();
       if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
       device = to_text(*info);

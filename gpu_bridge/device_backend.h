@@ -1,4 +1,4 @@
-// What a device can be asked: who it is, to run tiles, to sweep. The CUDA backend answers in a child process; tests put others in its place.
+// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS. The CUDA backend answers in a child process; tests put others in its place.
 #pragma once
 
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "gpu_bridge/bulk_request.h"
+#include "gpu_bridge/cublas_gemm.h"
 #include "gpu_bridge/kernels/launch.h"
 #include "gpu_bridge/sweep.h"
 
@@ -28,6 +29,8 @@ class DeviceBackend {
   /// A row of core_instructions.def.h on `count` cases of `arity` encodings each.
   virtual void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) = 0;
   virtual void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) = 0;
+  /// A row of cublas_gemm.def.h on `count` calls in host memory; declined where cuBLAS is missing or does not take the call.
+  virtual Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) = 0;
   virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
 };
 

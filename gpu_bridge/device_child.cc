@@ -120,14 +120,20 @@ Result<DeviceInfo> DeviceChild::info() {
   return *info_;
 }
 
-std::vector<uint8_t> DeviceChild::result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
+Result<std::vector<uint8_t>> DeviceChild::answer_to(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  bool no_device = false;
-  std::vector<uint8_t> content = call(request, payload, no_device);
-  if (no_device) throw DeviceLost("the device is gone: " + std::string(content.begin(), content.end()));
+  bool refused = false;
+  std::vector<uint8_t> content = call(request, payload, refused);
+  if (refused) return declined(std::string(content.begin(), content.end()));
   if (content.size() != bytes)
     throw DeviceLost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " + std::to_string(bytes) + " (" + end() + ")");
   return content;
+}
+
+std::vector<uint8_t> DeviceChild::result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
+  Result<std::vector<uint8_t>> answer = answer_to(request, payload, bytes);
+  if (!answer) throw DeviceLost("the device is gone: " + answer.refusal().reason);
+  return std::move(*answer);
 }
 
 void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers& modifiers) {
@@ -159,6 +165,14 @@ void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& 
   results.resize(sources.size());
   std::memcpy(results.data(), content.data(), sources.size() * sizeof(uint32_t));
   flags.assign(content.begin() + static_cast<std::ptrdiff_t>(sources.size() * sizeof(uint32_t)), content.end());
+}
+
+Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands) {
+  device::Request request;
+  request.kind = device::RequestKind::gemm;
+  request.instruction = row;
+  request.count = count;
+  return answer_to(request, {bytes_of(call), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)}, operands.result.size());
 }
 
 SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {

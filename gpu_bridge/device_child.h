@@ -37,11 +37,15 @@ class DeviceChild {
   std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
   /// Throws DeviceLost.
   void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags);
+  /// The results of calls of a row of cublas_gemm.def.h, or why cuBLAS does not take them. There must be a device. Throws DeviceLost.
+  Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands);
   /// Throws DeviceLost.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
   std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined);
+  /// An answer `bytes` long, or a refusal.
+  Result<std::vector<uint8_t>> answer_to(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   /// The answer of a device that must be there, `bytes` long.
   std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   void start();

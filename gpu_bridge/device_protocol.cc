@@ -104,6 +104,23 @@ void convert(int socket, DeviceBackend& backend, const Request& request, const s
   answer(socket, AnswerKind::ok, content.data(), content.size());
 }
 
+void gemm(int socket, DeviceBackend& backend, const Request& request, const std::vector<uint8_t>& payload) {
+  const CublasRow& row = cublas_rows().at(static_cast<size_t>(request.instruction));
+  Parts parts(payload);
+  BlasGemm call;
+  std::memcpy(&call, parts.take(sizeof call), sizeof call);
+  const auto elements = [&](int32_t x, int32_t y) { return request.count * static_cast<uint64_t>(x) * static_cast<uint64_t>(y); };
+  const auto bytes = [](const Format& format) { return static_cast<uint64_t>(format.storage_bytes()); };
+  const uint8_t* first = parts.take(elements(call.rows, call.k) * bytes(row.operand));
+  const uint8_t* second = parts.take(elements(call.columns, call.k) * bytes(row.operand));
+  const uint64_t size = elements(call.rows, call.columns) * bytes(row.result);
+  const uint8_t* addend = parts.take(size);
+  std::vector<uint8_t> result(addend, addend + size);
+  const Result<bool> done = backend.gemm(request.instruction, call, request.count, first, second, result.data());
+  if (!done) return answer(socket, AnswerKind::declined, done.refusal().reason);
+  answer(socket, AnswerKind::ok, result.data(), result.size());
+}
+
 }  // namespace
 
 void send_all(int socket, const void* data, size_t bytes, Clock::time_point deadline) {
@@ -164,6 +181,7 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
         case RequestKind::sweep: sweep(socket, **backend, payload); break;
         case RequestKind::scalar: scalar(socket, **backend, request, payload); break;
         case RequestKind::convert: convert(socket, **backend, request, payload); break;
+        case RequestKind::gemm: gemm(socket, **backend, request, payload); break;
       }
     } catch (const std::exception& e) {
       answer(socket, AnswerKind::failed, e.what());

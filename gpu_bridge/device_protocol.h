@@ -9,7 +9,7 @@
 
 namespace mmafuzz::device {
 
-enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert };
+enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert, gemm };
 
 struct Request {
   static constexpr uint32_t right_magic = 0x6d6d6131;
@@ -17,12 +17,12 @@ struct Request {
   RequestKind kind = RequestKind::hello;
   int32_t instruction = 0;
   int32_t steps = 1;
-  uint64_t count = 0;  ///< of tiles, cases or sources
+  uint64_t count = 0;  ///< of tiles, cases, sources or calls
   WgmmaModifiers modifiers;
   uint64_t bytes = 0;  ///< of the payload that follows
 };
 
-/// declined: no device that the kernels run on. failed: the device failed and the child ends. The payload is then the reason.
+/// declined: no device that the kernels run on, or cuBLAS does not take a call. failed: the device failed and the child ends. The payload is then the reason.
 enum class AnswerKind : uint32_t { ok, declined, failed };
 
 struct Answer {

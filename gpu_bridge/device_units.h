@@ -22,6 +22,9 @@ std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child);
 /// The CUDA-core instructions and cuda:bulk; both families may share a child.
 std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child);
 
+/// Dots and matrix products by cuBLAS.
+std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child);
+
 /// "sm_75 (Tesla T4) does not have this instruction".
 std::string device_lacks(const DeviceInfo& device);
 

@@ -9,6 +9,7 @@ void add_device_units(Registry& registry) {
   const auto child = make_device_child();
   registry.add(make_core_family(child));
   registry.add(make_device_family(child));
+  registry.add(make_cublas_family(child));
 }
 
 }  // namespace mmafuzz

@@ -1,8 +1,10 @@
-// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels; none has no device; the
-// others fail in one way each.
+// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels; none has no device; no_cublas,
+// never_emulates and always_emulates are a cuBLAS that is missing or does not do what it is asked; the others fail in one way each.
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <bit>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +78,72 @@ std::string mode() {
   return text ? text : "none";
 }
 
+/// A dense column-major matrix of encodings, as the BLAS see it.
+struct BlasMatrix {
+  const uint8_t* data;
+  uint64_t rows;
+  uint64_t bytes;
+  uint64_t at(int i, int j) const {
+    uint64_t encoding = 0;
+    std::memcpy(&encoding, data + (static_cast<uint64_t>(j) * rows + static_cast<uint64_t>(i)) * bytes, bytes);
+    return encoding;
+  }
+};
+
+/// What fixed point of `bits` significand bits below the greatest of a vector of doubles leaves of it; without support for
+/// infinities and NaNs these become zeros.
+void to_fixed_point(std::vector<uint64_t>& vector, const BlasGemm& call) {
+  int top = -2000;
+  for (const uint64_t x : vector)
+    if (const double v = std::bit_cast<double>(x); v != 0 && std::isfinite(v)) top = std::max(top, std::ilogb(v));
+  for (uint64_t& x : vector) {
+    const double v = std::bit_cast<double>(x);
+    if (std::isfinite(v)) x = std::bit_cast<uint64_t>(std::ldexp(std::trunc(std::ldexp(v, call.bits - top)), top - call.bits));
+    else if (!call.specials) x = 0;
+  }
+}
+
+/// A row of cublas_gemm.def.h on one call, element by element as the BLAS define it, by `exact` and `integer`. Emulation of FP64
+/// reads fixed point, that of FP32 truncates.
+void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const uint8_t* first, const uint8_t* second, uint8_t* result) {
+  const Registry registry = oracle_registry();
+  const auto operand_bytes = uint64_t(row.operand.storage_bytes()), result_bytes = uint64_t(row.result.storage_bytes());
+  Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), call.k);
+  if (!op.d.fields().integer) {
+    op.kind = OpKind::gemm;
+    op.has_alpha_beta = true;
+    op.alpha = call.alpha;
+    op.beta = call.beta;
+  } else if (call.alpha != 1 || call.beta != 1) {
+    throw std::runtime_error("the twin has no scalars of integers");
+  }
+  const bool fixed_point = emulate && row.operand == format("fp64");
+  if (emulate && !fixed_point) op.rounding = Rounding::toward_zero;
+  const auto unit = registry.bind(op.d.fields().integer ? "integer" : "exact", op);
+  const BlasMatrix left{first, uint64_t(call.k), operand_bytes}, right{second, uint64_t(call.k), operand_bytes}, addend{result, uint64_t(call.rows), result_bytes};
+  std::vector<uint64_t> a(size_t(call.k)), b(size_t(call.k));
+  Batch batch(op);
+  batch.resize(size_t(call.rows) * size_t(call.columns));
+  for (int j = 0; j < call.columns; ++j)
+    for (int i = 0; i < call.rows; ++i) {
+      const size_t element = size_t(j) * size_t(call.rows) + size_t(i);
+      for (int l = 0; l < call.k; ++l) {
+        a[size_t(l)] = left.at(l, i);
+        b[size_t(l)] = right.at(l, j);
+      }
+      if (fixed_point) to_fixed_point(a, call), to_fixed_point(b, call);
+      batch.inputs()[0].pack(element, a.data());
+      batch.inputs()[1].pack(element, b.data());
+      batch.inputs()[2].set(element, 0, addend.at(i, j));
+    }
+  Outcomes outcomes;
+  (*unit)->run(batch, outcomes);
+  for (size_t element = 0; element < batch.size(); ++element) {
+    const uint64_t encoding = outcomes.results.get(element);
+    std::memcpy(result + element * result_bytes, &encoding, result_bytes);
+  }
+}
+
 /// As if it were every architecture: FALSE_DEVICE_ARCH is its compute capability, 90 where unset.
 class TwinBackend final : public DeviceBackend {
  public:
@@ -124,9 +192,26 @@ class TwinBackend final : public DeviceBackend {
       flags[i] = r.flags;
     }
   }
+  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) override {
+    const std::string how = mode();
+    if (how == "crash") raise(SIGSEGV);
+    if (how == "no_cublas") return declined("cuBLAS cannot be loaded");
+    if (++calls_ > 1 && how == "crash_after_probe") raise(SIGSEGV);
+    if (calls_ > 1 && how == "decline_after_probe") return declined("cublasGemmEx: CUBLAS_STATUS_NOT_SUPPORTED");
+    const CublasRow& r = cublas_rows().at(size_t(row));
+    const bool emulate = how != "never_emulates" && (r.arithmetic == CublasRow::Arithmetic::emulated || how == "always_emulates");
+    const auto bytes = [](int x, int y, const Format& format) { return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes()); };
+    for (uint64_t i = 0; i < count; ++i)
+      blas_twin(r, call, emulate, first + i * bytes(call.rows, call.k, r.operand), second + i * bytes(call.columns, call.k, r.operand),
+                result + i * bytes(call.rows, call.columns, r.result));
+    return true;
+  }
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {
     return sweep_on_host(request, parents, [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
   }
+
+ private:
+  int calls_ = 0;  ///< of gemm
 };
 
 }  // namespace

@@ -10,34 +10,12 @@
 #include "gpu_bridge/instructions.h"
 #include "gpu_bridge/device_backend.h"
 #include "gpu_bridge/kernels/core_kernels.h"
+#include "gpu_bridge/kernels/cublas.h"
+#include "gpu_bridge/kernels/device_memory.h"
 #include "gpu_bridge/kernels/sweep_kernels.h"
 
 namespace mmafuzz {
 namespace {
-
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
-}
-
-/// Memory of the device that grows and is kept.
-class DeviceBytes {
- public:
-  ~DeviceBytes() { cudaFree(data_); }
-  uint8_t* reserve(size_t bytes) {
-    if (bytes > size_) {
-      check(cudaFree(data_), "cudaFree");
-      data_ = nullptr;
-      size_ = 0;
-      check(cudaMalloc(&data_, bytes), "cudaMalloc");
-      size_ = bytes;
-    }
-    return static_cast<uint8_t*>(data_);
-  }
-
- private:
-  void* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 LaunchTiles launch_of(int instruction) {
   for (const LaunchTable& table : {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()}) {
@@ -107,6 +85,10 @@ class CudaBackend final : public DeviceBackend {
     check(cudaMemcpy(flags, raised, count, cudaMemcpyDeviceToHost), "copy from the device");
   }
 
+  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) override {
+    return cublas_.gemm(row, call, count, first, second, result);
+  }
+
   SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
@@ -169,6 +151,7 @@ class CudaBackend final : public DeviceBackend {
 
   DeviceInfo info_;
   DeviceBytes a_, b_, c_, d_, scale_a_, scale_b_, found_, bins_, parents_;
+  Cublas cublas_;
 };
 
 }  // namespace
