@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -12,8 +12,10 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
+#include "core/parallel.h"
 #include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
+#include "search/any_op.h"
 #include "search/focuses.h"
 
 namespace mmafuzz::cli {
@@ -44,6 +46,26 @@ class Merger {
       if (!json_ && (!quiet_ || entry.severity != Severity::semantic)) print(entry.first);
     }
   }
+
+  /// Findings of op `number` of a stream of ops; each new bucket says where in the stream it came.
+  void merge_op(const Op& op, uint64_t number, Findings found) {
+    const uint64_t before = total_.cases;
+    total_.cases += found.cases;
+    total_.compared += found.compared;
+    ops_ += found.compared > 0;
+    for (auto& [key, entry] : found.buckets) {
+      auto [at, fresh] = total_.buckets.try_emplace(key, entry);
+      if (!fresh) {
+        at->second.count += entry.count;
+        continue;
+      }
+      if (entry.severity == Severity::contract) contract_ = true;
+      if (json_) continue;
+      print(entry.first);
+      fmt::print("    {}  (op {}, after {} cases)\n", to_text(op), number, before);
+    }
+  }
+  uint64_t ops() const { return ops_; }
 
   /// A line that is overwritten on a terminal, a line now and then elsewhere.
   void progress(const std::string& op) {
@@ -82,6 +104,7 @@ class Merger {
 
   Clock::time_point start_ = Clock::now(), last_progress_ = start_;
   Findings total_;
+  uint64_t ops_ = 0;  ///< of merge_op, those that some unit evaluates
   std::map<std::pair<std::string, std::string>, uint64_t> differing_;
   bool json_, quiet_, terminal_, contract_ = false;
 };
@@ -99,28 +122,15 @@ void search(const Comparison& field, uint64_t seed, uint64_t cases, Clock::time_
   uint64_t epoch = 4;
   for (uint64_t first = 0; first < chunks && Clock::now() < deadline; first += epoch, epoch = std::min(2 * epoch, greatest_epoch)) {
     std::vector<Chunk> results(static_cast<size_t>(std::min(epoch, chunks - first)));
-    std::vector<std::exception_ptr> failures(threads);
-    std::atomic<uint64_t> next = 0;
-    const auto work = [&](std::exception_ptr& failure) {
-      try {
-        Batch batch;
-        for (uint64_t i = next++; i < results.size() && Clock::now() < deadline; i = next++) {
-          const uint64_t chunk = first + i, start = chunk * chunk_cases;
-          guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)), batch);
-          results[i].observation = guided.observe(chunk, start, batch);
-          results[i].findings = field.examine(batch);
-          results[i].done = true;
-        }
-      } catch (...) {
-        failure = std::current_exception();
-        next = results.size();
-      }
-    };
-    std::vector<std::thread> pool;
-    for (unsigned i = 0; i < threads; ++i) pool.emplace_back(work, std::ref(failures[i]));
-    for (std::thread& t : pool) t.join();
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
+    in_parallel(threads, results.size(), [&](size_t i) {
+      if (Clock::now() >= deadline) return;
+      const uint64_t chunk = first + i, start = chunk * chunk_cases;
+      Batch batch;
+      guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)), batch);
+      results[i].observation = guided.observe(chunk, start, batch);
+      results[i].findings = field.examine(batch, start);
+      results[i].done = true;
+    });
     for (Chunk& chunk : results) {
       if (!chunk.done) break;
       guided.learn(chunk.observation);
@@ -164,17 +174,83 @@ nlohmann::json to_json(const Findings& total) {
   return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
+/// Ops of the generator's stream instead of ops by name. In parallel, learned from in order; --time bounds the whole,
+/// --ops the number of ops.
+struct AnyOps {
+  uint64_t seed, ops;
+  size_t cases;
+  Clock::time_point deadline;
+  unsigned threads;
+};
+
+void search_any_op(const AnyOps& limits, Merger& merger) {
+  const UnitIndex index(registry());
+  std::vector<const Property*> properties;
+  for (const auto& property : all_properties()) properties.push_back(property.get());
+  const AnyOp any(registry(), [&](const Op& op) { return index.accepting(op); }, properties);
+  const OpGenerator generator(limits.seed, ops_of_models());
+  for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += greatest_epoch) {
+    std::vector<Findings> found(static_cast<size_t>(std::min(greatest_epoch, limits.ops - first)));
+    std::vector<Op> ops(found.size());
+    in_parallel(limits.threads, found.size(), [&](size_t i) {
+      if (Clock::now() >= limits.deadline) return;
+      ops[i] = generator(first + i);
+      found[i] = any.examine(ops[i], limits.seed + first + i, limits.cases);
+    });
+    for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, std::move(found[i]));
+    merger.progress(fmt::format("{} ops", first + found.size()));
+  }
+  merger.end_progress();
+}
+
 struct Options {
   std::vector<std::string> ops, units;
-  uint64_t seed = 1, cases = 0;
+  uint64_t seed = 1, cases = 0, op_count = 0;
   double time = 0;
   unsigned threads = 0;
   std::string fail_on = "contract";
   bool json = false, quiet = false;
 };
 
+/// The closing lines, and the exit code.
+int finish(const Options& options, const Merger& merger) {
+  const Findings& total = merger.total();
+  if (options.json) {
+    fmt::print("{}\n", to_json(total).dump(2));
+  } else {
+    std::map<Severity, size_t> kinds;
+    for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
+    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n", total.cases, total.compared,
+               options.seed, kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
+  }
+  if (total.compared == 0) throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
+  const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
+                      (options.fail_on == "semantic" && merger.any(Severity::semantic));
+  return failed ? exit_divergence : exit_ok;
+}
+
+int run_any(const Options& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
+  if (options.ops.size() > 1 || !options.units.empty()) throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
+  AnyOps limits;
+  limits.seed = options.seed;
+  limits.ops = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : OpGenerator(options.seed, ops_of_models()).suite_size();
+  limits.cases = options.cases ? static_cast<size_t>(options.cases) : 16;
+  limits.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
+  limits.threads = threads;
+  search_any_op(limits, merger);
+  if (!options.json) fmt::print("{} ops that some unit evaluates", merger.ops());
+  return finish(options, merger);
+}
+
 int run(const Options& options) {
-  if (options.cases && options.time > 0) throw BadInput("give --cases or --time, not both");
+  const bool any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
+  if (options.cases && options.time > 0 && !any) throw BadInput("give --cases or --time, not both");
+  if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
+  const double time = options.time > 0 ? options.time : 1e9;
+  const unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  Merger merger(options.json, options.quiet);
+  const auto start = Clock::now();
+  if (any) return run_any(options, start, time, threads, merger);
   std::vector<Op> ops;
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
   if (ops.empty())
@@ -191,10 +267,6 @@ int run(const Options& options) {
     fields.emplace_back(op, names, registry(), properties);
   }
   const uint64_t cases = options.cases ? options.cases : options.time > 0 ? UINT64_MAX : 100000;
-  const double time = options.time > 0 ? options.time : 1e9;
-  const unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  Merger merger(options.json, options.quiet);
-  const auto start = Clock::now();
   for (size_t i = 0; i < fields.size(); ++i) {
     const auto share = std::chrono::duration<double>(time * double(i + 1) / double(fields.size()));
     const uint64_t before = merger.total().cases;
@@ -202,19 +274,7 @@ int run(const Options& options) {
     const auto differing = merger.take_differing();
     if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
   }
-  const Findings& total = merger.total();
-  if (options.json) {
-    fmt::print("{}\n", to_json(total).dump(2));
-  } else {
-    std::map<Severity, size_t> kinds;
-    for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
-    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n", total.cases, total.compared,
-               options.seed, kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
-  }
-  if (total.compared == 0) throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
-  const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
-                      (options.fail_on == "semantic" && merger.any(Severity::semantic));
-  return failed ? exit_divergence : exit_ok;
+  return finish(options, merger);
 }
 
 }  // namespace
@@ -222,11 +282,12 @@ int run(const Options& options) {
 void add_fuzz(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
-  sub->add_option("--op", options->ops, "op line, repeatable (default: a list of dots, scalar operations and conversions)")
+  sub->add_option("--op", options->ops, "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
       ->allow_extra_args(false);
   sub->add_option("--units", options->units, "units to compare, comma-separated (default: all with their own arithmetic)");
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "cases for each op (default 100000)")->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--ops", options->op_count, "with --op any: number of ops (default: until every two features have met)")->check(unsigned_number())->check(CLI::PositiveNumber);
   sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")->check(CLI::PositiveNumber);
   sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(CLI::Range(1, 1024));
   sub->add_option("--fail-on", options->fail_on, "contract (default, always included), accuracy or semantic")

@@ -176,7 +176,7 @@ Result<Format> parse_format(std::string_view text) {
       int bias = -1;
       const auto parsed = std::from_chars(bias_text.data(), bias_text.data() + bias_text.size(), bias);
       if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() || bias < 0 ||
-          bias > 63)
+          bias > greatest_bias)
         return invalid("format " + quoted(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
       fields.bias = static_cast<int16_t>(bias);
     } else if (colon != text.npos) {
@@ -211,6 +211,19 @@ std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const Row& row : rows) names.push_back(std::string(row.name) + (row.takes_bias ? ":0" : ""));
   return names;
+}
+
+std::vector<FormatForms> format_forms() {
+  std::vector<FormatForms> all;
+  for (const Row& row : rows) {
+    FormatForms forms{row.name, row.takes_bias, {}};
+    if (row.fields.subnormals == SubnormalRule::literal) forms.switches.push_back("denormal=gradual");
+    for (const Switch& s : switches)
+      if (is_tesla(row.fields) && concerns(s, row.fields) && (row.fields.policy & s.mask) != s.bits)
+        forms.switches.push_back(std::string(s.name) + "=" + s.value);
+    all.push_back(std::move(forms));
+  }
+  return all;
 }
 
 std::string to_hex(const Format& format, uint64_t encoding) {

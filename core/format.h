@@ -39,6 +39,17 @@ Format format(std::string_view name);
 /// One name per format; configurable formats with bias 0.
 std::vector<std::string> format_names();
 
+/// A row of the table of formats, and what may follow its name.
+struct FormatForms {
+  std::string name;
+  bool takes_bias = false;             ///< `:<bias>`, 0 to greatest_bias
+  std::vector<std::string> switches;  ///< `?name=value`: each value that is not the row's own
+};
+inline constexpr int greatest_bias = 63;
+
+/// Every format with every switch, for searches that walk them all.
+std::vector<FormatForms> format_forms();
+
 /// `value` as the hexadecimal digits that case text uses for this format.
 std::string to_hex(const Format& format, uint64_t encoding);
 

@@ -125,6 +125,8 @@ class BoundProperty {
   static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
 
   const Property& property() const { return *property_; }
+  /// Of a failure: contract where the unit claims the property.
+  Severity severity() const { return severity_; }
 
   /// What the property says of one case.
   struct Verdict {

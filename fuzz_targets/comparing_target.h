@@ -22,7 +22,7 @@ class ComparingTarget final : public NumberTarget {
   }
 
   void check(Field& field, size_t focus) override {
-    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, round(), field.seen, [&](Divergence d, uint64_t count) {
+    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, field.rounds++, field.seen, [&](Divergence d, uint64_t count) {
       field.comparison.confirm(d);
       report(std::move(d), count);
     });

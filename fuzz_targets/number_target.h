@@ -26,6 +26,7 @@ struct Field {
   size_t cases;                ///< that one input becomes: the case itself first, then neighbours, each with one thing moved
   std::vector<Focus> focuses;  ///< at least one
   SeenClasses seen;
+  uint64_t rounds = 0;  ///< batches that were compared
   // Reused from input to input.
   Batch batch;
   std::vector<Outcomes> outcomes;

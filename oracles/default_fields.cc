@@ -88,6 +88,31 @@ std::vector<std::string> default_units(const Registry& registry, const Op& op) {
   return names;
 }
 
+UnitIndex::UnitIndex(const Registry& registry) : registry_(registry) {
+  for (const UnitInfo& info : registry.list()) {
+    const bool row = info.name.starts_with("model:") || info.name.starts_with("twin:");
+    if (!row && info.unavailable.empty() && info.name.find('<') == std::string::npos) names_.push_back(info.name);
+  }
+}
+
+std::vector<std::string> UnitIndex::accepting(const Op& op) const {
+  std::vector<std::string> names;
+  const auto offer = [&](const std::string& name) {
+    if (registry_.bind(name, op)) names.push_back(name);
+  };
+  for (const std::string& name : names_) offer(name);
+  for (const ModelRow& row : model_rows())
+    if (op.kind == row.op.kind && op.a == row.op.a && op.b == row.op.b && op.c == row.op.c && op.d == row.op.d) offer("model:" + row.name());
+  return names;
+}
+
+std::vector<Op> ops_of_models() {
+  std::vector<Op> ops;
+  for (const ModelRow& row : model_rows())
+    if (std::find(ops.begin(), ops.end(), row.op) == ops.end()) ops.push_back(row.op);
+  return ops;
+}
+
 std::vector<std::string> matching_units(const Registry& registry, const Op& op, const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

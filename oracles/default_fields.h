@@ -15,6 +15,21 @@ std::vector<Op> gemm_ops(std::string_view format);
 /// the widest k of each instruction.
 std::vector<std::string> default_units(const Registry& registry, const Op& op);
 
+/// The units of a registry that this machine has, to be asked which of them evaluate an op: also rows that differ from others
+/// only in name. Slow twins are left out; whoever looks at a model looks at its twin.
+class UnitIndex {
+ public:
+  explicit UnitIndex(const Registry& registry);
+  std::vector<std::string> accepting(const Op& op) const;
+
+ private:
+  const Registry& registry_;
+  std::vector<std::string> names_;  ///< but those of model rows, which the op's formats pick
+};
+
+/// The ops of all model rows, each once.
+std::vector<Op> ops_of_models();
+
 /// The listed or named units that match a comma-separated list of globs and bind to the op; names that no list shows
 /// (plugin:<file>, overrides) are taken as they are. A name that does not bind is left out if it was matched by a pattern,
 /// kept (to fail with its reason) if it was named.

@@ -81,22 +81,34 @@ void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes) const 
   for (size_t i = 0; i < units_.size(); ++i) units_[i]->run(batch, outcomes[i]);
 }
 
-Findings Comparison::examine(const Batch& batch) const {
-  Findings findings;
-  findings.cases = batch.size();
+void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
+                                 const std::vector<Outcomes>& sampled, Findings& findings) const {
   const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
-  std::vector<Outcomes> outcomes, sampled;
-  run(batch, outcomes);
-  const Batch sample = every_nth(batch, slow_share);
-  run(sample, sampled);
   for (const Contract& contract : contracts_) {
     const Batch& cases = contract.slow ? sample : batch;
     Outcomes expected;
     contract.reference->run(cases, expected);
-    findings.compared += compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
-                                       (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
+    findings.compared +=
+        compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
+                      (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
   }
-  const Batch related = every_nth(batch, property_share);
+}
+
+Findings Comparison::examine(const Batch& batch, uint64_t first) const {
+  Findings findings;
+  findings.cases = batch.size();
+  const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
+  const bool refereed = first < refereed_cases;
+  std::vector<Outcomes> outcomes, sampled;
+  run(batch, outcomes);
+  if (refereed) {
+    check_contracts(batch, outcomes, batch, outcomes, findings);
+  } else {
+    const Batch sample = every_nth(batch, slow_share);
+    run(sample, sampled);
+    check_contracts(batch, outcomes, sample, sampled, findings);
+  }
+  const Batch related = refereed ? batch : every_nth(batch, property_share);
   for (size_t i = 0; i < units_.size(); ++i) {
     Outcomes base;
     units_[i]->run(related, base);
@@ -104,7 +116,21 @@ Findings Comparison::examine(const Batch& batch) const {
   }
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j)
-      findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i], units_[j]->name(), outcomes[j], report);
+      findings.compared += compare_units("equal", Severity::semantic, batch, units_[i]->name(), outcomes[i],
+                                         units_[j]->name(), outcomes[j], report);
+  return findings;
+}
+
+Findings Comparison::examine_claims(const Batch& batch) const {
+  Findings findings;
+  findings.cases = batch.size();
+  std::vector<Outcomes> outcomes;
+  run(batch, outcomes);
+  check_contracts(batch, outcomes, batch, outcomes, findings);
+  for (size_t i = 0; i < units_.size(); ++i)
+    for (const BoundProperty& property : properties_[i])
+      if (property.severity() != Severity::semantic)
+        findings.compared += property.check(batch, outcomes[i], [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); });
   return findings;
 }
 
@@ -131,7 +157,8 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     const Contract& contract = contracts_[i];
     const std::string &first = units_[contract.unit]->name(), &second = contract.reference->name();
     Outcomes expected;
-    if (contract.slow) {  // one case of a batch now and then, so that one in slow_share is looked at over all units
+    if (contract.slow && round * batch.size() >= refereed_cases) {
+      // One case of a batch now and then, so that one in slow_share is looked at over all units.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
       const Batch one = every_nth(batch, batch.size(), static_cast<size_t>(round * 2654435761u % batch.size()));
       Outcomes given;

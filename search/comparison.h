@@ -66,13 +66,21 @@ class Comparison {
   /// Every unit's outcomes on the batch.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes) const;
 
-  /// All checks and all pairs of units, with counts. Slow twins see one case in 64, properties one in 8.
-  Findings examine(const Batch& batch) const;
+  /// The first cases of an op that every slow twin, the referee and every property see, one and all; afterwards a share.
+  static constexpr uint64_t refereed_cases = 1000;
+
+  /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the refereed
+  /// cases slow twins see one case in 64, properties one in 8.
+  Findings examine(const Batch& batch, uint64_t first = 0) const;
 
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
-  /// checked on every batch; `round` counts batches and decides when the slow parties take part. Returns the number of comparisons.
+  /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the refereed
+  /// cases. Returns the number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
                        const ReportDivergence& report) const;
+
+  /// What a unit breaks of its own promises on a batch: the model that it claims to equal, the properties that it claims.
+  Findings examine_claims(const Batch& batch) const;
 
   /// The properties that make sense for a unit.
   const std::vector<BoundProperty>& properties_of(size_t unit) const { return properties_[unit]; }
@@ -90,6 +98,10 @@ class Comparison {
     bool slow;
   };
   enum class Role : uint8_t { exact, ieee, model, other };
+
+  /// `sample` and `sampled`: the cases for slow references and the units' outcomes on them.
+  void check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
+                       const std::vector<Outcomes>& sampled, Findings& findings) const;
 
   Op op_;
   std::vector<std::unique_ptr<Unit>> units_;

@@ -1,39 +1,17 @@
 #include "oracles/exact/conversion_proof.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 
+#include "core/parallel.h"
 #include "oracles/exact/mpfr_reference.h"
 
 namespace mmafuzz::exact {
 namespace {
-
-/// Runs work(part) for every part in 0..parts-1 on some threads; the first exception is thrown again.
-template <class Work>
-void in_parallel(unsigned threads, size_t parts, Work work) {
-  std::atomic<size_t> next = 0;
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto run = [&] {
-    try {
-      for (size_t part; (part = next++) < parts;) work(part);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned t = 1; t < threads; ++t) others.emplace_back(run);
-  run();
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
-}
 
 /// Magnitudes (fp32 encodings without sign) at which a segment begins.
 class Boundaries {

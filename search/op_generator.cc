@@ -1,0 +1,253 @@
+#include "search/op_generator.h"
+
+#include <stdexcept>
+
+#include "arithmetic/corner_encodings.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Biases of the suite: none, the OCP formats' neighbourhood, the middle, the greatest.
+constexpr int suite_biases[] = {0, 7, 15, greatest_bias};
+constexpr int switched_bias = 7;
+
+/// Kinds of op that take turns.
+enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns, known_ops = own_turns };
+
+/// Where the values of an op's features come from: feature f of `n` values has the value of() in 0..n-1.
+class Choices {
+ public:
+  virtual ~Choices() = default;
+  virtual uint32_t of(uint32_t n) = 0;
+};
+
+/// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p rows any
+/// two columns take every pair of values (Rao 1947; Bush 1952); reduced modulo n <= p they still do.
+class ArrayRow final : public Choices {
+ public:
+  ArrayRow(uint64_t prime, uint64_t row) : prime_(prime), i_(row / prime), j_(row % prime) {}
+  uint32_t of(uint32_t n) override {
+    const uint64_t value = (i_ + column_ * j_) % prime_;
+    ++column_;
+    return static_cast<uint32_t>(value % n);
+  }
+
+ private:
+  uint64_t prime_, i_, j_, column_ = 0;
+};
+
+class RandomChoices final : public Choices {
+ public:
+  explicit RandomChoices(CounterRng& rng) : rng_(rng) {}
+  uint32_t of(uint32_t n) override { return rng_.below(n); }
+
+ private:
+  CounterRng& rng_;
+};
+
+template <class T, size_t N>
+const T& choose(Choices& choices, const T (&values)[N]) {
+  return values[choices.of(static_cast<uint32_t>(N))];
+}
+
+constexpr Rounding directed[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away};
+constexpr int lengths[] = {1, 2, 3, 4, 7, 8, 16, 17, 32, 33};
+constexpr int scale_blocks[] = {1, 2, 3, 16, 32};
+struct Extents {
+  int m, n, k;
+};
+constexpr Extents shapes[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 4}, {3, 1, 7}, {1, 2, 17}, {2, 2, 2}};
+constexpr ScalarOperation operations[] = {
+    ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt, ScalarOperation::fma,
+    ScalarOperation::rcp, ScalarOperation::rem, ScalarOperation::equal, ScalarOperation::less, ScalarOperation::less_equal,
+    ScalarOperation::unordered};
+/// Stochastic rounding's own features, of which the suite takes a few together.
+struct Draws {
+  uint64_t seed;
+  int bits;
+  Threshold threshold;
+};
+constexpr Draws draws[] = {{1, 24, Threshold::floor}, {2, 1, Threshold::ceiling}, {3, 8, Threshold::nearest}, {4, most_random_bits, Threshold::floor}};
+
+bool is_prime(uint64_t n) {
+  for (uint64_t d = 2; d * d <= n; ++d)
+    if (n % d == 0) return false;
+  return n >= 2;
+}
+
+std::string with_bias(const FormatForms& forms, int bias) {
+  return forms.takes_bias ? forms.name + ":" + std::to_string(bias) : forms.name;
+}
+
+std::vector<Format> suite_formats() {
+  std::vector<Format> all;
+  for (const FormatForms& forms : format_forms()) {
+    if (!forms.takes_bias) all.push_back(format(forms.name));
+    for (const int bias : suite_biases)
+      if (forms.takes_bias) all.push_back(format(with_bias(forms, bias)));
+    for (const std::string& one : forms.switches) all.push_back(format(with_bias(forms, switched_bias) + "?" + one));
+  }
+  return all;
+}
+
+/// Any bias and any set of switches.
+Format random_format(CounterRng& rng) {
+  static const std::vector<FormatForms> table = format_forms();
+  for (;;) {
+    const FormatForms& forms = table[rng.below(static_cast<uint32_t>(table.size()))];
+    const int bias = rng.between(0, greatest_bias);
+    std::string name = with_bias(forms, bias);
+    char separator = '?';
+    for (const std::string& one : forms.switches) {
+      if (!rng.one_in(4)) continue;
+      name += separator + one;
+      separator = ',';
+    }
+    if (Result<Format> made = parse_format(name)) return *made;  // two values of one switch are refused
+  }
+}
+
+/// alpha or beta: none, zero, one value near 1, a special, the greatest, any.
+std::optional<uint64_t> scalar_factor(const FormatFields& f, uint32_t choice, CounterRng& rng) {
+  switch (choice) {
+    case 0: return std::nullopt;
+    case 1: return f.encode_zero(false);
+    case 2: return encode_near(f, true, 0, f.fraction_mask());
+    case 3: return draw_special(f, rng) & f.container_mask();
+    case 4: return f.encode_greatest(false);
+    default: return rng.next() & f.container_mask();
+  }
+}
+constexpr uint32_t scalar_factors = 6;
+
+void set_scalar_factors(Op& op, std::optional<uint64_t> alpha, std::optional<uint64_t> beta) {
+  op.has_alpha_beta = alpha || beta;
+  if (!op.has_alpha_beta) return;
+  const uint64_t one = op.d.fields().in_container(uint64_t(op.d.fields().bias) << op.d.fields().fraction_bits);
+  op.alpha = alpha.value_or(one);
+  op.beta = beta.value_or(one);
+}
+
+/// Fills an op of a kind from choices; `next_format` makes its formats. Each feature is one choice, in a fixed order.
+template <class NextFormat>
+Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format) {
+  Op op;
+  switch (turn) {
+    case converts: {
+      op.kind = OpKind::convert;
+      op.a = next_format();
+      op.d = next_format();
+      const uint32_t rounding = choices.of(std::size(directed) + std::size(draws));
+      if (rounding < std::size(directed)) {
+        op.rounding = directed[rounding];
+      } else {
+        const Draws& d = draws[rounding - std::size(directed)];
+        op.rounding = Rounding::stochastic;
+        op.seed = d.seed;
+        op.random_bits = d.bits;
+        op.threshold = d.threshold;
+      }
+      op.tininess = choices.of(2) ? Tininess::before : Tininess::after;
+      break;
+    }
+    case scalars:
+      op.kind = OpKind::scalar;
+      op.scalar = choose(choices, operations);
+      op.a = next_format();
+      op.d = op.a;
+      op.rounding = choose(choices, directed);
+      op.tininess = choices.of(2) ? Tininess::before : Tininess::after;
+      break;
+    case gemms: {
+      op.kind = OpKind::gemm;
+      const Extents& shape = choose(choices, shapes);
+      op.m = shape.m;
+      op.n = shape.n;
+      op.k = shape.k;
+      op.a = next_format();
+      op.b = next_format();
+      op.c = next_format();
+      op.d = next_format();
+      op.rounding = choose(choices, directed);
+      const uint32_t alpha = choices.of(scalar_factors);
+      const uint32_t beta = choices.of(scalar_factors);
+      const std::optional<uint64_t> by_alpha = scalar_factor(op.d.fields(), alpha, rng);
+      const std::optional<uint64_t> by_beta = scalar_factor(op.d.fields(), beta, rng);
+      set_scalar_factors(op, by_alpha, by_beta);
+      break;
+    }
+    default:
+      op.kind = OpKind::dot;
+      op.k = choose(choices, lengths);
+      op.a = next_format();
+      op.b = next_format();
+      op.c = next_format();
+      op.d = next_format();
+      op.rounding = choose(choices, directed);
+      if (turn == scaled_dots) {
+        op.scale_a = next_format();
+        op.scale_b = next_format();
+        op.scale_block = choose(choices, scale_blocks);
+      }
+      break;
+  }
+  op.nan = choices.of(2) ? NanPolicy::any : NanPolicy::exact;
+  op.flush_to_zero = choices.of(3) == 2;
+  op.saturate = choices.of(3) == 2;
+  return op;
+}
+
+/// A known op: half of the time as it is, else with another length or one attribute.
+Op varied(Op op, CounterRng& rng) {
+  switch (rng.below(10)) {
+    case 0: op.flush_to_zero = true; break;
+    case 1: op.saturate = true; break;
+    case 2: op.rounding = directed[rng.below(std::size(directed))]; break;
+    case 3: op.k *= 2; break;
+    case 4: op.k += 1; break;
+    default: break;
+  }
+  return op;
+}
+
+/// The op as its text reads, so that whatever is found can be written down; throws std::logic_error where it does not parse.
+Op reread(const Op& op) {
+  const std::string text = to_text(op);
+  size_t column = 0;
+  Result<Op> parsed = parse_op(std::string_view(text).substr(3), column);
+  if (!parsed) throw std::logic_error("the op generator made '" + text + "': " + parsed.refusal().reason);
+  return *parsed;
+}
+
+}  // namespace
+
+OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known) : seed_(seed), known_(std::move(known)), formats_(suite_formats()) {
+  prime_ = formats_.size();
+  while (!is_prime(prime_)) ++prime_;
+}
+
+uint64_t OpGenerator::suite_size() const {
+  const uint64_t turns = own_turns + (known_.empty() ? 0 : 1);
+  return prime_ * prime_ * turns;
+}
+
+Op OpGenerator::operator()(uint64_t n) const {
+  CounterRng rng(seed_, n);
+  const uint64_t turns = own_turns + (known_.empty() ? 0 : 1), rows = prime_ * prime_;
+  const uint64_t turn = n % turns, round = n / turns;
+  if (turn == known_ops) return reread(varied(known_[(round * 7919 + seed_) % known_.size()], rng));
+  if (round < rows) {
+    // A step that shares no factor with p*p visits every row once, neighbours far apart.
+    const uint64_t step = rows * 5 / 8 / prime_ * prime_ + 1;
+    ArrayRow choices(prime_, (round * step + seed_) % rows);
+    const auto next = [&] {
+      const uint32_t at = choices.of(static_cast<uint32_t>(prime_));
+      return at < formats_.size() ? formats_[at] : random_format(rng);
+    };
+    return reread(make_op(static_cast<Turn>(turn), choices, rng, next));
+  }
+  RandomChoices choices(rng);
+  return reread(make_op(static_cast<Turn>(turn), choices, rng, [&] { return random_format(rng); }));
+}
+
+}  // namespace mmafuzz
