@@ -40,6 +40,37 @@ MMAFUZZ_HD inline int bit_length128(uint128 v) {
   return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
 }
 
+/// The product of two products, whose significands together may exceed 128 bits (two scales beside two operands: 212 bits in
+/// fp64). What is longer is rounded to odd at 128 bits: rounding that once more to 64 bits or fewer, also after an addition
+/// of a number of 53 bits, gives what the exact product gives (Boldo and Melquiond, IEEE Trans. Comput. 57, 2008).
+MMAFUZZ_HD inline Exact product_to_odd(const Exact& x, const Exact& y) {
+  if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return exact_product(x, y);
+  const WideInt<4> full = full_product(x.significand, y.significand);
+  const int drop = larger(0, full.length() - 128);
+  Exact p{NumberClass::finite, x.negative != y.negative, 0, x.exponent + y.exponent + drop};
+  p.significand = uint128{full.bits_from(drop + 64)} << 64 | full.bits_from(drop) | (drop > 0 && full.any_below(drop) ? 1 : 0);
+  return p;
+}
+
+/// A subnormal operand is a zero of its sign under ftz=1, as with CUDA's -ftz=true.
+MMAFUZZ_HD inline Number flushed_operand(Number n, bool flush) {
+  if (flush && n.subnormal) {
+    n.cls = NumberClass::zero;
+    n.significand = 0;
+    n.subnormal = false;
+  }
+  return n;
+}
+
+/// So is a result that is subnormal once rounded.
+MMAFUZZ_HD inline Rounded flushed_result(const FormatFields& f, Rounded r, bool flush) {
+  if (flush && decode(f, r.encoding).subnormal) {
+    r.encoding = f.encode_zero(r.negative);
+    r.flags |= flag::underflow | (f.has(policy::no_inexact) ? 0 : flag::inexact);
+  }
+  return r;
+}
+
 /// Rounds an exact finite or zero value once.
 MMAFUZZ_HD_CALL inline Rounded round_exact(const FormatFields& f, const Exact& x, const RoundingRule& rule) {
   const int drop = larger(0, bit_length128(x.significand) - 64);
@@ -148,7 +179,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_multiply(const FormatFields& f, const Number
   return r;
 }
 
-/// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + NaN raises invalid, as x86 does.
+/// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + a quiet NaN raises nothing, as on x86; 7.2
+/// leaves that open.
 MMAFUZZ_HD_CALL inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
                                    const RoundingRule& rule) {
   const Exact p = exact_product(to_exact(x), to_exact(y));
@@ -286,8 +318,6 @@ MMAFUZZ_HD_CALL inline Rounded convert_number(const FormatFields& to, const Numb
     if (!to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest(x.negative);
   } else if (x.cls == NumberClass::infinity) {
     r = rounded_infinity(to, x.negative, rule);
-  } else if (x.cls == NumberClass::zero && to.subnormals == SubnormalRule::absent) {
-    r.flags = flag::underflow | flag::inexact;  // e8m0 has no zero: the least number is the nearest
   } else {
     r = round_once(to, x.negative, x.significand, x.exponent, false, rule);
   }

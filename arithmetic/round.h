@@ -175,6 +175,8 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   r.negative = negative;
   if (significand == 0) {
     r.encoding = f.encode_zero(negative);
+    // e8m0 has no zero: the least number is the nearest.
+    if (f.subnormals == SubnormalRule::absent && !f.integer) r.flags = flag::underflow | flag::inexact;
     return r;
   }
   if (negative && !f.has_sign()) {

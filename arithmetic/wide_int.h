@@ -78,6 +78,17 @@ struct WideInt {
   }
 };
 
+/// The product of two 128-bit numbers.
+MMAFUZZ_HD inline WideInt<4> full_product(uint128 x, uint128 y) {
+  const auto low = [](uint128 v) { return uint128{static_cast<uint64_t>(v)}; };
+  WideInt<4> product;
+  product.add_shifted(false, low(x) * low(y), 0);
+  product.add_shifted(false, (x >> 64) * low(y), 64);
+  product.add_shifted(false, low(x) * (y >> 64), 64);
+  product.add_shifted(false, (x >> 64) * (y >> 64), 128);
+  return product;
+}
+
 /// What is left of an exact value after it has been cut to 64 bits: value = significand * 2^exponent + (sticky: a
 /// positive part below the last bit).
 struct Compressed {

@@ -35,7 +35,8 @@ struct Checker {
       bool same = true;
       for (int j = 0; j < result.count; ++j)
         same = same && same_result(block.batch.op(), block.expected.get(i, j), outcomes.results.get(i, j));
-      const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() && outcomes.flags[i] != block.expected_flags[i];
+      const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() &&
+                                !same_flags(block.batch, i, outcomes.flags[i], block.expected_flags[i]);
       if (same && !flags_differ) continue;
       ++mismatches;
       std::string expected = hex_results(result, block.expected, i), got = hex_results(result, outcomes.results, i);

@@ -12,6 +12,7 @@ namespace mmafuzz::cli {
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_divergence = 1;
 inline constexpr int exit_bad_input = 2;
+inline constexpr int exit_contradiction = 3;
 
 inline constexpr char tool_version[] = "0.1.0";
 

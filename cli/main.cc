@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cli/command.h"
+#include "core/contradiction.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 
@@ -70,7 +71,8 @@ int main(int argc, char** argv) {
   CLI::App app{"mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models"};
   app.set_version_flag("--version", std::string("mmafuzz ") + tool_version);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong.");
+  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
+             "3 the product contradicts itself.");
   int status = exit_ok;
   add_list(app, status);
   add_eval(app, status);
@@ -107,6 +109,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     fmt::print(stderr, "mmafuzz: {}; see mmafuzz --help\n", e.what());
     return exit_bad_input;
+  } catch (const mmafuzz::Contradiction& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: CONTRADICTION, no result of this run is to be trusted; please report it: {}\n", e.what());
+    return exit_contradiction;
   } catch (const BadInput& e) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());

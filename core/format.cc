@@ -22,7 +22,7 @@ struct Switch {
   const char* name;
   const char* value;
   uint32_t mask, bits;
-  enum class Of : uint8_t { all, literal, with_sign, without_sign, without_specials } of;
+  enum class Of : uint8_t { all, literal, with_sign, without_sign, with_nan, without_specials } of;
 };
 
 constexpr Switch switches[] = {
@@ -51,8 +51,8 @@ constexpr Switch switches[] = {
     {"conversions", "silent", policy::conversions_silent, policy::conversions_silent, Switch::Of::all},
     {"infinity", "overflow", policy::infinity_invalid, 0, Switch::Of::without_specials},
     {"infinity", "invalid", policy::infinity_invalid, policy::infinity_invalid, Switch::Of::without_specials},
-    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Of::all},
-    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Of::all},
+    {"invalid", "any_nan", policy::any_nan_invalid, policy::any_nan_invalid, Switch::Of::with_nan},
+    {"invalid", "signaling_nan", policy::any_nan_invalid, 0, Switch::Of::with_nan},
 };
 
 constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
@@ -122,6 +122,7 @@ bool concerns(const Switch& s, const FormatFields& row) {
     case Switch::Of::literal: return row.subnormals == SubnormalRule::literal;
     case Switch::Of::with_sign: return row.has_sign();
     case Switch::Of::without_sign: return !row.has_sign();
+    case Switch::Of::with_nan: return row.has_nan();
     case Switch::Of::without_specials: return row.specials == Specials::none;
   }
   return false;
@@ -142,6 +143,10 @@ bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fi
     return true;
   }
   return false;
+}
+
+bool concerns_literal(std::string_view name) {
+  return std::any_of(std::begin(switches), std::end(switches), [&](const Switch& s) { return name == s.name && s.of == Switch::Of::literal; });
 }
 
 std::string known_switches(const FormatFields& row) {
@@ -194,6 +199,9 @@ Result<Format> parse_format(std::string_view text) {
       has_switches = comma != chosen.npos;
       if (has_switches) chosen = chosen.substr(comma + 1);
     }
+    for (const std::string_view name : named)
+      if (fields.subnormals != row.fields.subnormals && concerns_literal(name))
+        return invalid("format " + quoted(whole) + ": " + quoted(std::string(name)) + " is about the hole that denormal=gradual closes");
     return Format(whole, fields);
   }
   std::string known;

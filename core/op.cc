@@ -49,10 +49,18 @@ bool parse_int(std::string_view text, int base, uint64_t& value) {
   return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size();
 }
 
+bool is_comparison(const Op& op) { return op.kind == OpKind::scalar && op.scalar >= ScalarOperation::equal; }
+
+bool has_zero_and_one(const FormatFields& f) {
+  const Rounded one = round_once(f, false, 1, 0, false);
+  return f.subnormals != SubnormalRule::absent && (one.flags & (flag::inexact | flag::overflow | flag::underflow)) == 0 &&
+         decode(f, one.encoding).cls == NumberClass::finite;
+}
+
 /// Reads the attributes of one op line; every attribute may be taken once.
-class Attributes {
+class AttributeWords {
  public:
-  Attributes(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {
+  AttributeWords(const std::vector<Word>& words, size_t first, size_t& column) : column_(column) {
     for (size_t i = first; i < words.size() && ok(); ++i) {
       const size_t equals = words[i].text.find('=');
       if (equals == std::string_view::npos) {
@@ -102,10 +110,15 @@ class Attributes {
     with(name, false, [&](std::string_view text) -> std::string { return parse_int(text, 10, out) ? "" : name + "= needs a whole number"; });
   }
 
-  void encoding(const std::string& name, const Format& format, uint64_t& out) {
+  void encoding(const std::string& name, const Format& format, std::optional<uint64_t>& out) {
     with(name, false, [&](std::string_view text) -> std::string {
       const bool lower = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-      if (lower && text.size() == size_t(format.digits()) && parse_int(text, 16, out) && (out & ~format.fields().container_mask()) == 0) return {};
+      uint64_t value = 0;
+      if (lower && text.size() == size_t(format.digits()) && parse_int(text, 16, value) &&
+          (value & ~format.fields().container_mask()) == 0) {
+        out = value;
+        return {};
+      }
       return name + "= needs " + std::to_string(format.digits()) + " lower-case hex digits of " + format.name();
     });
   }
@@ -126,6 +139,11 @@ class Attributes {
       for (const char* n : names) known += std::string(known.empty() ? "" : " | ") + n;
       return name + "= is " + known;
     });
+  }
+
+  /// An attribute that this op must not have.
+  void refuse(const std::string& name, const std::string& reason) {
+    with(name, false, [&](std::string_view) { return reason; });
   }
 
   /// Anything not taken is an error.
@@ -209,6 +227,20 @@ RoundingRule Op::rounding_rule_of(uint64_t source) const {
   return rule;
 }
 
+std::string not_honoured(const Op& op, const Attributes& honoured) {
+  std::string words;
+  const auto ask = [&](bool asked, bool granted, const std::string& word) {
+    if (asked && !granted) words += (words.empty() ? "" : " ") + word;
+  };
+  const bool stochastic = op.rounding == Rounding::stochastic;
+  ask(!stochastic && op.rounding != Rounding::nearest_even, honoured.rounding, std::string("round=") + name_of(op.rounding));
+  ask(stochastic, honoured.stochastic, "round=stochastic");
+  ask(op.tininess == Tininess::before, honoured.tiny, "tiny=before");
+  ask(op.flush_to_zero, honoured.ftz, "ftz=1");
+  ask(op.saturate, honoured.saturate, "saturate=1");
+  return words;
+}
+
 std::string to_text(const Op& op) {
   std::string text = "op ";
   text += kind_names[static_cast<int>(op.kind)];
@@ -220,7 +252,8 @@ std::string to_text(const Op& op) {
       text += " k=" + std::to_string(op.k);
       if (op.has_scales())
         text += " sa=" + op.scale_a.name() + " sb=" + op.scale_b.name() + " sblock=" + std::to_string(op.scale_block);
-      if (op.has_alpha_beta) text += " alpha=" + to_hex(op.d, op.alpha) + " beta=" + to_hex(op.d, op.beta);
+      if (op.alpha) text += " alpha=" + to_hex(op.d, *op.alpha);
+      if (op.beta) text += " beta=" + to_hex(op.d, *op.beta);
       break;
     case OpKind::convert: text += " from=" + op.a.name() + " to=" + op.d.name(); break;
     case OpKind::scalar: text += std::string(" ") + name_of(op.scalar) + " format=" + op.a.name(); break;
@@ -232,6 +265,7 @@ std::string to_text(const Op& op) {
   if (op.threshold != Threshold::floor) text += std::string(" threshold=") + threshold_names[static_cast<int>(op.threshold)];
   if (op.tininess == Tininess::before) text += " tiny=before";
   if (op.nan == NanPolicy::any) text += " nan=any";
+  if (op.flags == FlagPolicy::ieee) text += " flags=ieee";
   if (op.flush_to_zero) text += " ftz=1";
   if (op.saturate) text += " saturate=1";
   return text;
@@ -252,7 +286,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
     }
     first = 2;
   }
-  Attributes attributes(words, first, column);
+  AttributeWords attributes(words, first, column);
   switch (op.kind) {
     case OpKind::dot:
     case OpKind::gemm:
@@ -264,12 +298,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
       if (op.kind == OpKind::gemm) {
         attributes.extent("m", op.m, true);
         attributes.extent("n", op.n, true);
-        op.has_alpha_beta = attributes.has("alpha") || attributes.has("beta");
-        op.alpha = uint64_t(op.d.fields().bias) << op.d.fields().fraction_bits << op.d.fields().ignored_low_bits;
-        op.beta = op.alpha;
         attributes.encoding("alpha", op.d, op.alpha);
         attributes.encoding("beta", op.d, op.beta);
-        if (!op.has_alpha_beta) op.alpha = op.beta = 0;
       } else if (attributes.has("sa") || attributes.has("sb") || attributes.has("sblock")) {
         attributes.format("sa", op.scale_a);
         attributes.format("sb", op.scale_b);
@@ -288,15 +318,27 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   constexpr const char* tiny_names[] = {"after", "before"};
   constexpr const char* nan_names[] = {"exact", "any"};
   attributes.word("round", rounding_names, op.rounding);
-  attributes.word("tiny", tiny_names, op.tininess);
+  constexpr const char* flag_names[] = {"all", "ieee"};
+  if (op.has_flags()) {
+    attributes.word("tiny", tiny_names, op.tininess);
+    attributes.word("flags", flag_names, op.flags);
+  }
   attributes.word("nan", nan_names, op.nan);
   attributes.boolean("ftz", op.flush_to_zero);
   attributes.boolean("saturate", op.saturate);
-  attributes.number("seed", op.seed);
-  attributes.random_bits(op.random_bits);
-  attributes.word("threshold", threshold_names, op.threshold);
+  if (op.rounding == Rounding::stochastic) {
+    attributes.number("seed", op.seed);
+    attributes.random_bits(op.random_bits);
+    attributes.word("threshold", threshold_names, op.threshold);
+  }
+  for (const char* random : {"seed", "random_bits", "threshold"})
+    attributes.refuse(random, std::string(random) + "= belongs to round=stochastic, where alone something is random");
+  for (const char* of_flags : {"tiny", "flags"})
+    attributes.refuse(of_flags, std::string(of_flags) + "= concerns flags, and an op " + kind + " has none");
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
+  if (is_comparison(op) && !has_zero_and_one(op.d.fields()))
+    return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() + " does not have both");
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
     if (op.kind == OpKind::gemm && elements > max_elements)
       return invalid("a matrix of a gemm case may have at most " + std::to_string(max_elements) + " elements");

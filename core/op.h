@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ enum class OpKind : uint8_t { dot, convert, scalar, gemm };
 /// compareQuietUnordered.
 enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
+/// Which flags a comparison looks at. ieee: the five of IEEE 754, and of those not what the standard leaves open.
+enum class FlagPolicy : uint8_t { all, ieee };
 
 /// A field of a case: `count` encodings of one format.
 struct FieldShape {
@@ -34,16 +37,17 @@ struct Op {
   Rounding rounding = Rounding::nearest_even;
   Tininess tininess = Tininess::after;
   NanPolicy nan = NanPolicy::exact;
+  FlagPolicy flags = FlagPolicy::all;
   bool flush_to_zero = false;
   bool saturate = false;
   uint64_t seed = 0;         ///< of stochastic rounding
   int random_bits = 24;      ///< of stochastic rounding
   Threshold threshold = Threshold::floor;  ///< of stochastic rounding
-  uint64_t alpha = 0, beta = 0;  ///< gemm, encodings of d; has_alpha_beta tells whether they were given
-  bool has_alpha_beta = false;
+  std::optional<uint64_t> alpha, beta;  ///< gemm, encodings of d; one that is absent is exactly 1
 
   friend bool operator==(const Op&, const Op&) = default;
 
+  bool has_alpha_beta() const { return alpha || beta; }
   bool has_scales() const { return scale_block > 0; }
   int scales() const { return scale_block ? (k + scale_block - 1) / scale_block : 0; }
   /// Number of operands of the scalar operation: 1, 2 or 3.
@@ -60,6 +64,18 @@ struct Op {
   /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed alone.
   RoundingRule rounding_rule_of(uint64_t source) const;
 };
+
+/// What an op may ask of a unit beside its formats and sizes. Of a unit: what it honours.
+struct Attributes {
+  bool rounding = false;    ///< round= other than nearest_even, stochastic apart
+  bool stochastic = false;  ///< round=stochastic with seed=, random_bits=, threshold=
+  bool tiny = false;        ///< tiny=before
+  bool ftz = false;         ///< ftz=1
+  bool saturate = false;    ///< saturate=1
+};
+
+/// The words of an op line that a unit does not honour: "round=up ftz=1"; empty: it honours all that the op asks for.
+std::string not_honoured(const Op& op, const Attributes& honoured);
 
 /// The op line of case text, without the word `op`'s newline: "op dot a=fp16 ... k=16".
 std::string to_text(const Op& op);

@@ -39,6 +39,22 @@ bool same_result(const Op& op, uint64_t x, uint64_t y) {
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
+bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
+  const Op& op = batch.op();
+  uint8_t looked_at = 0xff;
+  if (op.flags == FlagPolicy::ieee) {
+    looked_at &= static_cast<uint8_t>(~flag::denormal_operand);
+    if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
+      Number operand[3];
+      for (int i = 0; i < 3; ++i) operand[i] = decode(op.a.fields(), batch.inputs()[0].get(index, i));
+      const auto are = [&](NumberClass first, NumberClass second) { return operand[0].cls == first && operand[1].cls == second; };
+      const bool zero_by_infinity = are(NumberClass::zero, NumberClass::infinity) || are(NumberClass::infinity, NumberClass::zero);
+      if (zero_by_infinity && operand[2].cls == NumberClass::nan && !operand[2].signaling) looked_at &= static_cast<uint8_t>(~flag::invalid);
+    }
+  }
+  return ((x ^ y) & looked_at) == 0;
+}
+
 int first_difference(const Op& op, const Column& x, const Column& y, size_t index) {
   for (int e = 0; e < x.count(); ++e)
     if (!same_result(op, x.get(index, e), y.get(index, e))) return e;
@@ -119,8 +135,7 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
     if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
     ++tally.compared;
     const int element = first_difference(batch.op(), first.results, second.results, i);
-    const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
-    if (same_flags && element < 0) continue;
+    if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) continue;
     const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
     const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
     if (tally.count[static_cast<int>(cls)]++ > 0) continue;

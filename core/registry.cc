@@ -30,7 +30,13 @@ std::string without_overrides(const std::string& name) { return name.substr(0, n
 Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& op) const {
   const std::string plain = without_overrides(name);
   for (const auto& family : families_)
-    if (family->owns(plain)) return family->bind_over(*this, name, op);
+    if (family->owns(plain)) {
+      Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
+      if (!unit) return unit;
+      const std::string words = not_honoured(op, family->honours(name, op));
+      if (!words.empty()) return declined(name + " does not honour " + words);
+      return unit;
+    }
   std::string message = "unknown unit " + quoted(name);
   const std::vector<std::string> close = nearest(plain, 3);
   for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];

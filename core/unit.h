@@ -72,7 +72,10 @@ class Family {
   /// Whether `name` (without overrides) is of this family's syntax.
   virtual bool owns(std::string_view name) const = 0;
   virtual std::vector<UnitInfo> list() const = 0;
-  /// A unit for the op, or a refusal with its reason.
+  /// What the unit honours of an op's attributes. The registry declines an op that asks for more, with the words that it asks
+  /// with: nothing is accepted and ignored.
+  virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }
+  /// A unit for the op, or a refusal with its reason. The attributes of an op that is taken are among those honoured.
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
   /// The same for a family whose units run on other units, which the registry binds.
   virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const { return bind(name, op); }

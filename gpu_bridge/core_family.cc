@@ -93,6 +93,11 @@ class CoreFamily final : public Family {
     return all;
   }
 
+  /// An instruction's row names its op with all attributes; the conversions of cuda:bulk are those of bulk.
+  Attributes honours(const std::string& name, const Op&) const override {
+    return {.rounding = true, .stochastic = name == bulk_name, .tiny = name == bulk_name, .ftz = name != bulk_name, .saturate = true};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": a CUDA-core instruction has no parameters");
     return name == bulk_name ? bind_bulk(op) : bind_core(name, op);
@@ -115,7 +120,6 @@ class CoreFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {
     if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) || !has_bulk_plan(op.d.fields()))
       return declined("cuda:bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
-    if (op.flush_to_zero) return declined("cuda:bulk does not flush to zero");
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
     auto bound = std::make_unique<DeviceBulkUnit>(child_, op);

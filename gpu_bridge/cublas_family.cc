@@ -74,8 +74,8 @@ class Calls {
     call_.k = padded(op.k);
     call_.bits = with.bits;
     call_.specials = with.specials;
-    call_.alpha = op.has_alpha_beta ? op.alpha : one_of(op.d);
-    call_.beta = op.has_alpha_beta ? op.beta : one_of(op.d);
+    call_.alpha = op.alpha.value_or(one_of(op.d));
+    call_.beta = op.beta.value_or(one_of(op.d));
   }
 
   const BlasGemm& call() const { return call_; }

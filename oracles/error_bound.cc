@@ -11,27 +11,10 @@ namespace {
 
 using namespace bounds;
 
-/// Precision that holds every sum of the op's products and c exactly.
-mpfr_prec_t precision_for(const Op& op) {
-  const Format* const formats[] = {&op.a, &op.b, &op.scale_a, &op.scale_b};
-  int low = 0, high = 0;  // of products
-  for (int i = 0; i < (op.has_scales() ? 4 : 2); ++i) {
-    const FormatFields& f = formats[i]->fields();
-    if (f.integer) return exact::sum_precision;
-    low += f.least_bit() - 1;
-    high += f.emax() + 1;
-  }
-  const FormatFields& c = op.c.fields();
-  if (c.integer) return exact::sum_precision;
-  // d's own range too: results are subtracted from the exact value.
-  low = std::min({low, c.least_bit() - 1, op.d.fields().least_bit() - 1});
-  high = std::max({high, c.emax() + 1, op.d.fields().emax() + 1});
-  return high - low + 32;
-}
-
 Result<bool> has_bound(const Op& op) {
   const FormatFields& d = op.d.fields();
   if (op.kind != OpKind::dot) return declined("error bounds are of dots");
+  if (op.flush_to_zero) return declined("no error bound is proven where subnormals are flushed");
   if (d.integer || !d.has_sign() || d.subnormals != SubnormalRule::gradual || op.rounding == Rounding::stochastic)
     return declined("no error bound is proven for results in " + op.d.name() + " so rounded");
   return true;
@@ -39,7 +22,7 @@ Result<bool> has_bound(const Op& op) {
 
 }  // namespace
 
-ErrorBound::ErrorBound(const Op& op) : exact(precision_for(op)), bound(bound_precision) {}
+ErrorBound::ErrorBound(const Op& op) : exact(exact::sum_precision_of(op)), bound(bound_precision) {}
 
 double ErrorBound::ratio(const Format& d, uint64_t result) const {
   if (unproven) return 0;

@@ -4,6 +4,7 @@
 
 #include "arithmetic/bins.h"
 #include "core/case_text.h"
+#include "core/contradiction.h"
 
 namespace mmafuzz {
 namespace {
@@ -200,7 +201,7 @@ void Comparison::confirm(const Divergence& d) const {
     Outcomes referee;
     referee_->run(d.cases, referee);
     if (referee.results.get(0, d.element) != d.results[i])
-      throw std::runtime_error("the exact fast path and MPFR disagree on: " + case_line(d.cases, 0));
+      throw Contradiction("the exact fast path and MPFR disagree on '" + to_text(d.cases.op()) + "': " + case_line(d.cases, 0));
   }
 }
 

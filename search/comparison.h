@@ -88,7 +88,7 @@ class Comparison {
   /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
   int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;
 
-  /// What the fast path of `exact` said of a case must be what the MPFR referee says; throws std::runtime_error otherwise.
+  /// What the fast path of `exact` said of a case must be what the MPFR referee says; throws Contradiction otherwise.
   void confirm(const Divergence& divergence) const;
 
  private:

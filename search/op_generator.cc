@@ -1,5 +1,6 @@
 #include "search/op_generator.h"
 
+#include <optional>
 #include <stdexcept>
 
 #include "arithmetic/corner_encodings.h"
@@ -11,8 +12,8 @@ namespace {
 constexpr int suite_biases[] = {0, 7, 15, greatest_bias};
 constexpr int switched_bias = 7;
 
-/// Kinds of op that take turns.
-enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns, known_ops = own_turns };
+/// Kinds of op that take turns, each once from the suite and once at random; then a known op.
+enum Turn : uint64_t { converts, scalars, dots, scaled_dots, gemms, own_turns };
 
 /// Where the values of an op's features come from: feature f of `n` values has the value of() in 0..n-1.
 class Choices {
@@ -107,6 +108,15 @@ Format random_format(CounterRng& rng) {
   }
 }
 
+/// A third each: the widest formats, whose products need the most bits; any without switches; any at all.
+Format weighted_format(CounterRng& rng) {
+  static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32")};
+  const uint32_t third = rng.below(3);
+  if (third == 0) return wide[rng.below(static_cast<uint32_t>(wide.size()))];
+  const Format any = random_format(rng);
+  return third == 1 ? format(any.name().substr(0, any.name().find('?'))) : any;
+}
+
 /// alpha or beta: none, zero, one value near 1, a special, the greatest, any.
 std::optional<uint64_t> scalar_factor(const FormatFields& f, uint32_t choice, CounterRng& rng) {
   switch (choice) {
@@ -119,14 +129,6 @@ std::optional<uint64_t> scalar_factor(const FormatFields& f, uint32_t choice, Co
   }
 }
 constexpr uint32_t scalar_factors = 6;
-
-void set_scalar_factors(Op& op, std::optional<uint64_t> alpha, std::optional<uint64_t> beta) {
-  op.has_alpha_beta = alpha || beta;
-  if (!op.has_alpha_beta) return;
-  const uint64_t one = op.d.fields().in_container(uint64_t(op.d.fields().bias) << op.d.fields().fraction_bits);
-  op.alpha = alpha.value_or(one);
-  op.beta = beta.value_or(one);
-}
 
 /// Fills an op of a kind from choices; `next_format` makes its formats. Each feature is one choice, in a fixed order.
 template <class NextFormat>
@@ -171,9 +173,8 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
       op.rounding = choose(choices, directed);
       const uint32_t alpha = choices.of(scalar_factors);
       const uint32_t beta = choices.of(scalar_factors);
-      const std::optional<uint64_t> by_alpha = scalar_factor(op.d.fields(), alpha, rng);
-      const std::optional<uint64_t> by_beta = scalar_factor(op.d.fields(), beta, rng);
-      set_scalar_factors(op, by_alpha, by_beta);
+      op.alpha = scalar_factor(op.d.fields(), alpha, rng);
+      op.beta = scalar_factor(op.d.fields(), beta, rng);
       break;
     }
     default:
@@ -226,28 +227,31 @@ OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known) : seed_(seed), kn
   while (!is_prime(prime_)) ++prime_;
 }
 
-uint64_t OpGenerator::suite_size() const {
-  const uint64_t turns = own_turns + (known_.empty() ? 0 : 1);
-  return prime_ * prime_ * turns;
-}
+uint64_t OpGenerator::turns() const { return 2 * own_turns + (known_.empty() ? 0 : 1); }
+
+uint64_t OpGenerator::suite_size() const { return prime_ * prime_ * turns(); }
 
 Op OpGenerator::operator()(uint64_t n) const {
   CounterRng rng(seed_, n);
-  const uint64_t turns = own_turns + (known_.empty() ? 0 : 1), rows = prime_ * prime_;
-  const uint64_t turn = n % turns, round = n / turns;
-  if (turn == known_ops) return reread(varied(known_[(round * 7919 + seed_) % known_.size()], rng));
-  if (round < rows) {
+  const uint64_t rows = prime_ * prime_;
+  const uint64_t turn = n % turns(), round = n / turns();
+  if (turn >= 2 * own_turns) return reread(varied(known_[(round * 7919 + seed_) % known_.size()], rng));
+  const auto kind = static_cast<Turn>(turn % own_turns);
+  if (turn < own_turns && round < rows) {
     // A step that shares no factor with p*p visits every row once, neighbours far apart.
     const uint64_t step = rows * 5 / 8 / prime_ * prime_ + 1;
     ArrayRow choices(prime_, (round * step + seed_) % rows);
-    const auto next = [&] {
+    return reread(make_op(kind, choices, rng, [&] {
       const uint32_t at = choices.of(static_cast<uint32_t>(prime_));
       return at < formats_.size() ? formats_[at] : random_format(rng);
-    };
-    return reread(make_op(static_cast<Turn>(turn), choices, rng, next));
+    }));
   }
   RandomChoices choices(rng);
-  return reread(make_op(static_cast<Turn>(turn), choices, rng, [&] { return random_format(rng); }));
+  std::optional<Format> last;
+  return reread(make_op(kind, choices, rng, [&] {
+    if (!last || !rng.one_in(3)) last = weighted_format(rng);  // a third of the formats repeat the one before
+    return *last;
+  }));
 }
 
 }  // namespace mmafuzz

@@ -1,6 +1,6 @@
-// Ops, not operands: formats x switches x scales x attributes x sizes. The first ops of the stream are a suite in which every
-// two features of a kind of op meet at least once; what follows is random. A defect that needs an unusual op is found here,
-// where a list of ops that somebody thought of would miss it.
+// Ops, not operands: formats x switches x scales x attributes x sizes. Every second op is of a suite in which every two
+// features of a kind of op meet at least once; the others are random, where three and more meet. A defect that needs an
+// unusual op is found here, where a list of ops that somebody thought of would miss it.
 #pragma once
 
 #include "core/op.h"
@@ -19,6 +19,9 @@ class OpGenerator {
   uint64_t suite_size() const;
 
  private:
+  /// Ops until every kind has had its turns.
+  uint64_t turns() const;
+
   uint64_t seed_;
   std::vector<Op> known_;
   std::vector<Format> formats_;  ///< of the suite: every row, every bias of a few, every switch alone

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "arithmetic/round.h"
 #include "core/case_text.h"
 #include "core/property.h"
 #include "gpu_bridge/register.h"
@@ -122,6 +123,101 @@ TEST_P(EveryUnit, KeepsTheClaimsOfItsRow) {
       }
     }
   });
+}
+
+/// Encodings at which attributes decide: both signs of zero, the ends of the subnormal and the normal numbers, 1 and its upper
+/// neighbour, infinity, NaN.
+std::vector<uint64_t> corners(const FormatFields& f) {
+  if (f.integer) return {0, 1, f.container_mask() >> 1, f.container_mask()};
+  std::vector<uint64_t> all = {f.encode_nan()};
+  const uint64_t least_normal = uint64_t{1} << f.fraction_bits;
+  const uint64_t one = round_once(f, false, 1, 0, false).encoding >> f.ignored_low_bits;
+  for (const uint64_t code : {uint64_t{0}, uint64_t{1}, f.fraction_mask(), least_normal, one, one + 1, f.greatest_magnitude()})
+    for (const uint64_t sign : {uint64_t{0}, f.sign_bit()}) all.push_back(f.in_container(code | sign));
+  if (f.has_infinity()) all.push_back(f.encode_infinity(false));
+  return all;
+}
+
+/// Every triple of corners as operands, or as the first of a, of b, and c; then structured cases.
+Batch deciding_cases(const Op& op) {
+  std::vector<Batch> parts(2, Batch(op));
+  StructuredGenerator(op, 5).fill(0, 4000, parts[1]);
+  Batch& all = parts[0];
+  const bool scalar = op.kind == OpKind::scalar || op.kind == OpKind::convert;
+  const std::vector<uint64_t> of_a = corners(op.a.fields()), of_b = corners((scalar ? op.a : op.b).fields()),
+                              of_c = corners((scalar ? op.a : op.c).fields());
+  for (const uint64_t x : of_a) {
+    for (const uint64_t y : of_b) {
+      for (const uint64_t z : of_c) {
+        all.resize(all.size() + 1);
+        const size_t at = all.size() - 1;
+        const uint64_t values[] = {x, y, z};
+        for (int i = 0; i < (scalar ? all.inputs()[0].count() : 3); ++i) all.inputs()[size_t(scalar ? 0 : i)].set(at, scalar ? i : 0, values[i]);
+        for (size_t f = 3; f < all.inputs().size(); ++f)
+          for (int i = 0; i < all.inputs()[f].count(); ++i)
+            all.inputs()[f].set(at, i, round_once((f == 3 ? op.scale_a : op.scale_b).fields(), false, 1, 0, false).encoding);
+      }
+    }
+  }
+  for (size_t i = 0; i < parts[1].size(); ++i) all.append(parts[1], i);
+  return all;
+}
+
+/// Attributes whose promise such an op keeps whatever its operands: nothing is rounded, can overflow, or rounds across the
+/// least normal number.
+bool decides_nothing(const Op& op, std::string_view attribute) {
+  const bool compares = op.kind == OpKind::scalar && op.scalar >= ScalarOperation::equal;
+  const bool exact = compares || (op.kind == OpKind::scalar && op.scalar == ScalarOperation::rem) ||
+                     (op.kind == OpKind::convert && op.a.fields().precision() < op.d.fields().precision());
+  if (attribute.starts_with("round=")) return exact;
+  if (attribute == "saturate=1") return compares;
+  // Tiny sums are exact; a quotient or root of two numbers of a format is never so close below a power of two.
+  if (attribute == "tiny=before")
+    return exact || (op.kind == OpKind::scalar && op.scalar != ScalarOperation::mul && op.scalar != ScalarOperation::fma);
+  return false;
+}
+
+/// An attribute is honoured or declined with a reason, never ignored.
+TEST_P(EveryUnit, HonoursOrDeclinesEachAttribute) {
+  size_t decided = 0;
+  for (const Op& op : ops()) {
+    if (!registry().bind(GetParam(), op)) continue;
+    const Attributes all{.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true};
+    Op up = op, away = op, before = op, flushed = op, saturated = op;
+    up.rounding = op.rounding == Rounding::up ? Rounding::down : Rounding::up;
+    away.rounding = Rounding::nearest_away;
+    before.tininess = Tininess::before;
+    flushed.flush_to_zero = true;
+    saturated.saturate = true;
+    for (const Op& asked : {up, away, before, flushed, saturated}) {
+      if (asked.tininess == Tininess::before && !asked.has_flags()) continue;  // no such op can be written
+      const std::string words = not_honoured(asked, {});
+      const auto unit = registry().bind(GetParam(), asked);
+      ++decided;
+      if (!unit) {
+        EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined) << words;
+        EXPECT_FALSE(unit.refusal().reason.empty());
+        continue;
+      }
+      ASSERT_EQ(not_honoured(asked, all), "");
+      const auto plain = registry().bind(GetParam(), op);
+      if (decides_nothing(asked, words)) continue;
+      const Batch with = deciding_cases(asked), without = deciding_cases(op);
+      Outcomes first, second;
+      (*unit)->run(with, first);
+      (*plain)->run(without, second);
+      bool differs = false;
+      for (size_t i = 0; i < with.size() && !differs; ++i) {
+        differs = first_difference(op, first.results, second.results, i) >= 0;
+        if (!first.flags.empty() && !second.flags.empty()) differs |= first.flags[i] != second.flags[i];
+      }
+      // These two x86 instructions flush whether asked to or not.
+      const bool always = asked.flush_to_zero && (GetParam() == "cpu:cvt.bf16.f32" || GetParam() == "cpu:dpbf16.f32.bf16.bf16.f32");
+      EXPECT_NE(differs, always) << GetParam() << " takes '" << to_text(asked) << "' and gives what it gives without " << words;
+    }
+    if (decided >= 20) break;
+  }
+  EXPECT_GT(decided, 0u);
 }
 
 TEST_P(EveryUnit, ResultsSurviveCaseText) {

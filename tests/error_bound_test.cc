@@ -52,7 +52,7 @@ struct Tally {
 Tally look(const Op& op, const ErrorBounds& bounds, const Unit& tested, size_t count, const DotModel* twin = nullptr) {
   Tally tally;
   ErrorBound bound(op);
-  exact::Mpfr referee(exact::sum_precision);
+  exact::Mpfr referee(exact::sum_precision_of(op));
   DotCase one(op);
   Outcomes outcomes;
   for (size_t done = 0; done < count; done += 1000) {

@@ -111,7 +111,6 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
   Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), call.k);
   if (!op.d.fields().integer) {
     op.kind = OpKind::gemm;
-    op.has_alpha_beta = true;
     op.alpha = call.alpha;
     op.beta = call.beta;
   } else if (call.alpha != 1 || call.beta != 1) {

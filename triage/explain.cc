@@ -167,8 +167,8 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
   ExplainedCase out;
   out.op = to_text(op);
   out.fields = case_line(batch, index);
-  exact::Mpfr exact_value(exact::sum_precision);
   const bool is_dot = op.kind == OpKind::dot && !op.d.fields().integer;
+  exact::Mpfr exact_value(is_dot ? exact::sum_precision_of(op) : exact::sum_precision);
   if (is_dot) {
     DotCase one(op);
     exact::mpfr_dot_value(op, one.load(single, 0), exact_value.get());

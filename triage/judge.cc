@@ -46,8 +46,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     const int element = first_difference(op_, first.results, second.results, i);
     v.first = first.results.get(i, std::max(element, 0));
     v.second = second.results.get(i, std::max(element, 0));
-    const bool same_flags = !with_flags || first.flags[i] == second.flags[i];
-    if (same_flags && element < 0) continue;
+    if (element < 0 && (!with_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;
     v.fails = true;
     v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second);
   }

@@ -16,7 +16,8 @@ struct Term {
   int weight = 0;
 };
 
-Term read(const FormatFields& f, uint64_t encoding) {
+/// `flush`: subnormal numbers are zeros of their sign.
+Term read(const FormatFields& f, uint64_t encoding, bool flush = false) {
   Term t;
   if (f.integer) {
     cpp_int value = encoding;
@@ -49,7 +50,8 @@ Term read(const FormatFields& f, uint64_t encoding) {
   const bool implicit_one = field != 0 || f.subnormals == SubnormalRule::absent;
   t.magnitude = fraction;
   if (implicit_one) t.magnitude += cpp_int(1) << f.fraction_bits;
-  if (!implicit_one && f.subnormals == SubnormalRule::flushed) t.magnitude = 0;
+  if (!implicit_one && (flush || f.subnormals == SubnormalRule::flushed)) t.magnitude = 0;
+  if (t.cls == Term::finite && t.magnitude == 0 && f.has(policy::zero_positive)) t.negative = false;
   const int shown = implicit_one ? static_cast<int>(field) : f.subnormals == SubnormalRule::literal ? 0 : 1;
   t.weight = shown - f.bias - f.fraction_bits;
   return t;
@@ -77,14 +79,19 @@ cpp_int value_of_code(const FormatFields& f, uint64_t code, int weight) {
   return t.magnitude << (t.weight - weight);
 }
 
-uint64_t round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight,
-                         const RoundingRule& rule) {
+/// A magnitude's code; beyond the greatest number what stands for an infinity is not looked for yet.
+struct Code {
+  uint64_t code = 0;
+  bool overflow = false, infinite = false;
+};
+
+Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight, const RoundingRule& rule) {
   // A weight at which every code is an integer, two bits below the least.
   const int fine = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
   const cpp_int exact = magnitude << (weight - fine);
   const uint64_t greatest = f.greatest_magnitude();
   uint64_t low = 0, high = greatest;
-  if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine)) return 0;
+  if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine)) return {};
   while (low < high) {  // the greatest code whose value is not above `exact`
     const uint64_t middle = low + (high - low + 1) / 2;
     // Codes of flushed subnormals all have the value 0; the order holds all the same.
@@ -96,7 +103,7 @@ uint64_t round_magnitude(const FormatFields& f, bool negative, const cpp_int& ma
   }
   cpp_int below = value_of_code(f, low, fine);
   if (f.subnormals == SubnormalRule::flushed && below == 0) low = 0;
-  if (below == exact) return low;
+  if (below == exact) return {low};
   // The next number above, which for the greatest one is the overflow threshold's number 2^(emax+1) (or the next code of
   // a format whose top code is NaN).
   cpp_int above;
@@ -110,55 +117,72 @@ uint64_t round_magnitude(const FormatFields& f, bool negative, const cpp_int& ma
     above = value_of_code(f, next, fine);
   }
   if (f.subnormals == SubnormalRule::flushed && low == 0) {
+    if (f.has(policy::flush_before)) return {};
     // Rounded on the subnormal grid first, then flushed (docs/semantics.md 9: after rounding).
     FormatFields gradual = f;
     gradual.subnormals = SubnormalRule::gradual;
-    const uint64_t code = round_magnitude(gradual, negative, magnitude, weight, rule);
-    return code < (uint64_t{1} << f.fraction_bits) ? 0 : code;
+    const Code rounded = round_magnitude(gradual, negative, magnitude, weight, rule);
+    return rounded.code < (uint64_t{1} << f.fraction_bits) ? Code{} : rounded;
   }
   const cpp_int twice = 2 * exact, middle = below + above;
+  // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude. The middle of the
+  // hole has no parity.
+  const bool hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
+  const bool even_is_above = low % 2 == 1 || f.fraction_bits == 0;
+  const bool tie_up = hole ? !f.has(policy::hole_tie_down) : rule.rounding == Rounding::nearest_away || even_is_above;
   bool up = false;
   switch (rule.rounding) {
-    case Rounding::nearest_even: {
-      const bool hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
-      // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude.
-      up = twice > middle || (twice == middle && (low % 2 == 1 || hole || f.fraction_bits == 0));
-      break;
-    }
-    case Rounding::nearest_away: up = twice >= middle; break;
+    case Rounding::nearest_even:
+    case Rounding::nearest_away: up = twice > middle || (twice == middle && tie_up); break;
     case Rounding::up: up = !negative; break;
     case Rounding::down: up = negative; break;
     default: break;
   }
-  if (!at_top && !up) return low;
-  if (!at_top) return next;
+  if (!at_top) return {up ? next : low};
   // Beyond the greatest: below the next step it may still round down; otherwise it overflows.
-  if (exact < above && !up) return greatest;
+  if (exact < above && !up) return {greatest};
   bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away || up;
   if (rule.rounding == Rounding::toward_zero) infinite = false;
   if (rule.rounding == Rounding::up) infinite = !negative;
   if (rule.rounding == Rounding::down) infinite = negative;
   if (rule.overflow == Overflow::infinity) infinite = true;
   if (rule.overflow == Overflow::saturate) infinite = false;
-  if (!infinite || f.specials == Specials::none) return greatest;
-  if (f.specials == Specials::ieee) return low_mask(f.exponent_bits) << f.fraction_bits;
-  return f.specials == Specials::fnuz ? f.sign_bit() : low_mask(f.exponent_bits + f.fraction_bits);
+  return {greatest, true, infinite};
+}
+
+/// What stands for a number beyond the greatest one, or for an infinity.
+uint64_t beyond_greatest(const FormatFields& d, bool negative, bool infinite) {
+  if (!infinite || d.specials == Specials::none) return d.encode_greatest(negative && !d.has(policy::clamp_positive));
+  if (d.specials == Specials::ieee) return d.encode_infinity(negative);
+  return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
+}
+
+/// A negative value in a format without signs: true where `result` is decided, else the value counts by its magnitude.
+bool negative_without_sign(const Op& op, bool& negative, uint64_t& result) {
+  const FormatFields& d = op.d.fields();
+  if (!negative || d.has_sign()) return false;
+  negative = false;
+  if (d.has(policy::negative_absolute)) return false;
+  const bool zero = !d.has_nan() || op.saturate || d.has(policy::negative_zero);
+  result = zero ? d.encode_zero(false) : d.encode_nan();
+  return true;
 }
 
 }  // namespace
 
 uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   const FormatFields& d = op.d.fields();
+  const bool flush = op.flush_to_zero;
   std::vector<Term> terms;
   for (int i = 0; i < in.k; ++i) {
-    Term p = times(read(op.a.fields(), in.a[i]), read(op.b.fields(), in.b[i]));
+    Term p = times(read(op.a.fields(), in.a[i], flush), read(op.b.fields(), in.b[i], flush));
     if (op.has_scales()) {
-      p = times(p, read(op.scale_a.fields(), in.scale_a[i / op.scale_block]));
-      p = times(p, read(op.scale_b.fields(), in.scale_b[i / op.scale_block]));
+      p = times(p, read(op.scale_a.fields(), in.scale_a[i / op.scale_block], flush));
+      p = times(p, read(op.scale_b.fields(), in.scale_b[i / op.scale_block], flush));
     }
     terms.push_back(p);
   }
-  terms.push_back(read(op.c.fields(), in.c));
+  terms.push_back(read(op.c.fields(), in.c, flush));
 
   bool nan = false, infinite[2] = {false, false}, sign_seen[2] = {false, false};
   int weight = terms.back().weight;
@@ -169,12 +193,10 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
     weight = std::min(weight, t.weight);
   }
   if (nan || (infinite[0] && infinite[1])) return d.encode_nan();
+  uint64_t result = 0;
   if (infinite[0] || infinite[1]) {
-    const bool negative = infinite[1];
-    if (negative && !d.has_sign()) return d.has_nan() && !op.saturate ? d.encode_nan() : d.encode_zero(false);
-    if (d.specials == Specials::ieee && !op.saturate) return d.encode_infinity(negative);
-    if (d.specials == Specials::none || op.saturate) return d.encode_greatest(negative);
-    return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
+    bool negative = infinite[1];
+    return negative_without_sign(op, negative, result) ? result : beyond_greatest(d, negative, !op.saturate);
   }
   cpp_int sum = 0;
   for (const Term& t : terms) {
@@ -186,11 +208,13 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
     }
   }
   if (sum == 0) return d.encode_zero(sign_seen[1] && (!sign_seen[0] || op.rounding == Rounding::down));
-  const bool negative = sum < 0;
-  if (negative && !d.has_sign()) return d.has_nan() && !op.saturate ? d.encode_nan() : d.encode_zero(false);
-  const uint64_t code = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
-  if (d.specials == Specials::fnuz && (code == 0 || code == d.sign_bit())) return code;
-  return (code << d.ignored_low_bits) | (negative ? d.sign_bit() << d.ignored_low_bits : 0);
+  bool negative = sum < 0;
+  if (negative_without_sign(op, negative, result)) return result;
+  const Code rounded = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
+  if (rounded.overflow) return beyond_greatest(d, negative, rounded.infinite);
+  const bool subnormal = d.subnormals != SubnormalRule::absent && rounded.code < (uint64_t{1} << d.fraction_bits);
+  const bool zero = d.subnormals != SubnormalRule::absent && (rounded.code == 0 || (flush && subnormal));
+  return zero ? d.encode_zero(negative) : d.in_container(rounded.code | (negative ? d.sign_bit() : 0));
 }
 
 }  // namespace mmafuzz::exact

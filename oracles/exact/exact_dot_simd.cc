@@ -90,7 +90,7 @@ ExactDotSimd::ExactDotSimd(const Op& op) : d_(op.d.fields()), rule_(op.rounding_
 
 bool ExactDotSimd::supports(const Op& op) {
   // Rounding down alone needs to know more about a zero sum than its sign to nearest even.
-  return op.kind == OpKind::dot && !op.has_scales() && fits_fp32(op.a.fields()) && fits_fp32(op.b.fields()) &&
+  return op.kind == OpKind::dot && !op.has_scales() && !op.flush_to_zero && fits_fp32(op.a.fields()) && fits_fp32(op.b.fields()) &&
          fits_fp32(op.c.fields()) && !op.d.fields().integer && op.d.fields().precision() <= 50 && op.rounding != Rounding::down &&
          op.rounding != Rounding::stochastic && op.k <= max_instruction_k;
 }

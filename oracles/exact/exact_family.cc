@@ -52,9 +52,12 @@ class ExactFamily final : public Family {
             {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision", with_referee(claims_of_dot()), ""}};
   }
 
+  Attributes honours(const std::string&, const Op& op) const override {
+    return {.rounding = true, .stochastic = op.kind == OpKind::convert, .tiny = true, .ftz = true, .saturate = true};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": exact has no parameters");
-    if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("exact rounds stochastically in conversions only");
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);

@@ -1,5 +1,6 @@
 // The fast path of the exact dot product.
 #include "arithmetic/ieee_operations.h"
+#include "core/contradiction.h"
 #include "oracles/exact/exact_dot.h"
 #include "oracles/exact/term_summary.h"
 
@@ -22,13 +23,12 @@ Range operator+(Range x, Range y) { return {x.low + y.low, x.high + y.high}; }
 Result<bool> supports_dot(const Op& op) {
   if (op.kind != OpKind::dot) return declined("not a dot product");
   if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
-  if (op.rounding == Rounding::stochastic) return declined("the exact result is not rounded stochastically");
   return true;
 }
 
 FastDot::FastDot(const Op& op)
     : a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()),
-      scale_block_(op.scale_block) {
+      scale_block_(op.scale_block), flush_(op.flush_to_zero) {
   Range product = range(a_) + range(b_);
   if (scale_block_) {
     scale_a_ = op.scale_a.fields();
@@ -40,39 +40,52 @@ FastDot::FastDot(const Op& op)
   const Range c = range(c_);
   unit_ = smaller(product.low, c.low);
   const int bits = larger(product.high, c.high) + 2 - unit_;
-  words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : 80;
-  if (!scale_block_ && words_ == 5 && product.high - product.low < 126) narrow_sum_ = narrow_sum_for(a_, b_);
+  words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : bits <= 80 * 64 ? 80 : most_words;
+  if (bits > most_words * 64) throw Contradiction("exact dots: an accumulator of " + std::to_string(bits) + " bits is needed");
+  if (!scale_block_ && !flush_ && words_ == 5 && product.high - product.low < 126) narrow_sum_ = narrow_sum_for(a_, b_);
 }
 
 uint64_t FastDot::operator()(const DotOperands& in) const {
   if (narrow_sum_) return (this->*narrow_sum_)(in);
-  return words_ == 5 ? evaluate<5>(in) : words_ == 10 ? evaluate<10>(in) : evaluate<80>(in);
+  return words_ == 5    ? evaluate<5>(in)
+         : words_ == 10 ? evaluate<10>(in)
+         : words_ == 80 ? evaluate<80>(in)
+                        : evaluate<most_words>(in);
 }
 
 /// Joins c and rounds.
 template <int Words>
 uint64_t FastDot::finish(WideInt<Words>& sum, const TermSummary& products, uint64_t c_encoding) const {
-  const Number c = decode(c_, c_encoding);
+  const Number c = flushed_operand(decode(c_, c_encoding), flush_);
   TermSummary terms = products;
   terms.note(c.cls, c.negative);
   if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
   if (terms.plus || terms.minus) return rounded_infinity(d_, terms.minus, rule_).encoding;
   if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit_);
-  return round_wide(d_, sum, unit_, zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding), rule_).encoding;
+  const bool zero_negative = zero_sum_sign(terms.all_negative, terms.all_positive, rule_.rounding);
+  return flushed_result(d_, round_wide(d_, sum, unit_, zero_negative, rule_), flush_).encoding;
 }
 
 template <int Words>
 uint64_t FastDot::evaluate(const DotOperands& in) const {
   WideInt<Words> sum;
   TermSummary terms;
+  const auto read = [&](const FormatFields& f, uint64_t encoding) { return to_exact(flushed_operand(decode(f, encoding), flush_)); };
   for (int i = 0; i < in.k; ++i) {
-    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
-    if (scale_block_) {
-      const int s = i / scale_block_;
-      p = exact_product(p, exact_product(to_exact(decode(scale_a_, in.scale_a[s])), to_exact(decode(scale_b_, in.scale_b[s]))));
+    const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
+    if (!scale_block_) {
+      terms.note(p.cls, p.negative);
+      if (p.significand) sum.add_shifted(p.negative, p.significand, p.exponent - unit_);
+      continue;
     }
-    terms.note(p.cls, p.negative);
-    if (p.significand) sum.add_shifted(p.negative, p.significand, p.exponent - unit_);
+    const int s = i / scale_block_;
+    const Exact scale = exact_product(read(scale_a_, in.scale_a[s]), read(scale_b_, in.scale_b[s]));
+    const Exact scaled = product_to_odd(p, scale);
+    terms.note(scaled.cls, scaled.negative);
+    if (scaled.cls != NumberClass::finite) continue;
+    const WideInt<4> full = full_product(p.significand, scale.significand);
+    for (int word = 0; word < 4; ++word)
+      if (full.word[word]) sum.add_shifted(scaled.negative, full.word[word], p.exponent + scale.exponent + 64 * word - unit_);
   }
   return finish(sum, terms, in.c);
 }

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
+#include "core/contradiction.h"
 #include "oracles/exact/exact_dot.h"
 
 namespace mmafuzz::exact {
 
 void must_be_exact(int ternary) {
-  if (ternary != 0) throw std::logic_error("MPFR reference: a sum or product was not exact");
+  if (ternary != 0) throw Contradiction("MPFR reference: a sum or product was not exact");
 }
 
 namespace {
@@ -21,6 +21,14 @@ bool is_subnormal(const Format& format, uint64_t encoding) {
   const uint64_t code = encoding >> f.ignored_low_bits;
   return f.subnormals != SubnormalRule::absent && !f.integer && (code >> f.fraction_bits & low_mask(f.exponent_bits)) == 0 &&
          (code & f.fraction_mask()) != 0;
+}
+
+/// Under ftz=1 a subnormal result is a zero of its sign, where the format has one.
+void flush_result(const Op& op, MpfrRounded& r) {
+  if (!op.flush_to_zero || !is_subnormal(op.d, r.encoding)) return;
+  const FormatFields& f = op.d.fields();
+  r.encoding = f.encode_zero((r.encoding & f.in_container(f.sign_bit())) != 0);
+  r.flags |= flag::underflow | flag::inexact;
 }
 
 bool is_signaling(const Format& format, uint64_t encoding) {
@@ -191,6 +199,32 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   if (negative && !(mpfr_zero_p(x) && f.has(policy::zero_positive))) mpfr_neg(x, x, MPFR_RNDN);
 }
 
+mpfr_prec_t sum_precision_of(const Op& op) {
+  const auto low = [](const FormatFields& f) { return f.integer ? 0 : f.least_bit() - 1; };
+  const auto high = [](const FormatFields& f) { return f.integer ? f.width : f.emax() + 1; };
+  int least = low(op.a.fields()) + low(op.b.fields()), greatest = high(op.a.fields()) + high(op.b.fields());
+  if (op.has_scales()) {
+    least += low(op.scale_a.fields()) + low(op.scale_b.fields());
+    greatest += high(op.scale_a.fields()) + high(op.scale_b.fields());
+  }
+  for (const Format* f : {&op.c, &op.d}) {
+    least = std::min(least, low(f->fields()));
+    greatest = std::max(greatest, high(f->fields()));
+  }
+  return greatest - least + 32;  // carries of at most 2^17 addends
+}
+
+void set_operand(mpfr_ptr x, const Op& op, const Format& format, uint64_t encoding) {
+  set_from_encoding(x, format, encoding);
+  if (op.flush_to_zero && is_subnormal(format, encoding)) mpfr_set_zero(x, mpfr_signbit(x) ? -1 : 1);
+}
+
+MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated) {
+  MpfrRounded r = round_mpfr(op.d, x, op.rounding_rule(), truncated);
+  flush_result(op, r);
+  return r;
+}
+
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
@@ -211,7 +245,10 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
     const int flags = f.has(policy::infinity_invalid) ? flag::invalid : flag::overflow | flag::inexact;
     return {overflow_result(f, negative, nearest), static_cast<uint8_t>(flags)};
   }
-  if (mpfr_zero_p(x)) return {f.encode_zero(negative), 0};
+  if (mpfr_zero_p(x)) {
+    const bool no_zero = f.subnormals == SubnormalRule::absent;  // the least number stands for it
+    return {f.encode_zero(negative), static_cast<uint8_t>(no_zero ? flag::underflow | flag::inexact : 0)};
+  }
   if (truncated) {  // stand in for the dropped remainder by half a unit beyond the last bit
     Mpfr longer(mpfr_get_prec(x) + 2), half(64);
     mpfr_set_si_2exp(half.get(), negative ? -1 : 1, mpfr_get_exp(x) - mpfr_get_prec(x) - 1, MPFR_RNDN);
@@ -243,10 +280,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
 bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) {
   Mpfr x(64), y(64), z(64);
   mpfr_ptr value[3] = {x.get(), y.get(), z.get()};
-  for (int i = 0; i < op.arity(); ++i) {
-    set_from_encoding(value[i], op.a, operands[i]);
-    if (op.flush_to_zero && is_subnormal(op.a, operands[i])) mpfr_set_zero(value[i], mpfr_signbit(value[i]) ? -1 : 1);
-  }
+  for (int i = 0; i < op.arity(); ++i) set_operand(value[i], op, op.a, operands[i]);
   // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x - x.
   const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
   mpfr_clear_divby0();
@@ -282,14 +316,12 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
     subnormal |= is_subnormal(format, operands[i]);
   }
   const bool truncated = mpfr_scalar_value(op, operands, result.get());
-  uint8_t flags = mpfr_divby0_p() ? flag::divide_by_zero : 0;
-  if (mpfr_nan_p(result.get()) && !any_nan) flags |= flag::invalid;
-  MpfrRounded r = round_mpfr(format, result.get(), op.rounding_rule(), truncated);
-  if (op.flush_to_zero && is_subnormal(format, r.encoding)) {
-    r.encoding &= format.fields().in_container(format.fields().sign_bit());
-    r.flags |= flag::underflow | flag::inexact;
-  }
-  r.flags |= flags;
+  const bool divided_by_zero = mpfr_divby0_p() != 0;
+  MpfrRounded r = rounded_result(op, result.get(), truncated);
+  // The infinity of a division by zero is exact (IEEE 754-2019, 7.3): whatever a format without infinity, or saturation, makes
+  // of it is no overflow.
+  if (divided_by_zero) r.flags = flag::divide_by_zero;
+  if (mpfr_nan_p(result.get()) && !any_nan) r.flags |= flag::invalid;
   const bool orders = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal;
   if (signaling || (any_nan && orders)) r.flags |= flag::invalid;
   if (any_nan && format.fields().has(policy::any_nan_invalid)) r.flags |= flag::invalid;
@@ -301,19 +333,10 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
 
 MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   Mpfr x(64);
-  set_from_encoding(x.get(), op.a, source);
-  if (op.flush_to_zero && is_subnormal(op.a, source)) mpfr_set_zero(x.get(), mpfr_signbit(x.get()) ? -1 : 1);
+  set_operand(x.get(), op, op.a, source);
   const FormatFields& to = op.d.fields();
-  MpfrRounded r;
-  if (mpfr_zero_p(x.get()) && to.subnormals == SubnormalRule::absent) {
-    r = {0, static_cast<uint8_t>(flag::underflow | flag::inexact)};
-  } else {
-    r = round_mpfr(op.d, x.get(), op.rounding_rule_of(source));
-  }
-  if (op.flush_to_zero && is_subnormal(op.d, r.encoding)) {
-    r.encoding &= to.in_container(to.sign_bit());
-    r.flags |= flag::underflow | flag::inexact;
-  }
+  MpfrRounded r = round_mpfr(op.d, x.get(), op.rounding_rule_of(source));
+  flush_result(op, r);
   const bool nan = mpfr_nan_p(x.get()) != 0;
   const FormatFields& from = op.a.fields();
   if (nan && (!to.has_nan() || to.has(policy::any_nan_invalid))) r.flags |= flag::invalid;
@@ -333,45 +356,50 @@ struct SignsSeen {
 };
 
 SignsSeen sum_dot(const Op& op, const DotOperands& in, mpfr_ptr sum) {
-  Mpfr product(256), x(64), y(64), scale(64);
+  Mpfr product(256), x(64);
   SignsSeen seen;
   const auto accumulate = [&](mpfr_srcptr term, bool first) {
     (mpfr_signbit(term) ? seen.all_positive : seen.all_negative) = false;
     must_be_exact(first ? mpfr_set(sum, term, MPFR_RNDN) : mpfr_add(sum, sum, term, MPFR_RNDN));
   };
   for (int i = 0; i < in.k; ++i) {
-    set_from_encoding(x.get(), op.a, in.a[i]);
-    set_from_encoding(y.get(), op.b, in.b[i]);
-    must_be_exact(mpfr_mul(product.get(), x.get(), y.get(), MPFR_RNDN));
-    if (op.has_scales()) {
-      for (const auto& [format, encodings] : {std::pair{&op.scale_a, in.scale_a}, std::pair{&op.scale_b, in.scale_b}}) {
-        set_from_encoding(scale.get(), *format, encodings[i / op.scale_block]);
-        must_be_exact(mpfr_mul(product.get(), product.get(), scale.get(), MPFR_RNDN));
-      }
-    }
+    set_product(product.get(), op, in, i);
     accumulate(product.get(), i == 0);
   }
-  set_from_encoding(x.get(), op.c, in.c);
+  set_operand(x.get(), op, op.c, in.c);
   accumulate(x.get(), false);
   return seen;
 }
 
 }  // namespace
 
+void set_product(mpfr_ptr product, const Op& op, const DotOperands& in, int i) {
+  Mpfr factor(64);
+  set_operand(product, op, op.a, in.a[i]);
+  const auto multiply = [&](const Format& format, uint64_t encoding) {
+    set_operand(factor.get(), op, format, encoding);
+    must_be_exact(mpfr_mul(product, product, factor.get(), MPFR_RNDN));
+  };
+  multiply(op.b, in.b[i]);
+  if (!op.has_scales()) return;
+  multiply(op.scale_a, in.scale_a[i / op.scale_block]);
+  multiply(op.scale_b, in.scale_b[i / op.scale_block]);
+}
+
 void mpfr_dot_value(const Op& op, const DotOperands& in, mpfr_ptr sum) { sum_dot(op, in, sum); }
 
 uint64_t mpfr_dot(const Op& op, const DotOperands& in) {
-  Mpfr sum(sum_precision);
+  Mpfr sum(sum_precision_of(op));
   const SignsSeen seen = sum_dot(op, in, sum.get());
   if (mpfr_zero_p(sum.get())) {
     const bool negative = seen.all_negative || (!seen.all_positive && op.rounding == Rounding::down);
     return op.d.fields().encode_zero(negative);
   }
-  return round_mpfr(op.d, sum.get(), op.rounding_rule()).encoding;
+  return rounded_result(op, sum.get()).encoding;
 }
 
 double ulp_error(const Format& format, mpfr_srcptr exact, uint64_t encoding) {
-  Mpfr value(64), difference(sum_precision + 64);
+  Mpfr value(64), difference(mpfr_get_prec(exact) + 2 * sum_precision);
   set_from_encoding(value.get(), format, encoding);
   if (!mpfr_number_p(value.get()) || !mpfr_number_p(exact)) return std::nan("");
   must_be_exact(mpfr_sub(difference.get(), value.get(), exact, MPFR_RNDN));

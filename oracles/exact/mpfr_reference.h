@@ -32,14 +32,20 @@ class Mpfr {
   mpfr_t value_;
 };
 
-/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision and throws std::logic_error.
+/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision: throws Contradiction.
 void must_be_exact(int ternary);
 
-/// Precision that holds any sum of products of the project's formats exactly (fp64 squared spans 4196 bits).
+/// Precision that holds any scalar operation's exact result (fp64 squared spans 4196 bits).
 inline constexpr mpfr_prec_t sum_precision = 5200;
+
+/// Precision that holds every sum of a dot's products and c exactly, and its difference from any number of d's format.
+mpfr_prec_t sum_precision_of(const Op& op);
 
 /// Sets x to the exact value of an encoding (NaN, infinities and signed zeros included); x must have >= 64 bits.
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding);
+
+/// The same of an op's operand: under ftz=1 a subnormal one is a zero of its sign.
+void set_operand(mpfr_ptr x, const Op& op, const Format& format, uint64_t encoding);
 
 struct MpfrRounded {
   uint64_t encoding;
@@ -58,7 +64,13 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result);
 MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands);
 MpfrRounded mpfr_convert(const Op& op, uint64_t source);
 
-/// The exact value of a dot; sum must have sum_precision bits.
+/// An op's result: x rounded once, and flushed where the op says so.
+MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated = false);
+
+/// The exact product i of a dot, with its scales; at least 256 bits.
+void set_product(mpfr_ptr product, const Op& op, const DotOperands& in, int i);
+
+/// The exact value of a dot; sum must have sum_precision_of(op) bits.
 void mpfr_dot_value(const Op& op, const DotOperands& in, mpfr_ptr sum);
 
 /// (value of encoding - exact) in units in the last place of `exact` in that format; NaN where either is not finite.

@@ -106,7 +106,7 @@ class CorrectedSgemm final : public Unit {
     const size_t elements = size_t(op_.m) * size_t(op_.n), count = group.cases * elements;
     Sums c(count), zero(count, 0);
     for (size_t at = 0; at < count; ++at) c[at] = batch.c().get(first + at / elements, static_cast<int>(at % elements));
-    const Sums& start = op_.has_alpha_beta ? zero : c;  // of the chain through the unit
+    const Sums& start = op_.has_alpha_beta() ? zero : c;  // of the chain through the unit
     const bool one_chain = !plan_.outside && plan_.scale == 0;
     Sums correction = one_chain ? start : zero;
     if (plan_.residual_product) {
@@ -131,7 +131,7 @@ class CorrectedSgemm final : public Unit {
     }
     for (size_t at = 0; at < count; ++at) {
       uint64_t d = one_chain ? product[at] : add(product[at], correction[at]);
-      if (op_.has_alpha_beta) d = scaled(d, c[at]);
+      if (op_.has_alpha_beta()) d = scaled(d, c[at]);
       else if (plan_.outside) d = add(d, c[at]);
       outcomes.results.set(first + at / elements, static_cast<int>(at % elements), d);
     }

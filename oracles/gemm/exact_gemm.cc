@@ -36,20 +36,24 @@ class ElementwiseGemm final : public Unit {
 };
 
 uint64_t by_accumulator(const Op& op, const Element& in) {
+  const auto read = [&](const Format& f, uint64_t encoding) { return to_exact(flushed_operand(decode(f.fields(), encoding), op.flush_to_zero)); };
   const Scalars scalars(op);
   TermClasses classes;
   ExactSum sum;
   for (size_t l = 0; scalars.reads_products() && l < in.a.size(); ++l) {
-    const Exact p = exact_product(to_exact(decode(op.a.fields(), in.a[l])), to_exact(decode(op.b.fields(), in.b[l])));
+    const Exact p = exact_product(read(op.a, in.a[l]), read(op.b, in.b[l]));
     classes.note(p, scalars.alpha);
     sum.add(p);
   }
-  const Exact c = to_exact(decode(op.c.fields(), in.c));
+  const Exact c = read(op.c, in.c);
   if (scalars.reads_c()) classes.note(c, scalars.beta);
   if (classes.special()) return classes.special_result(op);
   const bool zero_negative = classes.zero_sign(op.rounding);
-  if (!op.has_alpha_beta) return sum.rounded_with(c, zero_negative, op.d.fields(), op.rounding_rule());
-  return sum.rounded_with(scalars.alpha, scalars.beta, c, zero_negative, op.d.fields(), op.rounding_rule());
+  const FormatFields& d = op.d.fields();
+  const RoundingRule rule = op.rounding_rule();
+  const Rounded r = op.has_alpha_beta() ? sum.rounded_with(scalars.alpha, scalars.beta, c, zero_negative, d, rule)
+                                        : sum.rounded_with(c, zero_negative, d, rule);
+  return flushed_result(d, r, op.flush_to_zero).encoding;
 }
 
 /// MPFR decides classes, products and sums; the only rule of ours is the sign of an exact zero.
@@ -59,7 +63,7 @@ uint64_t by_mpfr(const Op& op, const Element& in) {
   if (seen.terms == 0) return op.d.fields().encode_zero(false);
   if (mpfr_zero_p(sum.get()))
     return op.d.fields().encode_zero(seen.negative == seen.terms || (seen.negative > 0 && op.rounding == Rounding::down));
-  return exact::round_mpfr(op.d, sum.get(), op.rounding_rule()).encoding;
+  return exact::rounded_result(op, sum.get()).encoding;
 }
 
 /// Two terms are one dot product with a scale for each, which the twin of the exact dot evaluates without limit of range:
@@ -68,14 +72,15 @@ uint64_t by_bigint(const Op& op, const Element& in) {
   const Format wide = format("fp64");
   const FormatFields& f = wide.fields();
   const auto widened = [&](const Format& from, uint64_t encoding) {
-    if (from == wide) return encoding;
-    const Number x = decode(from.fields(), encoding);
+    if (from == wide && !op.flush_to_zero) return encoding;
+    const Number x = flushed_operand(decode(from.fields(), encoding), op.flush_to_zero);
     if (x.cls == NumberClass::nan) return f.encode_nan();
     if (x.cls == NumberClass::infinity) return f.encode_infinity(x.negative);
     return round_exact(f, to_exact(x), {}).encoding;
   };
   const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
-  const uint64_t alpha = op.has_alpha_beta ? widened(op.d, op.alpha) : one, beta = op.has_alpha_beta ? widened(op.d, op.beta) : one;
+  const uint64_t alpha = op.alpha ? widened(op.d, *op.alpha) : one;
+  const uint64_t beta = op.beta ? widened(op.d, *op.beta) : one;
   std::vector<uint64_t> a, b, scale;
   const auto add_term = [&](uint64_t x, uint64_t y, uint64_t by) {
     a.push_back(x);
@@ -109,9 +114,9 @@ TermCount element_value(const Op& op, const Element& in, mpfr_ptr sum) {
   using namespace exact;
   Mpfr term(256), x(64), scalar(64);
   TermCount seen;
-  const auto set_scalar = [&](uint64_t encoding) {
+  const auto set_scalar = [&](const std::optional<uint64_t>& given) {
     mpfr_set_si(scalar.get(), 1, MPFR_RNDN);
-    if (op.has_alpha_beta) set_from_encoding(scalar.get(), op.d, encoding);
+    if (given) set_operand(scalar.get(), op, op.d, *given);
     return !mpfr_zero_p(scalar.get());
   };
   const auto accumulate = [&] {
@@ -123,14 +128,14 @@ TermCount element_value(const Op& op, const Element& in, mpfr_ptr sum) {
   mpfr_set_zero(sum, 1);
   if (set_scalar(op.alpha)) {
     for (size_t l = 0; l < in.a.size(); ++l) {
-      set_from_encoding(term.get(), op.a, in.a[l]);
-      set_from_encoding(x.get(), op.b, in.b[l]);
+      set_operand(term.get(), op, op.a, in.a[l]);
+      set_operand(x.get(), op, op.b, in.b[l]);
       must_be_exact(mpfr_mul(term.get(), term.get(), x.get(), MPFR_RNDN));
       accumulate();
     }
   }
   if (set_scalar(op.beta)) {
-    set_from_encoding(term.get(), op.c, in.c);
+    set_operand(term.get(), op, op.c, in.c);
     accumulate();
   }
   return seen;

@@ -38,15 +38,15 @@ class ExactSum {
   }
 
   /// round(sum + c); `c` finite or zero.
-  uint64_t rounded_with(const Exact& c, bool zero_negative, const FormatFields& d, const RoundingRule& rule) const {
+  Rounded rounded_with(const Exact& c, bool zero_negative, const FormatFields& d, const RoundingRule& rule) const {
     WideInt<words> sum = sum_;
     if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - unit);
-    return round_wide(d, sum, unit, zero_negative, rule).encoding;
+    return round_wide(d, sum, unit, zero_negative, rule);
   }
 
   /// round(alpha * sum + beta * c), all three finite or zero.
-  uint64_t rounded_with(const Exact& alpha, const Exact& beta, const Exact& c, bool zero_negative, const FormatFields& d,
-                        const RoundingRule& rule) const {
+  Rounded rounded_with(const Exact& alpha, const Exact& beta, const Exact& c, bool zero_negative, const FormatFields& d,
+                       const RoundingRule& rule) const {
     WideInt<words> magnitude = sum_;
     const bool negative = magnitude.is_negative();
     if (negative) magnitude.negate();
@@ -58,7 +58,7 @@ class ExactSum {
     }
     const Exact addend = exact_product(beta, c);
     if (addend.significand) total.add_shifted(addend.negative, addend.significand, addend.exponent - scaled_unit);
-    return round_wide(d, total, scaled_unit, zero_negative, rule).encoding;
+    return round_wide(d, total, scaled_unit, zero_negative, rule);
   }
 
  private:

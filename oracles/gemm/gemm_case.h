@@ -20,13 +20,15 @@ class GemmCase {
   std::vector<uint64_t> a, b, c;  ///< row-major
 };
 
-/// alpha and beta of an op; both 1 where it has none. As in the BLAS, a zero alpha or beta means that a*b or c is not looked at.
+/// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is not looked at.
 struct Scalars {
   explicit Scalars(const Op& op) {
-    const FormatFields& d = op.d.fields();
-    const uint64_t one = uint64_t(d.bias) << d.fraction_bits << d.ignored_low_bits;
-    alpha = to_exact(decode(d, op.has_alpha_beta ? op.alpha : one));
-    beta = to_exact(decode(d, op.has_alpha_beta ? op.beta : one));
+    const auto value = [&](const std::optional<uint64_t>& given) {
+      if (!given) return Exact{NumberClass::finite, false, 1, 0};
+      return to_exact(flushed_operand(decode(op.d.fields(), *given), op.flush_to_zero));
+    };
+    alpha = value(op.alpha);
+    beta = value(op.beta);
   }
   bool reads_products() const { return alpha.cls != NumberClass::zero; }
   bool reads_c() const { return beta.cls != NumberClass::zero; }

@@ -256,8 +256,10 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
     if (sums.invalid[at]) return d.encode_nan();
     const ExactSum& sum = sums.exact[at];
     const auto rounded = [&](bool zero_negative) {
-      return op_.has_alpha_beta ? sum.rounded_with(scalars.alpha, scalars.beta, addend, zero_negative, d, op_.rounding_rule())
-                                : sum.rounded_with(addend, zero_negative, d, op_.rounding_rule());
+      const RoundingRule rule = op_.rounding_rule();
+      const Rounded r = op_.has_alpha_beta() ? sum.rounded_with(scalars.alpha, scalars.beta, addend, zero_negative, d, rule)
+                                             : sum.rounded_with(addend, zero_negative, d, rule);
+      return r.encoding;
     };
     const uint64_t result = rounded(false);
     return is_zero(d, result) ? rounded(classes().zero_sign(op_.rounding)) : result;

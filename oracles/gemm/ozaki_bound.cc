@@ -79,7 +79,7 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   const FormatFields& d = op.d.fields();
   const Format fp64 = format("fp64");
   const uint64_t one = uint64_t(d.bias) << d.fraction_bits;
-  const Up alpha = Up::magnitude(op.d, op.has_alpha_beta ? op.alpha : one), beta = Up::magnitude(op.d, op.has_alpha_beta ? op.beta : one);
+  const Up alpha = Up::magnitude(op.d, op.alpha.value_or(one)), beta = Up::magnitude(op.d, op.beta.value_or(one));
   Up sum_a, sum_b, sum_ab;
   for (size_t l = 0; l < in.a.size(); ++l) {
     const Up x = Up::magnitude(op.a, in.a[l]), y = Up::magnitude(op.b, in.b[l]);
@@ -102,7 +102,7 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   const Up product = alpha * (sum_ab + product_error);
   if (in_fp64) {
     if (exceeds_range(sum_ab + product_error, fp64)) return true;
-    if (op.has_alpha_beta) rounding += u * (product + addend) + Up::power(least_half + 1);
+    if (op.has_alpha_beta()) rounding += u * (product + addend) + Up::power(least_half + 1);
     rounding += u * (product + addend + rounding);
   }
   const Up total = product + addend + rounding;

@@ -103,6 +103,16 @@ class OzakiFamily final : public Family {
     return all;
   }
 
+  /// Summation in fp64 rounds to nearest and does not saturate; sum=exact rounds once, as the op says.
+  Attributes honours(const std::string& name, const Op&) const override {
+    std::string kind, slice;
+    const size_t question = std::min(name.find('?'), name.size());
+    parse_name(std::string_view(name).substr(0, question), kind, slice);
+    const Result<NamedPlan> plan = parse_ozaki_plan(slice, std::string_view(name).substr(std::min(question + 1, name.size())));
+    const bool exact = plan && plan->plan.sum == Summation::exact;
+    return {.rounding = exact, .saturate = exact};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
 
   Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
@@ -114,8 +124,6 @@ class OzakiFamily final : public Family {
     const Format wide = format(kind == "dgemm" ? "fp64" : "fp32");
     if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
       return declined(name.substr(0, question) + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() + " d=" + wide.name() + "'");
-    if (op.rounding == Rounding::stochastic || (plan->plan.sum == Summation::fp64 && op.rounding != Rounding::nearest_even))
-      return declined("summation in fp64 rounds to nearest; other IEEE roundings take sum=exact");
     Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
     if (!engine) return engine.refusal();
     return named(std::make_unique<OzakiUnit>(std::move(*engine)), name, claims_of_plan(plan->plan));

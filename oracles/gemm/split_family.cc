@@ -90,8 +90,8 @@ class SplitFamily final : public Family {
     const Result<CorrectionPlan> plan = parse_plan(row, std::string_view(name).substr(std::min(question + 1, name.size())), on);
     if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
     const Format fp32 = format("fp32");
-    if (op.kind != OpKind::gemm || op.a != fp32 || op.b != fp32 || op.c != fp32 || op.d != fp32 || op.rounding != Rounding::nearest_even)
-      return declined(std::string(row.name) + " takes 'op gemm a=fp32 b=fp32 c=fp32 d=fp32', to nearest even");
+    if (op.kind != OpKind::gemm || op.a != fp32 || op.b != fp32 || op.c != fp32 || op.d != fp32)
+      return declined(std::string(row.name) + " takes 'op gemm a=fp32 b=fp32 c=fp32 d=fp32'");
     Result<std::unique_ptr<Unit>> dot = registry.bind(on, correction_dot(*plan));
     if (!dot) return dot.refusal();
     return named(make_corrected_sgemm(*plan, std::move(*dot), op), name, claims());

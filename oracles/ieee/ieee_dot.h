@@ -9,48 +9,52 @@ namespace mmafuzz {
 
 enum class DotOrder : uint8_t { serial, fma, pairwise };
 
-/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode.
+/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode; under saturate=1 each saturates,
+/// under ftz=1 each flushes its operands and its result.
 class IeeeDot {
  public:
   IeeeDot(const Op& op, DotOrder order)
       : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()), order_(order) {}
 
   uint64_t operator()(const DotOperands& in) const {
-    const Exact c = to_exact(decode(c_, in.c));
-    if (order_ == DotOrder::pairwise) return add(to_exact(decode(d_, half_sum(in, 0, in.k))), c);
+    const Exact c = read(c_, in.c);
+    if (order_ == DotOrder::pairwise) return add(read(d_, half_sum(in, 0, in.k)), c);
     Exact accumulator = c;
     uint64_t encoding = 0;
     for (int i = 0; i < in.k; ++i) {
-      const Exact term = order_ == DotOrder::fma ? product(in, i) : to_exact(decode(d_, rounded_product(in, i)));
+      const Exact term = order_ == DotOrder::fma ? product(in, i) : read(d_, rounded_product(in, i));
       encoding = add(accumulator, term);
-      accumulator = to_exact(decode(d_, encoding));
+      accumulator = read(d_, encoding);
     }
     return encoding;
   }
 
  private:
-  uint64_t add(const Exact& x, const Exact& y) const { return add_exact(d_, x, y, rule_).encoding; }
+  Exact read(const FormatFields& f, uint64_t encoding) const { return to_exact(flushed_operand(decode(f, encoding), op_.flush_to_zero)); }
+
+  uint64_t written(const Rounded& r) const { return flushed_result(d_, r, op_.flush_to_zero).encoding; }
+
+  uint64_t add(const Exact& x, const Exact& y) const { return written(add_exact(d_, x, y, rule_)); }
 
   Exact product(const DotOperands& in, int i) const {
-    Exact p = exact_product(to_exact(decode(a_, in.a[i])), to_exact(decode(b_, in.b[i])));
+    const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
     if (!op_.has_scales()) return p;
     const int s = i / op_.scale_block;
-    p = exact_product(p, to_exact(decode(op_.scale_a.fields(), in.scale_a[s])));
-    return exact_product(p, to_exact(decode(op_.scale_b.fields(), in.scale_b[s])));
+    return product_to_odd(p, exact_product(read(op_.scale_a.fields(), in.scale_a[s]), read(op_.scale_b.fields(), in.scale_b[s])));
   }
 
   uint64_t rounded_product(const DotOperands& in, int i) const {
     const Exact p = product(in, i);
     if (p.cls == NumberClass::nan) return d_.encode_nan();
     if (p.cls == NumberClass::infinity) return rounded_infinity(d_, p.negative, rule_).encoding;
-    return round_exact(d_, p, rule_).encoding;
+    return written(round_exact(d_, p, rule_));
   }
 
   /// The sum of products [first, last) by halves; the lower half is the shorter one where the count is odd.
   uint64_t half_sum(const DotOperands& in, int first, int last) const {
     if (last - first == 1) return rounded_product(in, first);
     const int middle = first + (last - first) / 2;
-    return add(to_exact(decode(d_, half_sum(in, first, middle))), to_exact(decode(d_, half_sum(in, middle, last))));
+    return add(read(d_, half_sum(in, first, middle)), read(d_, half_sum(in, middle, last)));
   }
 
   Op op_;

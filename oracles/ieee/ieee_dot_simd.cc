@@ -122,7 +122,8 @@ bool IeeeDotSimd::supports(const Op& op) {
   constexpr FormatFields fp64 = ieee_fields(11, 52);
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
   const bool formats = d == fp64 ? a == d && b == d && c == d : d == fp32_fields && fits_fp32(a) && fits_fp32(b) && fits_fp32(c);
-  return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate && !op.has_scales() &&
+  return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate && !op.flush_to_zero &&
+         !op.has_scales() &&
          op.k <= max_instruction_k;
 }
 

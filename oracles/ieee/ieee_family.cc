@@ -5,34 +5,17 @@
 #include "oracles/gemm/gemm_of_dots.h"
 #include "oracles/ieee/ieee_dot.h"
 #include "oracles/ieee/ieee_dot_simd.h"
+#include "oracles/ieee/mpfr_order.h"
 #include "oracles/units/function_unit.h"
 
 namespace mmafuzz {
 namespace {
 
-/// -ftz=true as CUDA does it: subnormal operands and results become zeros of their sign.
-Number flush_operand(Number n, bool flush) {
-  if (flush && n.subnormal) {
-    n.cls = NumberClass::zero;
-    n.significand = 0;
-    n.subnormal = false;
-  }
-  return n;
-}
-
-Rounded flush_result(const FormatFields& f, Rounded r, bool flush) {
-  if (flush && decode(f, r.encoding).subnormal) {
-    r.encoding = f.encode_zero(r.negative);
-    r.flags |= flag::underflow | (f.has(policy::no_inexact) ? 0 : flag::inexact);
-  }
-  return r;
-}
-
 Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
   const FormatFields& f = op.a.fields();
   const RoundingRule rule = op.rounding_rule();
   Number x[3];
-  for (int i = 0; i < op.arity(); ++i) x[i] = flush_operand(decode(f, encodings[i]), op.flush_to_zero);
+  for (int i = 0; i < op.arity(); ++i) x[i] = flushed_operand(decode(f, encodings[i]), op.flush_to_zero);
   Rounded r;
   switch (op.scalar) {
     case ScalarOperation::add: r = ieee_add(f, x[0], x[1], rule); break;
@@ -60,12 +43,12 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
     }
     case ScalarOperation::unordered: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
   }
-  return flush_result(f, r, op.flush_to_zero);
+  return flushed_result(f, r, op.flush_to_zero);
 }
 
 Rounded conversion(const Op& op, uint64_t source) {
-  const Number x = flush_operand(decode(op.a.fields(), source), op.flush_to_zero);
-  Rounded r = flush_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
+  const Number x = flushed_operand(decode(op.a.fields(), source), op.flush_to_zero);
+  Rounded r = flushed_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
   if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
   return r;
 }
@@ -88,13 +71,46 @@ class IeeeDotUnit final : public Unit {
   IeeeDotSimd simd_;
 };
 
+struct NamedOrder {
+  const char* name;
+  const char* summary;
+  DotOrder order;
+  bool in_mpfr;
+  const char* twin;  ///< the unit that this one claims to equal
+};
+
+constexpr NamedOrder orders[] = {
+    {"ieee:serial", "multiply, then add, in index order from c", DotOrder::serial, false, "ieee:serial.mpfr"},
+    {"ieee:fma", "fused multiply-add in index order from c", DotOrder::fma, false, "ieee:fma.mpfr"},
+    {"ieee:pairwise", "products summed by halves, c added last", DotOrder::pairwise, false, "ieee:pairwise.mpfr"},
+    {"ieee:serial.mpfr", "multiply, then add, in index order from c", DotOrder::serial, true, nullptr},
+    {"ieee:fma.mpfr", "fused multiply-add in index order from c", DotOrder::fma, true, nullptr},
+    {"ieee:pairwise.mpfr", "products summed by halves, c added last", DotOrder::pairwise, true, nullptr},
+};
+
+const NamedOrder* find_order(std::string_view name) {
+  for (const NamedOrder& o : orders)
+    if (name == o.name) return &o;
+  return nullptr;
+}
+
+std::unique_ptr<Unit> make_order(const NamedOrder& o, const Op& op) {
+  if (!o.in_mpfr) return std::make_unique<IeeeDotUnit>(op, o.order);
+  return make_dot_unit([op, order = o.order](const DotOperands& in) { return mpfr_ordered_dot(op, order, in); });
+}
+
+std::vector<Claim> with_twin(std::vector<Claim> claims, const NamedOrder& o) {
+  if (o.twin) claims.push_back({"equals_model", o.twin});
+  return claims;
+}
+
 /// Every rounding is a function that does not fall, and so is every composition of them. (Doubling the number of products
 /// leaves the halves of `pairwise` where they were.)
-std::vector<Claim> claims_of_dot(const std::string& name) {
+std::vector<Claim> claims_of_dot(const NamedOrder& o) {
   std::vector<Claim> claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                                          "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
-  if (name != "ieee:pairwise") claims.push_back({"split_k", ""});
-  return claims;
+  if (o.order != DotOrder::pairwise) claims.push_back({"split_k", ""});
+  return with_twin(std::move(claims), o);
 }
 
 std::vector<Claim> with_referee(std::vector<Claim> claims) {
@@ -105,31 +121,33 @@ std::vector<Claim> with_referee(std::vector<Claim> claims) {
 class IeeeFamily final : public Family {
  public:
   bool owns(std::string_view name) const override {
-    return name == "ieee" || name == "ieee:serial" || name == "ieee:fma" || name == "ieee:pairwise";
+    return name == "ieee" || find_order(name) != nullptr;
   }
 
   std::vector<UnitInfo> list() const override {
-    const std::string paper = "Whitehead and Fit-Florea, 3.1";
-    const auto order = [&](const char* name, const char* summary) {
-      return UnitInfo{name, std::string("dot: ") + summary, paper, claims_of_dot(name), ""};
-    };
-    return {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""},
-            order("ieee:serial", "multiply, then add, in index order from c"),
-            order("ieee:fma", "fused multiply-add in index order from c"),
-            order("ieee:pairwise", "products summed by halves, c added last")};
+    std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019",
+                                  with_referee(claims_of_correct_rounding()), ""}};
+    for (const NamedOrder& o : orders) {
+      const std::string summary = std::string(o.in_mpfr ? "in MPFR, dot: " : "dot: ") + o.summary;
+      all.push_back({o.name, summary, "Whitehead and Fit-Florea, 3.1", claims_of_dot(o), ""});
+    }
+    return all;
+  }
+
+  Attributes honours(const std::string&, const Op& op) const override {
+    return {.rounding = true, .stochastic = op.kind == OpKind::convert, .tiny = true, .ftz = true, .saturate = true};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + ": ieee has no parameters");
-    if (op.rounding == Rounding::stochastic && op.kind != OpKind::convert) return declined("ieee rounds stochastically in conversions only");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return declined(name + " evaluates dot and matrix products only");
-      const DotOrder order = name == "ieee:serial" ? DotOrder::serial : name == "ieee:fma" ? DotOrder::fma : DotOrder::pairwise;
-      if (op.kind == OpKind::gemm)
-        return named(gemm::make_gemm_of_dots(std::make_unique<IeeeDotUnit>(gemm::dot_op_of(op), order), op), name,
-                     claims_of({"tile_permutation"}));
-      return named(std::make_unique<IeeeDotUnit>(op, order), name, claims_of_dot(name));
+      const NamedOrder& order = *find_order(name);
+      if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
+      std::vector<Claim> claims = with_twin(claims_of({"tile_permutation"}), order);
+      const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;
+      return named(gemm::make_gemm_of_dots(make_order(order, gemm::dot_op_of(op)), op, combine), name, std::move(claims));
     }
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::scalar) {

@@ -20,7 +20,7 @@ class GemmSpecials final : public Property {
     const Op& op = cases.op();
     const ElementOperands in(cases, index, element);
     bool any_special = is_special(op.c.fields(), in.c), any_number = !is_zero(op.c.fields(), in.c);
-    if (op.has_alpha_beta) any_special |= is_special(op.d.fields(), op.alpha) || is_special(op.d.fields(), op.beta);
+    for (const std::optional<uint64_t>& factor : {op.alpha, op.beta}) any_special |= factor && is_special(op.d.fields(), *factor);
     for (size_t l = 0; l < in.row.size(); ++l) {
       any_special |= is_special(op.a.fields(), in.row[l]) || is_special(op.b.fields(), in.column[l]);
       any_number |= !is_zero(op.a.fields(), in.row[l]) && !is_zero(op.b.fields(), in.column[l]);

@@ -27,7 +27,8 @@ class MonotoneInAddend final : public Property {
   const char* name() const override { return "monotone_in_addend"; }
   const char* statement() const override { return "raising one product or c, a little or past powers of two, does not lower the result"; }
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer;
+    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
+           has_rising_results(op.d.fields());
   }
 
  protected:
@@ -43,7 +44,9 @@ class MonotoneInAddend final : public Property {
     const FormatFields* const format[] = {&cases.op().a.fields(), &cases.op().b.fields()};
     for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
       const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(index, position));
-      if (other.cls == NumberClass::finite) return raise(inputs[size_t(moved)], *format[moved], index, position, other.negative, powers);
+      if (other.cls != NumberClass::finite) continue;
+      const bool downward = other.negative != scale_is_negative(cases, index, position);
+      return raise(inputs[size_t(moved)], *format[moved], index, position, downward, powers);
     }
     return false;
   }
@@ -77,13 +80,22 @@ class MonotoneInAddend final : public Property {
     offer(to_exact(decode(op.c.fields(), cases.c().get(index))), op.k);
     for (int i = 0; i < op.k; ++i) {
       const Number x = decode(op.a.fields(), cases.a().get(index, i)), y = decode(op.b.fields(), cases.b().get(index, i));
-      Exact product = exact_product(to_exact(x), to_exact(y));
-      if (op.has_scales())
-        for (const auto& [format, scales] : {std::pair{&op.scale_a, &cases.scale_a()}, std::pair{&op.scale_b, &cases.scale_b()}})
-          product = exact_product(product, to_exact(decode(format->fields(), scales->get(index, i / op.scale_block))));
-      offer(product, i);
+      const Exact product = exact_product(to_exact(x), to_exact(y));
+      offer(op.has_scales() ? product_to_odd(product, scale_of(cases, index, i)) : product, i);
     }
     return best;
+  }
+
+  /// Both scales of product i.
+  static Exact scale_of(const Batch& cases, size_t index, int i) {
+    const Op& op = cases.op();
+    const Number x = decode(op.scale_a.fields(), cases.scale_a().get(index, i / op.scale_block));
+    const Number y = decode(op.scale_b.fields(), cases.scale_b().get(index, i / op.scale_block));
+    return exact_product(to_exact(x), to_exact(y));
+  }
+
+  static bool scale_is_negative(const Batch& cases, size_t index, int i) {
+    return cases.op().has_scales() && scale_of(cases, index, i).negative;
   }
 };
 

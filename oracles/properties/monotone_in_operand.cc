@@ -11,7 +11,7 @@ class MonotoneInOperand final : public Property {
   const char* name() const override { return "monotone_in_operand"; }
   const char* statement() const override { return "raising the source, the radicand or an addend to the next number does not lower the result"; }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.flush_to_zero || op.rounding == Rounding::stochastic || op.d.fields().has(policy::negative_absolute | policy::clamp_positive)) return false;
+    if (op.flush_to_zero || op.rounding == Rounding::stochastic || !has_rising_results(op.d.fields())) return false;
     if (op.kind == OpKind::convert) return is_conversion(op);
     return op.kind == OpKind::scalar && (op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub || op.scalar == ScalarOperation::sqrt ||
                                          op.scalar == ScalarOperation::fma);
@@ -24,6 +24,8 @@ class MonotoneInOperand final : public Property {
     const int operand = op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma ? 2 : 0;
     const uint64_t x = cases.inputs()[0].get(index, operand);
     const Number n = decode(f, x);
+    // The root of a negative number is NaN, and without one the greatest number.
+    if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::sqrt && n.negative && !f.has_nan()) return 0;
     uint64_t next;
     if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits || !encode_rank(f, rank(f, x) + 1, next)) return false;
     twin[0].inputs()[0].set(index, operand, next);

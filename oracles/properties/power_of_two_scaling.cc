@@ -111,7 +111,8 @@ class PowerOfTwoScaling final : public Property {
     return "scaling all products and c by a power of two scales the result by it, inside the normal range";
   }
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer && !op.d.fields().integer;
+    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer && !op.d.fields().integer &&
+           op.d.fields().subnormals != SubnormalRule::absent;  // without a zero a sum that cancels does not scale
   }
 
  protected:

@@ -1,6 +1,6 @@
 // Negating every addend negates the result, but for the sign of zero and of NaN. A failure means that the unit rounds or
 // aligns by direction (floor), not by magnitude: CDNA3 does.
-#include "arithmetic/decode.h"
+#include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -13,14 +13,15 @@ class SignSymmetry final : public Property {
   bool applies(const Op& op, const Unit&) const override {
     if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero && op.rounding != Rounding::nearest_away) return false;
     if (op.kind == OpKind::convert)
-      return op.a.fields().has_sign() && op.d.fields().has_sign() && !op.a.fields().integer && op.d.fields().has_nan() >= op.a.fields().has_nan() &&
-             !op.d.fields().has(policy::clamp_positive);
+      return op.a.fields().has_sign() && !op.a.fields().integer && op.d.fields().has_nan() >= op.a.fields().has_nan() &&
+             has_mirrored_results(op.d.fields());
     if (op.kind == OpKind::scalar)
-      return op.a.fields().has_negative_zero() && !op.flush_to_zero && (op.scalar < ScalarOperation::rem) && op.scalar != ScalarOperation::sqrt;
+      return op.a.fields().has_negative_zero() && has_mirrored_results(op.a.fields()) && !op.flush_to_zero &&
+             op.scalar < ScalarOperation::rem && op.scalar != ScalarOperation::sqrt;
     // Where d has no NaN, one that comes up becomes a positive number.
     const bool nan_stays = op.d.fields().has_nan() || !(op.a.fields().has_nan() || op.b.fields().has_nan() || op.c.fields().has_nan());
-    return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && op.d.fields().has_sign() &&
-           op.kind == OpKind::dot;
+    return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && !op.a.fields().integer && !op.c.fields().integer &&
+           has_mirrored_results(op.d.fields()) && op.kind == OpKind::dot;
   }
 
  protected:
@@ -29,7 +30,12 @@ class SignSymmetry final : public Property {
     if (op.kind == OpKind::scalar) {
       // Both addends; one factor, dividend or divisor; a factor and the addend.
       const bool both = op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub;
-      const uint64_t sign = op.a.fields().in_container(op.a.fields().sign_bit());
+      const FormatFields& f = op.a.fields();
+      // 0 / 0 is NaN, and without one the greatest number whatever the zeros' signs.
+      if (op.scalar == ScalarOperation::div && !f.has_nan() && is_zero(f, cases.inputs()[0].get(index, 0)) &&
+          is_zero(f, cases.inputs()[0].get(index, 1)))
+        return 0;
+      const uint64_t sign = f.in_container(f.sign_bit());
       for (const int i : {0, both ? 1 : 0, op.scalar == ScalarOperation::fma ? 2 : 0})
         twin[0].inputs()[0].set(index, i, cases.inputs()[0].get(index, i) ^ sign);
       return true;

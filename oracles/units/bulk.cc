@@ -50,11 +50,14 @@ class BulkFamily final : public Family {
     return {{"bulk", "conversions of fp32 and bf16 to formats of at most 10 fraction bits, in vectors", "IEEE 754-2019; docs/cfloat.md", claims(), ""}};
   }
 
+  Attributes honours(const std::string&, const Op&) const override {
+    return {.rounding = true, .stochastic = true, .tiny = true, .saturate = true};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name != "bulk") return invalid("unit " + name + ": bulk has no parameters");
     if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) || !has_bulk_plan(op.d.fields()))
       return declined("bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
-    if (op.flush_to_zero) return declined("bulk does not flush to zero");
     return named(std::make_unique<BulkUnit>(op), name, claims());
   }
 

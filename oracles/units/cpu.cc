@@ -234,15 +234,19 @@ class CpuFamily final : public Family {
     return all;
   }
 
+  /// x86 has four rounding modes, detects tininess after rounding and does not saturate. Its conversions of fp16 ignore
+  /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest even.
+  Attributes honours(const std::string& name, const Op& op) const override {
+    const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
+    const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
+    return {.rounding = mode, .ftz = of_bf16 || op.kind == OpKind::scalar};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const Instruction* instruction = find_instruction(name);
     if (!instruction) return invalid("unit " + name + ": a CPU instruction has no parameters");
     if (!instruction->present()) return declined(missing(*instruction));
 #if defined(__x86_64__)
-    if (op.rounding == Rounding::nearest_away || op.rounding == Rounding::stochastic)
-      return declined("x86 does not round " + std::string(name_of(op.rounding)));
-    if (op.tininess == Tininess::before) return declined("x86 detects tininess after rounding");
-    if (op.saturate) return declined("x86 does not saturate");
     return bind_instruction(*instruction, op);
 #else
     return declined("not an x86-64 machine");
@@ -259,21 +263,17 @@ class CpuFamily final : public Family {
     std::unique_ptr<Unit> unit;
     if (name == "cpu:cvt.f16.f32") {
       if (op.kind != OpKind::convert || !is("fp32", "fp16")) return declined(name + " converts fp32 to fp16");
-      if (op.flush_to_zero) return declined("vcvtps2ph ignores flush-to-zero");
       unit = make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
     } else if (name == "cpu:cvt.f32.f16") {
       if (op.kind != OpKind::convert || !is("fp16", "fp32")) return declined(name + " converts fp16 to fp32");
-      if (op.flush_to_zero) return declined("vcvtph2ps ignores denormals-are-zero");
       // vcvtph2ps never raises the denormal-operand flag (Intel SDM vol. 2).
       unit = make_scalar_unit<false>([](const uint64_t* x) { return from_half(x[0]); });
     } else if (name == "cpu:cvt.bf16.f32") {
       if (op.kind != OpKind::convert || !is("fp32", "bf16")) return declined(name + " converts fp32 to bf16");
-      if (op.rounding != Rounding::nearest_even) return declined("vcvtneps2bf16 rounds to nearest even");
       unit = make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
     } else if (name == "cpu:dpbf16.f32.bf16.bf16.f32") {
       if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" || op.has_scales())
         return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
-      if (op.rounding != Rounding::nearest_even) return declined("vdpbf16ps rounds to nearest even");
       unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
     } else {
       const bool single = name.ends_with("f32");
@@ -282,7 +282,6 @@ class CpuFamily final : public Family {
       if (op.kind == OpKind::dot && operation == "fma") {
         if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
           return declined(name + " takes dots whose formats are all " + format);
-        if (op.flush_to_zero) return declined("flush-to-zero is not defined for dots");
         claims = {{"equals_model", "ieee:fma"}};
         if (single) {
           unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });

@@ -111,8 +111,6 @@ class HypothesisFamily final : public Family {
                         !op.has_scales();
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
       return declined("hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
-    if (op.rounding != Rounding::nearest_even)
-      return declined("a hypothesis names its rounding after `?`; the op must not ask for another");
     return named(make_dot_unit(OrderedSum(op, *find_hypothesis(name.substr(0, question)), *rounding)), name);
   }
 };

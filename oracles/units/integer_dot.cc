@@ -57,6 +57,8 @@ class IntegerFamily final : public Family {
             {"integer:bigint", "the twin of `integer` in cpp_int", source, {}, ""}};
   }
 
+  Attributes honours(const std::string&, const Op&) const override { return {.saturate = true}; }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name.find('?') != std::string::npos) return invalid("unit " + name + " has no parameters");
     const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width == 8; };

@@ -59,7 +59,6 @@ Result<bool> fits(const ModelRow& row, const Op& op) {
   const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
                     op.scale_block == own.scale_block && (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
   if (!same) return declined(row.name() + " takes '" + to_text(own) + "' (any k)");
-  if (op.rounding != Rounding::nearest_even) return declined("a matrix unit has its own rounding; the op must not ask for another");
   return true;
 }
 

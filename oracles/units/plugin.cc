@@ -113,10 +113,11 @@ class PluginFamily final : public Family {
     return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)", "", {}, ""}};
   }
 
+  /// All that the interface can hand on (plugin_abi.h).
+  Attributes honours(const std::string&, const Op&) const override { return {.rounding = true}; }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
-    if (op.saturate || op.flush_to_zero || op.tininess != Tininess::after || op.rounding == Rounding::stochastic)
-      return declined("the plugin interface has no saturate=, ftz=, tiny= or stochastic rounding");
     const Result<Library> library = load(name.substr(prefix.size()));
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);

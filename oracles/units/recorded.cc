@@ -47,6 +47,11 @@ class RecordedFamily final : public Family {
     return {{"recorded:<file>", "answers the cases of a case file with their recorded results", "", {}, ""}};
   }
 
+  /// It answers ops that its file asked for in the same words.
+  Attributes honours(const std::string&, const Op&) const override {
+    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const std::string path = name.substr(prefix.size());
     CaseReader reader(path);

@@ -1,0 +1,182 @@
+// any_op: an op that nobody thought of, on every unit that accepts it. An input is an op line, a newline and one case's
+// operands; structured cases of the same op join it. A failure means that a unit breaks what it claims there: the model or
+// referee that it equals, or a property; the fast exact path or an IEEE order disagrees with MPFR, most often.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "arithmetic/bins.h"
+#include "core/case_text.h"
+#include "core/divergence_log.h"
+#include "fuzz_targets/target.h"
+#include "gpu_bridge/register.h"
+#include "oracles/default_fields.h"
+#include "oracles/families.h"
+#include "oracles/properties/properties.h"
+#include "search/any_op.h"
+#include "search/byte_codec.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t cases_of_op = 8;        ///< of one input: its own and structured ones
+constexpr int most_elements = 4096;      ///< a larger op is a workload, not an input
+
+uint64_t digest(std::string_view text) {
+  uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return h;
+}
+
+/// An op from its line; nothing where the line is no op, or one that is too large.
+std::optional<Op> small_op(std::string_view line) {
+  size_t column;
+  Result<Op> op = parse_op(line, column);
+  if (!op) return std::nullopt;
+  int64_t elements = 0;
+  for (const FieldShape& field : op->inputs()) elements += field.count;
+  if (elements > most_elements) return std::nullopt;
+  return *op;
+}
+
+std::string line_of(const Op& op) { return to_text(op).substr(3); }
+
+std::vector<uint8_t> encode(const Op& op, const Batch& cases, size_t index) {
+  const std::string line = line_of(op) + "\n";
+  std::vector<uint8_t> bytes(line.begin(), line.end());
+  const std::vector<uint8_t> operands = encode_case({}, cases, index);
+  bytes.insert(bytes.end(), operands.begin(), operands.end());
+  return bytes;
+}
+
+/// The op and the case of an input; nothing where its first line is no op.
+std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases) {
+  const uint8_t* end = std::find(data, data + size, uint8_t{'\n'});
+  const std::optional<Op> op = small_op(std::string_view(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data)));
+  if (!op) return std::nullopt;
+  Batch batch;
+  StructuredGenerator(*op, digest(line_of(*op))).fill(0, cases, batch);
+  if (end != data + size) decode_operands(end + 1, static_cast<size_t>(data + size - end - 1), batch, 0);
+  return batch;
+}
+
+class AnyOpTarget final : public Target {
+ public:
+  explicit AnyOpTarget(const TargetOptions& options)
+      : options_(options), registry_(make_registry()), index_(registry_),
+        any_(registry_, [this](const Op& op) { return index_.accepting(op); }, every_property()), generator_(1, ops_of_models()) {
+    if (!options.ops.empty() || !options.units.empty()) throw std::runtime_error("any_op draws its ops and takes every unit");
+    if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
+  }
+
+  void run(const uint8_t* data, size_t size) override {
+    const std::optional<Batch> cases = decode_bytes(data, size, cases_of_op);
+    if (!cases) return;
+    cover(cases->op());
+    look(*cases);
+  }
+
+  size_t replay_cases(const std::string& path) override {
+    CaseReader reader(path);
+    CaseBlock block;
+    size_t cases = 0;
+    while (reader.next(block, 64)) {
+      look(block.batch);
+      cases += block.batch.size();
+    }
+    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+    return cases;
+  }
+
+  std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override {
+    CaseReader reader(path);
+    CaseBlock block;
+    std::vector<std::vector<uint8_t>> inputs;
+    while (reader.next(block, 64))
+      for (size_t i = 0; i < block.batch.size(); ++i) inputs.push_back(encode(block.batch.op(), block.batch, i));
+    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+    return inputs;
+  }
+
+  std::string decode_input(const uint8_t* data, size_t size) override {
+    const std::optional<Batch> cases = decode_bytes(data, size, 1);
+    if (!cases) return "# no op\n";
+    return "mmafuzz-cases 1\n" + to_text(cases->op()) + "\n" + case_line(*cases, 0) + "\n";
+  }
+
+  /// Another op, or other operands of the same one.
+  size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) override {
+    CounterRng rng(seed, 0);
+    std::optional<Batch> old = decode_bytes(data, size, 1);
+    const bool same_op = old && rng.one_in(2);
+    const uint64_t number = rng.next();
+    const Op op = same_op ? old->op() : generator_(number >> 16);
+    Batch fresh;
+    StructuredGenerator(op, rng.next()).fill(0, 1, fresh);
+    const std::vector<uint8_t> bytes = encode(op, fresh, 0);
+    if (bytes.size() > max_size) return 0;
+    std::copy(bytes.begin(), bytes.end(), data);
+    return bytes.size();
+  }
+
+  size_t divergences() const override { return printed_.size(); }
+
+ private:
+  static Registry make_registry() {
+    Registry registry = oracle_registry();
+    add_device_units(registry);
+    return registry;
+  }
+  static Comparison::Properties every_property() {
+    Comparison::Properties properties;
+    for (const auto& property : all_properties()) properties.push_back(property.get());
+    return properties;
+  }
+
+  /// Every two words of the op line are a bin: the pairs of features that the engine has seen.
+  static void cover(const Op& op) {
+    std::vector<std::string> words;
+    const std::string line = line_of(op) + " ";
+    for (size_t begin = 0; begin < line.size();) {
+      const size_t end = line.find(' ', begin);
+      words.push_back(line.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    for (size_t i = 0; i < words.size(); ++i)
+      for (size_t j = i + 1; j < words.size(); ++j) report_bin(static_cast<int>(digest(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
+  }
+
+  void look(const Batch& cases) {
+    for (auto& [key, finding] : any_.examine(cases).buckets) report(finding.first, finding.count);
+  }
+
+  void report(const Divergence& divergence, uint64_t count) {
+    const bool stops = !options_.keep_going;
+    if (log_ && !stops) log_->add(divergence, count);
+    const std::string key = divergence.key.to_string();
+    if (!printed_.insert(key).second) return;
+    std::fprintf(stderr, "%s\n%s", key.c_str(), divergence_record(divergence).c_str());
+    if (!stops) return;
+    std::fprintf(stderr, "DEDUP_TOKEN: %s\n", key.c_str());
+    std::fflush(stderr);
+    std::abort();
+  }
+
+  TargetOptions options_;
+  Registry registry_;
+  UnitIndex index_;
+  AnyOp any_;
+  OpGenerator generator_;
+  std::unique_ptr<DivergenceLog> log_;
+  std::set<std::string> printed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_target(const TargetOptions& options) { return std::make_unique<AnyOpTarget>(options); }
+
+}  // namespace mmafuzz
