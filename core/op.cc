@@ -49,14 +49,6 @@ bool parse_int(std::string_view text, int base, uint64_t& value) {
   return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size();
 }
 
-bool is_comparison(const Op& op) { return op.kind == OpKind::scalar && op.scalar >= ScalarOperation::equal; }
-
-bool has_zero_and_one(const FormatFields& f) {
-  const Rounded one = round_once(f, false, 1, 0, false);
-  return f.subnormals != SubnormalRule::absent && (one.flags & (flag::inexact | flag::overflow | flag::underflow)) == 0 &&
-         decode(f, one.encoding).cls == NumberClass::finite;
-}
-
 /// Reads the attributes of one op line; every attribute may be taken once.
 class AttributeWords {
  public:
@@ -182,6 +174,14 @@ class AttributeWords {
 
 const char* name_of(ScalarOperation operation) { return scalar_names[static_cast<int>(operation)]; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
+
+bool can_compare(ScalarOperation operation, const FormatFields& f) {
+  if (operation < ScalarOperation::equal) return true;
+  const Number one = decode(f, round_once(f, false, 1, 0, false).encoding);
+  const Number zero = decode(f, f.encode_zero(false));
+  return zero.cls == NumberClass::zero && one.cls == NumberClass::finite &&
+         one.significand == uint64_t{1} << (one.exponent <= 0 ? -one.exponent : 63);
+}
 
 int Op::arity() const {
   switch (scalar) {
@@ -337,7 +337,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
     attributes.refuse(of_flags, std::string(of_flags) + "= concerns flags, and an op " + kind + " has none");
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
-  if (is_comparison(op) && !has_zero_and_one(op.d.fields()))
+  if (op.kind == OpKind::scalar && !can_compare(op.scalar, op.d.fields()))
     return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() + " does not have both");
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
     if (op.kind == OpKind::gemm && elements > max_elements)

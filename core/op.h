@@ -74,6 +74,9 @@ struct Attributes {
   bool saturate = false;    ///< saturate=1
 };
 
+/// Whether a format has the 1 and the +0 that a comparison gives; true of every other operation.
+bool can_compare(ScalarOperation operation, const FormatFields& f);
+
 /// The words of an op line that a unit does not honour: "round=up ftz=1"; empty: it honours all that the op asks for.
 std::string not_honoured(const Op& op, const Attributes& honoured);
 

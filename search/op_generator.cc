@@ -157,6 +157,7 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
       op.scalar = choose(choices, operations);
       op.a = next_format();
       op.d = op.a;
+      if (!can_compare(op.scalar, op.a.fields())) op.scalar = ScalarOperation::fma;
       op.rounding = choose(choices, directed);
       op.tininess = choices.of(2) ? Tininess::before : Tininess::after;
       break;
