@@ -140,7 +140,7 @@ MANY = {
     "fma_chain": ["ampere/mma.m8n8k4.f64.f64.f64.f64", "hopper/mma.m16n8k8.f64.f64.f64.f64", "cdna1/mfma.16x16x4.f32.f32.f32.f32"],
     "fma_then_add": ["hopper/mma.m8n8k4.f32.f16.f16.f32", "hopper/mma.m8n8k4.f32.f16.f16.f16", "hopper/mma.m8n8k4.f16.f16.f16.f16"],
 }
-WEIGHT = {"powers": 3, "subnormal": 3, "floor": 3, "zeros": 2, "specials": 2}  # of a file's cases; 1 for the other kinds
+WEIGHT = {"ties": 8, "powers": 3, "subnormal": 3, "floor": 3, "zeros": 2, "specials": 2}  # of a file's cases; 1 for the other kinds
 
 
 def model_names(binary):

@@ -18,7 +18,7 @@ FORMATS = {
     "e2m1": (2, 1, 1, 0, 0x7, (), True),
     "ue4m3": (4, 3, 7, 0, 0x7E, (0x7F,), False),
 }
-KINDS = ("powers", "alignment", "subnormal", "floor", "cancel", "overflow", "specials", "zeros", "spread", "uniform")
+KINDS = ("ties", "powers", "alignment", "subnormal", "floor", "cancel", "overflow", "specials", "zeros", "spread", "uniform")
 
 
 class Format:
@@ -108,12 +108,43 @@ class Drawer:
             s = np.where(rng.integers(0, 20, s.shape) == 0, 0, s) | np.where(rng.integers(0, 8, s.shape) == 0, 0x80, 0).astype(np.uint64)
         return s[0], s[1]
 
+    def ties(self, n, rng):
+        """A number half way between two results, one of them even, and a third power of two that may break the tie: in two or
+        three products, or c and two products. Half of them are below d's normal range."""
+        d, shape = self.d, (n, self.k)
+        low, high = max(self.a.least_bit + self.b.least_bit, -170), min(self.a.emax + self.b.emax + 1, d.emax)
+        lead = np.where(rng.integers(0, 3, n) == 0, rng.integers(low, high + 1, n), rng.integers(d.least_bit - 1, d.emin + 3, n))
+        lead = np.where(rng.integers(0, 3, n) == 0, d.least_bit - 1, lead)  # the tie alone
+        tie = np.maximum(lead, d.emin) - d.fraction_bits - 1
+        near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(rng.integers(0, 2, n) == 0, self.f - d.fraction_bits, 0)
+        breaker = tie - np.where(rng.integers(0, 4, n) == 0, rng.integers(1, 45, n), np.maximum(near, 1))
+        # In neighbouring places, so that most often one block has them all.
+        together = min(self.k, 4)
+        order = rng.permuted(np.tile(np.arange(together), (n, 1)), axis=1) + rng.integers(0, self.k // together, (n, 1)) * together
+        in_c = (rng.integers(0, 2, n) == 0) | (self.k < 3)
+        exponent = np.full(shape, -4000)
+        rows = np.arange(n)
+        for place, value in ((2, np.where(in_c, -4000, lead)), (1, breaker), (0, tie)):
+            if place < together:
+                exponent[rows, order[:, place]] = value
+        x, y = self.factors(rng, exponent, True)
+        unused = exponent == -4000
+        x, y = np.where(unused, np.uint64(0), x), np.where(unused, np.uint64(0), y)
+        z = self.c.encode(rng, rng.integers(0, 2, n).astype(bool), np.where(in_c & (lead > tie), lead, -4000), np.zeros(n, np.int64))
+        return (x, y, z) + (self.neutral_scales(n) if self.scale else ())
+
+    def neutral_scales(self, n):
+        one = {"e8m0": 127, "ue4m3": 0x38}[self.scale]
+        return (np.full((n, self.k // self.block), one, np.uint64),) * 2
+
     def draw(self, kind, n, rng):
         k, a, b, c, d, f = self.k, self.a, self.b, self.c, self.d, self.f
         shape = (n, k)
         reach_low, reach_high = a.least_bit + b.least_bit, a.emax + b.emax + 1
         top = rng.integers(max(reach_low, -160), min(reach_high, 150) + 1, (n, 1))
-        plain = kind in ("powers", "subnormal", "floor") and rng.integers(0, 2) == 0
+        plain = kind == "ties" or kind in ("powers", "subnormal", "floor") and rng.integers(0, 2) == 0
+        if kind == "ties":
+            return self.ties(n, rng)
         if kind == "powers" or kind == "alignment":
             offsets = np.array([0, 0, 1, 2, d.fraction_bits, d.fraction_bits + 1, d.fraction_bits + 2, f - 1, f, f + 1, f + 2, f + 7, f + 8, f + 9])
             distance = offsets[rng.integers(0, len(offsets), shape)]
