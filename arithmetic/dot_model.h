@@ -64,7 +64,7 @@ enum class OverflowRank : uint8_t { equal, below_operands };
 
 enum class SecondStage : uint8_t {
   floor31,       ///< product sum floored at 31 bits below the maximum (MMA-Sim 2025, MATLAB, D21)
-  floor32_then_31,  ///< at 32 bits, then the sum at 31 below its leading bit or d's least exponent (MMA-Sim 2026, D21, N7)
+  floor32_then_31,  ///< at 32 bits, then the sum at 31 below its leading bit or d's emin (MMA-Sim 2026, D21, N7)
 };
 
 /// Which group counts as zero for the maximum exponent (D28).

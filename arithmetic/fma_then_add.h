@@ -1,6 +1,6 @@
-// m8n8k4 of fp16 where there is no tensor core for it (sm_80 and later; docs/semantics.md 8): chains of fp32 FMAs over `block`
-// products each, added to c in turn in fp32, and for an fp16 d one conversion at the end. Uses block, chain_start,
-// output_rounding (of all operations) and nan.
+// m8n8k4 of fp16 where there is no tensor core for it (sm_80 and later; docs/semantics.md 8): chains of fp32 FMAs over
+// `block` products each, added to c in turn in fp32, and for an fp16 d one conversion at the end, which is not traced.
+// Uses block, chain_start, output_rounding (of all operations) and nan.
 #pragma once
 
 #include "arithmetic/ieee_tree.h"
@@ -8,8 +8,8 @@
 namespace mmafuzz {
 
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t fma_then_add(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                                 Trace& trace, Step& step) {
+MMAFUZZ_HD_CALL uint64_t fma_then_add(const DotModel& m, const DotOperands& in, int first_index,
+                                      const FormatFields& c_format, Trace& trace, Step& step) {
   (void)first_index;
   DotModel core = m;
   core.d = ieee_fields(8, 23);
@@ -23,10 +23,11 @@ MMAFUZZ_HD_CALL uint64_t fma_then_add(const DotModel& m, const DotOperands& in, 
     for (int i = first; i < smaller(first + m.block, m.k); ++i) {
       const Number term[3] = {decode(m.a, in.a[i]), decode(m.b, in.b[i]), decode(core.d, chain)};
       const bool multiplies = i == first && m.chain_start == ChainStart::first_product;
-      const Rounded r = multiplies ? ieee_multiply(core.d, term[0], term[1], rule) : ieee_fma(core.d, term[0], term[1], term[2], rule);
+      const Rounded r = multiplies ? ieee_multiply(core.d, term[0], term[1], rule)
+                                   : ieee_fma(core.d, term[0], term[1], term[2], rule);
       chain = detail::tree_result(core, r);
-      detail::trace_operation(trace, step, multiplies ? Step::Kind::ieee_multiply : Step::Kind::ieee_fma, term, multiplies ? 2 : 3, r,
-                              chain);
+      const Step::Kind kind = multiplies ? Step::Kind::ieee_multiply : Step::Kind::ieee_fma;
+      detail::trace_operation(trace, step, kind, term, multiplies ? 2 : 3, r, chain);
     }
     accumulator = tree_add(core, accumulator, core.d, chain, trace, step);
   }

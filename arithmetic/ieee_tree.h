@@ -69,7 +69,8 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
     SpecialTerms operand_specials;  // of the block's operands, before any product overflows
     bool overflowed = false;
     for (int i = 0; i < n; ++i) {
-      const Number term[2] = {detail::tree_operand(m, m.a, in.a[first + i]), detail::tree_operand(m, m.b, in.b[first + i])};
+      const Number term[2] = {detail::tree_operand(m, m.a, in.a[first + i]),
+                              detail::tree_operand(m, m.b, in.b[first + i])};
       Rounded r = ieee_multiply(m.d, term[0], term[1], rule);
       const Exact product = exact_product(to_exact(term[0]), to_exact(term[1]));
       operand_specials.add(product.cls, product.negative);

@@ -135,7 +135,8 @@ HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const 
   if (m.odd_even) c_part = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(c_exponent, hn::Sub(e, hn::Set(di, f + 1)))), c_part);
   VF64 total = hn::Add(product_part, c_part);
   // At `kept` bits below the leading one, or below 2^-126 if that is greater (arithmetic/two_stage_sum.h).
-  const auto below_leading = hn::Sub(field_of(total), hn::Set(di, 1023 + kept)), below_normal = hn::Sub(hn::Set(di, -125), e);
+  const auto below_leading = hn::Sub(field_of(total), hn::Set(di, 1023 + kept));
+  const auto below_normal = hn::Sub(hn::Set(di, -125), e);
   const auto drop = hn::Max(hn::Max(below_leading, below_normal), hn::Zero(di));
   total = hn::Mul(hn::Floor(hn::Mul(total, power_of_two(hn::Neg(drop)))), power_of_two(drop));
   const VF64 value = hn::Mul(total, power_of_two(hn::Sub(e, hn::Set(di, kept + 1))));

@@ -1,9 +1,9 @@
 // NVIDIA's matrix units: one line per instruction and types, over the truncated fused sum, the grouped scaled sum and the
-// emulated FP8 path. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2; program 2.1.1 of 2026-10-22, PyPI `mmasim`);
+// emulated FP8 path. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2; 2.1.1 of 2026-10-22, PyPI `mmasim`);
 // [KM] Khattak and Mikaitis, MATLAB-tensor-core, models and 110,000 recorded results; [F] Fasi et al. 2021;
 // [ptxas] what ptxas 13.0.88 emits.
-// Open points, each one word to change (docs/units.md): the floor of fp16 outputs (D3, N1), the exponent of a subnormal fp16 c
-// (D4, N4), the sign of underflow (D5, N2), the NaN payload (D15).
+// Open points, each one word to change (docs/units.md): the floor of fp16 outputs (D3, N1), the exponent of a subnormal
+// fp16 c (D4, N4), the sign of underflow (D5, N2), the NaN payload (D15).
 #include "oracles/units/model_rows.h"
 
 namespace mmafuzz {
@@ -67,7 +67,8 @@ class Rows : public RowList {
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                             "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
-    add(std::move(row), to_f16 ? "[ptxas] RN16((c + fma(a1, b1, a0*b0)) + fma(a3, b3, a2*b2)) in fp32" : "[ptxas] four FFMA from +0, then FADD c");
+    add(std::move(row), to_f16 ? "[ptxas] RN16((c + fma(a1, b1, a0*b0)) + fma(a3, b3, a2*b2)) in fp32"
+                               : "[ptxas] four FFMA from +0, then FADD c");
   }
 
   /// docs/semantics.md 3: K = 64 in groups of 16, F = 35, zero terms read -139.

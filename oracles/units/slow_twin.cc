@@ -27,7 +27,8 @@ void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
 /// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
 Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
   Term t = decode(stored, encoding, model.low_bits);
-  if (t.is_zero() && model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive) t.negative = false;
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (t.is_zero() && loses_sign) t.negative = false;
   flush_input(model, t, used);
   set_exponent(t, used.emin());
   return t;
@@ -206,7 +207,8 @@ uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool zero_nega
 /// The sign of an exactly zero sum: +0 (MMA-Sim), -0 if any term is negative (Valpey et al., Algorithm 1), or IEEE
 /// 754-2019, 6.3: terms of one sign keep it, otherwise + except rounding down.
 bool zero_sum_is_negative(const DotModel& model, std::span<const Term> products, const Term& c) {
-  const auto negatives = static_cast<size_t>(std::count_if(products.begin(), products.end(), [](const Term& p) { return p.negative; })) + c.negative;
+  size_t negatives = c.negative;
+  for (const Term& p : products) negatives += p.negative;
   switch (model.zero_sign) {
     case ZeroSign::positive: return false;
     case ZeroSign::any_negative: return negatives > 0;
@@ -301,9 +303,9 @@ uint64_t tree_step(const DotModel& model, std::span<const Term> block, Term c) {
   return flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
 }
 
-/// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike). HADD2.F32
-/// -RZ, x widens every operand. fp32 d: FFMA R, a0, b0, RZ; three more FFMAs; FADD c, R. fp16 d: FMUL a0, b0; FFMA a1, b1, R;
-/// the same for products 2 and 3; FADD c, R01; FADD R, R23; F2FP.F16.F32. None of them has .FTZ or another rounding.
+/// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike).
+/// HADD2.F32 -RZ, x widens every operand. fp32 d: FFMA R, a0, b0, RZ; three more FFMAs; FADD c, R. fp16 d: FMUL a0, b0;
+/// FFMA a1, b1, R; the same for products 2 and 3; FADD c, R01; FADD R, R23; F2FP.F16.F32. None has .FTZ or a rounding.
 uint64_t core_instruction(const DotModel& model, std::span<const Term> products, Term c) {
   DotModel fp32 = model;
   fp32.d = fp32_fields;
@@ -372,8 +374,9 @@ ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> product
 }
 
 /// c joins the products; the sum is brought to the exponent that its fp32 encoding will have, and floored 31 bits below.
-/// From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a tie, products
-/// of 2^-151 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps 31 bits of its own.
+/// From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a tie,
+/// products of 2^-153 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps 31
+/// bits of its own (D21).
 Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
   // The paper words it for 24 bits of products and c: 25, 31 and 32 are 1, 7 and 8 more.
   const int f = model.fraction_bits, greatest = std::max(products.exponent, c.exponent);

@@ -1,6 +1,8 @@
 """Our unit names in the terms of a peer, MMA-Sim (PyPI: mmasim 2.1.1): which of its objects evaluates a unit's dots, and how
 encodings become its tensors and back. The peer is called as a black box; where it has no object for an instruction that the
-machine code composes of others (docs/semantics.md 4 and 8), its objects are composed likewise and IEEE additions are numpy's."""
+machine code composes of others (docs/semantics.md 4 and 8), its objects are composed likewise and IEEE additions are numpy's.
+"""
+
 import re
 
 import numpy as np
@@ -8,14 +10,43 @@ import torch
 from mmasim.amd import MFMA
 from mmasim.nv_ptx import MMA, MMABlockScale, TCGen05MMA, TCGen05MMABlockScale, WGMMA
 
-ARCH = {"volta": "Volta", "turing": "Turing", "ampere": "Ampere", "ada": "Ada Lovelace", "hopper": "Hopper",
-        "blackwell": "Blackwell", "rtx_blackwell": "RTX Blackwell", "cdna1": "CDNA1", "cdna2": "CDNA2", "cdna3": "CDNA3"}
-TYPE = {"f64": "fp64", "f32": "fp32", "f16": "fp16", "ue8m0": "e8m0", "xf32": "tf32"}  # where type and format names differ
+ARCH = {
+    "volta": "Volta",
+    "turing": "Turing",
+    "ampere": "Ampere",
+    "ada": "Ada Lovelace",
+    "hopper": "Hopper",
+    "blackwell": "Blackwell",
+    "rtx_blackwell": "RTX Blackwell",
+    "cdna1": "CDNA1",
+    "cdna2": "CDNA2",
+    "cdna3": "CDNA3",
+}
+TYPE = {
+    "f64": "fp64",
+    "f32": "fp32",
+    "f16": "fp16",
+    "ue8m0": "e8m0",
+    "xf32": "tf32",
+}  # where type and format names differ
 WIDTH = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "e3m2": 6, "e2m3": 6, "e2m1": 4}
-TORCH = {"fp64": torch.float64, "fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
-         "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "e8m0": torch.float8_e8m0fnu, "ue4m3": torch.float8_e4m3fn,
-         "e4m3fnuz": torch.float8_e4m3fnuz, "e5m2fnuz": torch.float8_e5m2fnuz}
-NAN = {"fp32": 0x7FFFFFFF, "fp16": 0x7FFF}  # what NVIDIA's IEEE operations give (PTX ISA, "NaN payloads are not preserved")
+TORCH = {
+    "fp64": torch.float64,
+    "fp32": torch.float32,
+    "tf32": torch.float32,
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+    "e4m3": torch.float8_e4m3fn,
+    "e5m2": torch.float8_e5m2,
+    "e8m0": torch.float8_e8m0fnu,
+    "ue4m3": torch.float8_e4m3fn,
+    "e4m3fnuz": torch.float8_e4m3fnuz,
+    "e5m2fnuz": torch.float8_e5m2fnuz,
+}
+NAN = {
+    "fp32": 0x7FFFFFFF,
+    "fp16": 0x7FFF,
+}  # what NVIDIA's IEEE operations give (PTX ISA, "NaN payloads are not preserved")
 
 
 def bits_of(width):
@@ -46,8 +77,14 @@ class Peer:
 
     def __init__(self, name):
         arch, rest = name.removeprefix("model:").split("/")
-        match = re.fullmatch(r"(mma|wgmma|tcgen05|mfma_1k|mfma)(?:\.kind::(\w+))?(?:\.block(\d+))?\.([\w]+)\.([\w.]+)", rest)
-        self.name, self.arch, self.instruction, self.kind, block, self.shape, types = (name, ARCH[arch], *match.groups())
+        match = re.fullmatch(
+            r"(mma|wgmma|tcgen05|mfma_1k|mfma)(?:\.kind::(\w+))?(?:\.block(\d+))?\.([\w]+)\.([\w.]+)", rest
+        )
+        self.name, self.arch, self.instruction, self.kind, block, self.shape, types = (
+            name,
+            ARCH[arch],
+            *match.groups(),
+        )
         self.types = types.split(".")
         self.d, self.a, self.b, self.c, *scale = [TYPE.get(t, t) for t in self.types]
         self.scale = scale[0] if scale else None
@@ -86,6 +123,7 @@ class Peer:
             if self.scale:
                 operands += [tensor(self.scale, sa), tensor(self.scale, sb)]
             return codes(self.d, peer.dpa(*operands))
+
         return run
 
     def composed(self):
@@ -102,8 +140,11 @@ class Peer:
                 total = np.zeros(len(c), np.uint64)
                 for pair in (0, 1):
                     at = [i for i in range(self.k) if i % 4 // 2 == pair]
-                    total = codes(self.d, half.dpa(tensor("fp16", x[:, at]), tensor("fp16", y[:, at]), tensor(self.d, total)))
+                    total = codes(
+                        self.d, half.dpa(tensor("fp16", x[:, at]), tensor("fp16", y[:, at]), tensor(self.d, total))
+                    )
                 return ieee_add(self.d, c, total)
+
             return run
         return None
 
@@ -111,7 +152,7 @@ class Peer:
         """m8n8k4 by ptxas 13.0.88 for sm_80 to sm_120: FFMA and FADD. The FMAs are the peer's (CDNA1's fp32 MFMA)."""
         fma = MFMA("CDNA1", "f32_32x32x1f32")
         x, y = (tensor("fp16", v).to(torch.float32) for v in (a, b))
-        step = lambda i, total: fma.dpa(x[:, i:i + 1].contiguous(), y[:, i:i + 1].contiguous(), total)
+        step = lambda i, total: fma.dpa(x[:, i : i + 1].contiguous(), y[:, i : i + 1].contiguous(), total)
         total = tensor(self.c, c).to(torch.float32)
         if self.d == "fp32":
             chain = torch.zeros(len(c))
@@ -127,7 +168,11 @@ class Peer:
 
 
 def is_nan(format_name, encodings):
-    exponent, fraction = {"fp32": (0x7F800000, 0x7FFFFF), "fp16": (0x7C00, 0x3FF), "fp64": (0x7FF << 52, (1 << 52) - 1)}[format_name]
+    exponent, fraction = {
+        "fp32": (0x7F800000, 0x7FFFFF),
+        "fp16": (0x7C00, 0x3FF),
+        "fp64": (0x7FF << 52, (1 << 52) - 1),
+    }[format_name]
     return (encodings & np.uint64(exponent) == np.uint64(exponent)) & (encodings & np.uint64(fraction) != 0)
 
 

@@ -6,7 +6,9 @@
   FOLDER/bin/python tests/peers/peer_cases.py compare --mmafuzz build/release/mmafuzz --cases 2000000
 
 `compare` draws new cases for every model of the binary and ends with 1 if a result differs and no open point says so. Where the
-peer reads an open point otherwise than our rows do (docs/units.md), the cases that it may decide name the switch (`readings`)."""
+peer reads an open point otherwise than our rows do (docs/units.md), the cases that it may decide name the switch (`readings`).
+"""
+
 import argparse
 import gzip
 import importlib.metadata
@@ -31,14 +33,24 @@ CHUNK = 4096
 
 # ---- which readings of open points are the peer's ---------------------------------------------------------------------
 
+
 def family(peer):
     if peer.arch.startswith("CDNA"):
-        return "fma_chain" if peer.a in ("fp32", "fp64") else {"1": "exact_sum", "2": "ieee_tree", "3": "two_stage_sum"}[peer.arch[-1]]
+        return (
+            "fma_chain"
+            if peer.a in ("fp32", "fp64")
+            else {"1": "exact_sum", "2": "ieee_tree", "3": "two_stage_sum"}[peer.arch[-1]]
+        )
     if peer.a == "fp64":
         return "fma_chain"
     if peer.evaluate == peer.core_chain:
         return "fma_then_add"
-    if peer.a in ("e4m3", "e5m2") and peer.instruction == "mma" and not peer.kind and peer.arch in ("Hopper", "Blackwell"):
+    if (
+        peer.a in ("e4m3", "e5m2")
+        and peer.instruction == "mma"
+        and not peer.kind
+        and peer.arch in ("Hopper", "Blackwell")
+    ):
         return "emulated_fp8"
     return "grouped_sum" if peer.k == 64 else "scaled_sum" if peer.scale else "fused_sum"
 
@@ -69,6 +81,7 @@ def nan_rule(peer):
 
 # ---- cases ----------------------------------------------------------------------------------------------------------------
 
+
 def hex_words(f, values):
     digits = (WIDTH.get(f, 8) + 3) // 4
     if digits == 1:
@@ -91,10 +104,9 @@ def drawer_of(peer):
     return Drawer(peer.a, peer.b, peer.c, peer.d, peer.k, peer.scale, peer.block, fraction_bits(peer.name))
 
 
-def section_lines(peer, kinds, seed):
-    """Case text of the peer's results: kinds is a list of (kind, number of cases)."""
-    sections = {}
-    drawer = drawer_of(peer)
+def draw(peer, kinds, seed):
+    """The peer's results on new cases: rows of (switch, kind, case text). kinds is a list of (kind, number of cases)."""
+    rows, drawer = [], drawer_of(peer)
     for kind, count in kinds:
         rng = np.random.default_rng([seed, zlib.crc32(f"{peer.name} {kind}".encode())])
         operands = drawer.draw(kind, count, rng)
@@ -102,45 +114,137 @@ def section_lines(peer, kinds, seed):
         formats = [peer.a, peer.b, peer.c] + [peer.scale] * (len(operands) - 3) + [peer.d]
         columns = [hex_words(f, v.reshape(count, -1)) for f, v in zip(formats, operands + (results,))]
         switches = [""] * count
-        for switch, rows in readings(peer, operands, results):
-            for i in np.flatnonzero(rows):
+        for switch, decided in readings(peer, operands, results):
+            for i in np.flatnonzero(decided):
                 switches[i] += ("," if switches[i] else "?") + switch
-        for i, switch in enumerate(switches):
-            sections.setdefault(switch, {}).setdefault(kind, []).append(" | ".join(column[i] for column in columns))
-    lines = []
-    for switch in sorted(sections):
-        lines += [f"unit model:{peer.name}{switch}", peer.op() + nan_rule(peer)]
-        for kind, rows in sections[switch].items():
-            lines += [f"# {kind}"] + rows
-        lines.append("")
-    return lines
+        rows += [(switches[i], kind, " | ".join(column[i] for column in columns)) for i in range(count)]
+    return rows
+
+
+def section_lines(peer, rows):
+    """Rows as case text, those under one switch together."""
+    lines, last = [], (None, None)
+    for switch, kind, row in sorted(rows, key=lambda r: (r[0], KINDS.index(r[1]))):
+        if switch != last[0]:
+            lines += [f"unit model:{peer.name}{switch}", peer.op() + nan_rule(peer)]
+        if (switch, kind) != last:
+            lines.append(f"# {kind}")
+        lines.append(row)
+        last = (switch, kind)
+    return lines + [""]
 
 
 # ---- golden files -----------------------------------------------------------------------------------------------------------
 
 # Instructions that get many cases, a file for each family; all others of the family get few.
 MANY = {
-    "fused_sum": ["volta/mma.m8n8k4.f32.f16.f16.f32", "volta/mma.m8n8k4.f32.f16.f16.f16", "volta/mma.m8n8k4.f16.f16.f16.f16",
-                  "turing/mma.m8n8k4.f32.f16.f16.f32", "turing/mma.m8n8k4.f16.f16.f16.f16", "turing/mma.m16n8k8.f16.f16.f16.f16",
-                  "ampere/mma.m16n8k16.f32.bf16.bf16.f32", "ampere/mma.m16n8k16.f16.f16.f16.f16", "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
-                  "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "ada/mma.m16n8k16.f16.e5m2.e5m2.f16", "hopper/mma.m16n8k16.f32.f16.f16.f32",
-                  "hopper/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f16.f16.f16.f16", "hopper/wgmma.m64n8k16.f16.f16.f16.f16",
-                  "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", "hopper/wgmma.m64n8k32.f16.e4m3.e4m3.f16",
-                  "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f16.e5m2.e2m1.f16", "rtx_blackwell/mma.kind::f8f6f4.m16n8k32.f32.e3m2.e2m3.f32"],
-    "scaled_sum": ["blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
-                   "rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e5m2.e2m1.f32.ue8m0"],
-    "grouped_sum": ["blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
-                    "rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3"],
-    "emulated_fp8": ["hopper/mma.m16n8k32.f32.e5m2.e5m2.f32", "hopper/mma.m16n8k32.f16.e5m2.e4m3.f16",
-                     "hopper/mma.m16n8k16.f32.e4m3.e4m3.f32", "hopper/mma.m16n8k16.f16.e5m2.e5m2.f16"],
+    "fused_sum": [
+        "volta/mma.m8n8k4.f32.f16.f16.f32",
+        "volta/mma.m8n8k4.f32.f16.f16.f16",
+        "volta/mma.m8n8k4.f16.f16.f16.f16",
+        "turing/mma.m8n8k4.f32.f16.f16.f32",
+        "turing/mma.m8n8k4.f16.f16.f16.f16",
+        "turing/mma.m16n8k8.f16.f16.f16.f16",
+        "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+        "ampere/mma.m16n8k16.f16.f16.f16.f16",
+        "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+        "ada/mma.m16n8k32.f32.e4m3.e5m2.f32",
+        "ada/mma.m16n8k16.f16.e5m2.e5m2.f16",
+        "hopper/mma.m16n8k16.f32.f16.f16.f32",
+        "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+        "hopper/mma.m16n8k16.f16.f16.f16.f16",
+        "hopper/wgmma.m64n8k16.f16.f16.f16.f16",
+        "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
+        "hopper/wgmma.m64n8k32.f16.e4m3.e4m3.f16",
+        "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f16.e5m2.e2m1.f16",
+        "rtx_blackwell/mma.kind::f8f6f4.m16n8k32.f32.e3m2.e2m3.f32",
+    ],
+    "scaled_sum": [
+        "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
+        "rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e5m2.e2m1.f32.ue8m0",
+    ],
+    "grouped_sum": [
+        "blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
+        "rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3",
+    ],
+    "emulated_fp8": [
+        "hopper/mma.m16n8k32.f32.e5m2.e5m2.f32",
+        "hopper/mma.m16n8k32.f16.e5m2.e4m3.f16",
+        "hopper/mma.m16n8k16.f32.e4m3.e4m3.f32",
+        "hopper/mma.m16n8k16.f16.e5m2.e5m2.f16",
+    ],
     "exact_sum": ["cdna1/mfma.16x16x16.f32.f16.f16.f32", "cdna1/mfma.16x16x8.f32.bf16.bf16.f32"],
-    "ieee_tree": ["cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32", "cdna2/mfma.16x16x8.f32.bf16.bf16.f32", "cdna2/mfma.16x16x16.f32.f16.f16.f32"],
-    "two_stage_sum": ["cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "cdna3/mfma.16x16x16.f32.f16.f16.f32", "cdna3/mfma.16x16x8.f32.xf32.xf32.f32",
-                      "cdna3/mfma.16x16x32.f32.e5m2fnuz.e5m2fnuz.f32", "cdna3/mfma.32x32x16.f32.e4m3fnuz.e5m2fnuz.f32"],
-    "fma_chain": ["ampere/mma.m8n8k4.f64.f64.f64.f64", "hopper/mma.m16n8k8.f64.f64.f64.f64", "cdna1/mfma.16x16x4.f32.f32.f32.f32"],
-    "fma_then_add": ["hopper/mma.m8n8k4.f32.f16.f16.f32", "hopper/mma.m8n8k4.f32.f16.f16.f16", "hopper/mma.m8n8k4.f16.f16.f16.f16"],
+    "ieee_tree": [
+        "cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32",
+        "cdna2/mfma.16x16x8.f32.bf16.bf16.f32",
+        "cdna2/mfma.16x16x16.f32.f16.f16.f32",
+    ],
+    "two_stage_sum": [
+        "cdna3/mfma.16x16x16.f32.bf16.bf16.f32",
+        "cdna3/mfma.16x16x16.f32.f16.f16.f32",
+        "cdna3/mfma.16x16x8.f32.xf32.xf32.f32",
+        "cdna3/mfma.16x16x32.f32.e5m2fnuz.e5m2fnuz.f32",
+        "cdna3/mfma.32x32x16.f32.e4m3fnuz.e5m2fnuz.f32",
+    ],
+    "fma_chain": [
+        "ampere/mma.m8n8k4.f64.f64.f64.f64",
+        "hopper/mma.m16n8k8.f64.f64.f64.f64",
+        "cdna1/mfma.16x16x4.f32.f32.f32.f32",
+    ],
+    "fma_then_add": [
+        "hopper/mma.m8n8k4.f32.f16.f16.f32",
+        "hopper/mma.m8n8k4.f32.f16.f16.f16",
+        "hopper/mma.m8n8k4.f16.f16.f16.f16",
+    ],
 }
-WEIGHT = {"ties": 8, "powers": 3, "subnormal": 3, "floor": 3, "zeros": 2, "specials": 2}  # of a file's cases; 1 for the other kinds
+# Cases to choose from, for each kind; and how many to keep: for each wrong-by-one unit that they tell from ours, and of each kind.
+CANDIDATES = {"ties": 1500, "floor": 1500, "subnormal": 800, "cancel": 600, "zeros": 600}
+OTHER_CANDIDATES = 400
+KEPT_FOR_A_MUTANT, KEPT_OF_A_KIND = 3, 6
+
+
+def mutations():
+    """What the mutants of bench/mutants.txt change."""
+    text = (ROOT / "bench/mutants.txt").read_text()
+    return sorted(set(re.findall(r"^model:[^?\s]+\?(\S+)", text, re.M)))
+
+
+def differing(binary, peer, rows, mutation, folder):
+    """Which rows a wrong unit does not answer as the peer; with no mutation, our own."""
+    path = pathlib.Path(folder) / "candidates.cases"
+    at, lines, last = [], ["mmafuzz-cases 1"], None
+    names = {part.split("=")[0] for part in mutation.split(",")}
+    for i, (switch, _, row) in enumerate(rows):
+        if names & {part.split("=")[0] for part in switch[1:].split(",")}:
+            continue
+        if switch != last:
+            name = peer.name + (
+                f"{switch},{mutation}" if switch and mutation else switch or (mutation and f"?{mutation}")
+            )
+            lines += [f"unit model:{name}", peer.op() + nan_rule(peer)]
+            last = switch
+        lines.append(row)
+        at.append((len(lines), i))
+    path.write_text("\n".join(lines) + "\n")
+    run = subprocess.run([binary, "check", str(path)], capture_output=True, text=True)
+    wrong = {int(line) for line in re.findall(r"candidates\.cases:(\d+): ", run.stdout)}
+    return {i for line, i in at if line in wrong} if re.search(r"cases, \d+ mismatches", run.stdout) else set()
+
+
+def chosen(args, peer, folder):
+    """Rows that tell our unit from wrong ones, and some of each kind. Our program only chooses; the results are the peer's."""
+    rows = sorted(draw(peer, [(kind, CANDIDATES.get(kind, OTHER_CANDIDATES)) for kind in KINDS], args.seed))
+    keep = differing(args.mmafuzz, peer, rows, "", folder)
+    if keep:
+        print(f"{peer.name}: {len(keep)} results are not ours")
+    for mutation in mutations():
+        found = differing(args.mmafuzz, peer, rows, mutation, folder)
+        missing = KEPT_FOR_A_MUTANT - len(found & keep)
+        keep |= set(sorted(found - keep, key=lambda i: (len(rows[i][2].replace("0", "")), i))[: max(0, missing)])
+    for kind in KINDS:
+        of_kind = [i for i, row in enumerate(rows) if row[1] == kind]
+        keep |= set(of_kind[:: max(1, len(of_kind) // KEPT_OF_A_KIND)])
+    return [rows[i] for i in sorted(keep)]
 
 
 def model_names(binary):
@@ -163,9 +267,13 @@ def peers_of(binary, only=""):
 
 def provenance(args, text):
     version = importlib.metadata.version("mmasim")
-    return ["mmafuzz-cases 1", f"# {text}: results of MMA-Sim {version} (PyPI, 2026-10-22), not of this project.",
-            f"# Written on {args.date} by: tests/peers/peer_cases.py write --seed {args.seed} --date {args.date}",
-            "# A `?switch` is the peer's reading of an open point (docs/units.md); the rows without one agree with our default.", ""]
+    return [
+        "mmafuzz-cases 1",
+        f"# {text}: results of MMA-Sim {version} (PyPI, 2026-10-22), not of this project.",
+        f"# Written on {args.date} by: tests/peers/peer_cases.py write --seed {args.seed} --date {args.date}",
+        "# A `?switch` is the peer's reading of an open point (docs/units.md); the rows without one agree with our default.",
+        "",
+    ]
 
 
 def write(args):
@@ -176,13 +284,12 @@ def write(args):
         many = [Peer(name) for name in names]
         assert all(family(p) == kernel for p in many), kernel
         lines = provenance(args, f"Family {kernel}")
-        for peer in many:
-            each = max(2, args.rows // len(names) // 10) if len(names) > 4 else args.rows // 30
-            each = max(each, 6)
-            lines += section_lines(peer, [(kind, each * WEIGHT.get(kind, 1)) for kind in KINDS], args.seed)
+        with tempfile.TemporaryDirectory() as folder:
+            for peer in many:
+                lines += section_lines(peer, chosen(args, peer, folder))
         for peer in everything:
             if family(peer) == kernel and peer.name not in names:
-                lines += section_lines(peer, [(kind, 1) for kind in KINDS], args.seed)
+                lines += section_lines(peer, draw(peer, [(kind, 1) for kind in KINDS], args.seed))
         path = out / f"{kernel}.cases.gz"
         text = "\n".join(lines) + "\n"
         with open(path, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
@@ -191,6 +298,7 @@ def write(args):
 
 
 # ---- comparison with the live peer ----------------------------------------------------------------------------------------
+
 
 def compare(args):
     peers = peers_of(args.mmafuzz, args.only)
@@ -204,7 +312,12 @@ def compare(args):
             differences = []
             for first in range(0, per_kind, CHUNK):
                 count = min(CHUNK, per_kind - first)
-                path.write_text("\n".join(["mmafuzz-cases 1"] + section_lines(peer, [(k, count) for k in KINDS], args.seed + first)))
+                path.write_text(
+                    "\n".join(
+                        ["mmafuzz-cases 1"]
+                        + section_lines(peer, draw(peer, [(k, count) for k in KINDS], args.seed + first))
+                    )
+                )
                 run = subprocess.run([args.mmafuzz, "check", str(path)], capture_output=True, text=True)
                 summary = re.search(r"(\d+) cases, (\d+) mismatches", run.stdout)
                 if not summary:
@@ -229,7 +342,6 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cases", type=int, default=1000000, help="compare: over all units")
     parser.add_argument("--only", default="", help="compare: units whose names hold this")
-    parser.add_argument("--rows", type=int, default=600, help="write: cases of a family's main instructions, about")
     parser.add_argument("--date", default="2026-11-22")
     args = parser.parse_args()
     write(args) if args.do == "write" else compare(args)

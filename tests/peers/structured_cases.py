@@ -1,5 +1,6 @@
 """Operands on which matrix units differ, drawn for any of our formats: kinds of cases in turn (KINDS), numpy arrays of encodings.
 Independent of the product's own generators (search/), so that a corner forgotten there is not forgotten here too."""
+
 import numpy as np
 
 # name: exponent bits, fraction bits, bias, ignored low bits, greatest finite code without the sign, specials, sign
@@ -18,13 +19,27 @@ FORMATS = {
     "e2m1": (2, 1, 1, 0, 0x7, (), True),
     "ue4m3": (4, 3, 7, 0, 0x7E, (0x7F,), False),
 }
-KINDS = ("ties", "powers", "alignment", "subnormal", "floor", "cancel", "overflow", "specials", "zeros", "spread", "uniform")
+KINDS = (
+    "ties",
+    "powers",
+    "alignment",
+    "subnormal",
+    "floor",
+    "cancel",
+    "overflow",
+    "specials",
+    "zeros",
+    "spread",
+    "uniform",
+)
 
 
 class Format:
     def __init__(self, name):
         self.name = name
-        self.exponent_bits, self.fraction_bits, self.bias, self.low, self.greatest, self.specials, self.signed = FORMATS[name]
+        self.exponent_bits, self.fraction_bits, self.bias, self.low, self.greatest, self.specials, self.signed = (
+            FORMATS[name]
+        )
         self.emin = 1 - self.bias
         self.emax = (self.greatest >> self.fraction_bits) - self.bias
         self.least_bit = self.emin - self.fraction_bits
@@ -53,13 +68,20 @@ class Format:
         if not self.specials:
             return self.with_sign(np.full(shape, self.greatest, np.uint64), rng.integers(0, 2, shape).astype(bool))
         code = np.array(self.specials, np.uint64)[rng.integers(0, len(self.specials), shape)]
-        code = code if not self.signed_zero or not self.signed else np.where(rng.integers(0, 2, shape) == 1, code | np.uint64(self.sign), code)
+        code = (
+            code
+            if not self.signed_zero or not self.signed
+            else np.where(rng.integers(0, 2, shape) == 1, code | np.uint64(self.sign), code)
+        )
         return self.container(rng, code)
 
     def uniform(self, rng, shape):
         width = 1 + self.exponent_bits + self.fraction_bits + self.low
-        return rng.integers(0, 1 << 63, shape, dtype=np.uint64) & np.uint64((1 << width) - 1) if width < 64 else \
-            rng.integers(0, 1 << 64, shape, dtype=np.uint64)
+        return (
+            rng.integers(0, 1 << 63, shape, dtype=np.uint64) & np.uint64((1 << width) - 1)
+            if width < 64
+            else rng.integers(0, 1 << 64, shape, dtype=np.uint64)
+        )
 
     def container(self, rng, code):
         """tf32 travels in 32 bits; some operands have bits in the low 13."""
@@ -72,7 +94,9 @@ class Format:
 def fractions(rng, f, shape, plain=False):
     """0, all ones, one bit, or random."""
     top = 1 << f.fraction_bits
-    one_bit = np.int64(1) << rng.integers(0, max(f.fraction_bits, 1), shape) if f.fraction_bits else np.zeros(shape, np.int64)
+    one_bit = (
+        np.int64(1) << rng.integers(0, max(f.fraction_bits, 1), shape) if f.fraction_bits else np.zeros(shape, np.int64)
+    )
     kinds = [np.zeros(shape, np.int64), np.full(shape, top - 1), one_bit & (top - 1), rng.integers(0, top, shape)]
     pick = np.zeros(shape, np.int64) if plain else rng.integers(0, 4, shape)
     return np.choose(pick, kinds)
@@ -90,10 +114,17 @@ class Drawer:
         shape = exponent.shape
         a, b = self.a, self.b
         low, high = np.maximum(a.least_bit, exponent - b.emax), np.minimum(a.emax, exponent - b.least_bit)
-        ea = np.where(low <= high, low + rng.integers(0, 1 << 30, shape) % (np.maximum(high - low, 0) + 1), np.clip(exponent, a.least_bit, a.emax))
+        ea = np.where(
+            low <= high,
+            low + rng.integers(0, 1 << 30, shape) % (np.maximum(high - low, 0) + 1),
+            np.clip(exponent, a.least_bit, a.emax),
+        )
         eb = np.clip(exponent - ea, b.least_bit - 1, b.emax)
         negative = rng.integers(0, 2, (2,) + shape).astype(bool)
-        return (a.encode(rng, negative[0], ea, fractions(rng, a, shape, plain)), b.encode(rng, negative[1], eb, fractions(rng, b, shape, plain)))
+        return (
+            a.encode(rng, negative[0], ea, fractions(rng, a, shape, plain)),
+            b.encode(rng, negative[1], eb, fractions(rng, b, shape, plain)),
+        )
 
     def scales(self, rng, n):
         groups = self.k // self.block
@@ -102,10 +133,16 @@ class Drawer:
             far = np.array([0, 1, 0x40, 0xA0, 0xFD, 0xFE, 0xFF], np.uint64)[rng.integers(0, 7, (2, n, groups))]
             low = rng.integers(0x30, 0x48, (2, n, groups)).astype(np.uint64)  # subnormal results
             pick = rng.integers(0, 40, (2, n, 1))
-            s = np.where(pick < 26, near, np.where(pick < 36, low, np.where(rng.integers(0, 3, near.shape) == 0, far, near)))
+            s = np.where(
+                pick < 26, near, np.where(pick < 36, low, np.where(rng.integers(0, 3, near.shape) == 0, far, near))
+            )
         else:
-            s = np.where(rng.integers(0, 30, (2, n, groups)) == 0, 0x7F, rng.integers(0, 0x7F, (2, n, groups))).astype(np.uint64)
-            s = np.where(rng.integers(0, 20, s.shape) == 0, 0, s) | np.where(rng.integers(0, 8, s.shape) == 0, 0x80, 0).astype(np.uint64)
+            s = np.where(rng.integers(0, 30, (2, n, groups)) == 0, 0x7F, rng.integers(0, 0x7F, (2, n, groups))).astype(
+                np.uint64
+            )
+            s = np.where(rng.integers(0, 20, s.shape) == 0, 0, s) | np.where(
+                rng.integers(0, 8, s.shape) == 0, 0x80, 0
+            ).astype(np.uint64)
         return s[0], s[1]
 
     def ties(self, n, rng):
@@ -113,14 +150,21 @@ class Drawer:
         three products, or c and two products. Half of them are below d's normal range."""
         d, shape = self.d, (n, self.k)
         low, high = max(self.a.least_bit + self.b.least_bit, -170), min(self.a.emax + self.b.emax + 1, d.emax)
-        lead = np.where(rng.integers(0, 3, n) == 0, rng.integers(low, high + 1, n), rng.integers(d.least_bit - 1, d.emin + 3, n))
+        lead = np.where(
+            rng.integers(0, 3, n) == 0, rng.integers(low, high + 1, n), rng.integers(d.least_bit - 1, d.emin + 3, n)
+        )
         lead = np.where(rng.integers(0, 3, n) == 0, d.least_bit - 1, lead)  # the tie alone
         tie = np.maximum(lead, d.emin) - d.fraction_bits - 1
-        near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(rng.integers(0, 2, n) == 0, self.f - d.fraction_bits, 0)
+        near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(
+            rng.integers(0, 2, n) == 0, self.f - d.fraction_bits, 0
+        )
         breaker = tie - np.where(rng.integers(0, 4, n) == 0, rng.integers(1, 45, n), np.maximum(near, 1))
         # In neighbouring places, so that most often one block has them all.
         together = min(self.k, 4)
-        order = rng.permuted(np.tile(np.arange(together), (n, 1)), axis=1) + rng.integers(0, self.k // together, (n, 1)) * together
+        order = (
+            rng.permuted(np.tile(np.arange(together), (n, 1)), axis=1)
+            + rng.integers(0, self.k // together, (n, 1)) * together
+        )
         in_c = (rng.integers(0, 2, n) == 0) | (self.k < 3)
         exponent = np.full(shape, -4000)
         rows = np.arange(n)
@@ -130,7 +174,9 @@ class Drawer:
         x, y = self.factors(rng, exponent, True)
         unused = exponent == -4000
         x, y = np.where(unused, np.uint64(0), x), np.where(unused, np.uint64(0), y)
-        z = self.c.encode(rng, rng.integers(0, 2, n).astype(bool), np.where(in_c & (lead > tie), lead, -4000), np.zeros(n, np.int64))
+        z = self.c.encode(
+            rng, rng.integers(0, 2, n).astype(bool), np.where(in_c & (lead > tie), lead, -4000), np.zeros(n, np.int64)
+        )
         return (x, y, z) + (self.neutral_scales(n) if self.scale else ())
 
     def neutral_scales(self, n):
@@ -146,18 +192,47 @@ class Drawer:
         if kind == "ties":
             return self.ties(n, rng)
         if kind == "powers" or kind == "alignment":
-            offsets = np.array([0, 0, 1, 2, d.fraction_bits, d.fraction_bits + 1, d.fraction_bits + 2, f - 1, f, f + 1, f + 2, f + 7, f + 8, f + 9])
+            offsets = np.array(
+                [
+                    0,
+                    0,
+                    1,
+                    2,
+                    d.fraction_bits,
+                    d.fraction_bits + 1,
+                    d.fraction_bits + 2,
+                    f - 1,
+                    f,
+                    f + 1,
+                    f + 2,
+                    f + 7,
+                    f + 8,
+                    f + 9,
+                ]
+            )
             distance = offsets[rng.integers(0, len(offsets), shape)]
-            exponent = top - distance if kind == "powers" else np.where(np.arange(k) == rng.integers(0, k, (n, 1)), top, top - f + rng.integers(-1, 4, shape))
+            exponent = (
+                top - distance
+                if kind == "powers"
+                else np.where(np.arange(k) == rng.integers(0, k, (n, 1)), top, top - f + rng.integers(-1, 4, shape))
+            )
             ec = top[:, 0] - np.array(offsets)[rng.integers(0, len(offsets), n)]
         elif kind == "subnormal":
             base = rng.integers(d.least_bit - 3, d.emin + 3, (n, 1))
             exponent = base - rng.integers(0, 12, shape)
             ec = np.where(rng.integers(0, 2, n) == 0, base[:, 0] - rng.integers(-2, 6, n), -4000)
         elif kind == "floor":
-            base = d.emin - 5 - rng.integers(-2, 4, (n, 1))  # e_zero is 5 to 7 below d's least exponent in every unit known
-            exponent = base - np.where(rng.integers(0, 2, shape) == 0, rng.integers(15, 36, shape), rng.integers(-6, 10, shape))
-            exponent = np.where(rng.integers(0, 2, (n, 1)) == 0, exponent, d.least_bit - 1 - rng.integers(0, 2, shape) * rng.integers(8, 34, shape))
+            base = (
+                d.emin - 5 - rng.integers(-2, 4, (n, 1))
+            )  # e_zero is 5 to 7 below d's least exponent in every unit known
+            exponent = base - np.where(
+                rng.integers(0, 2, shape) == 0, rng.integers(15, 36, shape), rng.integers(-6, 10, shape)
+            )
+            exponent = np.where(
+                rng.integers(0, 2, (n, 1)) == 0,
+                exponent,
+                d.least_bit - 1 - rng.integers(0, 2, shape) * rng.integers(8, 34, shape),
+            )
             ec = np.full(n, -4000)
         elif kind == "cancel":
             exponent = top - rng.integers(0, f + 10, shape)
@@ -180,7 +255,11 @@ class Drawer:
             x = np.where(every, a.zeros(rng, shape), x)
             if a.signed_zero:
                 x = np.where(every & (rng.integers(0, 2, (n, 1)) == 0), np.uint64(a.sign << a.low), x)
-                y = np.where(every & (rng.integers(0, 2, (n, 1)) == 0), y & np.uint64(~((b.sign if b.signed else 0) << b.low) & (2**64 - 1)), y)
+                y = np.where(
+                    every & (rng.integers(0, 2, (n, 1)) == 0),
+                    y & np.uint64(~((b.sign if b.signed else 0) << b.low) & (2**64 - 1)),
+                    y,
+                )
             z = np.where(rng.integers(0, 3, n) > 0, c.zeros(rng, n), z)
         if kind == "specials":
             for values, fmt in ((x, a), (y, b)):
