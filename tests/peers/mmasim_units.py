@@ -73,7 +73,7 @@ def codes(format_name, values):
 
 
 class Peer:
-    """One unit: formats, k, scales, and dots(a, b, c[, sa, sb]) on arrays of encodings, shapes (n, k), (n, k), (n,), (n, k/block)."""
+    """One unit: formats, k, scales; dots(a, b, c[, sa, sb]) takes encodings, shapes (n, k), (n, k), (n,), (n, k/block)."""
 
     def __init__(self, name):
         arch, rest = name.removeprefix("model:").split("/")

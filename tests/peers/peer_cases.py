@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A third opinion on the models: cases whose results come from a peer's published program, MMA-Sim (PyPI: mmasim 2.1.1).
+"""A third opinion on the models: cases whose results come from a peer's program, MMA-Sim (PyPI: mmasim 2.1.1).
 
   tests/peers/make_environment FOLDER                     once: a virtual environment with the peer
   FOLDER/bin/python tests/peers/peer_cases.py write       corpus/peers/*.cases.gz again
   FOLDER/bin/python tests/peers/peer_cases.py compare --mmafuzz build/release/mmafuzz --cases 2000000
 
-`compare` draws new cases for every model of the binary and ends with 1 if a result differs and no open point says so. Where the
-peer reads an open point otherwise than our rows do (docs/units.md), the cases that it may decide name the switch (`readings`).
+`compare` draws new cases for every model of the binary and ends with 1 if a result differs and no open point says so.
+Where the peer reads an open point otherwise than our rows do (docs/units.md), the cases that it may decide name the
+switch (`readings`).
 """
 
 import argparse
@@ -31,7 +32,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHUNK = 4096
 
 
-# ---- which readings of open points are the peer's ---------------------------------------------------------------------
+# ---- which readings of open points are the peer's ------------------------------------------------------------------
 
 
 def family(peer):
@@ -79,7 +80,7 @@ def nan_rule(peer):
     return " nan=any" if family(peer) in ("exact_sum", "ieee_tree", "fma_chain") else ""
 
 
-# ---- cases ----------------------------------------------------------------------------------------------------------------
+# ---- cases ---------------------------------------------------------------------------------------------------------
 
 
 def hex_words(f, values):
@@ -105,7 +106,7 @@ def drawer_of(peer):
 
 
 def draw(peer, kinds, seed):
-    """The peer's results on new cases: rows of (switch, kind, case text). kinds is a list of (kind, number of cases)."""
+    """The peer's results on new cases: rows of (switch, kind, case text). kinds: list of (kind, number of cases)."""
     rows, drawer = [], drawer_of(peer)
     for kind, count in kinds:
         rng = np.random.default_rng([seed, zlib.crc32(f"{peer.name} {kind}".encode())])
@@ -134,7 +135,7 @@ def section_lines(peer, rows):
     return lines + [""]
 
 
-# ---- golden files -----------------------------------------------------------------------------------------------------------
+# ---- golden files --------------------------------------------------------------------------------------------------
 
 # Instructions that get many cases, a file for each family; all others of the family get few.
 MANY = {
@@ -197,7 +198,7 @@ MANY = {
         "hopper/mma.m8n8k4.f16.f16.f16.f16",
     ],
 }
-# Cases to choose from, for each kind; and how many to keep: for each wrong-by-one unit that they tell from ours, and of each kind.
+# Cases to choose from, for each kind; and how many to keep: for each mutant that they tell from ours, of each kind.
 CANDIDATES = {"ties": 1500, "floor": 1500, "subnormal": 800, "cancel": 600, "zeros": 600}
 OTHER_CANDIDATES = 400
 KEPT_FOR_A_MUTANT, KEPT_OF_A_KIND = 3, 6
@@ -232,7 +233,7 @@ def differing(binary, peer, rows, mutation, folder):
 
 
 def chosen(args, peer, folder):
-    """Rows that tell our unit from wrong ones, and some of each kind. Our program only chooses; the results are the peer's."""
+    """Rows that tell ours from mutants, and some of each kind. Our program only chooses; the results are the peer's."""
     rows = sorted(draw(peer, [(kind, CANDIDATES.get(kind, OTHER_CANDIDATES)) for kind in KINDS], args.seed))
     keep = differing(args.mmafuzz, peer, rows, "", folder)
     if keep:
@@ -271,7 +272,7 @@ def provenance(args, text):
         "mmafuzz-cases 1",
         f"# {text}: results of MMA-Sim {version} (PyPI, 2026-10-22), not of this project.",
         f"# Written on {args.date} by: tests/peers/peer_cases.py write --seed {args.seed} --date {args.date}",
-        "# A `?switch` is the peer's reading of an open point (docs/units.md); the rows without one agree with our default.",
+        "# A `?switch` is the peer's reading of an open point (docs/units.md); the others agree with our default.",
         "",
     ]
 
@@ -297,7 +298,7 @@ def write(args):
         print(f"{path.relative_to(ROOT)}: {sum(' | ' in line for line in lines)} cases, {path.stat().st_size} bytes")
 
 
-# ---- comparison with the live peer ----------------------------------------------------------------------------------------
+# ---- comparison with the live peer ---------------------------------------------------------------------------------
 
 
 def compare(args):

@@ -47,7 +47,7 @@ class Format:
         self.signed_zero = not name.endswith("fnuz")
 
     def encode(self, rng, negative, exponent, fraction):
-        """About 2^exponent * 1.fraction: subnormal below the range, the greatest number above it; zero below the least one."""
+        """About 2^exponent * 1.fraction: subnormal or zero below the range, the greatest number above it."""
         exponent, fraction = np.broadcast_arrays(exponent, fraction)
         below = np.clip(self.emin - exponent, 0, self.fraction_bits + 1)
         significand = (np.int64(1) << self.fraction_bits | fraction) >> below
@@ -146,8 +146,8 @@ class Drawer:
         return s[0], s[1]
 
     def ties(self, n, rng):
-        """A number half way between two results, one of them even, and a third power of two that may break the tie: in two or
-        three products, or c and two products. Half of them are below d's normal range."""
+        """A number half way between two results and a third power of two that may break the tie: in two or three
+        products, or c and two products. More than half of them are below d's normal range."""
         d, shape = self.d, (n, self.k)
         low, high = max(self.a.least_bit + self.b.least_bit, -170), min(self.a.emax + self.b.emax + 1, d.emax)
         lead = np.where(
