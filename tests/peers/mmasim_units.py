@@ -1,6 +1,7 @@
-"""Our unit names in the terms of a peer, MMA-Sim (PyPI: mmasim 2.1.1): which of its objects evaluates a unit's dots, and how
-encodings become its tensors and back. The peer is called as a black box; where it has no object for an instruction that the
-machine code composes of others (docs/semantics.md 4 and 8), its objects are composed likewise and IEEE additions are numpy's.
+"""Our unit names in the terms of a peer, MMA-Sim (PyPI: mmasim 2.1.1): which of its objects evaluates a unit's dots,
+and how encodings become its tensors and back. The peer is called as a black box; where it has no object for an
+instruction that the machine code composes of others (docs/semantics.md 4 and 8), its objects are composed likewise and
+IEEE additions are numpy's.
 """
 
 import re
@@ -73,7 +74,7 @@ def codes(format_name, values):
 
 
 class Peer:
-    """One unit: formats, k, scales; dots(a, b, c[, sa, sb]) takes encodings, shapes (n, k), (n, k), (n,), (n, k/block)."""
+    """One unit: formats, k, scales; dots(a, b, c[, sa, sb]) takes arrays (n, k), (n, k), (n,), (n, k/block) of encodings."""
 
     def __init__(self, name):
         arch, rest = name.removeprefix("model:").split("/")

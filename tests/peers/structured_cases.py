@@ -1,5 +1,6 @@
-"""Operands on which matrix units differ, drawn for any of our formats: kinds of cases in turn (KINDS), numpy arrays of encodings.
-Independent of the product's own generators (search/), so that a corner forgotten there is not forgotten here too."""
+"""Operands on which matrix units differ, drawn for any of our formats: kinds of cases in turn (KINDS), numpy arrays of
+encodings. Independent of the product's own generators (search/), so that a corner forgotten there is not forgotten here
+too."""
 
 import numpy as np
 
