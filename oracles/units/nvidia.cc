@@ -165,7 +165,7 @@ void add_blackwell(Rows& rows) {
   for (const char* d : {"f32", "f16"})
     for (const std::string& types : pairs(narrow8, d)) {
       rows.emulated("blackwell", "m16n8k32", types, "[KM] B200 fp8 data, fp32 and fp16");
-      rows.emulated("blackwell", "m16n8k16", types, "by analogy with m16n8k32 and Hopper");
+      rows.emulated("blackwell", "m16n8k16", types, "[ptxas] as on Hopper");
     }
   const Fused wide8{8, 25, -133, -21}, wide16{16, 25, -133, -21}, wide32{32, 25, -133, -21};
   rows.fused("blackwell", "tcgen05.kind::tf32", "m128n8k8", tf32_f32, wide8, "[MS]");

@@ -74,7 +74,7 @@ def codes(format_name, values):
 
 
 class Peer:
-    """One unit: formats, k, scales; dots(a, b, c[, sa, sb]) takes arrays (n, k), (n, k), (n,), (n, k/block) of encodings."""
+    """One unit. dots(a, b, c[, sa, sb]) takes encodings in arrays of shapes (n, k), (n, k), (n,), (n, k / block)."""
 
     def __init__(self, name):
         arch, rest = name.removeprefix("model:").split("/")
