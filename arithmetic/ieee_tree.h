@@ -87,7 +87,8 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
     }
     // A flushed subnormal c loses its sign too (docs/semantics.md 6).
     const Number c = read_operand(m, accumulator_format, accumulator);
-    const bool loses_sign = m.zero_operands == ZeroOperands::positive && c.cls == NumberClass::zero;
+    // ... and so does a zero one, but not what one block hands to the next.
+    const bool loses_sign = m.zero_operands == ZeroOperands::positive && first == 0 && c.cls == NumberClass::zero;
     if (loses_sign || (m.subnormals == Subnormals::flushed && c.subnormal)) accumulator = 0;
     operand_specials.add(c.cls, c.negative);
     if (m.overflow_rank == OverflowRank::below_operands && overflowed && operand_specials.any()) {

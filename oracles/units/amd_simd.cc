@@ -55,8 +55,8 @@ HWY_INLINE VF32 flush_result(VF32 r) {
   return hn::IfThenElse(hn::Lt(hn::Abs(r), hn::Set(d, 0x1p-126f)), hn::CopySign(hn::Zero(d), r), r);
 }
 
-/// Products, their pairwise sums, then c, each rounded; overwrites x.
-HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF32 c) {
+/// Products, their pairwise sums, then c, each rounded; overwrites x. `starts`: c is the instruction's own.
+HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF32 c, bool starts) {
   const DF32 d;
   const size_t lanes = hn::Lanes(d);
   const bool flushed = m.subnormals == Subnormals::flushed, positive = m.zero_operands == ZeroOperands::positive;
@@ -80,7 +80,7 @@ HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF3
     for (int i = 0; i < count / 2; ++i)
       hn::Store(result(hn::Add(hn::Load(d, node(2 * i)), hn::Load(d, node(2 * i + 1)))), d, node(i));
   if (flushed) c = flush_operand(c, hn::Set(d, 0x1p-126f));
-  if (positive) c = positive_zero(c);
+  if (positive && starts) c = positive_zero(c);
   return result(hn::Add(c, hn::Load(d, node(0))));
 }
 
@@ -224,7 +224,7 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
           lost |= (narrow ? exact_sum_lanes<true> : exact_sum_lanes<false>)(x + at, y + at, m.block, accumulator);
           c = hn::Load(d, accumulator);
           break;
-        case Kernel::ieee_tree: c = ieee_tree_lanes(m, x + at, y + at, c); break;
+        case Kernel::ieee_tree: c = ieee_tree_lanes(m, x + at, y + at, c, i % m.k == 0); break;
         default: c = two_stage_lanes(m, x, y, products, i, c); break;
       }
     }

@@ -284,9 +284,8 @@ Term tree_operation(const DotModel& model, const Term& exact) {
   return read_result(model, flush_result(model, ieee_round(model, exact, model.output_rounding).encoding));
 }
 
-uint64_t tree_step(const DotModel& model, std::span<const Term> block, Term c) {
+uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Term& c) {
   Terms level(block.begin(), block.end());
-  if (c.is_zero() && model.zero_operands == ZeroOperands::positive) c.negative = false;
   const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflow; };
   const bool replace = model.product_overflow == ProductOverflow::positive_infinity;  // otherwise IEEE rounding does it
   if (const auto decided = overflow_products(model, level, c, replace, overflows)) return *decided;
@@ -445,6 +444,13 @@ uint64_t emulated_instruction(const DotModel& model, std::span<const Term> produ
   return ieee_round(model, total, mode).encoding;
 }
 
+/// MMA-Sim 2.1.1 reads -0 as +0 in a, b and the instruction's c; a block's result of -0 stays -0 for the next block.
+Accumulator initial_c(const DotModel& model, Accumulator c) {
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (loses_sign && is_zero_encoding(*c.format, c.encoding)) c.encoding = c.format->encode_zero(false);
+  return c;
+}
+
 uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   if (model.kernel == Kernel::grouped_sum) return grouped_step(model, instruction, c);
   const Terms products = instruction.all_scaled();
@@ -467,7 +473,7 @@ uint64_t slow_twin_dot(const DotModel& model, const DotOperands& operands) {
   Accumulator c{operands.c, &model.c};
   int first = 0;
   do {
-    c = {run_instruction(model, read_instruction(model, operands, first), c), &model.d};
+    c = {run_instruction(model, read_instruction(model, operands, first), initial_c(model, c)), &model.d};
     first += model.k;
   } while (first < operands.k);
   return c.encoding;
