@@ -156,9 +156,10 @@ class Drawer:
         )
         lead = np.where(rng.integers(0, 3, n) == 0, d.least_bit - 1, lead)  # the tie alone
         tie = np.maximum(lead, d.emin) - d.fraction_bits - 1
-        near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(
-            rng.integers(0, 2, n) == 0, self.f - d.fraction_bits, 0
-        )
+        # At F below the tie; at 31 bits below the result; about F below e_zero, which is 5 to 7 (mxf4: 13) below d's emin.
+        more, wide = self.f - d.fraction_bits, 8 * (self.k == 64)
+        near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(rng.integers(0, 2, n) == 0, more, 0)
+        near = np.where(rng.integers(0, 3, n) == 0, more + wide + rng.integers(3, 8, n), near)
         breaker = tie - np.where(rng.integers(0, 4, n) == 0, rng.integers(1, 45, n), np.maximum(near, 1))
         # In neighbouring places, so that most often one block has them all.
         together = min(self.k, 4)
@@ -166,19 +167,33 @@ class Drawer:
             rng.permuted(np.tile(np.arange(together), (n, 1)), axis=1)
             + rng.integers(0, self.k // together, (n, 1)) * together
         )
+        if self.k == 64:  # groups are summed exactly: one term in each
+            order = order % 4 * 16
         in_c = (rng.integers(0, 2, n) == 0) | (self.k < 3)
         exponent = np.full(shape, -4000)
         rows = np.arange(n)
         for place, value in ((2, np.where(in_c, -4000, lead)), (1, breaker), (0, tie)):
             if place < together:
                 exponent[rows, order[:, place]] = value
-        x, y = self.factors(rng, exponent, True)
         unused = exponent == -4000
+        scales = (
+            self.scales_for(exponent, rng) if self.scale == "e8m0" else self.neutral_scales(n) if self.scale else ()
+        )
+        if self.scale == "e8m0":
+            exponent = exponent - np.repeat((scales[0] + scales[1]).astype(np.int64) - 254, self.block, axis=1)
+        x, y = self.factors(rng, exponent, True)
         x, y = np.where(unused, np.uint64(0), x), np.where(unused, np.uint64(0), y)
         z = self.c.encode(
             rng, rng.integers(0, 2, n).astype(bool), np.where(in_c & (lead > tie), lead, -4000), np.zeros(n, np.int64)
         )
-        return (x, y, z) + (self.neutral_scales(n) if self.scale else ())
+        return (x, y, z) + scales
+
+    def scales_for(self, exponent, rng):
+        """Scales that bring the greatest of a group's exponents within reach of its products."""
+        groups = exponent.reshape(len(exponent), -1, self.block).max(axis=2)
+        total = np.where(groups == -4000, 0, groups - rng.integers(0, self.a.emax + self.b.emax + 1, groups.shape))
+        first = np.clip(total // 2, -127, 127)
+        return (first + 127).astype(np.uint64), (np.clip(total - first, -127, 127) + 127).astype(np.uint64)
 
     def neutral_scales(self, n):
         one = {"e8m0": 127, "ue4m3": 0x38}[self.scale]
