@@ -122,6 +122,12 @@ def draw(peer, kinds, seed):
     return rows
 
 
+def doubtful(peer, row):
+    """A subnormal result of an exact sum. MMA-Sim 2.1.1 takes c = 2^-126 with products -2^-150 and -2^-180 for a tie and
+    gives 00800000; the sum's nearest number, which its paper asks for and MPFR confirms, is 007fffff. Not compared."""
+    return family(peer) == "exact_sum" and 0 < int(row[2].rsplit(" ", 1)[1], 16) & 0x7FFFFFFF <= 0x00800000
+
+
 def section_lines(peer, rows):
     """Rows as case text, those under one switch together."""
     lines, last = [], (None, None)
@@ -306,19 +312,17 @@ def compare(args):
     if not peers:
         sys.exit("no unit to compare")
     per_kind = max(1, args.cases // len(peers) // len(KINDS))
-    total = wrong = 0
+    total = wrong = left_out = 0
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "peer.cases"
         for peer in peers:
             differences = []
             for first in range(0, per_kind, CHUNK):
                 count = min(CHUNK, per_kind - first)
-                path.write_text(
-                    "\n".join(
-                        ["mmafuzz-cases 1"]
-                        + section_lines(peer, draw(peer, [(k, count) for k in KINDS], args.seed + first))
-                    )
-                )
+                rows = draw(peer, [(k, count) for k in KINDS], args.seed + first)
+                left_out += sum(doubtful(peer, row) for row in rows)
+                rows = [row for row in rows if not doubtful(peer, row)]
+                path.write_text("\n".join(["mmafuzz-cases 1"] + section_lines(peer, rows)))
                 run = subprocess.run([args.mmafuzz, "check", str(path)], capture_output=True, text=True)
                 summary = re.search(r"(\d+) cases, (\d+) mismatches", run.stdout)
                 if not summary:
@@ -326,12 +330,13 @@ def compare(args):
                 total += int(summary[1])
                 wrong += int(summary[2])
                 if summary[2] != "0":
-                    rows = path.read_text().split("\n")
+                    text = path.read_text().split("\n")
                     for line in run.stdout.split("\n")[:3]:
                         at = re.match(r".*?:(\d+): (.*)", line)
-                        differences += [f"  {rows[int(at[1]) - 1]}", f"    {at[2]}"] if at else []
+                        differences += [f"  {text[int(at[1]) - 1]}", f"    {at[2]}"] if at else []
             if differences:
                 print(peer.name, *differences[:6], sep="\n", flush=True)
+    print(f"{left_out} subnormal exact sums not compared: the peer does not round some of them to nearest")
     print(f"{len(peers)} units, {total} cases, {wrong} differences from MMA-Sim {importlib.metadata.version('mmasim')}")
     sys.exit(1 if wrong else 0)
 

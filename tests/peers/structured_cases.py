@@ -156,7 +156,7 @@ class Drawer:
         )
         lead = np.where(rng.integers(0, 3, n) == 0, d.least_bit - 1, lead)  # the tie alone
         tie = np.maximum(lead, d.emin) - d.fraction_bits - 1
-        # At F below the tie; at 31 bits below the result; about F below e_zero, which is 5 to 7 (mxf4: 13) below d's emin.
+        # At F below the tie; at 31 bits below the result; at F below e_zero (5 to 7, for mxf4 13, below d's emin).
         more, wide = self.f - d.fraction_bits, 8 * (self.k == 64)
         near = np.array([0, 1, 2, 7, 8, 9])[rng.integers(0, 6, n)] + np.where(rng.integers(0, 2, n) == 0, more, 0)
         near = np.where(rng.integers(0, 3, n) == 0, more + wide + rng.integers(3, 8, n), near)
