@@ -312,7 +312,7 @@ class BinTrace {
     for (int i = 0; i < s.count; ++i)
       if (s.addend[i].significand == 0 || s.addend[i].cls != NumberClass::finite) return;
     const int first = leading(x) + (fma ? leading(factor) : 0), second = leading(added), greatest = larger(first, second);
-    const int p = m_.d.precision();
+    const int p = step_format(m_).precision();
     const bool inexact = s.rounded.guard || s.rounded.sticky;
     sink_.hit(bins::Align::at(1, bins::shift_class(greatest - first, p), inexact && first < second ? 2 : 0, fma ? x.negative != factor.negative : x.negative));
     sink_.hit(bins::Align::at(0, bins::shift_class(greatest - second, p), inexact && second < first ? 2 : 0, added.negative));
@@ -320,20 +320,21 @@ class BinTrace {
   }
 
   MMAFUZZ_HD void cancellation(const Step& s, int greatest, bool with_c) {
-    const Number d = decode(m_.d, s.result);
+    const FormatFields f = step_format(m_);
+    const Number d = decode(f, s.result);
     const bool inexact = s.rounded.guard || s.rounded.sticky;
     if (d.cls == NumberClass::zero) {
       sink_.hit(bins::Cancel::at(9, inexact, d.negative, with_c));
     } else if (d.cls == NumberClass::finite) {
       const int top = d.exponent + fast_bit_length(d.significand) - 1 - greatest;
-      if (top < 0) sink_.hit(bins::Cancel::at(depth_class(-top, m_.d.precision()), inexact, d.negative, with_c));
+      if (top < 0) sink_.hit(bins::Cancel::at(depth_class(-top, f.precision()), inexact, d.negative, with_c));
       else sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
     }
   }
 
   MMAFUZZ_HD_CALL void rounding(const Step& s) {
     const Rounded& r = s.rounded;
-    const FormatFields& d = m_.d;
+    const FormatFields d = step_format(m_);
     const uint64_t code = s.result & ~d.sign_bit();
     const uint64_t least_normal = uint64_t{1} << d.fraction_bits, top = static_cast<uint64_t>(d.top_exponent_field()) << d.fraction_bits;
     const int where = code < least_normal ? 0 : (code & (least_normal - 1)) == 0 ? 2 : code >= top - least_normal ? 3 : 1;

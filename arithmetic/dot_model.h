@@ -14,6 +14,7 @@ enum class Kernel : uint8_t {
   ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6)
   two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7)
   fma_chain,      ///< chain of IEEE FMAs from c (docs/semantics.md 8)
+  fma_then_add,   ///< fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core (docs/semantics.md 8)
 };
 
 /// Which exponent a zero term reads when the greatest exponent of a block is sought (docs/semantics.md 1.3).
@@ -41,6 +42,7 @@ enum class UnderflowSign : uint8_t { kept, positive };  ///< sign of a nonzero s
 enum class ZeroSign : uint8_t {
   positive,         ///< an exactly zero sum is +0
   any_negative,     ///< -0 if any term is negative (SMT model, D6 and D35)
+  ieee,             ///< terms of one sign keep it, otherwise + except rounding down (IEEE 754-2019, 6.3; N5)
 };
 
 enum class SpecialScope : uint8_t {
@@ -62,7 +64,7 @@ enum class OverflowRank : uint8_t { equal, below_operands };
 
 enum class SecondStage : uint8_t {
   floor31,       ///< product sum floored at 31 bits below the maximum (MMA-Sim 2025, MATLAB, D21)
-  floor32_then_31,  ///< at 32 bits, then the sum at 31 bits below its own leading bit (MMA-Sim 2026, D21)
+  floor32_then_31,  ///< at 32 bits, then the sum at 31 below its leading bit or d's emin (MMA-Sim 2026, D21, N7)
 };
 
 /// Which group counts as zero for the maximum exponent (D28).
@@ -72,6 +74,14 @@ enum class ZeroGroup : uint8_t { all_products_zero, sum_zero };
 enum class CSpecial : uint8_t { propagates, reads_minus_one };
 
 enum class Subnormals : uint8_t { kept, flushed };
+
+enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
+
+/// What the first product of a chain of fma_then_add joins.
+enum class ChainStart : uint8_t {
+  positive_zero,  ///< FFMA with +0
+  first_product,  ///< nothing: FMUL
+};
 
 /// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
 /// its header names and ignores the others.
@@ -99,6 +109,8 @@ struct DotModel {
   SpecialScope special_scope = SpecialScope::block;
   LowBits low_bits = LowBits::ignored;
   Subnormals subnormals = Subnormals::kept;
+  ZeroOperands zero_operands = ZeroOperands::kept;
+  ChainStart chain_start = ChainStart::positive_zero;
   ProductOverflow product_overflow = ProductOverflow::none;
   OverflowRank overflow_rank = OverflowRank::equal;
   bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)

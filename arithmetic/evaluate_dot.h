@@ -4,6 +4,7 @@
 #include "arithmetic/emulated_fp8.h"
 #include "arithmetic/exact_sum.h"
 #include "arithmetic/fma_chain.h"
+#include "arithmetic/fma_then_add.h"
 #include "arithmetic/fused_sum.h"
 #include "arithmetic/grouped_sum.h"
 #include "arithmetic/ieee_tree.h"
@@ -21,6 +22,7 @@ MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& i
     case Kernel::exact_sum: return exact_sum(m, in, first_index, c_format, trace, step);
     case Kernel::ieee_tree: return ieee_tree(m, in, first_index, c_format, trace, step);
     case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::fma_then_add: return fma_then_add(m, in, first_index, c_format, trace, step);
     case Kernel::fma_chain: break;
   }
   return fma_chain(m, in, first_index, c_format, trace, step);

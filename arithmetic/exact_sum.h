@@ -1,5 +1,5 @@
 // CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses block,
-// output_rounding, overflow, nan, subnormals, product_overflow.
+// output_rounding, overflow, zero_sign, nan, subnormals, product_overflow.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -33,7 +33,7 @@ MMAFUZZ_HD uint64_t exact_sum_block(const DotModel& m, const Product* product, i
   if (specials.any()) {
     r.encoding = specials.result(m.d, m.nan);
   } else {
-    r = round_wide(m.d, sum, product_accumulator_unit, zero_sum_sign(all_negative, all_positive, rule.rounding), rule);
+    r = round_wide(m.d, sum, product_accumulator_unit, zero_is_negative(m, all_negative, all_positive), rule);
   }
   if constexpr (Trace::enabled) {
     step.kind = specials.any() ? Step::Kind::special : Step::Kind::exact_sum;

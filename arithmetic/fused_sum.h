@@ -76,10 +76,10 @@ MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* produ
 
   GreatestExponent greatest;
   if (m.zero_rule == ZeroRule::clamp) greatest.offer(m.zero_exponent, true);
-  bool any_negative = c.negative;
+  bool all_negative = c.negative, all_positive = !c.negative;
   for (int i = 0; i < n; ++i) {
     const Product& p = product[i];
-    any_negative |= p.negative;
+    (p.negative ? all_positive : all_negative) = false;
     int e = p.scale_exponent;
     if (!p.zero || zero_term_exponent(m, e, e)) greatest.offer(e, p.zero);
   }
@@ -108,7 +108,7 @@ MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* produ
     }
   }
   sum = wrap_sum(m, sum);
-  const Rounded r = round_output(m, sum, unit, m.zero_sign == ZeroSign::any_negative && any_negative);
+  const Rounded r = round_output(m, sum, unit, zero_is_negative(m, all_negative, all_positive));
   if constexpr (Trace::enabled) {
     step.kind = Step::Kind::fused_sum;
     step.count = n + 1;

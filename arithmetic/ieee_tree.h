@@ -1,5 +1,6 @@
 // CDNA2's matrix core (docs/semantics.md 6, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's format,
-// then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, product_overflow, overflow_rank.
+// then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, zero_operands, product_overflow,
+// overflow_rank.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -16,6 +17,13 @@ MMAFUZZ_HD inline uint64_t tree_result(const DotModel& m, const Rounded& r) {
   if (n.cls == NumberClass::nan) return m.nan;
   if (m.subnormals == Subnormals::flushed && n.subnormal) return m.d.encode_zero(n.negative);
   return r.encoding;
+}
+
+/// An operand of the tree; its rules for subnormals and for the sign of zeros.
+MMAFUZZ_HD inline Number tree_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+  Number n = read_operand(m, f, encoding);
+  if (m.zero_operands == ZeroOperands::positive && n.cls == NumberClass::zero) n.negative = false;
+  return n;
 }
 
 template <class Trace>
@@ -61,7 +69,8 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
     SpecialTerms operand_specials;  // of the block's operands, before any product overflows
     bool overflowed = false;
     for (int i = 0; i < n; ++i) {
-      const Number term[2] = {read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i])};
+      const Number term[2] = {detail::tree_operand(m, m.a, in.a[first + i]),
+                              detail::tree_operand(m, m.b, in.b[first + i])};
       Rounded r = ieee_multiply(m.d, term[0], term[1], rule);
       const Exact product = exact_product(to_exact(term[0]), to_exact(term[1]));
       operand_specials.add(product.cls, product.negative);
@@ -78,7 +87,9 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
     }
     // A flushed subnormal c loses its sign too (docs/semantics.md 6).
     const Number c = read_operand(m, accumulator_format, accumulator);
-    if (m.subnormals == Subnormals::flushed && c.subnormal) accumulator = 0;
+    // ... and so does a zero one, but not what one block hands to the next.
+    const bool loses_sign = m.zero_operands == ZeroOperands::positive && first == 0 && c.cls == NumberClass::zero;
+    if (loses_sign || (m.subnormals == Subnormals::flushed && c.subnormal)) accumulator = 0;
     operand_specials.add(c.cls, c.negative);
     if (m.overflow_rank == OverflowRank::below_operands && overflowed && operand_specials.any()) {
       accumulator = operand_specials.result(m.d, m.nan);

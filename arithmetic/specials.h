@@ -146,6 +146,16 @@ MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int f
   return accumulator;
 }
 
+/// Sign of an exactly zero sum under the row's rule.
+MMAFUZZ_HD inline bool zero_is_negative(const DotModel& m, bool all_negative, bool all_positive) {
+  switch (m.zero_sign) {
+    case ZeroSign::any_negative: return !all_positive;
+    case ZeroSign::ieee: return zero_sum_sign(all_negative, all_positive, m.output_rounding);
+    case ZeroSign::positive: break;
+  }
+  return false;
+}
+
 /// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.
 MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
   const bool negative = sum < 0;

@@ -53,6 +53,11 @@ struct Step {
   uint64_t result = 0;
 };
 
+/// The format of the steps' results: d, but where sums stay in fp32 until one conversion, which is no step of its own.
+MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
+  return m.kernel == Kernel::fma_then_add ? ieee_fields(8, 23) : m.d;
+}
+
 struct NoTrace {
   static constexpr bool enabled = false;
   MMAFUZZ_HD void operator()(const Step&) {}

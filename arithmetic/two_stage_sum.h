@@ -100,8 +100,10 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
     }
     total = product_part + c_part;
     if (fine && total != 0) {
+      // Below the normal range the floor stays where that of the least normal number is (N7).
       const uint64_t magnitude = static_cast<uint64_t>(total < 0 ? -total : total);
-      const int drop = fast_bit_length(magnitude) - 1 - (f + 7);
+      const int leading = larger(unit + fast_bit_length(magnitude) - 1, m.d.emin());
+      const int drop = leading - (f + 7) - unit;
       if (drop > 0) total = (total >> drop) << drop;
     }
     RoundingRule rule;

@@ -40,8 +40,8 @@ if(build_device_code)
   set(MMAFUZZ_DEVICE_SOURCES "")
   file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/arithmetic/*.h ${CMAKE_SOURCE_DIR}/gpu_bridge/*.h ${CMAKE_SOURCE_DIR}/gpu_bridge/kernels/*.h
     ${CMAKE_SOURCE_DIR}/gpu_bridge/kernels/*.cuh)
-  foreach(kernel block_scaled core cublas cuda_backend f8f6f4 mma sweep_emulated_fp8 sweep_fma_chain sweep_fused_sum sweep_generation sweep_grouped_sum
-      sweep_narrow wgmma wmma)
+  foreach(kernel block_scaled core cublas cuda_backend f8f6f4 mma sweep_emulated_fp8 sweep_fma_chain sweep_fma_then_add
+      sweep_fused_sum sweep_generation sweep_grouped_sum sweep_narrow wgmma wmma)
     set(object ${CMAKE_BINARY_DIR}/device/${kernel}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/device

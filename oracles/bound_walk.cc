@@ -23,7 +23,8 @@ class Walk {
     held_.fits_d = model.c == model.d;
     output_.format = model.d;
     output_.rule.rounding = model.output_rounding;
-    const bool by_operation = model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain;
+    const bool by_operation = model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain ||
+                              model.kernel == Kernel::fma_then_add;
     const bool keeps_results = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
     if (!by_operation) output_.rule.overflow = model.overflow;
     output_.flushes = model.subnormals == Subnormals::flushed && !keeps_results;
@@ -64,6 +65,7 @@ class Walk {
       case Kernel::two_stage_sum:
         for (int first = 0; first < m_.k; first += m_.block) two_stage_block(products(first, std::min(m_.block, m_.k - first)));
         break;
+      case Kernel::fma_then_add: chains_then_c(); break;
       case Kernel::fma_chain:
         flush_c(held_);
         for (int i = 0; i < m_.k; ++i) {
@@ -280,6 +282,27 @@ class Walk {
     add_and_round(held_, *node[0], output_);
   }
 
+  /// Section 5: chains of fp32 FMAs from zero, each added to c in fp32, and at last a rounding to d.
+  void chains_then_c() {
+    RoundTo fp32 = output_;
+    fp32.format = fp32_fields;
+    for (int first = 0; first < m_.k; first += m_.block) {
+      Held chain(precision_);
+      chain.fits_d = true;
+      for (int i = first; i < std::min(first + m_.block, m_.k); ++i) {
+        Held p(precision_);
+        set_product(p, i);
+        add_and_round(chain, p, fp32);
+      }
+      held_.fits_d = true;  // c is fp16 or fp32, a sum is fp32
+      add_and_round(held_, chain, fp32);
+    }
+    output_.overflow |= fp32.overflow;
+    output_.clamped |= fp32.clamped;
+    if (m_.d != fp32_fields) round(held_, output_);
+    held_.fits_d = true;
+  }
+
   /// Section 7.
   void two_stage_block(const std::vector<Term>& terms) {
     flush_c(held_);
@@ -320,7 +343,8 @@ class Walk {
     held_.unit = std::max(held_.unit, least == never ? never : least - below);
     if (fine) {
       const int leading = held_.greatest_exponent();
-      if (leading != never && held_.unit < leading - (f + 7)) lose_below(held_, leading - (f + 7), held_.unit, nullptr);
+      const int floored = std::max(leading, m_.d.emin()) - (f + 7);
+      if (leading != never && held_.unit < floored) lose_below(held_, floored, held_.unit, nullptr);
     }
     round(held_, output_);
   }

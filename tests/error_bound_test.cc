@@ -135,6 +135,8 @@ TEST(Overrides, ObeyTheirOwnBounds) {
            {"cdna1/mfma.16x16x16.f32.f16.f16.f32", {"subnormals=flushed", "output_rounding=down", "block=3"}},
            {"cdna2/mfma.16x16x8.f32.bf16.bf16.f32", {"subnormals=kept", "output_rounding=toward_zero", "block=3", "product_overflow=positive_infinity"}},
            {"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", {"second_stage=floor31", "subnormals=flushed", "zero_rule=operand", "fraction_bits=20", "odd_even=1"}},
+           {"hopper/mma.m8n8k4.f16.f16.f16.f16",
+            {"block=3", "block=4", "chain_start=positive_zero", "output_rounding=down"}},
            {"cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32", {"second_stage=floor31", "odd_even=0", "block=9", "fraction_bits=15", "c_special=reads_minus_one"}}}) {
     const Op& op = find_model_row(row)->op;
     for (const std::string& change : overrides) {
@@ -227,6 +229,18 @@ TEST(ByHand, OverflowIsFromHalfAnUlpAboveTheGreatest) {
   EXPECT_TRUE(ByHand(row, {0x4c00}, {0x3c00}, 0x7bff).bound.may_overflow);   // 65504 + 16
   EXPECT_FALSE(ByHand(row, {0x4800}, {0x3c00}, 0x7bff).bound.admits(format("fp16"), 0x7c00));
   EXPECT_TRUE(ByHand(row, {0x4c00}, {0x3c00}, 0x7bff).bound.admits(format("fp16"), 0x7c00));
+}
+
+TEST(ByHand, AnFp32CLosesItsLowBitsBesideThirteenFractionBits) {
+  // Hopper's FP8 wgmma, F = 13: c in [2^-18, 2^-17) with last bit 2^-40 is the greatest and is cut at 2^-31 all the
+  // same; the result, a multiple of 2^-31, is not rounded. As c of the next instruction it has 13 bits and loses none.
+  const std::string row = "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32";
+  for (const size_t k : {size_t{32}, size_t{64}}) {
+    const ByHand wgmma(row, Encodings(k, 0), Encodings(k, 0), 0x36dd7a7a);
+    EXPECT_TRUE(wgmma.is({{1, -31}, {-1, -40}}));
+    // It loses the low ten bits, 0x27a * 2^-41.
+    EXPECT_DOUBLE_EQ(wgmma.ratio(), 0x27ap-41 / (0x1p-31 - 0x1p-40));
+  }
 }
 
 const std::string hopper_row = "hopper/mma.m16n8k16.f32.f16.f16.f32";

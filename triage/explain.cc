@@ -132,10 +132,11 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, mpfr_srcptr 
       if (parameter.used_by(model->kernel))
         out.parameters += (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
     }
+    const Format results = step_format(*model) == op.d.fields() ? op.d : format("fp32");
     RecordingTrace trace;
     DotCase one(op);
     evaluate_dot(*model, one.load(single, 0), trace);
-    for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, op.d));
+    for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, results));
   }
   Outcomes outcomes;
   unit.run(single, outcomes);

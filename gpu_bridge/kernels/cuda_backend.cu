@@ -32,6 +32,7 @@ ModelKernels kernels_of(const DotModel& model) {
     case Kernel::grouped_sum: return grouped_sum_kernels();
     case Kernel::emulated_fp8: return emulated_fp8_kernels();
     case Kernel::fma_chain: return fma_chain_kernels();
+    case Kernel::fma_then_add: return fma_then_add_kernels();
     default: throw std::runtime_error("the model has a kernel that is not built for devices");
   }
 }

@@ -23,6 +23,7 @@ ModelKernels fused_sum_kernels();
 ModelKernels grouped_sum_kernels();
 ModelKernels emulated_fp8_kernels();
 ModelKernels fma_chain_kernels();
+ModelKernels fma_then_add_kernels();
 ModelKernels integer_kernels();
 
 /// A faster comparison that gives the same, where the model has one on the architecture (a bit of namespace arch); or nullptr.

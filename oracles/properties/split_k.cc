@@ -13,7 +13,7 @@ namespace {
 int step_of(const Op& op, const Unit& unit) {
   int step = 1;
   if (const DotModel* m = unit.model()) {
-    if (m->kernel == Kernel::grouped_sum) step = m->k;
+    if (m->kernel == Kernel::grouped_sum || m->kernel == Kernel::fma_then_add) step = m->k;
     else if (m->kernel != Kernel::fma_chain) step = m->block;
   }
   return op.has_scales() ? std::lcm(step, op.scale_block) : step;

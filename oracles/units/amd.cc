@@ -30,6 +30,7 @@ class Rows : public RowList {
       m.kernel = Kernel::exact_sum;
       m.block = block;
       m.output_rounding = Rounding::nearest_even;
+      m.zero_sign = ZeroSign::ieee;  // MMA-Sim 2.1.1: always +0 (N5, open)
       m.nan = host_nan;
       row.claims = claims_of({"block_permutation", "monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                               "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
@@ -46,6 +47,7 @@ class Rows : public RowList {
       m.block = block;
       m.output_rounding = Rounding::nearest_even;
       m.subnormals = Subnormals::flushed;
+      m.zero_operands = ZeroOperands::positive;  // [MS]: what is below the least normal number reads +0, -0 too (N6)
       m.product_overflow = ProductOverflow::infinity;
       m.nan = host_nan;
       row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",

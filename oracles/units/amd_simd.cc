@@ -46,17 +46,20 @@ HWY_INLINE VF32 flush_operand(VF32 x, VF32 least) {
   return hn::IfThenZeroElse(subnormal, x);
 }
 
+/// -0 reads as +0.
+HWY_INLINE VF32 positive_zero(VF32 x) { return hn::IfThenZeroElse(hn::Eq(x, hn::Zero(DF32())), x); }
+
 /// Subnormal results become zeros of their sign.
 HWY_INLINE VF32 flush_result(VF32 r) {
   const DF32 d;
   return hn::IfThenElse(hn::Lt(hn::Abs(r), hn::Set(d, 0x1p-126f)), hn::CopySign(hn::Zero(d), r), r);
 }
 
-/// Products, their pairwise sums, then c, each rounded; overwrites x.
-HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF32 c) {
+/// Products, their pairwise sums, then c, each rounded; overwrites x. `starts`: c is the instruction's own.
+HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF32 c, bool starts) {
   const DF32 d;
   const size_t lanes = hn::Lanes(d);
-  const bool flushed = m.subnormals == Subnormals::flushed;
+  const bool flushed = m.subnormals == Subnormals::flushed, positive = m.zero_operands == ZeroOperands::positive;
   const auto result = [&](VF32 r) HWY_ATTR { return flushed ? flush_result(r) : r; };
   const auto node = [&](int i) { return x + size_t(i) * lanes; };
   const VF32 least_a = hn::Set(d, std::bit_cast<float>(uint32_t(m.a.emin() + 127) << 23));
@@ -67,12 +70,17 @@ HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF3
       a = flush_operand(a, least_a);
       b = flush_operand(b, least_b);
     }
+    if (positive) {
+      a = positive_zero(a);
+      b = positive_zero(b);
+    }
     hn::Store(result(hn::Mul(a, b)), d, node(i));
   }
   for (int count = m.block; count > 1; count /= 2)
     for (int i = 0; i < count / 2; ++i)
       hn::Store(result(hn::Add(hn::Load(d, node(2 * i)), hn::Load(d, node(2 * i + 1)))), d, node(i));
   if (flushed) c = flush_operand(c, hn::Set(d, 0x1p-126f));
+  if (positive && starts) c = positive_zero(c);
   return result(hn::Add(c, hn::Load(d, node(0))));
 }
 
@@ -126,7 +134,10 @@ HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const 
   VF64 c_part = hn::Mul(hn::Floor(hn::Mul(c, power_of_two(hn::Sub(hn::Set(di, f), e)))), hn::Set(d, 256.0));
   if (m.odd_even) c_part = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(c_exponent, hn::Sub(e, hn::Set(di, f + 1)))), c_part);
   VF64 total = hn::Add(product_part, c_part);
-  const auto drop = hn::Max(hn::Sub(field_of(total), hn::Set(di, 1023 + kept)), hn::Zero(di));
+  // At `kept` bits below the leading one, or below 2^-126 if that is greater (arithmetic/two_stage_sum.h).
+  const auto below_leading = hn::Sub(field_of(total), hn::Set(di, 1023 + kept));
+  const auto below_normal = hn::Sub(hn::Set(di, -125), e);
+  const auto drop = hn::Max(hn::Max(below_leading, below_normal), hn::Zero(di));
   total = hn::Mul(hn::Floor(hn::Mul(total, power_of_two(hn::Neg(drop)))), power_of_two(drop));
   const VF64 value = hn::Mul(total, power_of_two(hn::Sub(e, hn::Set(di, kept + 1))));
   hn::Store(hn::DemoteTo(df, value), df, result);
@@ -213,7 +224,7 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
           lost |= (narrow ? exact_sum_lanes<true> : exact_sum_lanes<false>)(x + at, y + at, m.block, accumulator);
           c = hn::Load(d, accumulator);
           break;
-        case Kernel::ieee_tree: c = ieee_tree_lanes(m, x + at, y + at, c); break;
+        case Kernel::ieee_tree: c = ieee_tree_lanes(m, x + at, y + at, c, i % m.k == 0); break;
         default: c = two_stage_lanes(m, x, y, products, i, c); break;
       }
     }
@@ -249,7 +260,7 @@ bool AmdSimd::supports(const DotModel& m, int k) {
                       decode(fp32_fields, m.nan).cls == NumberClass::nan;  // as the host passes it on
   if (!formats || !common) return false;
   switch (m.kernel) {
-    case Kernel::exact_sum: return m.subnormals == Subnormals::kept;
+    case Kernel::exact_sum: return m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee;
     case Kernel::ieee_tree:
       return std::has_single_bit(unsigned(m.block)) && m.product_overflow != ProductOverflow::positive_infinity &&
              m.overflow_rank == OverflowRank::equal;

@@ -14,15 +14,19 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8, exact = Kernel::exact_sum,
-                 tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum, chain = Kernel::fma_chain;
+                 tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum, chain = Kernel::fma_chain,
+                 core = Kernel::fma_then_add;
 
 std::vector<Parameter> make_parameters() {
   return {
       {"kernel", "the arithmetic",
-       Words{"fused_sum", "grouped_sum", "emulated_fp8", "exact_sum", "ieee_tree", "two_stage_sum", "fma_chain"}, 0, 0, false,
+       Words{"fused_sum", "grouped_sum", "emulated_fp8", "exact_sum", "ieee_tree", "two_stage_sum", "fma_chain",
+             "fma_then_add"},
+       0, 0, false,
        MMAFUZZ_MEMBER(kernel), {}},
       {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
-      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block), {fused, emulated, exact, tree, staged}},
+      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block),
+       {fused, emulated, exact, tree, staged, core}},
       {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group), {grouped}},
       {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits), {fused, grouped, emulated, staged}},
       {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule), {fused, grouped, emulated, staged}},
@@ -37,11 +41,16 @@ std::vector<Parameter> make_parameters() {
       {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow), {fused, grouped, emulated, exact, staged}},
       {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via), {fused, grouped, emulated}},
       {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign), {fused, grouped, emulated}},
-      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative"}, 0, 0, false, MMAFUZZ_MEMBER(zero_sign), {fused, emulated}},
+      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
+       MMAFUZZ_MEMBER(zero_sign), {fused, emulated, exact}},
       {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
       {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged}},
+      {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
+       MMAFUZZ_MEMBER(zero_operands), {tree}},
+      {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
+       MMAFUZZ_MEMBER(chain_start), {core}},
       {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow), {tree, staged}},
       {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank), {tree, staged}},
       {"odd_even", "even and odd products aligned apart", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},

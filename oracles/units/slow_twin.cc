@@ -27,6 +27,8 @@ void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
 /// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
 Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
   Term t = decode(stored, encoding, model.low_bits);
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (t.is_zero() && loses_sign) t.negative = false;
   flush_input(model, t, used);
   set_exponent(t, used.emin());
   return t;
@@ -180,8 +182,8 @@ Dyadic wrap(const DotModel& model, Dyadic sum, int greatest_exponent) {
   return sum;
 }
 
-uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool any_negative) {
-  if (sum.units == 0) return model.d.encode_zero(model.zero_sign == ZeroSign::any_negative && any_negative);
+uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) {
+  if (sum.units == 0) return model.d.encode_zero(zero_negative);
   const bool negative = sum.units < 0;
   if (model.output_via == OutputVia::fp32_truncated) {  // D8; range is judged only by the second rounding
     sum = truncate_at(sum, std::max(leading_exponent(sum), fp32_fields.emin()) - fp32_fields.fraction_bits);
@@ -194,26 +196,35 @@ uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool any_negative) {
 }
 
 /// Terms whose exponents are what each of them reads: align to the greatest, truncate, add, round once.
-uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool any_negative) {
+uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool zero_negative) {
   int greatest = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : no_exponent;
   for (const Term& t : terms) greatest = std::max(greatest, t.exponent);
   Dyadic sum{0, greatest - model.fraction_bits};
   for (const Term& t : terms) sum.units += truncate_at(value_of(t), sum.weight).units;
-  return round_fused_sum(model, wrap(model, sum, greatest), any_negative);
+  return round_fused_sum(model, wrap(model, sum, greatest), zero_negative);
 }
 
-bool any_negative_term(std::span<const Term> products, const Term& c) {
-  return c.negative || std::any_of(products.begin(), products.end(), [](const Term& p) { return p.negative; });
+/// The sign of an exactly zero sum: +0 (MMA-Sim), -0 if any term is negative (Valpey et al., Algorithm 1), or IEEE
+/// 754-2019, 6.3: terms of one sign keep it, otherwise + except rounding down.
+bool zero_sum_is_negative(const DotModel& model, std::span<const Term> products, const Term& c) {
+  size_t negatives = c.negative;
+  for (const Term& p : products) negatives += p.negative;
+  switch (model.zero_sign) {
+    case ZeroSign::positive: return false;
+    case ZeroSign::any_negative: return negatives > 0;
+    case ZeroSign::ieee: break;
+  }
+  return negatives == products.size() + 1 || (negatives > 0 && model.output_rounding == Rounding::down);
 }
 
 uint64_t fused_step(const DotModel& model, std::span<const Term> products, Term c) {
   if (const auto special = special_result(model, products, c)) return *special;
-  const bool any_negative = any_negative_term(products, c);
+  const bool zero_negative = zero_sum_is_negative(model, products, c);
   Terms terms(products.begin(), products.end());
   for (Term& t : terms) t.exponent = exponent_read_by_product(model, t);
   c.exponent = exponent_read_by_c(model, c);
   terms.push_back(c);
-  return truncated_sum(model, terms, any_negative);
+  return truncated_sum(model, terms, zero_negative);
 }
 
 /// One group: the exact sum of its products times its scales, aligned by the scales' exponents alone (section 3).
@@ -242,7 +253,7 @@ uint64_t grouped_step(const DotModel& model, const Instruction& instruction, con
   const Terms scaled = instruction.all_scaled();
   Term c = read_accumulator(model, accumulator);
   if (const auto special = special_result(model, scaled, c)) return *special;
-  const bool any_negative = any_negative_term(scaled, c);
+  const bool zero_negative = zero_sum_is_negative(model, scaled, c);
   Terms terms;
   const std::span<const Term> products(instruction.products);
   for (size_t first = 0; first < products.size(); first += model.group) {
@@ -252,7 +263,7 @@ uint64_t grouped_step(const DotModel& model, const Instruction& instruction, con
   }
   c.exponent = exponent_read_by_c(model, c);
   terms.push_back(c);
-  return truncated_sum(model, terms, any_negative);
+  return truncated_sum(model, terms, zero_negative);
 }
 
 // ---- IEEE operations (CDNA2, fma chains, the add of the emulated path) ----------------------------------------------
@@ -291,6 +302,28 @@ uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Ter
   return flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
 }
 
+/// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike).
+/// HADD2.F32 -RZ, x widens every operand. fp32 d: FFMA R, a0, b0, RZ; three more FFMAs; FADD c, R. fp16 d: FMUL a0, b0;
+/// FFMA a1, b1, R; the same for products 2 and 3; FADD c, R01; FADD R, R23; F2FP.F16.F32. None has .FTZ or a rounding.
+uint64_t core_instruction(const DotModel& model, std::span<const Term> products, Term c) {
+  DotModel fp32 = model;
+  fp32.d = fp32_fields;
+  fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
+  const auto operation = [&](const Term& exact) {
+    return decode(fp32_fields, ieee_round(fp32, exact, model.output_rounding).encoding, LowBits::ignored);
+  };
+  const size_t block = std::max(1, model.block);
+  for (size_t first = 0; first < products.size(); first += block) {
+    Term chain;  // RZ
+    for (size_t i = first; i < std::min(first + block, products.size()); ++i) {
+      const bool multiplication = i == first && model.chain_start == ChainStart::first_product;
+      chain = operation(multiplication ? products[i] : exact_add(products[i], chain, model.output_rounding));
+    }
+    c = operation(exact_add(c, chain, model.output_rounding));
+  }
+  return ieee_round(model, c, model.output_rounding).encoding;
+}
+
 uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c) {
   uint64_t result = 0;
   for (const Term& product : products) {
@@ -305,14 +338,8 @@ uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c
 uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
   if (const auto special = special_result(model, products, c)) return *special;
   Dyadic sum = value_of(c);
-  bool all_negative = c.negative, all_positive = !c.negative;
-  for (const Term& p : products) {
-    sum = sum + value_of(p);
-    (p.negative ? all_positive : all_negative) = false;
-  }
-  if (sum.units != 0) return round_output(model, sum);
-  // IEEE 754-2019, 6.3: terms of one sign keep it; otherwise + except rounding down.
-  return model.d.encode_zero(all_negative || (!all_positive && model.output_rounding == Rounding::down));
+  for (const Term& p : products) sum = sum + value_of(p);
+  return sum.units != 0 ? round_output(model, sum) : model.d.encode_zero(zero_sum_is_negative(model, products, c));
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
@@ -345,15 +372,20 @@ ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> product
   return sum;
 }
 
+/// c joins the products; the sum is brought to the exponent that its fp32 encoding will have, and floored 31 bits below.
+/// From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a tie,
+/// products of 2^-153 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps 31
+/// bits of its own (D21).
 Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
-  // The prose words the second stage for 24 fraction bits: 25, 31 and 32 are 1, 7 and 8 more.
-  const int f = model.fraction_bits;
-  const int greatest = std::max(products.exponent, c.exponent);
-  if (model.odd_even && c.exponent < greatest - (f + 1)) c = Term{};
-  const int kept = model.second_stage == SecondStage::floor31 ? f + 7 : f + 8;
-  const Dyadic sum = floor_at(products.value, greatest - kept) + floor_at(value_of(c), greatest - f);
-  if (sum.units == 0 || model.second_stage == SecondStage::floor31) return sum;
-  return floor_at(sum, leading_exponent(sum) - (f + 7));  // D21
+  // The paper words it for 24 bits of products and c: 25, 31 and 32 are 1, 7 and 8 more.
+  const int f = model.fraction_bits, greatest = std::max(products.exponent, c.exponent);
+  const bool too_small = model.odd_even && c.exponent < greatest - (f + 1);
+  const Dyadic c_part = too_small ? Dyadic{} : floor_at(value_of(c), greatest - f);
+  if (model.second_stage == SecondStage::floor31) return floor_at(products.value, greatest - (f + 7)) + c_part;
+  const Dyadic sum = floor_at(products.value, greatest - (f + 8)) + c_part;
+  if (sum.units == 0) return sum;
+  const int exponent_of_encoding = std::max(leading_exponent(sum), model.d.emin());
+  return floor_at(sum, exponent_of_encoding - (f + 7));
 }
 
 uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term c) {
@@ -412,6 +444,13 @@ uint64_t emulated_instruction(const DotModel& model, std::span<const Term> produ
   return ieee_round(model, total, mode).encoding;
 }
 
+/// MMA-Sim 2.1.1 reads -0 as +0 in a, b and the instruction's c; a block's result of -0 stays -0 for the next block.
+Accumulator initial_c(const DotModel& model, Accumulator c) {
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (loses_sign && is_zero_encoding(*c.format, c.encoding)) c.encoding = c.format->encode_zero(false);
+  return c;
+}
+
 uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   if (model.kernel == Kernel::grouped_sum) return grouped_step(model, instruction, c);
   const Terms products = instruction.all_scaled();
@@ -420,6 +459,7 @@ uint64_t run_instruction(const DotModel& model, const Instruction& instruction, 
     case Kernel::exact_sum: return chain_blocks(model, products, c, exact_step);
     case Kernel::two_stage_sum: return chain_blocks(model, products, c, two_stage_step);
     case Kernel::ieee_tree: return chain_blocks(model, products, c, tree_step);
+    case Kernel::fma_then_add: return core_instruction(model, products, read_accumulator(model, c));
     case Kernel::fma_chain: return chain_fma(model, products, read_accumulator(model, c));
     default: return chain_blocks(model, products, c, fused_step);
   }
@@ -433,7 +473,7 @@ uint64_t slow_twin_dot(const DotModel& model, const DotOperands& operands) {
   Accumulator c{operands.c, &model.c};
   int first = 0;
   do {
-    c = {run_instruction(model, read_instruction(model, operands, first), c), &model.d};
+    c = {run_instruction(model, read_instruction(model, operands, first), initial_c(model, c)), &model.d};
     first += model.k;
   } while (first < operands.k);
   return c.encoding;
