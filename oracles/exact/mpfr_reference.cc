@@ -191,6 +191,13 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   if (negative && !(mpfr_zero_p(x) && f.has(policy::zero_positive))) mpfr_neg(x, x, MPFR_RNDN);
 }
 
+namespace {
+MpfrRounded negative_without_sign(const FormatFields& f, const RoundingRule& rule) {
+  const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
+  return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+}
+}  // namespace
+
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
   const FormatFields& f = format.fields();
   const bool negative = mpfr_signbit(x) != 0;
@@ -201,8 +208,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
       mpfr_neg(magnitude.get(), x, MPFR_RNDN);
       return round_mpfr(format, magnitude.get(), rule, truncated);
     }
-    const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
-    return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+    if (!f.has(policy::tiny_negative_flushed) || mpfr_inf_p(x)) return negative_without_sign(f, rule);
   }
   if (mpfr_inf_p(x)) {
     if (f.has_infinity() && rule.overflow != Overflow::saturate) return {f.encode_infinity(negative), 0};
@@ -232,6 +238,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   const bool rounds_below = !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin;
   if (f.subnormals == SubnormalRule::flushed && (rounds_below || (below_normal && f.has(policy::flush_before))))
     return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
+  if (negative && !f.has_sign() && !mpfr_zero_p(rounded.get())) return negative_without_sign(f, rule);
   set_greatest(limit.get(), format);
   if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
     return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
