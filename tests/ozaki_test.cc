@@ -294,11 +294,11 @@ GreatestErrors greatest_errors(const std::string& parameters, const Shape& shape
   return greatest;
 }
 
-TEST(Estimate, CostsAFewTimesTheErrorOfAnFmaChain) {
+TEST(Estimate, LosesNoMoreThanAnFmaChainInFastModeEither) {  // one slice less loses 13 to 120 times as much in fast mode
   for (const char* plan : {"slices=estimated", "slices=estimated,fast=1"}) {
-    for (const uint64_t seed : {1, 11, 21}) {
-      const GreatestErrors errors = greatest_errors(plan, {24, 24, 1024}, 2, seed);
-      EXPECT_LT(errors.of_plan, 10 * errors.of_chain) << plan << ", seed " << seed;
+    for (const uint64_t seed : {1, 5, 15, 21}) {
+      const GreatestErrors errors = greatest_errors(plan, {16, 16, 1024}, 2, seed);
+      EXPECT_LT(errors.of_plan, 2 * errors.of_chain) << plan << ", seed " << seed;
     }
   }
 }

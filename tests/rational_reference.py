@@ -527,7 +527,9 @@ def draw_op(rng, scaled):
         return Op(kind, a, d, rule._replace(tiny="after"), b, c, min(k, 5), m=sizes[0], n=sizes[1], alpha=alpha, beta=beta)
     if not scaled:
         return Op(kind, a, d, rule, b, c, k, ftz=ftz)
-    sa = rng.choice(FLOATS)
+    if rng.random() < 0.5:  # products of many bits
+        a, b = rng.choice(wide), rng.choice(wide)
+    sa = rng.choice(wide if rng.random() < 0.5 else FLOATS)
     sb = sa if rng.random() < 0.4 else rng.choice(FLOATS)
     return Op(kind, a, d, rule._replace(tiny="after"), b, c, k, sa, sb, rng.choice([1, 2, 4, 16, 32]))
 
@@ -622,7 +624,7 @@ def compare(mmafuzz, blocks, only, show):
                     need = shown(want) + (f" flags {want_flags:02x}" if flags is not None and want_flags is not None else "")
                     print(f"{unit} gives {have}, the reference {need}\n  {op.text()}\n  {case_text(op, case)}")
     for unit in sorted(by_unit):
-        print(f"{unit}: {checked[unit]} cases, {wrong[unit]} differ" + "".join(f"\n  {n} {what}" for what, n in kinds[unit].most_common(8)))
+        print(f"{unit}: {checked[unit]} cases, {wrong[unit]} differ" + "".join(f"\n  {n} {what}" for what, n in kinds[unit].most_common(12)))
     for reason, count in declined.most_common(6):
         print(f"declined, {count} cases: {reason}")
     if not sum(checked.values()):
