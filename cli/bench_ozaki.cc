@@ -1,5 +1,5 @@
-// mmafuzz bench ozaki, ozaki-accuracy and ozaki-estimate: the Ozaki scheme on random matrices of a chosen spread, its time and its error
-// against the exact product (Mukunoki et al. 2020, section 5: elements (uniform - 0.5) * exp(phi * normal)).
+// mmafuzz bench ozaki, ozaki-accuracy and ozaki-estimate: the Ozaki scheme on random matrices of a chosen spread, its
+// time and its error against the exact product (Mukunoki et al. 2020, section 5: elements (uniform - 0.5) * exp(phi * normal)).
 #include <fmt/core.h>
 
 #include <bit>
@@ -79,7 +79,9 @@ std::vector<uint64_t> fma_chain(const Shape& s, const std::vector<uint64_t>& a, 
   std::vector<uint64_t> d(static_cast<size_t>(s.m) * n);
   for (size_t at = 0; at < d.size(); ++at) {
     double sum = 0;
-    for (size_t l = 0; l < k; ++l) sum = std::fma(std::bit_cast<double>(a[at / n * k + l]), std::bit_cast<double>(b[l * n + at % n]), sum);
+    const uint64_t *row = &a[at / n * k], *column = &b[at % n];
+    for (size_t l = 0; l < k; ++l)
+      sum = std::fma(std::bit_cast<double>(row[l]), std::bit_cast<double>(column[l * n]), sum);
     d[at] = std::bit_cast<uint64_t>(sum);
   }
   return d;
@@ -157,15 +159,17 @@ int run_accuracy(const Options& o) {
   return exit_ok;
 }
 
-/// A table of what the estimated number of slices d gives, and one slice less, in full and in fast mode, in multiples of the error of
-/// an FMA chain.
+/// A table of what the estimated number of slices d gives, and one slice less, in full and in fast mode, in multiples
+/// of the error of an FMA chain.
 int run_estimate(const Options& o) {
-  fmt::print("| k | phi | error of the FMA chain | d | d slices | fast | d - 1 slices | fast |\n|---|---|---|---|---|---|---|---|\n");
+  fmt::print("| k | phi | error of the FMA chain | d | d slices | fast | d - 1 slices | fast |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|\n");
   for (const int64_t k : {128, 1024, 4096}) {
     const Result<Shape> shape = gemm::checked_shape({o.m, k}, {k, o.n}, {o.m, o.n}, 8 * 16);
     if (!shape) throw BadInput("bench ozaki-estimate: " + shape.refusal().reason);
     for (const double phi : {0.5, 1.0, 2.0, 4.0}) {
-      const std::vector<uint64_t> a = random_matrix(o.m * k, phi, o.seed), b = random_matrix(k * o.n, phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
+      const std::vector<uint64_t> a = random_matrix(o.m * k, phi, o.seed), b = random_matrix(k * o.n, phi, o.seed + 1);
+      const std::vector<uint64_t> c(static_cast<size_t>(o.m * o.n), 0);
       const ExactElements exact(*shape, a, b, 2048);
       const double of_chain = exact.greatest_relative_error(fma_chain(*shape, a, b));
       gemm::NamedPlan plan = plan_or_fail(o.slice, "slices=estimated");
@@ -177,7 +181,9 @@ int run_estimate(const Options& o) {
           plan.plan.slices = slices;
           plan.plan.fast = fast;
           plan.plan.threads = o.threads;
-          fmt::print(" {:.2g} |", exact.greatest_relative_error(engine_or_fail(plan, k).multiply(*shape, a.data(), b.data(), c.data())) / of_chain);
+          const OzakiGemm of_plan = engine_or_fail(plan, k);
+          const std::vector<uint64_t> result = of_plan.multiply(*shape, a.data(), b.data(), c.data());
+          fmt::print(" {:.2g} |", exact.greatest_relative_error(result) / of_chain);
         }
       fmt::print("\n");
       std::fflush(stdout);
@@ -215,7 +221,8 @@ void add_bench_ozaki(CLI::App& bench, int& status) {
   accuracy->callback([small, &status] { status = run_accuracy(*small); });
 
   auto estimate_options = std::make_shared<Options>(*small);
-  CLI::App* estimate = bench.add_subcommand("ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
+  CLI::App* estimate =
+      bench.add_subcommand("ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
   add_options(*estimate, *estimate_options, false);
   estimate->footer("Example: mmafuzz bench ozaki-estimate --seed 3");
   estimate->callback([estimate_options, &status] { status = run_estimate(*estimate_options); });

@@ -161,14 +161,15 @@ TEST(Cfloat, Bf16ConvertsTheSameThroughFp32) {  // question 15: no input tells t
   }
 }
 
-/// In every mode, on every bf16 and every fp16 number: the first reach far below UHP's least normal number, the second around its ulp.
+/// In every mode, on every bf16 and every fp16 number: bf16 reaches far below UHP's least normal number, fp16 has its ulps.
 TEST(Cfloat, TinyNegativesAreFlushedAlikeByMpfr) {
-  for (const char* to : {"uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before", "uhp?tiny_negative=flushed,negative=zero,inexact=raised",
-                         "uhp?tiny_negative=flushed,negative=absolute"}) {
+  for (const char* to : {"uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before",
+                         "uhp?tiny_negative=flushed,negative=zero,inexact=raised", "uhp?tiny_negative=flushed,negative=absolute"}) {
     for (const char* from : {"bf16", "fp16"}) {
       Op op = conversion(std::string("from=") + from + " to=" + to + " round=nearest_even");
       size_t flushed = 0;
-      for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away, Rounding::stochastic}) {
+      for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                  Rounding::nearest_away, Rounding::stochastic}) {
         op.rounding = mode;
         op.random_bits = 3;
         for (const bool saturate : {false, true}) {

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""An independent reference in integers: decoding, exact and IEEE dots, scalar operations and conversions, written from IEEE 754-2019, OCP OFP8 1.0,
-OCP MX 1.0 and Tesla's text, with no line of the C++ code. It draws operations and cases itself, has mmafuzz evaluate them and compares every bit:
+"""An independent reference in integers: decoding, exact and IEEE dots, matrix products, scalar operations and
+conversions, from IEEE 754-2019, OCP OFP8 1.0, OCP MX 1.0 and Tesla's text, sharing nothing with the C++ code. What
+those leave open is as docs/case-text.md and docs/cfloat.md say. It draws operations and cases itself, has mmafuzz
+evaluate them and compares every bit:
 
-  tests/rational_reference.py build/release/mmafuzz [--seed N] [--scaled N] [--others N] [--units A,B] [--keep FILE]
+  tests/rational_reference.py build/release/mmafuzz [--seed N] [--scaled N] [--others N] [--units A,B]
 
 Exit status 1 where a unit differs. What a unit declines is left out and counted."""
+
 import argparse
 import collections
 import math
@@ -18,19 +21,40 @@ import tempfile
 INEXACT, UNDERFLOW, OVERFLOW, DIVIDE_BY_ZERO, INVALID, DENORMAL = 1, 2, 4, 8, 16, 32  # as case text writes them
 MODES = ["nearest_even", "toward_zero", "up", "down", "nearest_away"]  # IEEE 754-2019, 4.3
 
-# ---------------------------------------------------------------------------------------------------------------- formats
+# ------------------------------------------------------------ formats
 
 
 class Format:
-    """special: ieee (3.4: top exponent is infinity or NaN), ones (OFP8 E4M3: all ones is NaN), minus_zero (fnuz: the code of -0 is NaN), clamp (MX and
-    Tesla: every code is a number), top (E8M0). below: gradual, literal (Tesla: 2^-bias * 0.f), flushed (UHP), none (E8M0: no zero, no subnormals).
-    switches: the readings of Tesla's text that are not the default (docs/cfloat.md), as "name=value"."""
+    """special: ieee (3.4: the top exponent is infinity or NaN), ones (OFP8 E4M3: all ones is NaN), minus_zero (fnuz:
+    the code of -0 is NaN), clamp (MX and Tesla: every code is a number), top (E8M0). below: gradual, literal (Tesla:
+    2^-bias * 0.f), flushed (UHP), none (E8M0: no zero, no subnormals). switches: the readings of Tesla's text that are
+    not the default (docs/cfloat.md), as "name=value"."""
 
-    def __init__(self, name, bits, exponent, fraction, bias, special, sign=True, below="gradual", padding=0, tesla=False, switches=()):
+    def __init__(
+        self,
+        name,
+        bits,
+        exponent,
+        fraction,
+        bias,
+        special,
+        sign=True,
+        below="gradual",
+        padding=0,
+        tesla=False,
+        switches=(),
+    ):
         self.switches = frozenset(switches)
         below = "gradual" if "denormal=gradual" in switches else below
         name += "?" + ",".join(switches) if switches else ""
-        self.name, self.bits, self.exponent, self.fraction, self.bias, self.special = name, bits, exponent, fraction, bias, special
+        self.name, self.bits, self.exponent, self.fraction, self.bias, self.special = (
+            name,
+            bits,
+            exponent,
+            fraction,
+            bias,
+            special,
+        )
         self.sign, self.below, self.padding = sign, below, padding
         self.any_nan_invalid = tesla and "invalid=signaling_nan" not in switches
         self.has_inexact = not tesla or "inexact=raised" in switches
@@ -41,12 +65,19 @@ class Format:
         self.digits = (bits + 3) // 4
         last = (self.top << fraction) | ((1 << fraction) - 1)
         self.greatest = {"ieee": (self.top << fraction) - 1, "ones": last - 1, "top": last - 1}.get(special, last)
-        self.nan = {"ieee": (self.top << fraction) | (1 << (fraction - 1) if fraction else 0), "ones": last, "minus_zero": self.sign_bit, "top": last,
-                    "clamp": None}[special]
+        self.nan = {
+            "ieee": (self.top << fraction) | (1 << (fraction - 1) if fraction else 0),
+            "ones": last,
+            "minus_zero": self.sign_bit,
+            "top": last,
+            "clamp": None,
+        }[special]
         self.infinity = self.top << fraction if special == "ieee" else None
 
     def zero(self, negative):
-        return self.sign_bit if negative and self.special != "minus_zero" and "zero=positive" not in self.switches else 0
+        return (
+            self.sign_bit if negative and self.special != "minus_zero" and "zero=positive" not in self.switches else 0
+        )
 
     def encode(self, code):
         return code << self.padding
@@ -57,7 +88,14 @@ class Format:
 
 class Integer:
     def __init__(self, name, bits, signed):
-        self.name, self.bits, self.signed, self.digits, self.padding, self.switches = name, bits, signed, bits // 4, 0, frozenset()
+        self.name, self.bits, self.signed, self.digits, self.padding, self.switches = (
+            name,
+            bits,
+            signed,
+            bits // 4,
+            0,
+            frozenset(),
+        )
 
 
 def ieee(name, exponent, fraction, **more):
@@ -66,25 +104,57 @@ def ieee(name, exponent, fraction, **more):
 
 def tesla(name, bias, *switches):
     exponent, fraction = {"cfloat8_1_4_3": (4, 3), "cfloat8_1_5_2": (5, 2), "shp": (5, 10)}[name]
-    return Format(f"{name}:{bias}", 1 + exponent + fraction, exponent, fraction, bias, "clamp", below="literal", tesla=True, switches=switches)
+    return Format(
+        f"{name}:{bias}",
+        1 + exponent + fraction,
+        exponent,
+        fraction,
+        bias,
+        "clamp",
+        below="literal",
+        tesla=True,
+        switches=switches,
+    )
 
 
 def uhp(*switches):
     return Format("uhp", 16, 6, 10, 31, "ieee", sign=False, below="flushed", tesla=True, switches=switches)
 
 
-FLOATS = [ieee("fp64", 11, 52), ieee("fp32", 8, 23), ieee("fp16", 5, 10), ieee("bf16", 8, 7),
-          Format("tf32", 32, 8, 10, 127, "ieee", padding=13),  # PTX ISA: the low 13 bits of the register are ignored
-          ieee("e5m2", 5, 2), Format("e4m3", 8, 4, 3, 7, "ones"),  # OFP8 1.0
-          Format("e5m2fnuz", 8, 5, 2, 16, "minus_zero"), Format("e4m3fnuz", 8, 4, 3, 8, "minus_zero"),
-          Format("e3m2", 6, 3, 2, 3, "clamp"), Format("e2m3", 6, 2, 3, 1, "clamp"), Format("e2m1", 4, 2, 1, 1, "clamp"),  # MX 1.0
-          Format("e8m0", 8, 8, 0, 127, "top", sign=False, below="none"),  # MX 1.0
-          Format("ue4m3", 8, 4, 3, 7, "ones", sign="ignored"),  # PTX ISA
-          tesla("cfloat8_1_4_3", 7), tesla("cfloat8_1_4_3", 0), tesla("cfloat8_1_5_2", 15), tesla("cfloat8_1_5_2", 63), tesla("shp", 0), tesla("shp", 15), tesla("shp", 40),
-          uhp(), uhp("negative=zero"), uhp("negative=absolute", "flush=before"), uhp("tiny_negative=flushed"), uhp("tiny_negative=flushed", "flush=before"),
-          uhp("invalid=signaling_nan", "overflow=before"), tesla("cfloat8_1_4_3", 7, "hole=tie_down"), tesla("cfloat8_1_4_3", 7, "denormal=gradual", "clamp=positive"),
-          tesla("shp", 15, "zero=positive", "overflow=before", "underflow=tiny"), tesla("cfloat8_1_5_2", 15, "nan=signed", "infinity=invalid", "inexact=raised"),
-          tesla("cfloat8_1_5_2", 0, "conversions=silent", "hole=tie_down")]
+FLOATS = [
+    ieee("fp64", 11, 52),
+    ieee("fp32", 8, 23),
+    ieee("fp16", 5, 10),
+    ieee("bf16", 8, 7),
+    Format("tf32", 32, 8, 10, 127, "ieee", padding=13),  # PTX ISA: the low 13 bits of the register are ignored
+    ieee("e5m2", 5, 2),
+    Format("e4m3", 8, 4, 3, 7, "ones"),  # OFP8 1.0
+    Format("e5m2fnuz", 8, 5, 2, 16, "minus_zero"),
+    Format("e4m3fnuz", 8, 4, 3, 8, "minus_zero"),
+    Format("e3m2", 6, 3, 2, 3, "clamp"),
+    Format("e2m3", 6, 2, 3, 1, "clamp"),
+    Format("e2m1", 4, 2, 1, 1, "clamp"),  # MX 1.0
+    Format("e8m0", 8, 8, 0, 127, "top", sign=False, below="none"),  # MX 1.0
+    Format("ue4m3", 8, 4, 3, 7, "ones", sign="ignored"),  # PTX ISA
+    tesla("cfloat8_1_4_3", 7),
+    tesla("cfloat8_1_4_3", 0),
+    tesla("cfloat8_1_5_2", 15),
+    tesla("cfloat8_1_5_2", 63),
+    tesla("shp", 0),
+    tesla("shp", 15),
+    tesla("shp", 40),
+    uhp(),
+    uhp("negative=zero"),
+    uhp("negative=absolute", "flush=before"),
+    uhp("tiny_negative=flushed"),
+    uhp("tiny_negative=flushed", "flush=before"),
+    uhp("invalid=signaling_nan", "overflow=before"),
+    tesla("cfloat8_1_4_3", 7, "hole=tie_down"),
+    tesla("cfloat8_1_4_3", 7, "denormal=gradual", "clamp=positive"),
+    tesla("shp", 15, "zero=positive", "overflow=before", "underflow=tiny"),
+    tesla("cfloat8_1_5_2", 15, "nan=signed", "infinity=invalid", "inexact=raised"),
+    tesla("cfloat8_1_5_2", 0, "conversions=silent", "hole=tie_down"),
+]
 INTEGERS = [Integer("s8", 8, True), Integer("u8", 8, False)]
 BY_NAME = {f.name: f for f in FLOATS + INTEGERS}
 
@@ -102,8 +172,11 @@ def decode(f, encoding):
     fraction = code & ((1 << f.fraction) - 1)
     field = code >> f.fraction & f.top
     magnitude = field << f.fraction | fraction
-    if (f.special == "ieee" and field == f.top and fraction) or (f.special in ("ones", "top") and magnitude == f.nan) or \
-            (f.special == "minus_zero" and code == f.nan):
+    if (
+        (f.special == "ieee" and field == f.top and fraction)
+        or (f.special in ("ones", "top") and magnitude == f.nan)
+        or (f.special == "minus_zero" and code == f.nan)
+    ):
         signaling = f.special == "ieee" and (f.any_nan_invalid or not fraction >> (f.fraction - 1))
         return Number("nan", negative, 0, 0, False, signaling)
     if f.special == "ieee" and field == f.top:
@@ -117,13 +190,13 @@ def decode(f, encoding):
     return Number("finite", negative, fraction | 1 << f.fraction, field - f.bias - f.fraction)
 
 
-# --------------------------------------------------------------------------------------------------------------- rounding
+# ------------------------------------------------------------ rounding
 
 Rule = collections.namedtuple("Rule", "mode tiny saturate", defaults=("nearest_even", "after", False))
 
 
 def goes_up(mode, negative, odd, twice_rest, whole):
-    """Whether a magnitude moves away from zero, rest / whole of a step above the lower neighbour (IEEE 754-2019, 4.3.1 and 4.3.2)."""
+    """Whether a magnitude rest / whole of a step above the lower neighbour moves away from zero (IEEE 754-2019, 4.3)."""
     if twice_rest == 0 or mode == "toward_zero":
         return False
     if mode in ("up", "down"):
@@ -181,7 +254,8 @@ def round_ratio(f, negative, num, den, exponent, rule):
     inexact = rest != 0
     top = (1 << f.fraction) - 1
     if literal and (n > top or (n == top and inexact)):
-        # Between the greatest denormal and the least normal number, both in units of 2^quantum; a tie goes to the normal number, whose encoding is even.
+        # Between the greatest denormal and the least normal number, in units of 2^quantum; a tie goes to the normal one,
+        # whose encoding is even.
         inexact = True
         twice_part, width = 2 * ((n - top) * whole + rest), (2 * (top + 1) - top) * whole
         code = top + goes_up(mode, negative, "hole=tie_down" not in f.switches, twice_part, width)
@@ -223,11 +297,13 @@ def round_number(f, x, rule):
             x = x._replace(negative=False)
         if f.infinity is not None and not rule.saturate:
             return f.infinity | (f.sign_bit if x.negative else 0), 0
-        return beyond(f, x.negative, rule, "nearest_even"), INVALID if "infinity=invalid" in f.switches else OVERFLOW | INEXACT
+        return beyond(f, x.negative, rule, "nearest_even"), (
+            INVALID if "infinity=invalid" in f.switches else OVERFLOW | INEXACT
+        )
     return round_ratio(f, x.negative, x.m, 1, x.e, rule)
 
 
-# ------------------------------------------------------------------------------------------------------------- operations
+# ------------------------------------------------------------ operations
 
 NAN = Number("nan", False, 0, 0)
 
@@ -244,7 +320,7 @@ def product(x, y):
 
 
 def exact_sum(terms, mode):
-    """IEEE 754-2019, 6.1 and 6.3: the sign of an exact zero sum is the terms' common one, else + except when rounding down."""
+    """IEEE 754-2019, 6.1 and 6.3: an exact zero sum has the terms' common sign, else + except when rounding down."""
     if any(t.kind == "nan" for t in terms):
         return NAN
     infinities = {t.negative for t in terms if t.kind == "infinity"}
@@ -297,11 +373,13 @@ def dot(order, op, a, b, c, sa, sb):
     if order == "exact":
         return rounded(exact_sum(terms + [c], rule.mode))
     if order == "pairwise":  # Whitehead and Fit-Florea, 3.1: products by halves; c last
+
         def half(first, last):
             if last - first == 1:
                 return rounded(terms[first])
             middle = first + (last - first) // 2
             return add(decode(f, half(first, middle)), decode(f, half(middle, last)))
+
         return add(decode(f, half(0, len(terms))), c)
     sum_ = c
     for term in terms:
@@ -311,7 +389,7 @@ def dot(order, op, a, b, c, sa, sb):
 
 
 def gemm(op, a, b, c):
-    """BLAS: a zero alpha leaves the products out, a zero beta c, whatever they hold; no term gives +0. One that is not written is 1."""
+    """BLAS: a zero alpha leaves the products out, a zero beta c, whatever they hold; no term: +0. Unwritten means 1."""
     one = Number("finite", False, 1, 0)
     alpha, beta = (one if s is None else decode(op.d, s) for s in (op.alpha, op.beta))
     results = []
@@ -319,7 +397,10 @@ def gemm(op, a, b, c):
         for j in range(op.n):
             terms = []
             if alpha.kind != "zero":
-                terms = [product(product(decode(op.a, a[i * op.k + l]), decode(op.b, b[l * op.n + j])), alpha) for l in range(op.k)]
+                terms = [
+                    product(product(decode(op.a, a[i * op.k + l]), decode(op.b, b[l * op.n + j])), alpha)
+                    for l in range(op.k)
+                ]
             if beta.kind != "zero":
                 terms.append(product(decode(op.c, c[i * op.n + j]), beta))
             results.append(result_of(op.d, exact_sum(terms, op.rule.mode) if terms else ZERO[False], op.rule))
@@ -327,7 +408,7 @@ def gemm(op, a, b, c):
 
 
 def finish(f, operands, encoding, flags, ftz):
-    """Flags that operands bring: signaling NaN (7.2), denormal operands (as on x86, outranked by NaN, invalid and division by zero)."""
+    """Flags that operands bring: signaling NaN (7.2), denormal operands (as on x86, outranked by NaN and 7.2, 7.3)."""
     encoding, flushed = flushed_result(f, encoding, ftz)
     if flushed:
         flags |= UNDERFLOW | INEXACT
@@ -379,7 +460,9 @@ def scalar(op, encodings):
             m = x[0].m << (odd + 2 * (2 * f.precision + 4))
             root = math.isqrt(m)
             # One bit more, set where a rest was left: enough below the last bit to round by.
-            value = Number("finite", False, 2 * root + (root * root != m), (x[0].e - odd) // 2 - (2 * f.precision + 4) - 1)
+            value = Number(
+                "finite", False, 2 * root + (root * root != m), (x[0].e - odd) // 2 - (2 * f.precision + 4) - 1
+            )
     else:
         numerator, divisor = (Number("finite", False, 1, 0), x[0]) if name == "rcp" else x
         negative = numerator.negative != divisor.negative
@@ -401,26 +484,67 @@ def scalar(op, encodings):
     return finish(f, seen, f.encode(code), flags, op.ftz)
 
 
-# ------------------------------------------------------------------------------------------------------------- generation
+# ------------------------------------------------------------ generation
 
 
 class Op:
     """kind: dot, scalar, convert, gemm. As case text has it."""
 
-    def __init__(self, kind, a, d, rule, b=None, c=None, k=0, sa=None, sb=None, sblock=0, ftz=False, scalar=None, m=1, n=1, alpha=None, beta=None):
+    def __init__(
+        self,
+        kind,
+        a,
+        d,
+        rule,
+        b=None,
+        c=None,
+        k=0,
+        sa=None,
+        sb=None,
+        sblock=0,
+        ftz=False,
+        scalar=None,
+        m=1,
+        n=1,
+        alpha=None,
+        beta=None,
+    ):
         self.m, self.n, self.alpha, self.beta = m, n, alpha, beta
-        self.kind, self.a, self.b, self.c, self.d, self.k, self.sa, self.sb, self.sblock = kind, a, b, c, d, k, sa, sb, sblock
+        self.kind, self.a, self.b, self.c, self.d, self.k, self.sa, self.sb, self.sblock = (
+            kind,
+            a,
+            b,
+            c,
+            d,
+            k,
+            sa,
+            sb,
+            sblock,
+        )
         self.rule, self.ftz, self.scalar = rule, ftz, scalar
 
     def text(self):
-        head = {"dot": lambda: f"dot a={self.a.name} b={self.b.name} c={self.c.name} d={self.d.name} k={self.k}",
-                "gemm": lambda: f"gemm a={self.a.name} b={self.b.name} c={self.c.name} d={self.d.name} m={self.m} n={self.n} k={self.k}",
-                "scalar": lambda: f"scalar {self.scalar} format={self.a.name}", "convert": lambda: f"convert from={self.a.name} to={self.d.name}"}[self.kind]()
+        head = {
+            "dot": lambda: f"dot a={self.a.name} b={self.b.name} c={self.c.name} d={self.d.name} k={self.k}",
+            "gemm": lambda: f"gemm a={self.a.name} b={self.b.name} c={self.c.name} d={self.d.name}"
+            + f" m={self.m} n={self.n} k={self.k}",
+            "scalar": lambda: f"scalar {self.scalar} format={self.a.name}",
+            "convert": lambda: f"convert from={self.a.name} to={self.d.name}",
+        }[self.kind]()
         if self.sa:
             head += f" sa={self.sa.name} sb={self.sb.name} sblock={self.sblock}"
-        head += "".join(f" {name}={value:0{self.d.digits}x}" for name, value in (("alpha", self.alpha), ("beta", self.beta)) if value is not None)
+        head += "".join(
+            f" {name}={value:0{self.d.digits}x}"
+            for name, value in (("alpha", self.alpha), ("beta", self.beta))
+            if value is not None
+        )
         r = self.rule
-        return f"op {head} round={r.mode}" + (" tiny=before" if r.tiny == "before" else "") + (" ftz=1" if self.ftz else "") + (" saturate=1" if r.saturate else "")
+        return (
+            f"op {head} round={r.mode}"
+            + (" tiny=before" if r.tiny == "before" else "")
+            + (" ftz=1" if self.ftz else "")
+            + (" saturate=1" if r.saturate else "")
+        )
 
     def units(self):
         if self.kind == "dot":
@@ -462,7 +586,7 @@ def corner(f, rng):
 
 
 def draw(f, rng, middle):
-    """Half of the numbers lie within some octaves of `middle`, so that they meet; the rest are corners and any encodings."""
+    """Half of the numbers lie within some octaves of `middle`, so that they meet; the rest: corners, any encodings."""
     kind = rng.random()
     if kind < 0.12:
         return corner(f, rng)
@@ -479,7 +603,10 @@ def draw(f, rng, middle):
 def draw_case(op, rng):
     if op.kind == "gemm":
         middle = op.d.bias // 8
-        return [[draw(f, rng, s) for _ in range(size)] for f, s, size in ((op.a, middle, op.m * op.k), (op.b, -middle, op.k * op.n), (op.c, 0, op.m * op.n))]
+        return [
+            [draw(f, rng, s) for _ in range(size)]
+            for f, s, size in ((op.a, middle, op.m * op.k), (op.b, -middle, op.k * op.n), (op.c, 0, op.m * op.n))
+        ]
     if op.kind == "convert":
         limit = max(1, min(op.a.bias if isinstance(op.a, Format) else 8, op.d.bias + op.d.fraction + 2))
         return [[draw(op.a, rng, rng.randint(-limit, limit))]]
@@ -488,14 +615,21 @@ def draw_case(op, rng):
         middle = rng.randint(-limit, limit) if rng.random() < 0.5 else 0
         return [[draw(op.a, rng, middle) for _ in range({"sqrt": 1, "rcp": 1, "fma": 3}.get(op.scalar, 2))]]
     middle = rng.choice([0, 0, rng.randint(-140, 140)])
-    fields = [[draw(op.a, rng, middle) for _ in range(op.k)], [draw(op.b, rng, rng.choice([0, -middle])) for _ in range(op.k)], [draw(op.c, rng, middle)]]
+    fields = [
+        [draw(op.a, rng, middle) for _ in range(op.k)],
+        [draw(op.b, rng, rng.choice([0, -middle])) for _ in range(op.k)],
+        [draw(op.c, rng, middle)],
+    ]
     if op.k > 1 and rng.random() < 0.3:  # two products that cancel, or nearly
         i, j = rng.sample(range(op.k), 2)
         fields[0][j] = fields[0][i] ^ (op.a.encode(op.a.sign_bit) if isinstance(op.a, Format) else 0)
         fields[1][j] = fields[1][i] ^ (1 << op.b.padding if rng.random() < 0.3 else 0)
     if op.sa:
         blocks = (op.k + op.sblock - 1) // op.sblock
-        fields += [[draw(op.sa, rng, 0) for _ in range(blocks)], [draw(op.sb, rng, rng.choice([0, -middle])) for _ in range(blocks)]]
+        fields += [
+            [draw(op.sa, rng, 0) for _ in range(blocks)],
+            [draw(op.sb, rng, rng.choice([0, -middle])) for _ in range(blocks)],
+        ]
     return fields
 
 
@@ -524,7 +658,9 @@ def draw_op(rng, scaled):
     if kind == "gemm":
         alpha, beta = (draw(d, rng, 0) & ((1 << d.bits) - 1) if rng.random() < 0.6 else None for _ in range(2))
         sizes = rng.choice([1, 2, 3]), rng.choice([1, 2])
-        return Op(kind, a, d, rule._replace(tiny="after"), b, c, min(k, 5), m=sizes[0], n=sizes[1], alpha=alpha, beta=beta)
+        return Op(
+            kind, a, d, rule._replace(tiny="after"), b, c, min(k, 5), m=sizes[0], n=sizes[1], alpha=alpha, beta=beta
+        )
     if not scaled:
         return Op(kind, a, d, rule, b, c, k, ftz=ftz)
     if rng.random() < 0.5:  # products of many bits
@@ -535,19 +671,61 @@ def draw_op(rng, scaled):
 
 
 WITNESSES = [  # (issue, op, fields): what the attack found, kept
-    ("A", Op("dot", BY_NAME["fp64"], BY_NAME["fp64"], Rule(), BY_NAME["fp64"], BY_NAME["fp64"], 1, BY_NAME["fp64"], BY_NAME["e8m0"], 1),
-     [[0x3ff0000000000000], [0x3ff0000000000000], [0], [0x3ff0000000000000], [0x7f]]),
-    ("B", Op("dot", BY_NAME["fp32"], BY_NAME["fp32"], Rule(), BY_NAME["fp32"], BY_NAME["fp32"], 1, ftz=True), [[1], [0x7f000000], [0]]),
-    ("C", Op("dot", BY_NAME["fp16"], BY_NAME["uhp?negative=zero"], Rule(), BY_NAME["fp16"], BY_NAME["fp16"], 1), [[0xbc00], [0x3c00], [0]]),
-    ("C", Op("dot", BY_NAME["fp16"], BY_NAME["cfloat8_1_4_3:7?hole=tie_down"], Rule(), BY_NAME["fp16"], BY_NAME["fp16"], 1), [[0x21c0], [0x3c00], [0]]),
-    ("D", Op("convert", BY_NAME["fp32"], BY_NAME["e4m3fnuz"], Rule(), ftz=True), [[0xba800001]]),
-    ("E", Op("gemm", BY_NAME["e5m2"], BY_NAME["shp:0"], Rule(), BY_NAME["e5m2"], BY_NAME["shp:0"], 1), [[0x40], [0x40], [0]]),
-    ("E", Op("gemm", BY_NAME["e5m2"], BY_NAME["shp:0"], Rule(), BY_NAME["e5m2"], BY_NAME["shp:0"], 1, beta=0x0800), [[0x40], [0x40], [0]]),
+    (
+        "A",
+        Op(
+            "dot",
+            BY_NAME["fp64"],
+            BY_NAME["fp64"],
+            Rule(),
+            BY_NAME["fp64"],
+            BY_NAME["fp64"],
+            1,
+            BY_NAME["fp64"],
+            BY_NAME["e8m0"],
+            1,
+        ),
+        [[0x3FF0000000000000], [0x3FF0000000000000], [0], [0x3FF0000000000000], [0x7F]],
+    ),
+    (
+        "B",
+        Op("dot", BY_NAME["fp32"], BY_NAME["fp32"], Rule(), BY_NAME["fp32"], BY_NAME["fp32"], 1, ftz=True),
+        [[1], [0x7F000000], [0]],
+    ),
+    (
+        "C",
+        Op("dot", BY_NAME["fp16"], BY_NAME["uhp?negative=zero"], Rule(), BY_NAME["fp16"], BY_NAME["fp16"], 1),
+        [[0xBC00], [0x3C00], [0]],
+    ),
+    (
+        "C",
+        Op(
+            "dot",
+            BY_NAME["fp16"],
+            BY_NAME["cfloat8_1_4_3:7?hole=tie_down"],
+            Rule(),
+            BY_NAME["fp16"],
+            BY_NAME["fp16"],
+            1,
+        ),
+        [[0x21C0], [0x3C00], [0]],
+    ),
+    ("D", Op("convert", BY_NAME["fp32"], BY_NAME["e4m3fnuz"], Rule(), ftz=True), [[0xBA800001]]),
+    (
+        "E",
+        Op("gemm", BY_NAME["e5m2"], BY_NAME["shp:0"], Rule(), BY_NAME["e5m2"], BY_NAME["shp:0"], 1),
+        [[0x40], [0x40], [0]],
+    ),
+    (
+        "E",
+        Op("gemm", BY_NAME["e5m2"], BY_NAME["shp:0"], Rule(), BY_NAME["e5m2"], BY_NAME["shp:0"], 1, beta=0x0800),
+        [[0x40], [0x40], [0]],
+    ),
     ("F", Op("scalar", BY_NAME["e4m3"], BY_NAME["e4m3"], Rule(), scalar="rcp"), [[0x80]]),
     ("F", Op("scalar", BY_NAME["e4m3"], BY_NAME["e4m3"], Rule(), scalar="div"), [[0x38, 0x00]]),
 ]
 
-# ------------------------------------------------------------------------------------------------------------- comparison
+# ------------------------------------------------------------ comparison
 
 
 def case_text(op, fields):
@@ -568,12 +746,18 @@ def evaluate(mmafuzz, unit, blocks, declined):
     if run.returncode != 0:
         if len(blocks) > 1:
             middle = len(blocks) // 2
-            return evaluate(mmafuzz, unit, blocks[:middle], declined) + evaluate(mmafuzz, unit, blocks[middle:], declined)
+            return evaluate(mmafuzz, unit, blocks[:middle], declined) + evaluate(
+                mmafuzz, unit, blocks[middle:], declined
+            )
         if run.returncode < 0 or "mmafuzz:" not in run.stderr:
             sys.exit(f"{unit} ends with {run.returncode} on\n{blocks[0][0].text()}\n{run.stderr}")
         declined[f"{unit}: {run.stderr.strip().splitlines()[-1]}"] += len(blocks[0][1])
         return [None]
-    lines = [line.split("|") for line in run.stdout.splitlines() if line and line[0] not in "#m" and not line.startswith(("op ", "unit ", "mmafuzz"))]
+    lines = [
+        line.split("|")
+        for line in run.stdout.splitlines()
+        if line and line[0] not in "#m" and not line.startswith(("op ", "unit ", "mmafuzz"))
+    ]
     results, at = [], 0
     for op, cases in blocks:
         answers = []
@@ -583,7 +767,9 @@ def evaluate(mmafuzz, unit, blocks, declined):
             if op.kind == "gemm":
                 answers.append(([int(e, 16) for e in parts[-1].split()], None))
             else:
-                answers.append((int(parts[-1], 16), None) if op.kind == "dot" else (int(parts[-2], 16), int(parts[-1], 16)))
+                answers.append(
+                    (int(parts[-1], 16), None) if op.kind == "dot" else (int(parts[-2], 16), int(parts[-1], 16))
+                )
         results.append(answers)
     if at != len(lines):
         sys.exit(f"{unit}: {len(lines)} results of {at} cases")
@@ -602,7 +788,7 @@ def compare(mmafuzz, blocks, only, show):
     for unit, mine in sorted(by_unit.items()):
         answers = []
         for first in range(0, len(mine), 64):
-            answers += evaluate(mmafuzz, unit, mine[first:first + 64], declined)
+            answers += evaluate(mmafuzz, unit, mine[first : first + 64], declined)
         for (op, cases), got in zip(mine, answers):
             if got is None:
                 continue
@@ -615,16 +801,29 @@ def compare(mmafuzz, blocks, only, show):
                 if encoding == want and (flags is None or want_flags is None or flags == want_flags):
                     continue
                 wrong[unit] += 1
-                traits = [op.kind if op.kind != "scalar" else op.scalar, "scales" if op.sa else "", "ftz" if op.ftz else "", "saturate" if op.rule.saturate else "",
-                          f"to {op.d.name}" if op.kind != "dot" or op.d.switches else "", "flags alone" if encoding == want else ""]
+                traits = [
+                    op.kind if op.kind != "scalar" else op.scalar,
+                    "scales" if op.sa else "",
+                    "ftz" if op.ftz else "",
+                    "saturate" if op.rule.saturate else "",
+                    f"to {op.d.name}" if op.kind != "dot" or op.d.switches else "",
+                    "flags alone" if encoding == want else "",
+                ]
                 kinds[unit][" ".join(t for t in traits if t)] += 1
                 if wrong[unit] <= show:
-                    shown = lambda r: " ".join(f"{e:0{op.d.digits}x}" for e in (r if isinstance(r, list) else [r]))  # noqa: E731
+                    shown = lambda r: " ".join(
+                        f"{e:0{op.d.digits}x}" for e in (r if isinstance(r, list) else [r])
+                    )  # noqa: E731
                     have = shown(encoding) + (f" flags {flags:02x}" if flags is not None else "")
-                    need = shown(want) + (f" flags {want_flags:02x}" if flags is not None and want_flags is not None else "")
+                    need = shown(want) + (
+                        f" flags {want_flags:02x}" if flags is not None and want_flags is not None else ""
+                    )
                     print(f"{unit} gives {have}, the reference {need}\n  {op.text()}\n  {case_text(op, case)}")
     for unit in sorted(by_unit):
-        print(f"{unit}: {checked[unit]} cases, {wrong[unit]} differ" + "".join(f"\n  {n} {what}" for what, n in kinds[unit].most_common(12)))
+        print(
+            f"{unit}: {checked[unit]} cases, {wrong[unit]} differ"
+            + "".join(f"\n  {n} {what}" for what, n in kinds[unit].most_common(12))
+        )
     for reason, count in declined.most_common(6):
         print(f"declined, {count} cases: {reason}")
     if not sum(checked.values()):
@@ -632,15 +831,40 @@ def compare(mmafuzz, blocks, only, show):
     return sum(wrong.values())
 
 
-# ------------------------------------------------------------------------------------------------------------- self check
+# ------------------------------------------------------------ self check
 
 
 def check_itself():
     """Published constants, and Python's own floats, which no part of the reference uses."""
-    greatest = {"fp64": sys.float_info.max, "fp32": 3.4028234663852886e38, "fp16": 65504, "bf16": 3.3895313892515355e38, "e5m2": 57344, "e4m3": 448,
-                "e5m2fnuz": 57344, "e4m3fnuz": 240, "e3m2": 28, "e2m3": 7.5, "e2m1": 6, "e8m0": 2.0**127, "ue4m3": 448}  # OFP8 table 2, MX tables 2 to 6
-    least = {"fp64": 5e-324, "fp32": 2.0**-149, "fp16": 2.0**-24, "bf16": 2.0**-133, "e5m2": 2.0**-16, "e4m3": 2.0**-9, "e5m2fnuz": 2.0**-17,
-             "e4m3fnuz": 2.0**-10, "e3m2": 0.0625, "e2m3": 0.125, "e2m1": 0.5, "ue4m3": 2.0**-9}
+    greatest = {
+        "fp64": sys.float_info.max,
+        "fp32": 3.4028234663852886e38,
+        "fp16": 65504,
+        "bf16": 3.3895313892515355e38,
+        "e5m2": 57344,
+        "e4m3": 448,
+        "e5m2fnuz": 57344,
+        "e4m3fnuz": 240,
+        "e3m2": 28,
+        "e2m3": 7.5,
+        "e2m1": 6,
+        "e8m0": 2.0**127,
+        "ue4m3": 448,
+    }  # OFP8 table 2, MX tables 2 to 6
+    least = {
+        "fp64": 5e-324,
+        "fp32": 2.0**-149,
+        "fp16": 2.0**-24,
+        "bf16": 2.0**-133,
+        "e5m2": 2.0**-16,
+        "e4m3": 2.0**-9,
+        "e5m2fnuz": 2.0**-17,
+        "e4m3fnuz": 2.0**-10,
+        "e3m2": 0.0625,
+        "e2m3": 0.125,
+        "e2m1": 0.5,
+        "ue4m3": 2.0**-9,
+    }
     for name, code_of in ((n, c) for n in greatest for c in ("greatest", "least")):
         f, table = BY_NAME[name], greatest if code_of == "greatest" else least
         if name in table:
@@ -652,9 +876,15 @@ def check_itself():
         of = lambda v: struct.unpack("<Q", struct.pack("<d", v))[0]  # noqa: E731
         if math.isfinite(x) and math.isfinite(y):
             op = Op("scalar", BY_NAME["fp64"], BY_NAME["fp64"], Rule())
-            for op.scalar, value in (("add", x + y), ("sub", x - y), ("mul", x * y), ("div", x / y if y else None), ("sqrt", math.sqrt(x) if x > 0 else None)):
+            for op.scalar, value in (
+                ("add", x + y),
+                ("sub", x - y),
+                ("mul", x * y),
+                ("div", x / y if y else None),
+                ("sqrt", math.sqrt(x) if x > 0 else None),
+            ):
                 if value is not None:
-                    got = scalar(op, [of(x), of(y)][:1 if op.scalar == "sqrt" else 2])[0]
+                    got = scalar(op, [of(x), of(y)][: 1 if op.scalar == "sqrt" else 2])[0]
                     assert got == of(value), (op.scalar, x, y)
             if abs(x) < 65504:
                 half = convert(Op("convert", BY_NAME["fp64"], BY_NAME["fp16"], Rule()), of(x))[0]

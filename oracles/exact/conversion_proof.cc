@@ -96,7 +96,8 @@ std::vector<uint32_t> boundaries(const Format& to) {
   }
   mpfr_set_si_2exp(value.get(), 1, f.emin(), MPFR_RNDN);
   all.add(value.get());
-  if (f.subnormals == SubnormalRule::flushed) {  // its codes read as zero, but a directed mode leaves the greatest of them
+  // Flushed subnormals read as zero above; but a directed mode rounds what lies beyond the greatest of them to 2^emin.
+  if (f.subnormals == SubnormalRule::flushed) {
     mpfr_set_si_2exp(value.get(), static_cast<long>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
     all.add(value.get());
   }
