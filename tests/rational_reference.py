@@ -196,7 +196,7 @@ Rule = collections.namedtuple("Rule", "mode tiny saturate", defaults=("nearest_e
 
 
 def goes_up(mode, negative, odd, twice_rest, whole):
-    """Whether a magnitude rest / whole of a step above the lower neighbour moves away from zero (IEEE 754-2019, 4.3)."""
+    """Whether a magnitude rest / whole of a step over the lower neighbour moves away from zero (IEEE 754-2019, 4.3)."""
     if twice_rest == 0 or mode == "toward_zero":
         return False
     if mode in ("up", "down"):
@@ -254,7 +254,7 @@ def round_ratio(f, negative, num, den, exponent, rule):
     inexact = rest != 0
     top = (1 << f.fraction) - 1
     if literal and (n > top or (n == top and inexact)):
-        # Between the greatest denormal and the least normal number, in units of 2^quantum; a tie goes to the normal one,
+        # Between the greatest denormal and the least normal number, in units of 2^quantum; ties go to the normal one,
         # whose encoding is even.
         inexact = True
         twice_part, width = 2 * ((n - top) * whole + rest), (2 * (top + 1) - top) * whole
