@@ -30,6 +30,8 @@ constexpr Reading readings[] = {
     {3, "from=fp32 to=cfloat8_1_4_3:7?clamp=positive round=nearest_even", 0xff800000, 0x7f, 0x04},
     {4, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xffc00000, 0x7f, 0x10},
     {4, "from=fp32 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xffc00000, 0xff, 0x10},
+    {4, "from=e4m3fnuz to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0x80, 0x7f, 0x10},  // the one NaN, without a sign
+    {4, "from=e4m3 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xff, 0xff, 0x10},
     {5, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xb5800000, 0x80, 0x02},
     {5, "from=fp32 to=cfloat8_1_4_3:7?zero=positive round=nearest_even", 0xb5800000, 0x00, 0x02},
     {5, "from=cfloat8_1_4_3:7 to=fp32 round=nearest_even", 0x80, 0x80000000, 0},

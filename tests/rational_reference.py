@@ -177,6 +177,7 @@ def decode(f, encoding):
         or (f.special in ("ones", "top") and magnitude == f.nan)
         or (f.special == "minus_zero" and code == f.nan)
     ):
+        negative = negative and f.special != "minus_zero"  # the one NaN, which is no -0 either
         signaling = f.special == "ieee" and (f.any_nan_invalid or not fraction >> (f.fraction - 1))
         return Number("nan", negative, 0, 0, False, signaling)
     if f.special == "ieee" and field == f.top:
@@ -663,8 +664,10 @@ def draw_op(rng, scaled):
         )
     if not scaled:
         return Op(kind, a, d, rule, b, c, k, ftz=ftz)
-    if rng.random() < 0.5:  # products of many bits
-        a, b = rng.choice(wide), rng.choice(wide)
+    if rng.random() < 0.5:  # products of many bits: up to 4 * 53
+        a, b, sa, sb = (BY_NAME[rng.choice(["fp64", "fp64", "fp32", "e8m0"])] for _ in range(4))
+        d = rng.choice(wide)
+        return Op(kind, a, d, rule._replace(tiny="after"), b, c, k, sa, sb, rng.choice([1, 2, 4, 16, 32]))
     sa = rng.choice(wide if rng.random() < 0.5 else FLOATS)
     sb = sa if rng.random() < 0.4 else rng.choice(FLOATS)
     return Op(kind, a, d, rule._replace(tiny="after"), b, c, k, sa, sb, rng.choice([1, 2, 4, 16, 32]))

@@ -324,7 +324,10 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   const bool nan = mpfr_nan_p(x.get()) != 0;
   const FormatFields& from = op.a.fields();
   if (nan && (!to.has_nan() || to.has(policy::any_nan_invalid))) r.flags |= flag::invalid;
-  if (nan && !to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest((source >> (from.width - 1)) & from.has_sign());
+  // The one NaN of a fnuz format, the code of -0, has no sign.
+  const bool nan_has_sign = from.has_sign() && from.specials != Specials::fnuz;
+  if (nan && !to.has_nan() && to.has(policy::nan_signed))
+    r.encoding = to.encode_greatest((source >> (from.width - 1)) & nan_has_sign);
   if (is_signaling(op.a, source)) r.flags |= flag::invalid;
   if (is_subnormal(op.a, source) && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
   if (to.has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);
