@@ -18,7 +18,8 @@ struct BulkPlan {
   uint32_t sign = 0, greatest = 0;
   uint32_t zero[2] = {}, overflow[2] = {}, infinity[2] = {}, nan[2] = {}, negative = 0;  ///< results by sign, without ignored low bits
   uint8_t infinity_flags[2] = {}, negative_flags = 0;
-  bool signless = false;  ///< negative sources become `negative`
+  bool signless = false;  ///< negative sources become `negative`, but for zeros
+  bool negatives_flushed = false;  ///< and but for those whose result is flushed
   uint32_t least_normal = 0;       ///< below: tiny before rounding
   uint32_t least_not_tiny[2] = {}; ///< below: tiny as the rule says, unless a draw decides
   uint32_t tiny_drawn_from = 0;    ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
@@ -61,9 +62,10 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   p.sign = static_cast<uint32_t>(to.sign_bit());
   p.greatest = static_cast<uint32_t>(to.greatest_magnitude());
   p.signless = !to.has_sign() && !to.has(policy::negative_absolute);
+  p.negatives_flushed = p.signless && to.has(policy::tiny_negative_flushed);
   const auto code = [&](uint64_t encoding) { return static_cast<uint32_t>(encoding >> to.ignored_low_bits); };
   for (int s = 0; s < 2; ++s) {
-    const bool negative = s == 1 && to.has_sign();
+    const bool negative = s == 1 && (to.has_sign() || p.negatives_flushed);
     p.round_away[s] = (rule.rounding == Rounding::up && !negative) || (rule.rounding == Rounding::down && negative);
     p.zero[s] = code(to.encode_zero(negative));
     p.overflow[s] = code(detail::overflowed(to, negative, rule));
@@ -186,7 +188,7 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
     flags |= flag::overflow | flag::inexact;
   }
   if (p.to.has(policy::overflow_before) && magnitude > p.greatest_magnitude) flags |= flag::overflow;
-  if (p.signless && s && magnitude != 0) {
+  if (p.signless && s && magnitude != 0 && !(p.negatives_flushed && code == 0)) {
     result = p.negative;
     flags = p.negative_flags;
   }

@@ -44,6 +44,7 @@ inline constexpr uint32_t flush_before = 1u << 10;      ///< 12: results are flu
 inline constexpr uint32_t conversions_silent = 1u << 11;  ///< 13: conversions raise no flags
 inline constexpr uint32_t infinity_invalid = 1u << 12;  ///< 16: an infinite operand that is clamped is invalid, not an overflow
 inline constexpr uint32_t any_nan_invalid = 1u << 13;   ///< 17: quiet NaN operands are invalid too
+inline constexpr uint32_t tiny_negative_flushed = 1u << 14;  ///< 19: what rounds to a negative denormal is flushed
 }  // namespace policy
 
 /// A format as plain data, so that device code can hold it.

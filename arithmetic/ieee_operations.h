@@ -53,8 +53,9 @@ MMAFUZZ_HD inline Exact product_to_odd(const Exact& x, const Exact& y) {
 }
 
 /// A subnormal operand is a zero of its sign under ftz=1, as with CUDA's -ftz=true.
-MMAFUZZ_HD inline Number flushed_operand(Number n, bool flush) {
+MMAFUZZ_HD inline Number flushed_operand(const FormatFields& f, Number n, bool flush) {
   if (flush && n.subnormal) {
+    if (f.has(policy::zero_positive)) n.negative = false;
     n.cls = NumberClass::zero;
     n.significand = 0;
     n.subnormal = false;

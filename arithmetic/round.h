@@ -179,10 +179,9 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
     if (f.subnormals == SubnormalRule::absent && !f.integer) r.flags = flag::underflow | flag::inexact;
     return r;
   }
-  if (negative && !f.has_sign()) {
-    if (!f.has(policy::negative_absolute)) return rounded_negative_unsigned(f, rule);
-    r.negative = negative = false;
-  }
+  bool refused = negative && !f.has_sign();
+  if (refused && f.has(policy::negative_absolute)) refused = r.negative = negative = false;
+  if (refused && !f.has(policy::tiny_negative_flushed)) return rounded_negative_unsigned(f, rule);
   const int leading = exponent + fast_bit_length(significand) - 1;
   const bool literal = f.subnormals == SubnormalRule::literal && leading < f.emin();
   const int least = f.least_bit() - (literal ? 1 : 0);
@@ -246,6 +245,7 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
     code = 0;
     r.flags |= flag::underflow | flag::inexact;
   }
+  if (refused && code != 0) return rounded_negative_unsigned(f, rule);
   if (field_before > f.top_exponent_field() || code > f.greatest_magnitude()) {
     r.flags |= flag::overflow | flag::inexact;
     r.encoding = detail::overflowed(f, negative, rule);

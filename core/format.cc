@@ -37,6 +37,8 @@ constexpr Switch switches[] = {
     {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Of::without_sign},
     {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero, Switch::Of::without_sign},
     {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute, Switch::Of::without_sign},
+    {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, Switch::Of::without_sign},
+    {"tiny_negative", "flushed", policy::tiny_negative_flushed, policy::tiny_negative_flushed, Switch::Of::without_sign},
     {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Of::literal},
     {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Of::literal},
     {"overflow", "after", policy::overflow_before, 0, Switch::Of::all},

@@ -30,6 +30,8 @@ constexpr Reading readings[] = {
     {3, "from=fp32 to=cfloat8_1_4_3:7?clamp=positive round=nearest_even", 0xff800000, 0x7f, 0x04},
     {4, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xffc00000, 0x7f, 0x10},
     {4, "from=fp32 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xffc00000, 0xff, 0x10},
+    {4, "from=e4m3fnuz to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0x80, 0x7f, 0x10},  // the one NaN, without a sign
+    {4, "from=e4m3 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xff, 0xff, 0x10},
     {5, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xb5800000, 0x80, 0x02},
     {5, "from=fp32 to=cfloat8_1_4_3:7?zero=positive round=nearest_even", 0xb5800000, 0x00, 0x02},
     {5, "from=cfloat8_1_4_3:7 to=fp32 round=nearest_even", 0x80, 0x80000000, 0},
@@ -65,6 +67,21 @@ constexpr Reading readings[] = {
     {17, "from=uhp?invalid=signaling_nan to=fp32 round=nearest_even", 0xfe00, 0x7fc00000, 0},
     {18, "from=fp32 to=shp:15 round=nearest_even", 0x37800000, 0x0200, 0},
     {18, "from=fp32 to=shp:15?denormal=gradual round=nearest_even", 0x37800000, 0x0100, 0},
+    {19, "from=fp32 to=uhp round=nearest_even", 0xb0000000, 0xfe00, 0x10},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb0000000, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0x80000001, 0x0000, 0x22},  // a denormal operand
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb0800000, 0xfe00, 0x10},  // minus the least normal number
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb07ff800, 0xfe00, 0x10},  // rounds to it
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=toward_zero", 0xb07ff800, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=up", 0xb07ff800, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=down", 0xb07ff800, 0xfe00, 0x10},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed,flush=before round=nearest_even", 0xb07ff800, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed,negative=zero round=nearest_even", 0xb0000000, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed,negative=zero round=nearest_even", 0xbf800000, 0x0000, 0x10},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed,negative=absolute round=nearest_even", 0xb0000000, 0x0000, 0x02},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed,negative=absolute round=nearest_even", 0xbf800000, 0x7c00, 0},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xff800000, 0xfe00, 0x10},
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0x80000000, 0x0000, 0},
 };
 
 Op conversion(const std::string& text) {
@@ -146,6 +163,33 @@ TEST(Cfloat, Bf16ConvertsTheSameThroughFp32) {  // question 15: no input tells t
   }
 }
 
+/// In every mode, on every bf16 and every fp16 number: bf16 reaches far below UHP's least normal number, fp16 has its ulps.
+TEST(Cfloat, TinyNegativesAreFlushedAlikeByMpfr) {
+  for (const char* to : {"uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before",
+                         "uhp?tiny_negative=flushed,negative=zero,inexact=raised", "uhp?tiny_negative=flushed,negative=absolute"}) {
+    for (const char* from : {"bf16", "fp16"}) {
+      Op op = conversion(std::string("from=") + from + " to=" + to + " round=nearest_even");
+      size_t flushed = 0;
+      for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                  Rounding::nearest_away, Rounding::stochastic}) {
+        op.rounding = mode;
+        op.random_bits = 3;
+        for (const bool saturate : {false, true}) {
+          op.saturate = saturate;
+          for (uint64_t source = 0; source < 65536; ++source) {
+            const Rounded ours = convert_number(op.d.fields(), decode(op.a.fields(), source), op.rounding_rule_of(source));
+            const exact::MpfrRounded theirs = exact::mpfr_convert(op, source);
+            ASSERT_EQ(ours.encoding, theirs.encoding) << to_text(op) << " " << std::hex << source;
+            ASSERT_EQ(int(ours.flags), int(theirs.flags)) << to_text(op) << " " << std::hex << source;
+            flushed += source > 0x8000 && ours.encoding == 0 && (ours.flags & flag::underflow);
+          }
+        }
+      }
+      EXPECT_EQ(flushed > 0, from == std::string("bf16")) << to;  // fp16's least number, 2^-24, is a normal one of UHP
+    }
+  }
+}
+
 TEST(Cfloat, BadSwitchesAndBiasesNameWhatIsKnown) {
   for (const auto& [name, part] : {std::pair{"cfloat8_1_4_3:64", "0 to 63"}, std::pair{"cfloat8_1_4_3:7?denormal=flat", "denormal=gradual"},
                                    std::pair{"uhp?denormal=gradual", "negative=absolute"}, std::pair{"cfloat8_1_4_3:7?negative=zero", "no switch"},
@@ -160,7 +204,7 @@ TEST(Cfloat, ThePageNamesEverySwitch) {
   std::ifstream page(MMAFUZZ_SOURCE_DIR "/docs/cfloat.md");
   const std::string text{std::istreambuf_iterator<char>(page), {}};
   for (const char* name : {"denormal=literal", "hole=tie_up", "clamp=signed", "nan=positive", "zero=signed", "negative=nan", "stochastic_hole=gap",
-                           "overflow=after", "underflow=inexact", "inexact=none", "flush=after", "conversions=flagged", "infinity=overflow", "invalid=any_nan"})
+                           "tiny_negative=invalid", "overflow=after", "underflow=inexact", "inexact=none", "flush=after", "conversions=flagged", "infinity=overflow", "invalid=any_nan"})
     EXPECT_NE(text.find(name), std::string::npos) << name;
 }
 

@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-widths" "bench rate" "bench split"; do
+for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"

@@ -73,10 +73,16 @@ TEST(ConversionProof, SegmentsCoverEveryInputOnceAndKnowTheMiddles) {
   }
 }
 
+TEST(ConversionProof, SegmentsOfFlushedFormatsAreConstantInDirectedModes) {  // else conversion_segments throws
+  for (const char* name : {"uhp", "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
+    for (const Rounding mode : {Rounding::up, Rounding::down})
+      EXPECT_NO_THROW(exact::conversion_segments(conversion_to(name, mode), 2)) << name << " " << name_of(mode);
+}
+
 TEST(ConversionProof, DirectedModesAndSwitchesAreProvenAtNight) {
   if (!nightly()) GTEST_SKIP() << "nightly";
   for (const char* name : {"fp16", "bf16", "e4m3", "e5m2", "e8m0", "cfloat8_1_4_3:7", "shp:15?denormal=gradual,overflow=before,underflow=tiny,inexact=raised",
-                           "uhp?negative=absolute,flush=before"})
+                           "uhp?negative=absolute,flush=before", "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
     for (const Rounding mode : {Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
       const Op op = conversion_to(name, mode);
       EXPECT_EQ(exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u) << to_text(op);

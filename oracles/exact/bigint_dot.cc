@@ -209,6 +209,11 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   }
   if (sum == 0) return d.encode_zero(sign_seen[1] && (!sign_seen[0] || op.rounding == Rounding::down));
   bool negative = sum < 0;
+  const bool refused = negative && !d.has_sign() && !d.has(policy::negative_absolute);
+  if (refused && d.has(policy::tiny_negative_flushed)) {
+    const Code tiny = round_magnitude(d, true, -sum, weight, op.rounding_rule());
+    if (tiny.code == 0 && !tiny.overflow) return d.encode_zero(false);
+  }
   if (negative_without_sign(op, negative, result)) return result;
   const Code rounded = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
   if (rounded.overflow) return beyond_greatest(d, negative, rounded.infinite);

@@ -74,6 +74,11 @@ std::vector<uint32_t> boundaries(const Format& to) {
   }
   mpfr_set_si_2exp(value.get(), 1, f.emin(), MPFR_RNDN);
   all.add(value.get());
+  // Flushed subnormals read as zero above; but a directed mode rounds what lies beyond the greatest of them to 2^emin.
+  if (f.subnormals == SubnormalRule::flushed) {
+    mpfr_set_si_2exp(value.get(), static_cast<long>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
+    all.add(value.get());
+  }
   // fp32's own classes: zero, subnormal, normal, infinity, signaling and quiet NaN.
   for (const uint32_t edge : {1u, 0x00800000u, 0x7f800000u, 0x7f800001u, 0x7fc00000u}) all.add(edge);
   return all.sorted();

@@ -56,7 +56,7 @@ uint64_t FastDot::operator()(const DotOperands& in) const {
 /// Joins c and rounds.
 template <int Words>
 uint64_t FastDot::finish(WideInt<Words>& sum, const TermSummary& products, uint64_t c_encoding) const {
-  const Number c = flushed_operand(decode(c_, c_encoding), flush_);
+  const Number c = flushed_operand(c_, decode(c_, c_encoding), flush_);
   TermSummary terms = products;
   terms.note(c.cls, c.negative);
   if (terms.nan || (terms.plus && terms.minus)) return d_.encode_nan();
@@ -70,7 +70,7 @@ template <int Words>
 uint64_t FastDot::evaluate(const DotOperands& in) const {
   WideInt<Words> sum;
   TermSummary terms;
-  const auto read = [&](const FormatFields& f, uint64_t encoding) { return to_exact(flushed_operand(decode(f, encoding), flush_)); };
+  const auto read = [&](const FormatFields& f, uint64_t encoding) { return to_exact(flushed_operand(f, decode(f, encoding), flush_)); };
   for (int i = 0; i < in.k; ++i) {
     const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
     if (!scale_block_) {

@@ -216,7 +216,8 @@ mpfr_prec_t sum_precision_of(const Op& op) {
 
 void set_operand(mpfr_ptr x, const Op& op, const Format& format, uint64_t encoding) {
   set_from_encoding(x, format, encoding);
-  if (op.flush_to_zero && is_subnormal(format, encoding)) mpfr_set_zero(x, mpfr_signbit(x) ? -1 : 1);
+  if (!op.flush_to_zero || !is_subnormal(format, encoding)) return;
+  mpfr_set_zero(x, mpfr_signbit(x) && !format.fields().has(policy::zero_positive) ? -1 : 1);
 }
 
 MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated) {
@@ -224,6 +225,15 @@ MpfrRounded rounded_result(const Op& op, mpfr_srcptr x, bool truncated) {
   flush_result(op, r);
   return r;
 }
+
+namespace {
+
+MpfrRounded negative_without_sign(const FormatFields& f, const RoundingRule& rule) {
+  const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
+  return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+}
+
+}  // namespace
 
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated) {
   const FormatFields& f = format.fields();
@@ -235,8 +245,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
       mpfr_neg(magnitude.get(), x, MPFR_RNDN);
       return round_mpfr(format, magnitude.get(), rule, truncated);
     }
-    const bool to_zero = !f.has_nan() || rule.overflow == Overflow::saturate || f.has(policy::negative_zero);
-    return {to_zero ? f.encode_zero(false) : f.encode_nan(), flag::invalid};
+    if (!f.has(policy::tiny_negative_flushed) || mpfr_inf_p(x)) return negative_without_sign(f, rule);
   }
   if (mpfr_inf_p(x)) {
     if (f.has_infinity() && rule.overflow != Overflow::saturate) return {f.encode_infinity(negative), 0};
@@ -269,6 +278,7 @@ MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& 
   const bool rounds_below = !mpfr_zero_p(rounded.get()) && mpfr_get_exp(rounded.get()) - 1 < emin;
   if (f.subnormals == SubnormalRule::flushed && (rounds_below || (below_normal && f.has(policy::flush_before))))
     return {f.encode_zero(negative), static_cast<uint8_t>(flag::underflow | flag::inexact)};
+  if (negative && !f.has_sign() && !mpfr_zero_p(rounded.get())) return negative_without_sign(f, rule);
   set_greatest(limit.get(), format);
   if (mpfr_cmpabs(rounded.get(), limit.get()) > 0)
     return {overflow_result(f, negative, rule), static_cast<uint8_t>(flag::overflow | flag::inexact)};
@@ -340,7 +350,10 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   const bool nan = mpfr_nan_p(x.get()) != 0;
   const FormatFields& from = op.a.fields();
   if (nan && (!to.has_nan() || to.has(policy::any_nan_invalid))) r.flags |= flag::invalid;
-  if (nan && !to.has_nan() && to.has(policy::nan_signed)) r.encoding = to.encode_greatest((source >> (from.width - 1)) & from.has_sign());
+  // The one NaN of a fnuz format, the code of -0, has no sign.
+  const bool nan_has_sign = from.has_sign() && from.specials != Specials::fnuz;
+  if (nan && !to.has_nan() && to.has(policy::nan_signed))
+    r.encoding = to.encode_greatest((source >> (from.width - 1)) & nan_has_sign);
   if (is_signaling(op.a, source)) r.flags |= flag::invalid;
   if (is_subnormal(op.a, source) && !(r.flags & flag::invalid) && !op.flush_to_zero) r.flags |= flag::denormal_operand;
   if (to.has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);

@@ -36,7 +36,7 @@ class ElementwiseGemm final : public Unit {
 };
 
 uint64_t by_accumulator(const Op& op, const Element& in) {
-  const auto read = [&](const Format& f, uint64_t encoding) { return to_exact(flushed_operand(decode(f.fields(), encoding), op.flush_to_zero)); };
+  const auto read = [&](const Format& f, uint64_t encoding) { return to_exact(flushed_operand(f.fields(), decode(f.fields(), encoding), op.flush_to_zero)); };
   const Scalars scalars(op);
   TermClasses classes;
   ExactSum sum;
@@ -73,7 +73,7 @@ uint64_t by_bigint(const Op& op, const Element& in) {
   const FormatFields& f = wide.fields();
   const auto widened = [&](const Format& from, uint64_t encoding) {
     if (from == wide && !op.flush_to_zero) return encoding;
-    const Number x = flushed_operand(decode(from.fields(), encoding), op.flush_to_zero);
+    const Number x = flushed_operand(from.fields(), decode(from.fields(), encoding), op.flush_to_zero);
     if (x.cls == NumberClass::nan) return f.encode_nan();
     if (x.cls == NumberClass::infinity) return f.encode_infinity(x.negative);
     return round_exact(f, to_exact(x), {}).encoding;

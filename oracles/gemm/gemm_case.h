@@ -25,7 +25,7 @@ struct Scalars {
   explicit Scalars(const Op& op) {
     const auto value = [&](const std::optional<uint64_t>& given) {
       if (!given) return Exact{NumberClass::finite, false, 1, 0};
-      return to_exact(flushed_operand(decode(op.d.fields(), *given), op.flush_to_zero));
+      return to_exact(flushed_operand(op.d.fields(), decode(op.d.fields(), *given), op.flush_to_zero));
     };
     alpha = value(op.alpha);
     beta = value(op.beta);

@@ -48,7 +48,7 @@ uint64_t ieee_combined(const Op& op, uint64_t sum, uint64_t c) {
   const RoundingRule rule = op.rounding_rule();
   const Scalars scalars(op);
   const auto read = [&](const Format& f, uint64_t encoding) {
-    return to_exact(flushed_operand(decode(f.fields(), encoding), op.flush_to_zero));
+    return to_exact(flushed_operand(f.fields(), decode(f.fields(), encoding), op.flush_to_zero));
   };
   const auto written = [&](const Rounded& r) { return flushed_result(d, r, op.flush_to_zero).encoding; };
   const auto times = [&](const Exact& x, const Exact& y) {

@@ -103,14 +103,17 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
       for (int l = 0; l < k; ++l) sum[size_t(l)] += std::ldexp(x.magnitude(i, l), tops[size_t(i)] - greatest);
     return sum;
   };
-  const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, int slices) {
+  // Slice d as the paper's splitting cuts it: it begins at what the slices before it left, so that it is empty only where
+  // nothing is left, and its magnitude is that of the rest but for a part of 2^-width. Our slices stand at fixed weights:
+  // one of them may be empty and tell nothing of the next. Hence the rest before slice d.
+  const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, int d) {
     for (int i = 0; i < x.rows().rows; ++i) {
-      double left = 0, all = 0;
+      double last = 0, all = 0;
       for (int l = 0; l < k; ++l) {
-        left += x.remainder(i, l, slices) * weight[size_t(l)];
+        last += x.remainder(i, l, d - 1) * weight[size_t(l)];
         all += x.magnitude(i, l) * weight[size_t(l)];
       }
-      if (left > std::sqrt(double(k)) * unit_roundoff * all) return false;
+      if (last > std::sqrt(double(k)) * unit_roundoff * all) return false;
     }
     return true;
   };

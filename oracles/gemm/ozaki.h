@@ -102,9 +102,10 @@ class OzakiGemm {
   int bits_;  ///< exact_integer_bits of the unit
 };
 
-/// The least number of slices of a and of b for which what is left of either contributes no more than the rounding errors of a
-/// dot in the result's precision may be expected to: sqrt(k) * u (Higham and Mary 2019), measured on the vector of ones
-/// (Mukunoki et al., algorithm 3, whose formulas our source lost; docs/ozaki.md says what was assumed).
+/// The least d for which slice d of a and of b contributes no more than the rounding errors of a dot in the result's
+/// precision may be expected to: sqrt(k) * u (Higham and Mary 2019), measured on the vector of ones (Mukunoki et al.,
+/// section 3.2, algorithm 3, whose formulas our source lost; docs/ozaki.md says how we read it). Slice d is among the d
+/// that are used, so that fast mode drops only what weighs less than it.
 int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff);
 
 }  // namespace mmafuzz::gemm

@@ -30,7 +30,7 @@ class IeeeDot {
   }
 
  private:
-  Exact read(const FormatFields& f, uint64_t encoding) const { return to_exact(flushed_operand(decode(f, encoding), op_.flush_to_zero)); }
+  Exact read(const FormatFields& f, uint64_t encoding) const { return to_exact(flushed_operand(f, decode(f, encoding), op_.flush_to_zero)); }
 
   uint64_t written(const Rounded& r) const { return flushed_result(d_, r, op_.flush_to_zero).encoding; }
 

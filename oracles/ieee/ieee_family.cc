@@ -15,7 +15,7 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
   const FormatFields& f = op.a.fields();
   const RoundingRule rule = op.rounding_rule();
   Number x[3];
-  for (int i = 0; i < op.arity(); ++i) x[i] = flushed_operand(decode(f, encodings[i]), op.flush_to_zero);
+  for (int i = 0; i < op.arity(); ++i) x[i] = flushed_operand(f, decode(f, encodings[i]), op.flush_to_zero);
   Rounded r;
   switch (op.scalar) {
     case ScalarOperation::add: r = ieee_add(f, x[0], x[1], rule); break;
@@ -47,7 +47,7 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
 }
 
 Rounded conversion(const Op& op, uint64_t source) {
-  const Number x = flushed_operand(decode(op.a.fields(), source), op.flush_to_zero);
+  const Number x = flushed_operand(op.a.fields(), decode(op.a.fields(), source), op.flush_to_zero);
   Rounded r = flushed_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
   if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
   return r;

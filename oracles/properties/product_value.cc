@@ -27,7 +27,7 @@ class ProductValue final : public Property {
   int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
     const DotModel* m = unit.model();
-    const bool normal_only = m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8);
+    const bool normal_only = cases.op().flush_to_zero || (m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8));
     bool any = false;
     for (int i = 0; i < cases.op().k; ++i) any |= refactor(cases, index, i, normal_only, twin[0]);
     return any;

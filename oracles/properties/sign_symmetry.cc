@@ -1,5 +1,7 @@
 // Negating every addend negates the result, but for the sign of zero and of NaN. A failure means that the unit rounds or
 // aligns by direction (floor), not by magnitude: CDNA3 does.
+#include <algorithm>
+
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 
@@ -19,7 +21,11 @@ class SignSymmetry final : public Property {
       return op.a.fields().has_negative_zero() && has_mirrored_results(op.a.fields()) && !op.flush_to_zero &&
              op.scalar < ScalarOperation::rem && op.scalar != ScalarOperation::sqrt;
     // Where d has no NaN, one that comes up becomes a positive number.
-    const bool nan_stays = op.d.fields().has_nan() || !(op.a.fields().has_nan() || op.b.fields().has_nan() || op.c.fields().has_nan());
+    const auto any_nan = [](std::initializer_list<const Format*> formats) {
+      return std::any_of(formats.begin(), formats.end(), [](const Format* f) { return f->fields().has_nan(); });
+    };
+    const bool scaled_nan = op.has_scales() && any_nan({&op.scale_a, &op.scale_b});
+    const bool nan_stays = op.d.fields().has_nan() || !(scaled_nan || any_nan({&op.a, &op.b, &op.c}));
     return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && !op.a.fields().integer && !op.c.fields().integer &&
            has_mirrored_results(op.d.fields()) && op.kind == OpKind::dot;
   }

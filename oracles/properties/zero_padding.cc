@@ -28,10 +28,10 @@ class ZeroPadding final : public Property {
   }
   int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
     const Op& op = cases.op();
-    // A zero product times an infinite scale is NaN.
+    // A zero product times an infinite scale is NaN, and times NaN another NaN, which counts where d has none.
     for (size_t column = 3; column < cases.inputs().size(); ++column)
       for (int i = 0; i < cases.inputs()[column].count(); ++i)
-        if (decode((column == 3 ? op.scale_a : op.scale_b).fields(), cases.inputs()[column].get(index, i)).cls == NumberClass::infinity) return 0;
+        if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), cases.inputs()[column].get(index, i))) return 0;
     Column& a = twin[0].inputs()[0];
     Column& b = twin[0].inputs()[1];
     twin[0].inputs()[2].set(index, 0, cases.c().get(index));

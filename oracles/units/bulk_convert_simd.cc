@@ -188,7 +188,8 @@ class Lanes {
     }
     if (p_.signless) {
       const auto number = less(magnitude, hn::Set(d, 0x7f800001u));
-      const auto negative = hn::And(hn::And(nonzero, number), hn::Ne(sign, hn::Zero(d)));
+      auto negative = hn::And(hn::And(nonzero, number), hn::Ne(sign, hn::Zero(d)));
+      if (p_.negatives_flushed) negative = hn::And(negative, hn::Ne(code, hn::Zero(d)));
       result = hn::IfThenElse(negative, hn::Set(d, p_.negative), result);
       if (with_flags) raised = hn::IfThenElse(negative, hn::Set(d, p_.negative_flags), raised);
     }
