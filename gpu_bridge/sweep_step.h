@@ -174,7 +174,9 @@ MMAFUZZ_HD inline uint64_t draw_scale(const SweepSource& s, const Plan& plan, ui
   if (plan.parent >= 0 && plan.move != scales) return is_a ? s.parents[plan.parent].scale_a[i] : s.parents[plan.parent].scale_b[i];
   CounterRng rng = stream(s, Stream::scale, number, i + (is_a ? 0 : 64));
   if (rng.one_in(24)) return rng.one_in(3) ? f.encode_nan() : rng.next() & f.container_mask();
-  return encode_near(f, false, rng.between(-6, 6), draw_fraction(f, rng));
+  const uint64_t fraction = draw_fraction(f, rng);
+  const int exponent = rng.between(-6, 6);
+  return encode_near(f, false, exponent, fraction);
 }
 
 /// A c for given operands: zero, special, minus a product, or at a corner's distance from one.
@@ -196,7 +198,11 @@ MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, co
   }
   const int leading = x.exponent + fast_bit_length(x.significand) + y.exponent + fast_bit_length(y.significand) - 2;
   const int distance = corner_distance(m, rng);
-  return container_noise(f, encode_near(f, rng.next() & 1, leading + (rng.next() & 1 ? distance : -distance), draw_fraction(f, rng)), rng) & f.container_mask();
+  const uint64_t fraction = draw_fraction(f, rng);
+  const bool above = rng.next() & 1;
+  const bool negative = rng.next() & 1;
+  const uint64_t c = encode_near(f, negative, leading + (above ? distance : -distance), fraction);
+  return container_noise(f, c, rng) & f.container_mask();
 }
 
 /// c of a case that stands whole in a cell.
