@@ -39,12 +39,12 @@ class Rows : public RowList {
   }
 
   /// docs/semantics.md 4: fp16 fused sums of 16 products, F = 25, and an IEEE add.
-  void emulated(const char* arch, const std::string& types, const char* source) {
-    ModelRow row = start_row(arch, "mma", "m16n8k32", types);
+  void emulated(const char* arch, const char* shape, const std::string& types, const char* source) {
+    ModelRow row = start_row(arch, "mma", shape, types);
     DotModel& m = row.model;
     const bool to_f16 = row.op.d.name() == "fp16";
     m.kernel = Kernel::emulated_fp8;
-    m.block = 16;
+    m.block = m.k / 2;  // two HMMA.16816 for k = 32, two HMMA.1688 for k = 16
     m.fraction_bits = 25;
     m.zero_exponent = to_f16 ? -22 : -133;
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
@@ -128,8 +128,10 @@ void add_hopper(Rows& rows) {
   rows.fp64("hopper", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
   rows.fp64("hopper", {"m16n8k4", "m16n8k8", "m16n8k16"}, "[MS] RNE FMA chain from c");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8, d))
-      rows.emulated("hopper", types, "[KM] H100 and H200 fp8 to fp16 data; fp32 by analogy with B200");
+    for (const std::string& types : pairs(narrow8, d)) {
+      rows.emulated("hopper", "m16n8k32", types, "[KM] H100 and H200 fp8 to fp16 data; fp32: [ptxas]");
+      rows.emulated("hopper", "m16n8k16", types, "[ptxas] two HMMA.1688 from zero, then FADD or HADD2 with c");
+    }
   const Fused wgmma16{16, 25, -133, -133}, wgmma8{8, 25, -133, -133}, wgmma32{32, 13, -133, -133, true};
   rows.fused("hopper", "wgmma", "m64n8k8", tf32_f32, wgmma8, "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32}) rows.fused("hopper", "wgmma", "m64n8k16", types, wgmma16, "[MS]");
@@ -143,7 +145,10 @@ void add_blackwell(Rows& rows) {
   add_dense_mma(rows, "blackwell", dense, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "by analogy with Hopper; PTX ISA");
   for (const char* d : {"f32", "f16"})
-    for (const std::string& types : pairs(narrow8, d)) rows.emulated("blackwell", types, "[KM] B200 fp8 data, fp32 and fp16");
+    for (const std::string& types : pairs(narrow8, d)) {
+      rows.emulated("blackwell", "m16n8k32", types, "[KM] B200 fp8 data, fp32 and fp16");
+      rows.emulated("blackwell", "m16n8k16", types, "by analogy with m16n8k32 and Hopper");
+    }
   const Fused wide8{8, 25, -133, -133}, wide16{16, 25, -133, -133}, wide32{32, 25, -133, -133};
   rows.fused("blackwell", "tcgen05.kind::tf32", "m128n8k8", tf32_f32, wide8, "[MS]");
   for (const char* types : {f16_f32, f16_f16, bf16_f32})
