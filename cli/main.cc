@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cli/command.h"
+#include "core/contradiction.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
   CLI::App app{"mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models"};
   app.set_version_flag("--version", std::string("mmafuzz ") + tool_version);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong.");
+  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong, 3 mmafuzz contradicts itself.");
   int status = exit_ok;
   add_list(app, status);
   add_eval(app, status);
@@ -87,6 +88,7 @@ int main(int argc, char** argv) {
   add_promote(app, status);
   add_sweep(app, status);
   add_record(app, status);
+  add_survey(app, status);
   add_device_child(app, status);
   add_bench(app, status);
   try {
@@ -111,6 +113,10 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());
     return exit_bad_input;
+  } catch (const mmafuzz::Contradiction& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: this program contradicts itself: {}\n", e.what());
+    return exit_contradiction;
   } catch (const std::exception& e) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());
