@@ -25,7 +25,7 @@ std::span<const uint8_t> bytes_of(const T& plain) {
 
 }  // namespace
 
-DeviceChild::~DeviceChild() { end(); }
+DeviceChild::~DeviceChild() { end(true); }
 
 void DeviceChild::start() {
   int ends[2];
@@ -60,22 +60,26 @@ std::string DeviceChild::last_loss() {
   return last_loss_;
 }
 
-std::string DeviceChild::end() {
-  if (socket_ >= 0) close(socket_);
-  socket_ = -1;
-  if (pid_ < 0) return "";
-  // A child that has ended by itself says more than the kill.
+std::string DeviceChild::end(bool expected) {
+  const auto close_socket = [&] {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  };
+  if (expected) close_socket();  // it ends by itself then
   int status = 0;
-  bool killed = false;
-  for (int i = 0; i < 50 && waitpid(pid_, &status, WNOHANG) == 0; ++i) {
-    if (i == 49) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, &status, 0);
-      killed = true;
-      break;
-    }
-    usleep(2000);
+  bool ended = pid_ < 0, killed = false;
+  // A child that has ended by itself says more than the kill.
+  for (int i = 0; i < 50 && !ended; ++i) {
+    ended = waitpid(pid_, &status, WNOHANG) != 0;
+    if (!ended) usleep(2000);
   }
+  if (!ended) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, &status, 0);
+    killed = true;
+  }
+  close_socket();
+  if (pid_ < 0) return "";
   pid_ = -1;
   if (killed) return "it was killed";
   if (WIFSIGNALED(status)) return std::string("it died of ") + strsignal(WTERMSIG(status));
@@ -114,7 +118,7 @@ Result<DeviceInfo> DeviceChild::info() {
       const std::vector<uint8_t> content = call({}, {}, no_device);
       if (no_device) {
         info_ = declined(std::string(content.begin(), content.end()));
-        end();
+        end(true);
       } else if (content.size() != sizeof(DeviceInfo)) {
         throw lost("the device child sent no description (" + end() + ")");
       } else {

@@ -62,7 +62,7 @@ class DeviceChild {
   void start();
   /// Notes a loss.
   DeviceLost lost(const std::string& how);
-  std::string end();  ///< kills and reaps; how it ended
+  std::string end(bool expected = false);  ///< kills and reaps; how it ended
 
   std::vector<std::string> command_;
   std::chrono::milliseconds patience_{0};

@@ -117,7 +117,7 @@ std::vector<Step> control_steps(Context& context) {
                        uint64_t cases = 0;
                        result["differs"] = uint64_t{0};
                        for (const size_t r : mine) {
-                         if (Clock::now() > deadline) break;
+                         if (Clock::now() > deadline) throw std::runtime_error("out of time after " + std::to_string(cases) + " cases");
                          const Recording& recorded = (*recordings)[r];
                          result["source"] = recorded.unit;
                          const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");

@@ -35,7 +35,7 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   }
   const StructuredGenerator generator(*op, context.options.seed);
   uint64_t cases = 0, differs = 0;
-  size_t size = 16;
+  size_t size = op->kind == OpKind::gemm ? 1 : 16;
   const auto report = [&](const Divergence& d, uint64_t count) {
     if (differs == 0) {
       const std::string text = to_text(d.cases.op()) + ": " + case_line(d.cases, 0) + ": " + to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +

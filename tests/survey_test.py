@@ -66,7 +66,7 @@ def faults_are_named(root):
         "swapped_fragments": ("divergence", "swapped fragments of a: rows and their number xor 1"),
         "stale_accumulator": ("divergence", "stale accumulator: c is the d of the tile before"),
         "flaky": ("unstable", "the second answer differs"),
-        "hang": ("lost", "gave no answer in time"),
+        "hang": ("lost", "gave no answer in time (it was killed)"),
         "crash": ("lost", "Segmentation fault"),
         "garbage": ("lost", "sent what is no answer"),
         "fail": ("lost", "unspecified launch failure"),
