@@ -68,6 +68,7 @@ int run(const Options& options) {
   while (sweep.dots() / cells < tiles && (options.cases || elapsed() < options.time)) {
     try {
       sweep.epoch(tiles - sweep.dots() / cells);
+      if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again");
     } catch (const DeviceLost& e) {
       lost = e.what();
       break;

@@ -205,7 +205,10 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
       }
     } catch (const std::exception& e) {
       *done = true;
-      answer(socket, AnswerKind::failed, e.what());
+      try {
+        answer(socket, AnswerKind::failed, e.what());
+      } catch (const std::runtime_error&) {  // nobody listens any more
+      }
       return 1;
     }
   }

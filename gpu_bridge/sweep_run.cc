@@ -34,6 +34,8 @@ void SweepRun::epoch(uint64_t greatest) {
   seconds_ += answer.seconds;
   divergent_dots_ += answer.divergent_dots;
   for (int i = 0; i < answer.listed; ++i) {
+    const bool enough = divergences_.size() >= greatest_kept || std::chrono::steady_clock::now() > reproduce_until_;
+    if (enough || unanswered_dots_ > 0) break;  // a lost device has been lost once, not once for each tile
     if (tiles_.size() < greatest_tiles) tiles_.push_back(answer.tile[i]);
     if (tiles_.size() <= 4) diagnose(request, answer.tile[i].tile);
     reproduce(request, answer.tile[i]);

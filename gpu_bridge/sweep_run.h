@@ -2,6 +2,7 @@
 // dots alone.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "core/unit.h"
@@ -27,6 +28,8 @@ class SweepRun {
 
   /// With this, the first divergent tiles are run again as they lie and diagnosed.
   void diagnose_with(RunTiles run) { run_tiles_ = std::move(run); }
+  /// Divergent tiles are not run again after that moment: what remains is neither stable nor unstable.
+  void reproduce_until(std::chrono::steady_clock::time_point deadline) { reproduce_until_ = deadline; }
   /// What was found, each once.
   const std::vector<std::string>& diagnoses() const { return diagnoses_; }
 
@@ -63,6 +66,7 @@ class SweepRun {
   const Unit& unit_;
   Engine engine_;
   RunTiles run_tiles_;
+  std::chrono::steady_clock::time_point reproduce_until_ = std::chrono::steady_clock::time_point::max();
   std::vector<std::string> diagnoses_;
   uint64_t next_tile_ = 0, epoch_, greatest_epoch_;
   std::vector<SweepParent> parents_, parents_before_epoch_;

@@ -117,7 +117,7 @@ std::vector<Step> control_steps(Context& context) {
                        uint64_t cases = 0;
                        result["differs"] = uint64_t{0};
                        for (const size_t r : mine) {
-                         if (Clock::now() > deadline) throw std::runtime_error("out of time after " + std::to_string(cases) + " cases");
+                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
                          const Recording& recorded = (*recordings)[r];
                          result["source"] = recorded.unit;
                          const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
@@ -147,7 +147,7 @@ std::vector<Step> published_steps(Context& context) {
                        if (!model.empty()) result["model"] = model;
                        uint64_t cases = 0;
                        for (const auto& [text, set] : *sets) {
-                         if (Clock::now() > deadline) throw std::runtime_error("out of time after " + std::to_string(cases) + " cases");
+                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(cases) + " cases");
                          if (!bound(context, unit, set.batch.op(), *i)) continue;
                          const Outcomes got = run_twice(context, unit, set.batch, *i, result, "published cases");
                          context.book.keep("recorded.cases", unit, set.batch, &got);
@@ -252,7 +252,7 @@ std::vector<Step> discriminator_steps(Context& context) {
                        for (const Point& point : *points)
                          if (bound(context, unit, point.batch.op(), *i)) by_op[to_text(point.batch.op())].push_back(&point);
                        for (const auto& [text, group] : by_op) {
-                         if (Clock::now() > deadline) throw std::runtime_error("out of time");
+                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
                          Batch batch(group[0]->batch.op());
                          for (const Point* point : group) batch.append(point->batch, 0);
                          const Outcomes got = run_twice(context, unit, batch, *i, result, "discriminators");

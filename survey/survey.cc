@@ -59,6 +59,9 @@ void run_step(Context& context, const Step& step) {
     result["status"] = "lost";
     result["why"] = e.what();
     context.book.find("lost", step.name, step.unit, e.what());
+  } catch (const OutOfTime& e) {
+    result["status"] = "out of time";
+    result["why"] = e.what();
   } catch (const std::exception& e) {
     result["status"] = "failed";
     result["why"] = e.what();

@@ -48,6 +48,11 @@ struct Step {
   std::function<void(Json& result, Clock::time_point deadline)> work;
 };
 
+/// A step did not get through in its time: what it has is kept, and nothing is wrong.
+struct OutOfTime : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// The parts of the plan, in order. Each looks at what is known by then.
 struct Part {
   const char* name;

@@ -53,12 +53,14 @@ void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std
   subject.request.seed = seed;
   SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, 64, subject.greatest_epoch);
   sweep.diagnose_with(subject.run_tiles);
+  sweep.reproduce_until(deadline);
   const auto start = Clock::now();
   const uint64_t cells = static_cast<uint64_t>(i.shape.cells());
   uint64_t greatest = 64;
   try {
     do {
       sweep.epoch(greatest);
+      if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
       const double rate = double(sweep.dots() / cells) / std::max(since(start), 1e-3), left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
       greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
     } while (Clock::now() < deadline);

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+QUICK = ("control", "discriminators", "published", "sweep", "cores", "conversions", "ozaki", "cublas", "sanitizer")  # all but what fills the time
 MMA = "cuda:mma.m16n8k16.f32.f16.f16.f32"
 mmafuzz, child, source = sys.argv[1:4]
 kills = int(sys.argv[4]) if len(sys.argv) > 4 else 20
@@ -43,7 +44,7 @@ def status(result, step, unit=MMA):
 
 def a_right_device_has_no_findings(folder):
     process, result = survey(folder, "--units", "cuda:mma.m16n8k16.f32.*f16*", "--units", "cuda:wmma*tf32*", "--units", "cuda:mma.m8n8k4.f64*", "--units", "cuda:cvt.tf32*",
-                             "--units", "cuda:bulk", "--time", "14")
+                             "--units", "cuda:bulk", "--units", "cublas:gemmex.fp16", "--time", "60", *[w for part in QUICK for w in ("--only", part)])
     assert process.returncode == 0, process.output + process.errors
     assert result["complete"] and result["findings"] == [], result["findings"]
     assert status(result, "published cases") == ["done"] and status(result, "short sweep") == ["done"]
@@ -74,7 +75,7 @@ def faults_are_named(root):
     for fault, (kind, words) in expected.items():
         folder = root / fault
         since = 3 if kind == "lost" else 0  # in the middle
-        process, result = survey(folder, "--units", MMA, "--only", "published", "--only", "sweep", "--time", "40" if kind != "lost" else "8", fault=fault, since=since)
+        process, result = survey(folder, "--units", MMA, "--only", "published", "--only", "sweep", "--time", "60", fault=fault, since=since)
         found = findings(result, kind)
         assert any(words in f["what"] for f in found), (fault, result["findings"])
         assert words in (folder / "note.md").read_text(), fault
