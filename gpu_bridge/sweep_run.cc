@@ -35,9 +35,9 @@ void SweepRun::epoch(uint64_t greatest) {
   divergent_dots_ += answer.divergent_dots;
   for (int i = 0; i < answer.listed; ++i) {
     const bool enough = divergences_.size() >= greatest_kept || std::chrono::steady_clock::now() > reproduce_until_;
-    if (enough || unanswered_dots_ > 0) break;  // a lost device has been lost once, not once for each tile
+    if ((enough && tiles_.size() >= always_reproduced) || unanswered_dots_ > 0) break;  // a lost device is lost once, not once for each tile
     if (tiles_.size() < greatest_tiles) tiles_.push_back(answer.tile[i]);
-    if (tiles_.size() <= 4) diagnose(request, answer.tile[i].tile);
+    if (tiles_.size() <= always_reproduced) diagnose(request, answer.tile[i].tile);
     reproduce(request, answer.tile[i]);
   }
   learn(request, answer);
@@ -133,7 +133,10 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
     }
     const uint64_t got = outcomes.results.get(cell);
     const bool differs = !sweep::is_as_claimed(request, got, expected[cell]);
-    if (differs != found.at(static_cast<int>(cell))) ++unstable_dots_;
+    if (differs != found.at(static_cast<int>(cell))) {
+      ++unstable_dots_;
+      if (unstable_.size() < greatest_unstable) unstable_.push_back(dots[cell]);
+    }
     if (differs && divergences_.size() < greatest_kept) divergences_.push_back({found.tile * cells + cell, dots[cell], expected[cell], got});
   }
 }

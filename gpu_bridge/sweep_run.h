@@ -28,7 +28,8 @@ class SweepRun {
 
   /// With this, the first divergent tiles are run again as they lie and diagnosed.
   void diagnose_with(RunTiles run) { run_tiles_ = std::move(run); }
-  /// Divergent tiles are not run again after that moment: what remains is neither stable nor unstable.
+  /// Divergent tiles but the first few are not run again after that moment: what remains is neither stable nor unstable.
+  static constexpr size_t always_reproduced = 4;
   void reproduce_until(std::chrono::steady_clock::time_point deadline) { reproduce_until_ = deadline; }
   /// What was found, each once.
   const std::vector<std::string>& diagnoses() const { return diagnoses_; }
@@ -44,6 +45,9 @@ class SweepRun {
   uint64_t divergent_dots() const { return divergent_dots_; }
   /// Dots of the divergent tiles that differed in the sweep but not when run again, or the other way round.
   uint64_t unstable_dots() const { return unstable_dots_; }
+  /// The first greatest_unstable of them.
+  const std::vector<SweepParent>& unstable() const { return unstable_; }
+  static constexpr size_t greatest_unstable = 100;
   /// Dots of the divergent tiles that were not answered when run again: the device was lost.
   uint64_t unanswered_dots() const { return unanswered_dots_; }
   /// The divergent tiles, the first greatest_tiles of them.
@@ -75,6 +79,7 @@ class SweepRun {
   double seconds_ = 0;
   uint64_t divergent_dots_ = 0, unstable_dots_ = 0, unanswered_dots_ = 0;
   std::vector<DivergentTile> tiles_;
+  std::vector<SweepParent> unstable_;
   std::vector<SweepDivergence> divergences_;
 };
 

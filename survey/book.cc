@@ -75,8 +75,8 @@ void Book::save() {
     writer.finish();
     written_[file] = blocks.size();
   }
-  replace_file_if_other(folder_ + "/survey.json", document_.dump(1) + "\n");
   replace_file_if_other(folder_ + "/note.md", note_of(document_));
+  replace_file_if_other(folder_ + "/survey.json", document_.dump(1) + "\n");  // last: where it is, the rest is
 }
 
 }  // namespace mmafuzz::survey

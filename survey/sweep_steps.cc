@@ -21,6 +21,12 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
   std::string diagnosis;
   for (const std::string& one : sweep.diagnoses()) diagnosis += (diagnosis.empty() ? "" : "; ") + one;
   if (!diagnosis.empty()) result["diagnosis"] = diagnosis;
+  if (const size_t unstable = sweep.unstable().size()) {
+    Batch batch(subject.op);
+    batch.resize(unstable);
+    for (size_t c = 0; c < unstable; ++c) sweep.put(sweep.unstable()[c], batch, c);
+    context.book.keep("unstable.cases", subject.unit->name(), batch, nullptr);
+  }
   const size_t kept = std::min<size_t>(sweep.divergences().size(), 200);
   if (kept == 0) return;
   Batch batch(subject.op);

@@ -1,7 +1,8 @@
 // A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels, in sweeps too; none has no
 // device; no_cublas, never_emulates and always_emulates are a cuBLAS that is missing or does not do what it is asked; the others have one
 // fault each. Faults of results: wrong_bit (bit 3 of lane 5), swapped_fragments, stale_accumulator, flaky. Others: crash, hang, garbage,
-// fail, slow. FALSE_DEVICE_FROM=N: the first N calls that run something are answered rightly.
+// fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first N calls that run something are answered rightly (wrong_then_crash: they
+// have swapped fragments).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -86,7 +87,9 @@ std::string mode() {
 int calls_so_far = 0;
 bool has_fault(const char* name) {
   const char* from = std::getenv("FALSE_DEVICE_FROM");
-  return mode() == name && calls_so_far > (from ? std::atoi(from) : 0);
+  const bool due = calls_so_far > (from ? std::atoi(from) : 0);
+  if (mode() == "wrong_then_crash") return name == std::string("swapped_fragments") || (name == std::string("crash") && due);
+  return mode() == name && due;
 }
 
 /// Ways not to answer a call.

@@ -10,6 +10,7 @@ import random
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -75,7 +76,7 @@ def faults_are_named(root):
     for fault, (kind, words) in expected.items():
         folder = root / fault
         since = 3 if kind == "lost" else 0  # in the middle
-        process, result = survey(folder, "--units", MMA, "--only", "published", "--only", "sweep", "--time", "60", fault=fault, since=since)
+        process, result = survey(folder, "--units", MMA, "--only", "published", "--only", "sweep", "--time", "100", fault=fault, since=since)
         found = findings(result, kind)
         assert any(words in f["what"] for f in found), (fault, result["findings"])
         assert words in (folder / "note.md").read_text(), fault
@@ -88,13 +89,21 @@ def faults_are_named(root):
 
 
 def divergences_of_a_run_that_is_lost_are_kept(folder):
-    # The device is wrong in one bit from the first call on and the sweep is long: what was found before it ended is there.
-    process, result = survey(folder, "--units", MMA, "--only", "sweep", "--time", "20", fault="wrong_bit")
-    assert process.returncode == 1 and (folder / "divergent.cases").exists()
+    # Wrong from the first call on, gone at the tenth, when divergent tiles run again: what was found before is there.
+    process, result = survey(folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_then_crash", since=9)
+    assert process.returncode == 1 and status(result, "short sweep") == ["lost"], result["findings"]
+    assert findings(result, "divergence") and findings(result, "lost"), result["findings"]
     check = subprocess.run([mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", folder / "divergent.cases"], capture_output=True, text=True)
     assert check.returncode == 1, check.stdout + check.stderr  # they differ from the model, one and all
     cases, mismatches = check.stdout.splitlines()[-1].split()[0::2]
     assert cases == mismatches != "0", check.stdout.splitlines()[-1]
+
+
+def dots_that_differ_only_in_their_place_are_kept_too(folder):
+    process, result = survey(folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_bit")
+    sweep = next(s for s in result["steps"] if s["step"] == "short sweep")
+    assert sweep["unstable"] > 0
+    assert (folder / "unstable.cases").read_text().count(" | ") > 0
 
 
 def the_time_limit_holds(root):
@@ -148,10 +157,30 @@ def a_call_that_cannot_be_done_says_why(folder):
     assert process.returncode == 2 and not result["complete"] and any("no CUDA device" in f["what"] for f in findings(result, "failed")), result
 
 
+def gpu_check(folder, *arguments, **how):
+    environment = dict(os.environ, MMAFUZZ_DEVICE_CHILD=child, FALSE_DEVICE="twin", FALSE_DEVICE_ARCH="90", MMAFUZZ=mmafuzz, OUT=str(folder), MMAFUZZ_OBSERVATIONS=source)
+    return subprocess.Popen([source + "/ci/gpu-check", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def one_archive_comes_back_however_it_ends(root):
+    process = gpu_check(root / "whole", "20", "--units", "cuda:add*", "--only", "cores")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    cut = gpu_check(root / "cut", "60", "--units", MMA)
+    while not (root / "cut" / "survey.json").exists():
+        time.sleep(0.05)
+    cut.send_signal(signal.SIGTERM)
+    cut.communicate(timeout=60)
+    for name in ("whole", "cut"):
+        with tarfile.open(root / name / "survey.tar.gz") as archive:
+            assert {"./survey.json", "./note.md"} <= set(archive.getnames()), archive.getnames()
+            assert json.load(archive.extractfile("./survey.json"))["complete"] == (name == "whole")
+
+
 def main():
     with tempfile.TemporaryDirectory() as root:
-        for test in (a_right_device_has_no_findings, faults_are_named, divergences_of_a_run_that_is_lost_are_kept, the_time_limit_holds,
-                     recordings_are_the_positive_control, a_killed_survey_is_readable, a_call_that_cannot_be_done_says_why):
+        for test in (a_right_device_has_no_findings, faults_are_named, divergences_of_a_run_that_is_lost_are_kept, dots_that_differ_only_in_their_place_are_kept_too, the_time_limit_holds,
+                     recordings_are_the_positive_control, one_archive_comes_back_however_it_ends, a_killed_survey_is_readable, a_call_that_cannot_be_done_says_why):
             begin = time.monotonic()
             test(pathlib.Path(root) / test.__name__)
             print("%s: %.1f s" % (test.__name__, time.monotonic() - begin), flush=True)
