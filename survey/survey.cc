@@ -51,7 +51,7 @@ void run_step(Context& context, const Step& step) {
   }
   context.book.begin(result);
   const auto deadline = std::min(after(begin, step.limit), context.end);
-  context.child->give_up_at(std::min(after(deadline, context.options.patience), context.end));
+  context.child->give_up_at(std::min(after(deadline, context.options.patience), context.last_call));
   result["status"] = "done";
   try {
     step.work(result, deadline);
@@ -124,10 +124,11 @@ void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, O
 }
 
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child) {
-  const auto start = Clock::now(), end = after(start, options.seconds);
+  const auto start = Clock::now(), last_call = after(start, options.seconds);
+  const auto end = after(start, options.seconds - std::min(options.patience, 0.1 * options.seconds));
   Book book(options.output, {{"survey", 1}, {"recorded_by", options.recorded_by}, {"seconds", options.seconds}, {"seed", options.seed}, {"units", options.units}});
-  const LastResort last_resort(book, after(end, options.patience));
-  Context context{options, registry, child, book, start, end, 0, "", {}};
+  const LastResort last_resort(book, after(last_call, 5));
+  Context context{options, registry, child, book, start, end, last_call, 0, "", {}};
   Step first{"device and libraries", "facts", "", 60, [&](Json& result, Clock::time_point) { look_at_device(context, result); }};
   run_step(context, first);
   if (context.arch == 0) {

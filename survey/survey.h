@@ -32,7 +32,8 @@ struct Context {
   const Registry& registry;
   std::shared_ptr<DeviceChild> child;
   Book& book;
-  Clock::time_point start, end;
+  Clock::time_point start, end;  ///< no step goes on beyond the end
+  Clock::time_point last_call;   ///< a call that is in flight at the end may take until then
   unsigned arch = 0;                     ///< bit of the device's architecture
   std::string family;                    ///< "hopper"
   std::vector<const Instruction*> units;  ///< matrix units that the device has and the globs name

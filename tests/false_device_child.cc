@@ -229,7 +229,7 @@ class TwinBackend final : public DeviceBackend {
     if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum);
     const DeviceInfo device = info();
     const std::string model = claimed_model(i, arch_of_capability(device.major, device.minor));
-    const ModelRow* row = model.empty() ? nullptr : find_model_row(model.substr(6));
+    const ModelRow* row = find_model_row(model.empty() ? "turing/" + i.name : model.substr(6));  // where nothing is claimed, any will do
     if (!row) throw std::runtime_error("no model of " + i.name);
     run_with_fault(i, twins[instruction], tiles, count, [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
   }
