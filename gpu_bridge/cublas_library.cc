@@ -57,14 +57,16 @@ CublasFile::CublasFile(int major) {
   for (const std::string& file : cublas_candidates(major)) {
     // In wheels libcublas does not say where its own library lies: beside it.
     const size_t slash = file.rfind('/');
-    if (slash != std::string::npos) dlopen((file.substr(0, slash) + "/libcublasLt.so." + std::to_string(major)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (slash != std::string::npos)
+      dlopen((file.substr(0, slash) + "/libcublasLt.so." + std::to_string(major)).c_str(), RTLD_NOW | RTLD_LOCAL);
     library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_) {
       name_ = file;
       missing_.clear();
       return;
     }
-    if (missing_.empty()) missing_ = "cuBLAS cannot be loaded: " + std::string(dlerror()) + "; MMAFUZZ_CUBLAS names its file";
+    if (missing_.empty())
+      missing_ = "cuBLAS cannot be loaded: " + std::string(dlerror()) + "; MMAFUZZ_CUBLAS names its file";
   }
 }
 

@@ -1,4 +1,5 @@
-// The shared library of cuBLAS: where it may lie, which of its functions are needed for what, and their addresses. Knows no CUDA.
+// The shared library of cuBLAS: where it may lie, which of its functions are needed for what, and their addresses.
+// Knows no CUDA.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace mmafuzz {
 
-/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit, and in
-/// site-packages of Python, where the wheels of NVIDIA put it.
+/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit,
+/// and in site-packages of Python, where the wheels of NVIDIA put it.
 std::vector<std::string> cublas_candidates(int major);
 
 class CublasFile {

@@ -5,7 +5,8 @@
 namespace mmafuzz {
 
 Result<bool> set_sweep_model(SweepSubject& s) {
-  if (s.reference && !s.reference->model()) return invalid("reference " + s.reference->name() + " has no row of parameters");
+  if (s.reference && !s.reference->model())
+    return invalid("reference " + s.reference->name() + " has no row of parameters");
   s.request.any_nan = s.op.nan == NanPolicy::any;
   if (s.reference) {
     s.request.model = *s.reference->model();
@@ -19,7 +20,8 @@ Result<bool> set_sweep_model(SweepSubject& s) {
   return true;
 }
 
-Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_ptr<DeviceChild>& child, const std::string& unit, const std::string& reference) {
+Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_ptr<DeviceChild>& child,
+                                  const std::string& unit, const std::string& reference) {
   SweepSubject s;
   const size_t question = std::min(unit.find('?'), unit.size());
   const std::string plain = unit.substr(0, question);
@@ -33,8 +35,10 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
   const Result<DeviceInfo> device = child->info();
   if (!device) return device.refusal();
   // The unit with modifiers claims no model of its own; the sweep applies them to the model's operands.
-  const std::string model = reference.empty() ? claimed_model(i, arch_of_capability(device->major, device->minor)) : reference;
-  if (model.empty() && !s.op.d.fields().integer) return declined(unit + " claims no model here; name one with --reference");
+  const std::string model =
+      reference.empty() ? claimed_model(i, arch_of_capability(device->major, device->minor)) : reference;
+  if (model.empty() && !s.op.d.fields().integer)
+    return declined(unit + " claims no model here; name one with --reference");
   if (!model.empty()) {
     bound = registry.bind(model, s.op);
     if (!bound) return bound.refusal();
@@ -42,9 +46,15 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
   }
   s.request.instruction = index;
   s.request.shape = i.shape;
-  s.request.modifiers = parse_device_parameters(std::string_view(unit).substr(std::min(question + 1, unit.size())), i.shape.family)->wgmma;
-  s.engine = [child](const SweepRequest& request, const std::vector<SweepParent>& parents) { return child->sweep(request, parents); };
-  s.run_tiles = [child, index, modifiers = s.request.modifiers](TileBuffers& tiles) { child->run(index, tiles, modifiers); };
+  s.request.modifiers =
+      parse_device_parameters(std::string_view(unit).substr(std::min(question + 1, unit.size())), i.shape.family)
+          ->wgmma;
+  s.engine = [child](const SweepRequest& request, const std::vector<SweepParent>& parents) {
+    return child->sweep(request, parents);
+  };
+  s.run_tiles = [child, index, modifiers = s.request.modifiers](TileBuffers& tiles) {
+    child->run(index, tiles, modifiers);
+  };
   s.first_epoch = 4096;
   s.greatest_epoch = 1 << 20;
   const Result<bool> modelled = set_sweep_model(s);

@@ -1,5 +1,5 @@
-// The family `except_nan:<unit>`: the unit's results, but no answer to a case with a NaN among its operands. For claims that hold
-// elsewhere only: what has no answer is not compared.
+// The family `except_nan:<unit>`: the unit's results, but no answer to a case with a NaN among its operands. For claims
+// that hold elsewhere only: what has no answer is not compared.
 #include "gpu_bridge/device_units.h"
 
 namespace mmafuzz {
@@ -45,7 +45,8 @@ class ExceptNanFamily final : public Family {
     return declined(name + " stands for another unit: it needs a registry");
   }
 
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
     Result<std::unique_ptr<Unit>> whole = registry.bind(name.substr(prefix.size()), op);
     if (!whole) return whole.refusal();
     auto unit = std::make_unique<ExceptNanUnit>(std::move(*whole));

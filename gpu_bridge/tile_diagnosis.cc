@@ -28,7 +28,9 @@ bool explains(const Seen& seen, const Change& change) {
   for (int cell = 0; cell < seen.request.shape.cells(); ++cell) {
     sweep::Cell operands(seen.request, seen.all, seen.request.first_tile + 1, cell);
     change(cell, operands);
-    if (!sweep::is_as_claimed(seen.request, seen.got[size_t(cell)], sweep::claimed_result(seen.request.model, operands.in))) return false;
+    if (!sweep::is_as_claimed(seen.request, seen.got[size_t(cell)],
+                              sweep::claimed_result(seen.request.model, operands.in)))
+      return false;
   }
   return true;
 }
@@ -44,7 +46,8 @@ std::string of_bits(const Seen& seen) {
     }
   if (flips.size() != 1) return "";
   std::string what = "wrong bits " + std::to_string(*flips.begin()) + " of d";
-  if (std::has_single_bit(*flips.begin())) what = "wrong bit " + std::to_string(std::countr_zero(*flips.begin())) + " of d";
+  if (std::has_single_bit(*flips.begin()))
+    what = "wrong bit " + std::to_string(std::countr_zero(*flips.begin())) + " of d";
   if (s.family != TileFamily::wmma)
     for (int lane = 0; lane < s.lanes(); ++lane) {
       std::set<int> held;
@@ -52,7 +55,8 @@ std::string of_bits(const Seen& seen) {
         const Place p = c_place(s, s.d_bits, lane, i);
         held.insert(p.row * s.n + p.column);
       }
-      if (std::includes(held.begin(), held.end(), cells.begin(), cells.end())) return what + " in lane " + std::to_string(lane);
+      if (std::includes(held.begin(), held.end(), cells.begin(), cells.end()))
+        return what + " in lane " + std::to_string(lane);
     }
   return what;
 }
@@ -62,14 +66,16 @@ std::string of_places(const Seen& seen) {
   const auto copy_vector = [&](int cell_from, sweep::Cell& to, bool rows) {
     const sweep::Cell from(seen.request, seen.all, seen.request.first_tile + 1, cell_from);
     for (int i = 0; i < s.k; ++i) (rows ? to.a[i] : to.b[i]) = rows ? from.a[i] : from.b[i];
-    for (int i = 0; i < s.scales; ++i) (rows ? to.scale_a[i] : to.scale_b[i]) = rows ? from.scale_a[i] : from.scale_b[i];
+    for (int i = 0; i < s.scales; ++i)
+      (rows ? to.scale_a[i] : to.scale_b[i]) = rows ? from.scale_a[i] : from.scale_b[i];
   };
   for (int step = 1; step < std::max(s.m, s.n); step *= 2) {
     const std::string by = " and their number xor " + std::to_string(step);
     const auto other_row = [&](int cell) { return (cell / s.n ^ step) * s.n + cell % s.n; };
     const auto other_column = [&](int cell) { return cell / s.n * s.n + (cell % s.n ^ step); };
     if (step < s.m) {
-      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_row(cell), x, true); })) return "swapped fragments of a: rows" + by;
+      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_row(cell), x, true); }))
+        return "swapped fragments of a: rows" + by;
       const auto row_of_c = [&](int cell, sweep::Cell& x) {
         x.in.c = sweep::Cell(seen.request, seen.all, seen.request.first_tile + 1, other_row(cell)).in.c;
       };
@@ -81,7 +87,8 @@ std::string of_places(const Seen& seen) {
         return "swapped fragments of d: rows" + by;
     }
     if (step < s.n) {
-      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_column(cell), x, false); })) return "swapped fragments of b: columns" + by;
+      if (explains(seen, [&](int cell, sweep::Cell& x) { copy_vector(other_column(cell), x, false); }))
+        return "swapped fragments of b: columns" + by;
       if (explains(seen, [&](int cell, sweep::Cell& x) {
             copy_vector(other_column(cell), x, false);
             x.in.c = sweep::Cell(seen.request, seen.all, seen.request.first_tile + 1, other_column(cell)).in.c;
@@ -101,7 +108,8 @@ std::string diagnose_tile(const SweepRequest& request, TileBuffers& tiles, const
   for (int cell = 0; cell < request.shape.cells(); ++cell) any |= seen.differs(cell);
   if (!any) return "not seen when the tile ran again";
   if (std::string bits = of_bits(seen); !bits.empty()) return bits;
-  if (request.shape.c_bits == request.shape.d_bits && explains(seen, [&](int cell, sweep::Cell& x) { x.in.c = seen.before[size_t(cell)]; }))
+  if (request.shape.c_bits == request.shape.d_bits &&
+      explains(seen, [&](int cell, sweep::Cell& x) { x.in.c = seen.before[size_t(cell)]; }))
     return "stale accumulator: c is the d of the tile before";
   if (explains(seen, [&](int, sweep::Cell& x) { x.in.c = 0; })) return "c is not read";
   return of_places(seen);

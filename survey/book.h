@@ -1,5 +1,5 @@
-// What a survey has found so far, on disk after every step: survey.json, note.md and case files, each whole or not at all, so that a
-// survey that is killed at any second leaves what it had.
+// What a survey has found so far, on disk after every step: survey.json, note.md and case files, each whole or not at
+// all, so that a survey that is killed at any second leaves what it had.
 #pragma once
 
 #include <map>

@@ -26,7 +26,8 @@ std::vector<std::string> case_files(const std::string& folder) {
   return files;
 }
 
-void visit_blocks(const std::vector<std::string>& files, const std::function<void(const std::string& file, const CaseBlock&)>& visit) {
+void visit_blocks(const std::vector<std::string>& files,
+                  const std::function<void(const std::string& file, const CaseBlock&)>& visit) {
   for (const std::string& file : files) {
     CaseReader reader(file);
     CaseBlock block;
@@ -47,8 +48,10 @@ std::unique_ptr<Unit> bound(const Context& context, const std::string& name, Op 
 std::string hex(const Op& op, const Column& column, size_t index) { return to_hex(op.d, column.get(index, 0)); }
 
 /// A batch on the device twice, at different places of the tiles; counts results that depend on the place or the time.
-Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, const Instruction& i, Json& result, const std::string& step) {
-  const std::unique_ptr<Unit> unit = bound(context, name, batch.op(), i), elsewhere = bound(context, name + "?placement=1", batch.op(), i);
+Outcomes run_twice(Context& context, const std::string& name, const Batch& batch, const Instruction& i, Json& result,
+                   const std::string& step) {
+  const std::unique_ptr<Unit> unit = bound(context, name, batch.op(), i),
+                              elsewhere = bound(context, name + "?placement=1", batch.op(), i);
   Outcomes first, second;
   run_or_lose(context, *unit, batch, first);
   run_or_lose(context, *elsewhere, batch, second);
@@ -56,19 +59,22 @@ Outcomes run_twice(Context& context, const std::string& name, const Batch& batch
   for (size_t c = 0; c < batch.size(); ++c) {
     if (first.results.get(c) == second.results.get(c)) continue;
     if (unstable++ == 0 && result.value("unstable", 0) == 0)
-      context.book.find("unstable", step, name, "the second answer differs, at another place of the tile: " + to_text(batch.op()) + ": " + case_line(batch, c) + ": " +
-                                                    hex(batch.op(), first.results, c) + ", then " + hex(batch.op(), second.results, c));
+      context.book.find("unstable", step, name,
+                        "the second answer differs, at another place of the tile: " + to_text(batch.op()) + ": " +
+                            case_line(batch, c) + ": " + hex(batch.op(), first.results, c) + ", then " +
+                            hex(batch.op(), second.results, c));
   }
   result["unstable"] = result.value("unstable", uint64_t{0}) + unstable;
   return first;
 }
 
-void note_difference(Context& context, Json& result, const std::string& step, const std::string& unit, const Batch& batch, size_t c, uint64_t got, uint64_t expected,
-                     const std::string& by) {
+void note_difference(Context& context, Json& result, const std::string& step, const std::string& unit,
+                     const Batch& batch, size_t c, uint64_t got, uint64_t expected, const std::string& by) {
   const uint64_t n = result.value("differs", uint64_t{0}) + 1;
   result["differs"] = n;
   if (n > 5) return;
-  const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + to_hex(batch.op().d, got) + ", " + by + " " + to_hex(batch.op().d, expected);
+  const std::string text = to_text(batch.op()) + ": " + case_line(batch, c) + ": " + to_hex(batch.op().d, got) + ", " +
+                           by + " " + to_hex(batch.op().d, expected);
   result["first"].push_back(text);
   if (n == 1) context.book.find("divergence", step, unit, text);
 }
@@ -110,9 +116,12 @@ std::vector<Step> control_steps(Context& context) {
   for (const Instruction* i : context.units) {
     std::vector<size_t> mine;
     for (size_t r = 0; r < recordings->size(); ++r)
-      if ((*recordings)[r].model == model_of(context, *i) && bound(context, "cuda:" + i->name, (*recordings)[r].batch.op(), *i)) mine.push_back(r);
+      if ((*recordings)[r].model == model_of(context, *i) &&
+          bound(context, "cuda:" + i->name, (*recordings)[r].batch.op(), *i))
+        mine.push_back(r);
     if (mine.empty()) continue;
-    steps.push_back({"positive control", "control", "cuda:" + i->name, context.scaled(10), [&context, i, mine, recordings](Json& result, Clock::time_point deadline) {
+    steps.push_back({"positive control", "control", "cuda:" + i->name, context.scaled(10),
+                     [&context, i, mine, recordings](Json& result, Clock::time_point deadline) {
                        const std::string unit = "cuda:" + i->name;
                        uint64_t cases = 0;
                        result["differs"] = uint64_t{0};
@@ -123,7 +132,8 @@ std::vector<Step> control_steps(Context& context) {
                          const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
                          for (size_t c = 0; c < recorded.batch.size(); ++c)
                            if (got.results.get(c) != recorded.expected.get(c))
-                             note_difference(context, result, "positive control", unit, recorded.batch, c, got.results.get(c), recorded.expected.get(c), recorded.unit + " gave");
+                             note_difference(context, result, "positive control", unit, recorded.batch, c,
+                                             got.results.get(c), recorded.expected.get(c), recorded.unit + " gave");
                          cases += recorded.batch.size();
                          result["cases"] = cases;
                        }
@@ -142,7 +152,8 @@ std::vector<Step> published_steps(Context& context) {
   });
   std::vector<Step> steps;
   for (const Instruction* i : context.units)
-    steps.push_back({"published cases", "published", "cuda:" + i->name, context.scaled(10), [&context, i, sets](Json& result, Clock::time_point deadline) {
+    steps.push_back({"published cases", "published", "cuda:" + i->name, context.scaled(10),
+                     [&context, i, sets](Json& result, Clock::time_point deadline) {
                        const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
                        if (!model.empty()) result["model"] = model;
                        uint64_t cases = 0;
@@ -163,7 +174,8 @@ std::vector<Step> published_steps(Context& context) {
                          (*context.registry.bind(model, set.batch.op()))->run(set.batch, expected);
                          for (size_t c = 0; c < set.batch.size(); ++c)
                            if (!same_result(op, got.results.get(c), expected.results.get(c)))
-                             note_difference(context, result, "published cases", unit, set.batch, c, got.results.get(c), expected.results.get(c), model + " gives");
+                             note_difference(context, result, "published cases", unit, set.batch, c, got.results.get(c),
+                                             expected.results.get(c), model + " gives");
                        }
                        if (cases == 0) result["why"] = "no published case has its formats";
                      }});
@@ -194,7 +206,8 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
     visit_blocks({file}, [&](const std::string&, const CaseBlock& block) {
       for (size_t c = 0; c < block.batch.size(); ++c) {
         if (!block.has_expected[c] || block.line[c] > label_of_line.size()) continue;
-        const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c), label = label_of_line[block.line[c] - 1];
+        const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c),
+                          label = label_of_line[block.line[c] - 1];
         const auto [at, fresh] = index.try_emplace(key, points.size());
         if (fresh) {
           Point point;
@@ -204,7 +217,9 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
           points.push_back(std::move(point));
         }
         const size_t question = std::min(block.unit.find('?'), block.unit.size());
-        points[at->second].readings.push_back({label + " (" + block.unit + ")", block.unit.substr(std::min(question + 1, block.unit.size())), block.expected.get(c)});
+        points[at->second].readings.push_back({label + " (" + block.unit + ")",
+                                               block.unit.substr(std::min(question + 1, block.unit.size())),
+                                               block.expected.get(c)});
       }
     });
   }
@@ -221,19 +236,23 @@ std::string joined(const std::set<std::string>& words) {
 Json judge(const Context& context, const Point& point, const std::string& model, uint64_t got) {
   const Op& op = point.batch.op();
   std::set<std::string> agree, disagree, own;
-  for (const Point::Reading& reading : point.readings) (reading.predicted == got ? agree : disagree).insert(reading.label + " " + to_hex(op.d, reading.predicted));
+  for (const Point::Reading& reading : point.readings)
+    (reading.predicted == got ? agree : disagree).insert(reading.label + " " + to_hex(op.d, reading.predicted));
   std::set<std::string> switches = {""};
   for (const Point::Reading& reading : point.readings) switches.insert(reading.overrides);
   for (const std::string& overrides : switches) {
     if (model.empty()) break;
-    const Result<std::unique_ptr<Unit>> unit = context.registry.bind(model + (overrides.empty() ? "" : "?" + overrides), op);
+    const Result<std::unique_ptr<Unit>> unit =
+        context.registry.bind(model + (overrides.empty() ? "" : "?" + overrides), op);
     if (!unit) continue;
     Outcomes predicted;
     (*unit)->run(point.batch, predicted);
     if (predicted.results.get(0) == got) own.insert(overrides.empty() ? "as it is" : "?" + overrides);
   }
-  return {{"point", point.name}, {"case", to_text(op) + ": " + case_line(point.batch, 0)}, {"got", to_hex(op.d, got)}, {"agrees", joined(agree)},
-          {"disagrees", joined(disagree)}, {"own_agrees", model.empty() ? "no model" : own.empty() ? "none" : joined(own)}};
+  return {
+      {"point", point.name},           {"case", to_text(op) + ": " + case_line(point.batch, 0)},
+      {"got", to_hex(op.d, got)},      {"agrees", joined(agree)},
+      {"disagrees", joined(disagree)}, {"own_agrees", model.empty() ? "no model" : own.empty() ? "none" : joined(own)}};
 }
 
 }  // namespace
@@ -245,19 +264,23 @@ std::vector<Step> discriminator_steps(Context& context) {
   const auto points = std::make_shared<std::vector<Point>>(points_of(files));
   std::vector<Step> steps;
   for (const Instruction* i : context.units)
-    steps.push_back({"discriminators", "discriminators", "cuda:" + i->name, context.scaled(10), [&context, i, points](Json& result, Clock::time_point deadline) {
+    steps.push_back({"discriminators", "discriminators", "cuda:" + i->name, context.scaled(10),
+                     [&context, i, points](Json& result, Clock::time_point deadline) {
                        const std::string unit = "cuda:" + i->name, model = model_of(context, *i);
                        result["rows"] = Json::array();
                        std::map<std::string, std::vector<const Point*>> by_op;  // one call of the device for each op
                        for (const Point& point : *points)
-                         if (bound(context, unit, point.batch.op(), *i)) by_op[to_text(point.batch.op())].push_back(&point);
+                         if (bound(context, unit, point.batch.op(), *i))
+                           by_op[to_text(point.batch.op())].push_back(&point);
                        for (const auto& [text, group] : by_op) {
-                         if (Clock::now() > deadline) throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
+                         if (Clock::now() > deadline)
+                           throw OutOfTime("after " + std::to_string(result["rows"].size()) + " points");
                          Batch batch(group[0]->batch.op());
                          for (const Point* point : group) batch.append(point->batch, 0);
                          const Outcomes got = run_twice(context, unit, batch, *i, result, "discriminators");
                          context.book.keep("discriminators.cases", unit, batch, &got);
-                         for (size_t c = 0; c < group.size(); ++c) result["rows"].push_back(judge(context, *group[c], model, got.results.get(c)));
+                         for (size_t c = 0; c < group.size(); ++c)
+                           result["rows"].push_back(judge(context, *group[c], model, got.results.get(c)));
                        }
                        if (by_op.empty()) result["why"] = "no discriminator has its formats";
                      }});

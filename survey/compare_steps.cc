@@ -27,7 +27,8 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   size_t column = 0;
   const Result<Op> op = parse_op(c.op, column);
   if (!op) throw std::runtime_error(c.op + ": " + op.refusal().reason);
-  const Result<std::unique_ptr<Unit>> unit = context.registry.bind(c.unit, *op), reference = context.registry.bind(c.reference, *op);
+  const Result<std::unique_ptr<Unit>> unit = context.registry.bind(c.unit, *op),
+                                      reference = context.registry.bind(c.reference, *op);
   if (!unit || !reference) {
     row["why"] = (unit ? reference : unit).refusal().reason;
     result["rows"].push_back(std::move(row));
@@ -38,7 +39,8 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   size_t size = op->kind == OpKind::gemm ? 1 : 16;
   const auto report = [&](const Divergence& d, uint64_t count) {
     if (differs == 0) {
-      const std::string text = to_text(d.cases.op()) + ": " + case_line(d.cases, 0) + ": " + to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +
+      const std::string text = to_text(d.cases.op()) + ": " + case_line(d.cases, 0) + ": " +
+                               to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +
                                to_hex(d.cases.op().d, d.results.back());
       row["first"] = text;
       if (c.claimed) context.book.find("divergence", step, c.unit, text);
@@ -57,7 +59,8 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
       const auto begin = Clock::now();
       run_or_lose(context, **unit, batch, got);
       (*reference)->run(batch, expected);
-      compare_units("equals_model", c.claimed ? Severity::contract : Severity::semantic, batch, c.unit, got, c.reference, expected, report);
+      compare_units("equals_model", c.claimed ? Severity::contract : Severity::semantic, batch, c.unit, got,
+                    c.reference, expected, report);
       cases += batch.size();
       if (std::chrono::duration<double>(Clock::now() - begin).count() < 0.05) size = std::min<size_t>(2 * size, 16384);
     }
@@ -74,12 +77,15 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   result["rows"].push_back(std::move(row));
 }
 
-Step comparison_step(Context& context, const std::string& name, const std::string& unit, double each, std::vector<Comparison> all) {
+Step comparison_step(Context& context, const std::string& name, const std::string& unit, double each,
+                     std::vector<Comparison> all) {
   const double limit = each * double(all.size());
-  return {name, "compare", unit, limit, [&context, name, each, all = std::move(all)](Json& result, Clock::time_point deadline) {
+  return {name, "compare", unit, limit,
+          [&context, name, each, all = std::move(all)](Json& result, Clock::time_point deadline) {
             result["rows"] = Json::array();
             for (const Comparison& one : all) {
-              const auto own = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(each));
+              const auto own =
+                  Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(each));
               compare(context, one, name, result, std::min(deadline, own));
             }
           }};
@@ -106,9 +112,11 @@ std::vector<Step> core_steps(Context& context) {
     if (!(i.archs & context.arch) || !selected(context, unit)) continue;
     if (by_unit[unit].empty()) order.push_back(unit);
     const bool claimed = i.claim != IeeeClaim::none && !i.op.flush_to_zero;
-    by_unit[unit].push_back({unit, with_any_nan(i.op), i.claim == IeeeClaim::no_nans ? "except_nan:ieee" : "ieee", claimed});
+    by_unit[unit].push_back(
+        {unit, with_any_nan(i.op), i.claim == IeeeClaim::no_nans ? "except_nan:ieee" : "ieee", claimed});
   }
-  for (const std::string& unit : order) steps.push_back(comparison_step(context, "CUDA cores", unit, context.scaled(0.4), by_unit[unit]));
+  for (const std::string& unit : order)
+    steps.push_back(comparison_step(context, "CUDA cores", unit, context.scaled(0.4), by_unit[unit]));
   return steps;
 }
 
@@ -126,14 +134,20 @@ std::vector<Step> ozaki_steps(Context& context) {
     const char* slice;
     const char* unit;
   };
-  constexpr On units[] = {{"fp16", "cuda:mma.m16n8k16.f32.f16.f16.f32"},   {"bf16", "cuda:mma.m16n8k16.f32.bf16.bf16.f32"}, {"tf32", "cuda:mma.m16n8k8.f32.tf32.tf32.f32"},
-                          {"e4m3", "cuda:wgmma.m64n8k32.f32.e4m3.e4m3.f32"}, {"fp16", "cuda:wgmma.m64n8k16.f32.f16.f16.f32"}, {"s8", "cuda:mma.m16n8k32.s32.s8.s8.s32"},
-                          {"fp16", "cublas:gemmex.fp16"},                    {"s8", "cublas:gemmex.s8"}};
+  constexpr On units[] = {{"fp16", "cuda:mma.m16n8k16.f32.f16.f16.f32"},
+                          {"bf16", "cuda:mma.m16n8k16.f32.bf16.bf16.f32"},
+                          {"tf32", "cuda:mma.m16n8k8.f32.tf32.tf32.f32"},
+                          {"e4m3", "cuda:wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
+                          {"fp16", "cuda:wgmma.m64n8k16.f32.f16.f16.f32"},
+                          {"s8", "cuda:mma.m16n8k32.s32.s8.s8.s32"},
+                          {"fp16", "cublas:gemmex.fp16"},
+                          {"s8", "cublas:gemmex.s8"}};
   std::vector<Step> steps;
   for (const On& on : units) {
     if (!selected(context, on.unit)) continue;
     const std::string name = std::string("ozaki:dgemm.") + on.slice + "?sum=exact,on=" + on.unit;
-    steps.push_back(comparison_step(context, "Ozaki products", on.unit, context.scaled(3), {{name, gemm("fp64", "fp64"), "exact", true}}));
+    steps.push_back(comparison_step(context, "Ozaki products", on.unit, context.scaled(3),
+                                    {{name, gemm("fp64", "fp64"), "exact", true}}));
   }
   return steps;
 }

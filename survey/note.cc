@@ -32,12 +32,22 @@ struct Table {
 const std::vector<Table>& tables() {
   static const std::vector<Table> all = {
       {"facts", "Device and libraries", "", {"step", "status", "seconds", "why"}},
-      {"control", "Positive control", "Recorded results of the same architecture, put to this device.", {"unit", "status", "cases", "differs", "unstable", "source", "why"}},
-      {"published", "Published cases", "Against the claimed model; each case runs twice, at other places of the tiles.",
+      {"control",
+       "Positive control",
+       "Recorded results of the same architecture, put to this device.",
+       {"unit", "status", "cases", "differs", "unstable", "source", "why"}},
+      {"published",
+       "Published cases",
+       "Against the claimed model; each case runs twice, at other places of the tiles.",
        {"unit", "model", "status", "cases", "differs", "unstable", "why"}},
-      {"sweep", "Sweeps", "Dots share rows and columns across a tile; vectors are the independent operand sets.",
-       {"unit", "model", "status", "dots", "vectors", "divergent", "unstable", "bins", "dots_per_second", "diagnosis", "why"}},
-      {"compare", "Units against references", "Where a unit claims the reference, a difference is a divergence; elsewhere it is counted.",
+      {"sweep",
+       "Sweeps",
+       "Dots share rows and columns across a tile; vectors are the independent operand sets.",
+       {"unit", "model", "status", "dots", "vectors", "divergent", "unstable", "bins", "dots_per_second", "diagnosis",
+        "why"}},
+      {"compare",
+       "Units against references",
+       "Where a unit claims the reference, a difference is a divergence; elsewhere it is counted.",
        {"unit", "op", "reference", "claimed", "status", "cases", "differs", "why"}},
       {"tool", "Tools", "", {"step", "unit", "status", "seconds", "why"}},
   };
@@ -67,25 +77,35 @@ std::string discriminators(const Json& steps) {
   for (const Json& step : steps) {
     if (step.value("kind", "") != "discriminators") continue;
     for (const Json& row : step.value("rows", Json::array()))
-      text += "| " + cell(row, "point") + " | " + cell(step, "unit") + " | `" + cell(row, "case") + "` | " + cell(row, "got") + " | " + cell(row, "agrees") + " | " +
-              cell(row, "disagrees") + " | " + cell(row, "own_agrees") + " |\n";
-    if (step.value("status", "") != "done") text += "| | " + cell(step, "unit") + " | " + cell(step, "status") + ": " + cell(step, "why") + " | | | | |\n";
+      text += "| " + cell(row, "point") + " | " + cell(step, "unit") + " | `" + cell(row, "case") + "` | " +
+              cell(row, "got") + " | " + cell(row, "agrees") + " | " + cell(row, "disagrees") + " | " +
+              cell(row, "own_agrees") + " |\n";
+    if (step.value("status", "") != "done")
+      text += "| | " + cell(step, "unit") + " | " + cell(step, "status") + ": " + cell(step, "why") + " | | | | |\n";
   }
   if (text.empty()) return "";
-  return "\n## Open points\n\nWhat the device gives, and which readings predict that. The last column: whether the claimed model does, and the switches of it that do.\n\n"
-         "| point | unit | case | device | agree | disagree | claimed model |\n|---|---|---|---|---|---|---|\n" + text;
+  return "\n## Open points\n\nWhat the device gives, and which readings predict that. The last column: whether the "
+         "claimed model does, and the switches of it that do.\n\n"
+         "| point | unit | case | device | agree | disagree | claimed model |\n|---|---|---|---|---|---|---|\n" +
+         text;
 }
 
 }  // namespace
 
 std::string note_of(const Json& document) {
   std::string text = "# Survey of " + (document.contains("device") ? text_of(document["device"]) : "a device") + "\n\n";
-  text += "Written by `mmafuzz survey`" + (document.contains("recorded_by") ? ", " + text_of(document["recorded_by"]) : "") + ". ";
-  text += document.value("complete", false) ? "Complete.\n" : "Not complete: " + (document.contains("cut_short") ? text_of(document["cut_short"]) : "steps were still to come") + ".\n";
+  text += "Written by `mmafuzz survey`" +
+          (document.contains("recorded_by") ? ", " + text_of(document["recorded_by"]) : "") + ". ";
+  text += document.value("complete", false)
+              ? "Complete.\n"
+              : "Not complete: " +
+                    (document.contains("cut_short") ? text_of(document["cut_short"]) : "steps were still to come") +
+                    ".\n";
   text += "\n## Findings\n\n";
   if (document["findings"].empty()) text += "None.\n";
   for (const Json& f : document["findings"])
-    text += "- **" + cell(f, "kind") + "**, " + cell(f, "step") + (cell(f, "unit").empty() ? "" : ", `" + cell(f, "unit") + "`") + ": " + cell(f, "what") + "\n";
+    text += "- **" + cell(f, "kind") + "**, " + cell(f, "step") +
+            (cell(f, "unit").empty() ? "" : ", `" + cell(f, "unit") + "`") + ": " + cell(f, "what") + "\n";
   for (const Table& table : tables()) {
     if (table.kind == std::string("published")) text += discriminators(document["steps"]);
     std::string rows;

@@ -37,7 +37,9 @@ class LastResort {
 
 std::chrono::duration<double> seconds(double s) { return std::chrono::duration<double>(s); }
 
-Clock::time_point after(Clock::time_point from, double s) { return from + std::chrono::duration_cast<Clock::duration>(seconds(s)); }
+Clock::time_point after(Clock::time_point from, double s) {
+  return from + std::chrono::duration_cast<Clock::duration>(seconds(s));
+}
 
 double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
@@ -68,7 +70,8 @@ void run_step(Context& context, const Step& step) {
     context.book.find("failed", step.name, step.unit, e.what());
   }
   result["seconds"] = since(begin);
-  fmt::print("{:6.1f} s  {}: {}{}\n", since(context.start), step.name + (step.unit.empty() ? "" : " " + step.unit), result["status"].get<std::string>(),
+  fmt::print("{:6.1f} s  {}: {}{}\n", since(context.start), step.name + (step.unit.empty() ? "" : " " + step.unit),
+             result["status"].get<std::string>(),
              result.contains("why") ? ", " + result["why"].get<std::string>() : "");
   std::fflush(stdout);
   context.book.end(std::move(result));
@@ -109,9 +112,12 @@ void look_at_device(Context& context, Json& result) {
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all = {
-      {"control", control_steps}, {"discriminators", discriminator_steps}, {"published", published_steps}, {"sweep", short_sweep_steps},
-      {"cores", core_steps},      {"conversions", conversion_steps},       {"ozaki", ozaki_steps},         {"cublas", cublas_steps},
-      {"sanitizer", sanitizer_steps}, {"long_sweep", long_sweep_steps},    {"rates", rate_steps},
+      {"control", control_steps},     {"discriminators", discriminator_steps},
+      {"published", published_steps}, {"sweep", short_sweep_steps},
+      {"cores", core_steps},          {"conversions", conversion_steps},
+      {"ozaki", ozaki_steps},         {"cublas", cublas_steps},
+      {"sanitizer", sanitizer_steps}, {"long_sweep", long_sweep_steps},
+      {"rates", rate_steps},
   };
   return all;
 }
@@ -126,10 +132,15 @@ void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, O
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child) {
   const auto start = Clock::now(), last_call = after(start, options.seconds);
   const auto end = after(start, options.seconds - std::min(options.patience, 0.1 * options.seconds));
-  Book book(options.output, {{"survey", 1}, {"recorded_by", options.recorded_by}, {"seconds", options.seconds}, {"seed", options.seed}, {"units", options.units}});
+  Book book(options.output, {{"survey", 1},
+                             {"recorded_by", options.recorded_by},
+                             {"seconds", options.seconds},
+                             {"seed", options.seed},
+                             {"units", options.units}});
   const LastResort last_resort(book, after(last_call, 5));
   Context context{options, registry, child, book, start, end, last_call, 0, "", {}};
-  Step first{"device and libraries", "facts", "", 60, [&](Json& result, Clock::time_point) { look_at_device(context, result); }};
+  Step first{"device and libraries", "facts", "", 60,
+             [&](Json& result, Clock::time_point) { look_at_device(context, result); }};
   run_step(context, first);
   if (context.arch == 0) {
     book.close("no device");
@@ -145,8 +156,10 @@ int run(const Options& options, const Registry& registry, const std::shared_ptr<
     for (const Step& step : steps) run_step(context, step);
   }
   book.close("");
-  const size_t divergences = book.findings("divergence") + book.findings("unstable"), troubles = book.findings("lost") + book.findings("failed");
-  fmt::print("survey: {} divergences and instabilities, {} losses and failures; {}/note.md\n", divergences, troubles, options.output);
+  const size_t divergences = book.findings("divergence") + book.findings("unstable"),
+               troubles = book.findings("lost") + book.findings("failed");
+  fmt::print("survey: {} divergences and instabilities, {} losses and failures; {}/note.md\n", divergences, troubles,
+             options.output);
   return divergences ? 1 : troubles ? 2 : 0;
 }
 

@@ -1,5 +1,5 @@
-// A survey of the device at hand: a plan of steps in the order of what they decide per second, each with a time limit of its own, none
-// able to stop the rest.
+// A survey of the device at hand: a plan of steps in the order of what they decide per second, each with a time limit
+// of its own, none able to stop the rest.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ struct Options {
   std::vector<std::string> parts;          ///< kinds of steps to run; empty: all
   double seconds = 480;                    ///< for everything
   uint64_t seed = 1;
-  double patience = 10;       ///< seconds that a call of the device may take beyond its step's limit
+  double patience = 10;  ///< seconds that a call of the device may take beyond its step's limit
   std::string corpus = "corpus", observations;
   std::string output, recorded_by;
-  std::string program;        ///< this executable, for tools that run it
+  std::string program;  ///< this executable, for tools that run it
 };
 
 /// What every step can use.
@@ -32,10 +32,10 @@ struct Context {
   const Registry& registry;
   std::shared_ptr<DeviceChild> child;
   Book& book;
-  Clock::time_point start, end;  ///< no step goes on beyond the end
-  Clock::time_point last_call;   ///< a call that is in flight at the end may take until then
-  unsigned arch = 0;                     ///< bit of the device's architecture
-  std::string family;                    ///< "hopper"
+  Clock::time_point start, end;           ///< no step goes on beyond the end
+  Clock::time_point last_call;            ///< a call that is in flight at the end may take until then
+  unsigned arch = 0;                      ///< bit of the device's architecture
+  std::string family;                     ///< "hopper"
   std::vector<const Instruction*> units;  ///< matrix units that the device has and the globs name
 
   /// Every share of the time shrinks with the whole.
@@ -73,7 +73,8 @@ std::vector<Step> sanitizer_steps(Context& context);
 std::vector<Step> long_sweep_steps(Context& context);
 std::vector<Step> rate_steps(Context& context);
 
-/// Runs the plan. Returns the exit code: 1 for divergences, 2 where there is no device or something was lost or failed, else 0.
+/// Runs the plan. Returns the exit code: 1 for divergences, 2 where there is no device or something was lost or failed,
+/// else 0.
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child);
 
 /// Runs a unit; throws DeviceLost where a case has no answer because the device was lost.

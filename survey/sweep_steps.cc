@@ -39,13 +39,15 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
     sweep.put(d.dot, batch, c);
     got.results.set(c, 0, d.got);
     if (c < 3)
-      result["first"].push_back(to_text(subject.op) + ": " + case_line(batch, c) + ": " + to_hex(subject.op.d, d.got) + ", claimed " + to_hex(subject.op.d, d.expected));
+      result["first"].push_back(to_text(subject.op) + ": " + case_line(batch, c) + ": " + to_hex(subject.op.d, d.got) +
+                                ", claimed " + to_hex(subject.op.d, d.expected));
   }
   context.book.keep("divergent.cases", subject.unit->name(), batch, &got);
 }
 
 /// Runs epochs until the deadline; the next one is as long as fits.
-void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std::string& step, Json& result, Clock::time_point deadline) {
+void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std::string& step, Json& result,
+                Clock::time_point deadline) {
   const std::string unit = "cuda:" + i.name, model = claimed_model(i, context.arch);
   const bool integer = i.op.d.fields().integer;
   if (!model.empty()) result["model"] = model;
@@ -67,33 +69,43 @@ void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std
     do {
       sweep.epoch(greatest);
       if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
-      const double rate = double(sweep.dots() / cells) / std::max(since(start), 1e-3), left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
+      const double rate = double(sweep.dots() / cells) / std::max(since(start), 1e-3),
+                   left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
       greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
     } while (Clock::now() < deadline);
   } catch (...) {
     write_down(context, sweep, subject, result);
-    if (sweep.divergent_dots()) context.book.find("divergence", step, unit, std::to_string(sweep.divergent_dots()) + " dots, before the sweep ended");
+    if (sweep.divergent_dots())
+      context.book.find("divergence", step, unit,
+                        std::to_string(sweep.divergent_dots()) + " dots, before the sweep ended");
     throw;
   }
   write_down(context, sweep, subject, result);
   const std::string why = result.contains("diagnosis") ? "; " + result["diagnosis"].get<std::string>() : "";
   if (sweep.divergent_dots())
     context.book.find("divergence", step, unit,
-                      std::to_string(sweep.divergent_dots()) + " of " + std::to_string(sweep.dots()) + " dots differ from " + (integer ? "the integer sum" : model) + why);
+                      std::to_string(sweep.divergent_dots()) + " of " + std::to_string(sweep.dots()) +
+                          " dots differ from " + (integer ? "the integer sum" : model) + why);
   if (sweep.unstable_dots())
-    context.book.find("unstable", step, unit, std::to_string(sweep.unstable_dots()) + " dots came out otherwise when run again: the second answer differs");
+    context.book.find(
+        "unstable", step, unit,
+        std::to_string(sweep.unstable_dots()) + " dots came out otherwise when run again: the second answer differs");
 }
 
-std::vector<Step> sweeps(Context& context, const std::string& name, const std::vector<const Instruction*>& units, double each, uint64_t seed) {
+std::vector<Step> sweeps(Context& context, const std::string& name, const std::vector<const Instruction*>& units,
+                         double each, uint64_t seed) {
   std::vector<Step> steps;
   for (const Instruction* i : units)
-    steps.push_back({name, "sweep", "cuda:" + i->name, each, [&context, i, seed, name](Json& result, Clock::time_point deadline) {
-                       sweep_unit(context, *i, seed, name, result, deadline);
-                     }});
+    steps.push_back(
+        {name, "sweep", "cuda:" + i->name, each, [&context, i, seed, name](Json& result, Clock::time_point deadline) {
+           sweep_unit(context, *i, seed, name, result, deadline);
+         }});
   return steps;
 }
 
-bool has_reference(const Context& context, const Instruction& i) { return i.op.d.fields().integer || !claimed_model(i, context.arch).empty(); }
+bool has_reference(const Context& context, const Instruction& i) {
+  return i.op.d.fields().integer || !claimed_model(i, context.arch).empty();
+}
 
 std::vector<const Instruction*> sweepable(const Context& context) {
   std::vector<const Instruction*> units;

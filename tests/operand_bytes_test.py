@@ -6,6 +6,7 @@ Usage: operand_bytes_test.py clang|ptx SOURCE REQUESTS GENERATE CASES TILES
   ptx    compiles the device's generator to PTX with nvcc, translates that (tests/ptx_to_c.py), runs it and compares
 Exit code 77 where the compiler is missing (CLANG, NVCC name others).
 """
+
 import os
 import pathlib
 import shutil
@@ -46,17 +47,52 @@ def main():
             clang = compiler("CLANG", "clang++-19", "clang++-18", "clang++-17", "clang++-16")
             run(clang, *include, source / "tests/operands/generate.cc", "-o", folder / "generate")
             compare(expected, run(folder / "generate", folder / "sweeps"), "sweeps by clang")
-            files = ["tests/operands/cases.cc", "core/batch.cc", "core/format.cc", "core/op.cc", "search/structured_generator.cc", "search/draw_gemm.cc",
-                     "search/mutator.cc", "search/random_generators.cc"]
+            files = [
+                "tests/operands/cases.cc",
+                "core/batch.cc",
+                "core/format.cc",
+                "core/op.cc",
+                "search/structured_generator.cc",
+                "search/draw_gemm.cc",
+                "search/mutator.cc",
+                "search/random_generators.cc",
+            ]
             run(clang, *include, *[source / file for file in files], "-o", folder / "cases")
             compare(run(cases), run(folder / "cases"), "cases by clang")
         else:
             nvcc = compiler("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
-            run(nvcc, "-std=c++20", "-O3", "-I", source, "-gencode", "arch=compute_90a,code=compute_90a", "-ptx", "-o", folder / "device.ptx",
-                source / "gpu_bridge/kernels/sweep_generation.cu")
-            (folder / "device.cc").write_text(run(sys.executable, source / "tests/ptx_to_c.py", folder / "device.ptx", "generate_vectors", "generate_sums"))
+            run(
+                nvcc,
+                "-std=c++20",
+                "-O3",
+                "-I",
+                source,
+                "-gencode",
+                "arch=compute_90a,code=compute_90a",
+                "-ptx",
+                "-o",
+                folder / "device.ptx",
+                source / "gpu_bridge/kernels/sweep_generation.cu",
+            )
+            (folder / "device.cc").write_text(
+                run(
+                    sys.executable,
+                    source / "tests/ptx_to_c.py",
+                    folder / "device.ptx",
+                    "generate_vectors",
+                    "generate_sums",
+                )
+            )
             run("g++", "-O1", "-w", "-c", folder / "device.cc", "-o", folder / "device.o")
-            run("g++", *include, "-DDEVICE_KERNELS", source / "tests/operands/generate.cc", folder / "device.o", "-o", folder / "generate")
+            run(
+                "g++",
+                *include,
+                "-DDEVICE_KERNELS",
+                source / "tests/operands/generate.cc",
+                folder / "device.o",
+                "-o",
+                folder / "generate"
+            )
             compare(expected, run(folder / "generate", folder / "sweeps"), "sweeps by PTX")
 
 

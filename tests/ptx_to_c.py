@@ -1,15 +1,41 @@
 #!/usr/bin/env python3
-"""Translates PTX of integer kernels to C++: each function becomes a function, each kernel `kernel_NAME` for one thread.
+"""Translates PTX of integer kernels to C++, so that what a device would compute runs where there is none.
 
-So what a device would compute runs where there is none. For kernels whose threads do not talk to each other, without floating point
-and shared memory; anything else is an error. Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: the kernels whose mangled names
-hold a NAME become kernel_NAME.
+For kernels whose threads do not talk to each other, without floating point and shared memory; anything else is an error.
+Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: each kernel whose mangled name holds a NAME becomes kernel_NAME, for one thread.
 """
+
 import re
 import sys
 
-SIZES = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "b32": 4, "u32": 4, "s32": 4, "b64": 8, "u64": 8, "s64": 8, "f32": 4, "pred": 1}
-COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+SIZES = {
+    "b8": 1,
+    "u8": 1,
+    "s8": 1,
+    "b16": 2,
+    "u16": 2,
+    "s16": 2,
+    "b32": 4,
+    "u32": 4,
+    "s32": 4,
+    "b64": 8,
+    "u64": 8,
+    "s64": 8,
+    "f32": 4,
+    "pred": 1,
+}
+COMPARE = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "div": "/", "rem": "%"}
 PRELUDE = """#include <cstdint>
 #include <cstring>
@@ -21,11 +47,17 @@ template <class T> static T load(u64 at) { T v; memcpy(&v, (const void*)at, size
 template <class T> static void store(u64 at, T v) { memcpy((void*)at, &v, sizeof v); }
 static u32 prmt(u32 a, u32 b, u32 how) {
   const u64 from = (u64)b << 32 | a; u32 out = 0;
-  for (int i = 0; i < 4; ++i) { const u32 n = how >> 4 * i & 15; u32 x = from >> 8 * (n & 7) & 255; if (n & 8) x = x & 128 ? 255 : 0; out |= x << 8 * i; }
+  for (int i = 0; i < 4; ++i) {
+    const u32 n = how >> 4 * i & 15; u32 x = from >> 8 * (n & 7) & 255;
+    if (n & 8) x = x & 128 ? 255 : 0;
+    out |= x << 8 * i;
+  }
   return out;
 }
-static u64 bfi(u64 a, u64 b, u32 at, u32 n) { at &= 255; n &= 255; u64 m = (n >= 64 ? ~0ull : (1ull << n) - 1); m = at >= 64 ? 0 : m << at; return (b & ~m) | ((at >= 64 ? 0 : a << at) & m); }
-static u64 bfe(u64 a, u32 at, u32 n) { at &= 255; n &= 255; return at >= 64 ? 0 : (a >> at) & (n >= 64 ? ~0ull : (1ull << n) - 1); }
+static u64 mask(u32 n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
+static u64 up(u64 v, u32 by) { return by >= 64 ? 0 : v << by; }
+static u64 bfi(u64 a, u64 b, u32 at, u32 n) { const u64 m = up(mask(n & 255), at & 255); return (b & ~m) | (up(a, at & 255) & m); }
+static u64 bfe(u64 a, u32 at, u32 n) { return (at & 255) >= 64 ? 0 : (a >> (at & 255)) & mask(n & 255); }
 static u32 clz(u64 v, int bits) { u32 n = 0; for (int i = bits - 1; i >= 0 && !(v >> i & 1); --i) ++n; return n; }
 static u32 reciprocal(u32 bits) { float x; memcpy(&x, &bits, 4); x = 1 / x; memcpy(&bits, &x, 4); return bits; }
 static u32 popc(u64 v) { u32 n = 0; for (; v; v &= v - 1) ++n; return n; }
@@ -57,8 +89,10 @@ def typed(kind):
 
 
 def parameters(text):
-    return [(m[2], SIZES[m[1]] * int(m[3] or 1), max(SIZES[m[1]], align_of(m[0])))
-            for m in re.finditer(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?", text or "")]
+    return [
+        (m[2], SIZES[m[1]] * int(m[3] or 1), max(SIZES[m[1]], align_of(m[0])))
+        for m in re.finditer(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?", text or "")
+    ]
 
 
 def align_of(text):
@@ -75,9 +109,15 @@ class Function:
     def signature(self):
         if self.entry:
             short = next((k for k in sys.argv[2:] if k in self.name), name(self.name))
-            return 'extern "C" void kernel_%s(const u8* kernel_parameters, u32 ctaid, u32 tid, u32 nctaid, u32 ntid)' % short
+            return (
+                'extern "C" void kernel_%s(const u8* kernel_parameters, u32 ctaid, u32 tid, u32 nctaid, u32 ntid)'
+                % short
+            )
         results = ["u8* %s" % name(p[0]) for p in self.result]
-        return "static void %s(const Where& where%s)" % (name(self.name), "".join(", " + p for p in results + ["const u8* %s" % name(p[0]) for p in self.parameters]))
+        return "static void %s(const Where& where%s)" % (
+            name(self.name),
+            "".join(", " + p for p in results + ["const u8* %s" % name(p[0]) for p in self.parameters]),
+        )
 
     def translate(self):
         self.memory = {p[0] for p in self.parameters + self.result}
@@ -97,7 +137,9 @@ class Function:
             at = 0
             for parameter, size, align in self.parameters:
                 at = (at + align - 1) // align * align
-                lines.append("const u8* %s = kernel_parameters + %d; (void)%s;" % (name(parameter), at, name(parameter)))
+                lines.append(
+                    "const u8* %s = kernel_parameters + %d; (void)%s;" % (name(parameter), at, name(parameter))
+                )
                 at += size
         body = re.sub(r"(?m)^\s*\.(reg|local|pragma|loc|file)\b[^;]*;", "", self.body)
         declared, code = [], []
@@ -107,7 +149,7 @@ class Function:
                 continue
             while label := re.match(r"(\$\w+):\s*", text):
                 code.append("%s:;" % name(label[1]))
-                text = text[label.end():]
+                text = text[label.end() :]
             text = text.rstrip(";").strip()
             param = re.match(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?$", text)
             if param:
@@ -186,11 +228,19 @@ class Function:
         v = lambda i, k=kind: self.value(operands[i], k)
         if words[0] == "mov" and operands[0].startswith("{"):
             parts, bits = split(operands[0][1:-1]), 8 * SIZES[kind] // len(split(operands[0][1:-1]))
-            return " ".join("%s = (%s >> %d);" % (self.target(p), v(1, u(kind)), i * bits) if p != "_" else "" for i, p in enumerate(parts))
+            return " ".join(
+                "%s = (%s >> %d);" % (self.target(p), v(1, u(kind)), i * bits) if p != "_" else ""
+                for i, p in enumerate(parts)
+            )
         if words[0] == "mov" and operands[1].startswith("{"):
             parts = split(operands[1][1:-1])
             bits = 8 * SIZES[kind] // len(parts)
-            return put(" | ".join("(%s)(u%d)%s << %d" % (u(kind), bits, self.value(p, "u%d" % bits), i * bits) for i, p in enumerate(parts)))
+            return put(
+                " | ".join(
+                    "(%s)(u%d)%s << %d" % (u(kind), bits, self.value(p, "u%d" % bits), i * bits)
+                    for i, p in enumerate(parts)
+                )
+            )
         if words[0] in ("mov", "cvta"):
             return put(v(1))
         if words[0] == "cvt":
@@ -219,29 +269,49 @@ class Function:
             if not shift:
                 return self.unknown(text)
             joined = "((u64)%s << 32 | %s)" % (v(2, "u32"), v(1, "u32"))
-            return put("(u32)(%s << %s >> 32)" % (joined, shift) if words[1] == "l" else "(u32)(%s >> %s)" % (joined, shift))
+            return put(
+                "(u32)(%s << %s >> 32)" % (joined, shift) if words[1] == "l" else "(u32)(%s >> %s)" % (joined, shift)
+            )
         wide = {"u32": "u64", "s32": "s64", "u16": "u32", "s16": "s32"}
         twice = {4: ("u64", "s64"), 8: ("u128", "s128")}
         if words[0] in ("mul", "mad", "madc") and len(words) > 2:
             mode, use_carry, set_carry = words[1], words[0] == "madc", "cc" in words
             if mode == "wide":
                 product = "(%s)%s * (%s)%s" % (wide[kind], v(1), wide[kind], v(2))
-                return put(product if words[0] == "mul" else "%s + %s" % (product, self.value(operands[3], wide[kind])))
+                return put(
+                    product if words[0] == "mul" else "%s + %s" % (product, self.value(operands[3], wide[kind]))
+                )
             double = twice[SIZES[kind]][kind[0] == "s"] if SIZES[kind] >= 4 else "s64"
             product = "(%s)%s * (%s)%s" % (double, v(1), double, v(2))
-            part = "(%s)((%s)(%s) >> %d)" % (u(kind), "u128" if SIZES[kind] == 8 else "u64", product, 8 * SIZES[kind] if mode == "hi" else 0)
+            part = "(%s)((%s)(%s) >> %d)" % (
+                u(kind),
+                "u128" if SIZES[kind] == 8 else "u64",
+                product,
+                8 * SIZES[kind] if mode == "hi" else 0,
+            )
             if words[0] == "mul":
                 return put(part)
             return self.carried(to, [part, v(3, u(kind))], "carry" if use_carry else "0", kind, set_carry)
         if words[0] in ("add", "addc") and ("cc" in words or words[0] == "addc"):
-            return self.carried(to, [v(1, u(kind)), v(2, u(kind))], "carry" if words[0] == "addc" else "0", kind, "cc" in words)
+            return self.carried(
+                to, [v(1, u(kind)), v(2, u(kind))], "carry" if words[0] == "addc" else "0", kind, "cc" in words
+            )
         if words[0] in ("sub", "subc") and ("cc" in words or words[0] == "subc"):  # the carry flag holds the borrow
-            total = "u128 total = (u128)%s - %s - %s;" % (v(1, u(kind)), v(2, u(kind)), "carry" if words[0] == "subc" else "0")
+            total = "u128 total = (u128)%s - %s - %s;" % (
+                v(1, u(kind)),
+                v(2, u(kind)),
+                "carry" if words[0] == "subc" else "0",
+            )
             flag = " carry = (u32)(total >> %d) & 1;" % (8 * SIZES[kind]) if "cc" in words else ""
             return "{ %s %s%s }" % (total, put("(%s)total" % u(kind)), flag)
         if words[0] == "lop3":
             table = int(operands[4], 0)
-            terms = ["(%s%s & %s%s & %s%s)" % ("" if i & 4 else "~", v(1), "" if i & 2 else "~", v(2), "" if i & 1 else "~", v(3)) for i in range(8) if table >> i & 1]
+            terms = [
+                "(%s%s & %s%s & %s%s)"
+                % ("" if i & 4 else "~", v(1), "" if i & 2 else "~", v(2), "" if i & 1 else "~", v(3))
+                for i in range(8)
+                if table >> i & 1
+            ]
             return put(" | ".join(terms) or "0")
         if words[0] == "prmt" and len(words) == 2:
             return put("prmt(%s, %s, %s)" % (v(1, "u32"), v(2, "u32"), v(3, "u32")))
@@ -263,7 +333,13 @@ class Function:
 
     def carried(self, to, terms, carry, kind, sets):
         flag = " carry = (u32)(total >> %d) & 1;" % (8 * SIZES[kind]) if sets else ""
-        return "{ u128 total = (u128)%s + %s; %s = (%s)total;%s }" % (" + (u128)".join(terms), carry, self.target(to), u(kind), flag)
+        return "{ u128 total = (u128)%s + %s; %s = (%s)total;%s }" % (
+            " + (u128)".join(terms),
+            carry,
+            self.target(to),
+            u(kind),
+            flag,
+        )
 
     def unknown(self, text):
         raise ValueError("not translated: " + text)
@@ -271,7 +347,10 @@ class Function:
 
 def functions(text):
     text = re.sub(r"//[^\n]*", "", text)
-    head = re.compile(r"\.(?P<kind>entry|func)\s*(?:\((?P<result>[^)]*)\))?\s*(?P<name>[\w$]+)\s*(?:\((?P<parameters>[^)]*)\))?(?P<more>[^{;]*)(?P<end>[{;])")
+    head = re.compile(
+        r"\.(?P<kind>entry|func)\s*(?:\((?P<result>[^)]*)\))?\s*(?P<name>[\w$]+)\s*"
+        r"(?:\((?P<parameters>[^)]*)\))?(?P<more>[^{;]*)(?P<end>[{;])"
+    )
     for match in head.finditer(text):
         if match["end"] == ";":
             continue
@@ -279,7 +358,7 @@ def functions(text):
         while depth:
             depth += (text[at] == "{") - (text[at] == "}")
             at += 1
-        yield Function(match, text[match.end():at - 1])
+        yield Function(match, text[match.end() : at - 1])
 
 
 def main():
@@ -288,7 +367,12 @@ def main():
     found = {f.name: f for f in functions(open(sys.argv[1]).read())}
     wanted = [f.name for f in found.values() if f.entry and any(k in f.name for k in sys.argv[2:])]
     for caller in wanted:  # grows: what is called is wanted too
-        wanted += [called for called in found if called not in wanted and re.search(r"\bcall\b[^;]*[\s,(]%s[\s,;]" % re.escape(called), found[caller].body)]
+        wanted += [
+            called
+            for called in found
+            if called not in wanted
+            and re.search(r"\bcall\b[^;]*[\s,(]%s[\s,;]" % re.escape(called), found[caller].body)
+        ]
     print(PRELUDE)
     for function in wanted:
         if not found[function].entry:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed survey is readable.
+"""A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed survey is
+readable.
 
 Usage: survey_test.py MMAFUZZ FALSE_DEVICE_CHILD SOURCE [kills]
 """
+
 import json
 import os
 import pathlib
@@ -14,14 +16,30 @@ import tarfile
 import tempfile
 import time
 
-QUICK = ("control", "discriminators", "published", "sweep", "cores", "conversions", "ozaki", "cublas", "sanitizer")  # all but what fills the time
+QUICK = (
+    "control",
+    "discriminators",
+    "published",
+    "sweep",
+    "cores",
+    "conversions",
+    "ozaki",
+    "cublas",
+    "sanitizer",
+)  # all but what fills the time
 MMA = "cuda:mma.m16n8k16.f32.f16.f16.f32"
 mmafuzz, child, source = sys.argv[1:4]
 kills = int(sys.argv[4]) if len(sys.argv) > 4 else 20
 
 
 def start(folder, *arguments, fault="twin", since=0, observations=None):
-    environment = dict(os.environ, MMAFUZZ_DEVICE_CHILD=child, FALSE_DEVICE=fault, FALSE_DEVICE_ARCH="90", FALSE_DEVICE_FROM=str(since))
+    environment = dict(
+        os.environ,
+        MMAFUZZ_DEVICE_CHILD=child,
+        FALSE_DEVICE=fault,
+        FALSE_DEVICE_ARCH="90",
+        FALSE_DEVICE_FROM=str(since),
+    )
     environment.pop("MMAFUZZ_OBSERVATIONS", None)
     if observations:
         environment["MMAFUZZ_OBSERVATIONS"] = str(observations)
@@ -44,8 +62,24 @@ def status(result, step, unit=MMA):
 
 
 def a_right_device_has_no_findings(folder):
-    process, result = survey(folder, "--units", "cuda:mma.m16n8k16.f32.*f16*", "--units", "cuda:wmma*tf32*", "--units", "cuda:mma.m8n8k4.f64*", "--units", "cuda:cvt.tf32*",
-                             "--units", "cuda:bulk", "--units", "cublas:gemmex.fp16", "--time", "60", *[w for part in QUICK for w in ("--only", part)])
+    process, result = survey(
+        folder,
+        "--units",
+        "cuda:mma.m16n8k16.f32.*f16*",
+        "--units",
+        "cuda:wmma*tf32*",
+        "--units",
+        "cuda:mma.m8n8k4.f64*",
+        "--units",
+        "cuda:cvt.tf32*",
+        "--units",
+        "cuda:bulk",
+        "--units",
+        "cublas:gemmex.fp16",
+        "--time",
+        "60",
+        *[w for part in QUICK for w in ("--only", part)]
+    )
     assert process.returncode == 0, process.output + process.errors
     assert result["complete"] and result["findings"] == [], result["findings"]
     assert status(result, "published cases") == ["done"] and status(result, "short sweep") == ["done"]
@@ -54,11 +88,17 @@ def a_right_device_has_no_findings(folder):
     published = next(s for s in result["steps"] if s["step"] == "published cases" and s["unit"] == MMA)
     assert published["cases"] > 100 and published["differs"] == 0
     points = next(s for s in result["steps"] if s["kind"] == "discriminators" and s["unit"] == MMA)["rows"]
-    assert any(p["point"].startswith("D10") and "as it is" in p["own_agrees"] for p in points), "D10 was recorded for another GPU and asked all the same"
+    assert any(
+        p["point"].startswith("D10") and "as it is" in p["own_agrees"] for p in points
+    ), "D10 was recorded for another GPU and asked all the same"
     files = [f for f in folder.rglob("*") if f.is_file()]
-    assert all(f.parent == folder for f in files) and len(files) < 16, files  # flat and few: they must be brought back
+    assert (
+        all(f.parent == folder for f in files) and len(files) < 16
+    ), files  # flat and few: they must be brought back
     for cases in folder.glob("*.cases"):
-        subprocess.run([mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases], capture_output=True)
+        subprocess.run(
+            [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases], capture_output=True
+        )
     assert "# Survey of host twin, sm_90" in (folder / "note.md").read_text()
 
 
@@ -76,7 +116,19 @@ def faults_are_named(root):
     for fault, (kind, words) in expected.items():
         folder = root / fault
         since = 3 if kind == "lost" else 0  # in the middle
-        process, result = survey(folder, "--units", MMA, "--only", "published", "--only", "sweep", "--time", "100", fault=fault, since=since)
+        process, result = survey(
+            folder,
+            "--units",
+            MMA,
+            "--only",
+            "published",
+            "--only",
+            "sweep",
+            "--time",
+            "100",
+            fault=fault,
+            since=since,
+        )
         found = findings(result, kind)
         assert any(words in f["what"] for f in found), (fault, result["findings"])
         assert words in (folder / "note.md").read_text(), fault
@@ -90,10 +142,16 @@ def faults_are_named(root):
 
 def divergences_of_a_run_that_is_lost_are_kept(folder):
     # Wrong from the first call on, gone at the tenth, when divergent tiles run again: what was found before is there.
-    process, result = survey(folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_then_crash", since=9)
+    process, result = survey(
+        folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_then_crash", since=9
+    )
     assert process.returncode == 1 and status(result, "short sweep") == ["lost"], result["findings"]
     assert findings(result, "divergence") and findings(result, "lost"), result["findings"]
-    check = subprocess.run([mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", folder / "divergent.cases"], capture_output=True, text=True)
+    check = subprocess.run(
+        [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", folder / "divergent.cases"],
+        capture_output=True,
+        text=True,
+    )
     assert check.returncode == 1, check.stdout + check.stderr  # they differ from the model, one and all
     cases, mismatches = check.stdout.splitlines()[-1].split()[0::2]
     assert cases == mismatches != "0", check.stdout.splitlines()[-1]
@@ -118,11 +176,24 @@ def the_time_limit_holds(root):
 def recordings_are_the_positive_control(folder):
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
-    (recordings / "h100.cases").write_text("mmafuzz-cases 1\nunit nvidia.h100/wmma.fp32.fp16\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=16\n" +
-                                           "3c00 " * 16 + "| " + "3c00 " * 16 + "| 00000000 | 41800000\n" + "3c00 " * 16 + "| " + "4000 " * 16 + "| 00000000 | 41800000\n")
-    process, result = survey(folder / "out", "--units", MMA, "--only", "control", "--time", "20", observations=recordings)
+    (recordings / "h100.cases").write_text(
+        "mmafuzz-cases 1\nunit nvidia.h100/wmma.fp32.fp16\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=16\n"
+        + "3c00 " * 16
+        + "| "
+        + "3c00 " * 16
+        + "| 00000000 | 41800000\n"
+        + "3c00 " * 16
+        + "| "
+        + "4000 " * 16
+        + "| 00000000 | 41800000\n"
+    )
+    process, result = survey(
+        folder / "out", "--units", MMA, "--only", "control", "--time", "20", observations=recordings
+    )
     step = next(s for s in result["steps"] if s["kind"] == "control")
-    assert step["cases"] == 2 and step["differs"] == 1 and step["source"] == "nvidia.h100/wmma.fp32.fp16", step  # the second result is none that a GPU gave
+    assert (
+        step["cases"] == 2 and step["differs"] == 1 and step["source"] == "nvidia.h100/wmma.fp32.fp16"
+    ), step  # the second result is none that a GPU gave
     assert process.returncode == 1
 
 
@@ -143,7 +214,11 @@ def a_killed_survey_is_readable(root):
         assert "Not complete" in (folder / "note.md").read_text() or not (folder / "note.md").exists()
         steps.add(len(result["steps"]))
         for cases in folder.glob("*.cases"):
-            check = subprocess.run([mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases], capture_output=True, text=True)
+            check = subprocess.run(
+                [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases],
+                capture_output=True,
+                text=True,
+            )
             assert "expected" not in check.stderr and "malformed" not in check.stderr, check.stderr
     assert kills < 10 or len(steps) > 3, "the moments were not different: %s" % steps
 
@@ -154,12 +229,30 @@ def a_call_that_cannot_be_done_says_why(folder):
         _, errors = process.communicate()
         assert process.returncode == 2 and words in errors, errors
     process, result = survey(folder / "none", "--time", "5", fault="none")
-    assert process.returncode == 2 and not result["complete"] and any("no CUDA device" in f["what"] for f in findings(result, "failed")), result
+    assert (
+        process.returncode == 2
+        and not result["complete"]
+        and any("no CUDA device" in f["what"] for f in findings(result, "failed"))
+    ), result
 
 
 def gpu_check(folder, *arguments, **how):
-    environment = dict(os.environ, MMAFUZZ_DEVICE_CHILD=child, FALSE_DEVICE="twin", FALSE_DEVICE_ARCH="90", MMAFUZZ=mmafuzz, OUT=str(folder), MMAFUZZ_OBSERVATIONS=source)
-    return subprocess.Popen([source + "/ci/gpu-check", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    environment = dict(
+        os.environ,
+        MMAFUZZ_DEVICE_CHILD=child,
+        FALSE_DEVICE="twin",
+        FALSE_DEVICE_ARCH="90",
+        MMAFUZZ=mmafuzz,
+        OUT=str(folder),
+        MMAFUZZ_OBSERVATIONS=source,
+    )
+    return subprocess.Popen(
+        [source + "/ci/gpu-check", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def one_archive_comes_back_however_it_ends(root):
@@ -179,8 +272,17 @@ def one_archive_comes_back_however_it_ends(root):
 
 def main():
     with tempfile.TemporaryDirectory() as root:
-        for test in (a_right_device_has_no_findings, faults_are_named, divergences_of_a_run_that_is_lost_are_kept, dots_that_differ_only_in_their_place_are_kept_too, the_time_limit_holds,
-                     recordings_are_the_positive_control, one_archive_comes_back_however_it_ends, a_killed_survey_is_readable, a_call_that_cannot_be_done_says_why):
+        for test in (
+            a_right_device_has_no_findings,
+            faults_are_named,
+            divergences_of_a_run_that_is_lost_are_kept,
+            dots_that_differ_only_in_their_place_are_kept_too,
+            the_time_limit_holds,
+            recordings_are_the_positive_control,
+            one_archive_comes_back_however_it_ends,
+            a_killed_survey_is_readable,
+            a_call_that_cannot_be_done_says_why,
+        ):
             begin = time.monotonic()
             test(pathlib.Path(root) / test.__name__)
             print("%s: %.1f s" % (test.__name__, time.monotonic() - begin), flush=True)

@@ -1,4 +1,5 @@
-// Prints a digest of what every generator of cases draws: structured, mutated, crossed, random. Compilers must agree on every line.
+// Prints a digest of what every generator of cases draws: structured, mutated, crossed, random. Compilers must agree on
+// every line.
 #include <cstdio>
 
 #include "core/op.h"
@@ -20,9 +21,11 @@ uint64_t digest(const Batch& batch) {
 }  // namespace
 
 int main() {
-  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8", "dot a=e4m3 b=e5m2 c=fp16 d=fp16 k=32",
-                           "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16", "scalar fma format=fp32",
-                           "scalar div format=fp16", "scalar mul format=fp64", "convert from=fp32 to=e4m3", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=4 n=4 k=8"}) {
+  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+                           "dot a=e4m3 b=e5m2 c=fp16 d=fp16 k=32", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
+                           "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16", "scalar fma format=fp32",
+                           "scalar div format=fp16", "scalar mul format=fp64", "convert from=fp32 to=e4m3",
+                           "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=4 n=4 k=8"}) {
     size_t column = 0;
     const Result<Op> op = parse_op(text, column);
     if (!op) return 2;
@@ -43,8 +46,8 @@ int main() {
       RandomGenerator(*op, kind, 5).fill(0, 2000, batch);
       random = random * 31 + digest(batch);
     }
-    std::printf("%s: %016llx %016llx %016llx\n", text, static_cast<unsigned long long>(structured), static_cast<unsigned long long>(mutated),
-                static_cast<unsigned long long>(random));
+    std::printf("%s: %016llx %016llx %016llx\n", text, static_cast<unsigned long long>(structured),
+                static_cast<unsigned long long>(mutated), static_cast<unsigned long long>(random));
   }
   return 0;
 }

@@ -1,5 +1,6 @@
-// Generates the operands of the sweeps of requests.cc and prints a digest of their bytes: one line for each sweep. Compilers must
-// agree on every line. With DEVICE_KERNELS, the kernels that tests/ptx_to_c.py made of device code generate them instead.
+// Generates the operands of the sweeps of requests.cc and prints a digest of their bytes: one line for each sweep.
+// Compilers must agree on every line. With DEVICE_KERNELS, the kernels that tests/ptx_to_c.py made of device code
+// generate them instead.
 //   generate FILE
 #include <cstdio>
 #include <cstring>
@@ -13,8 +14,10 @@ using namespace mmafuzz;
 
 #if defined(DEVICE_KERNELS)
 // One thread of a kernel, with its parameters as they lie in parameter memory.
-extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);
-extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);
+extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
+                                        uint32_t threads);
+extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
+                                     uint32_t threads);
 #endif
 
 namespace {
@@ -45,9 +48,11 @@ void generate(const SweepSource& source, const Tiles& all) {
   };
   constexpr uint32_t block_size = 128, blocks = 4;
   with(s.rows(), s.columns());
-  for (uint32_t thread = 0; thread < blocks * block_size; ++thread) kernel_generate_vectors(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
+  for (uint32_t thread = 0; thread < blocks * block_size; ++thread)
+    kernel_generate_vectors(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
   with(s.cells(), 0);
-  for (uint32_t thread = 0; thread < blocks * block_size; ++thread) kernel_generate_sums(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
+  for (uint32_t thread = 0; thread < blocks * block_size; ++thread)
+    kernel_generate_sums(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
 #else
   const SweepRequest& r = source.request;
   for (uint64_t tile = r.first_tile; tile < r.first_tile + r.tiles; ++tile) {
@@ -73,7 +78,8 @@ int main(int argc, char** argv) {
     source.parents = list.data();
     const TileBytes bytes = tile_bytes(source.request.shape, 1);
     const uint64_t n = source.request.tiles;
-    std::vector<uint8_t> a(n * bytes.a), b(n * bytes.b), c(n * bytes.c), scale_a(n * bytes.scale_a + 8), scale_b(n * bytes.scale_b + 8);
+    std::vector<uint8_t> a(n * bytes.a), b(n * bytes.b), c(n * bytes.c), scale_a(n * bytes.scale_a + 8),
+        scale_b(n * bytes.scale_b + 8);
     Tiles all;
     all.a = a.data();
     all.b = b.data();
@@ -81,8 +87,10 @@ int main(int argc, char** argv) {
     all.scale_a = scale_a.data();
     all.scale_b = scale_b.data();
     generate(source, all);
-    std::printf("%s %016llx %016llx %016llx %016llx\n", std::string(name.begin(), name.end()).c_str(), static_cast<unsigned long long>(digest(a)),
-                static_cast<unsigned long long>(digest(b)), static_cast<unsigned long long>(digest(c)), static_cast<unsigned long long>(digest(scale_a) ^ digest(scale_b)));
+    std::printf("%s %016llx %016llx %016llx %016llx\n", std::string(name.begin(), name.end()).c_str(),
+                static_cast<unsigned long long>(digest(a)), static_cast<unsigned long long>(digest(b)),
+                static_cast<unsigned long long>(digest(c)),
+                static_cast<unsigned long long>(digest(scale_a) ^ digest(scale_b)));
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Writes sweeps to generate the operands of: one for each different tile shape and formats of the instructions, with parents, so that every
-// way to draw is taken. The file is what generate.cc and the device code read.
+// Writes sweeps to generate the operands of: one for each different tile shape and formats of the instructions, with
+// parents, so that every way to draw is taken. The file is what generate.cc and the device code read.
 //   requests FILE TILES
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +20,9 @@ constexpr unsigned archs[] = {arch::sm120, arch::sm100, arch::sm90, arch::sm89, 
 /// What decides the operands, but for the seed and the parents.
 std::string key_of(const Instruction& i) {
   const TileShape& s = i.shape;
-  return std::to_string(int(s.family)) + " " + std::to_string(s.m) + " " + std::to_string(s.n) + " " + std::to_string(s.k) + " " + std::to_string(s.operand_bits) + " " +
-         std::to_string(s.c_bits) + " " + std::to_string(s.d_bits) + " " + std::to_string(s.scales) + " " + std::to_string(s.matrices) + " " +
+  return std::to_string(int(s.family)) + " " + std::to_string(s.m) + " " + std::to_string(s.n) + " " +
+         std::to_string(s.k) + " " + std::to_string(s.operand_bits) + " " + std::to_string(s.c_bits) + " " +
+         std::to_string(s.d_bits) + " " + std::to_string(s.scales) + " " + std::to_string(s.matrices) + " " +
          std::to_string(s.operand_bits <= 8 ? 0 : i.op.a.fields().exponent_bits);
 }
 
