@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Translates PTX of integer kernels to C++, so that what a device would compute runs where there is none.
 
-For kernels whose threads do not talk to each other, without floating point and shared memory; anything else is an error.
-Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: each kernel whose mangled name holds a NAME becomes kernel_NAME, for one thread.
+For kernels whose threads do not talk to each other, without floating point and shared memory; anything else is an
+error. Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: each kernel whose mangled name holds a NAME becomes kernel_NAME,
+for one thread.
 """
 
 import re
@@ -56,7 +57,10 @@ static u32 prmt(u32 a, u32 b, u32 how) {
 }
 static u64 mask(u32 n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
 static u64 up(u64 v, u32 by) { return by >= 64 ? 0 : v << by; }
-static u64 bfi(u64 a, u64 b, u32 at, u32 n) { const u64 m = up(mask(n & 255), at & 255); return (b & ~m) | (up(a, at & 255) & m); }
+static u64 bfi(u64 a, u64 b, u32 at, u32 n) {
+  const u64 m = up(mask(n & 255), at & 255);
+  return (b & ~m) | (up(a, at & 255) & m);
+}
 static u64 bfe(u64 a, u32 at, u32 n) { return (at & 255) >= 64 ? 0 : (a >> (at & 255)) & mask(n & 255); }
 static u32 clz(u64 v, int bits) { u32 n = 0; for (int i = bits - 1; i >= 0 && !(v >> i & 1); --i) ++n; return n; }
 static u32 reciprocal(u32 bits) { float x; memcpy(&x, &bits, 4); x = 1 / x; memcpy(&bits, &x, 4); return bits; }

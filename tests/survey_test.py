@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed survey is
-readable.
+"""A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed
+survey is readable.
 
 Usage: survey_test.py MMAFUZZ FALSE_DEVICE_CHILD SOURCE [kills]
 """
