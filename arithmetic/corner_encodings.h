@@ -53,6 +53,13 @@ MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& 
   }
 }
 
+/// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no order.
+MMAFUZZ_HD inline uint64_t draw_near(const FormatFields& f, int exponent, CounterRng& rng) {
+  const uint64_t fraction = draw_fraction(f, rng);
+  const bool negative = rng.next() & 1;
+  return encode_near(f, negative, exponent, fraction);
+}
+
 /// Weight of a number's leading bit; of zero and specials: the format's least exponent.
 MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding) {
   const Number n = decode(f, encoding);

@@ -131,11 +131,11 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 
 }  // namespace narrow
 
-/// Whether the narrow sum gives what the row gives.
-MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m) {
+/// Whether the narrow sum gives what the row gives for dots of length k: one instruction of the row, not several.
+MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
   const bool half = m.d.width == 16;
   const int product_bits = s.kernel == Kernel::emulated_fp8 ? 20 : s.a.fraction_bits + s.b.fraction_bits;
-  return m.kernel == s.kernel && m.k == s.k && m.block == s.block && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
+  return m.kernel == s.kernel && m.k == s.k && k == s.k && m.block == s.block && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
          m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) && m.scale_block == 0 && m.zero_rule == ZeroRule::constant &&
          m.product == ProductRule::unnormalized && m.c_exponent == CExponent::d_format && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
          m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&

@@ -19,7 +19,8 @@ const std::vector<uint32_t>& sources() {
     std::vector<uint32_t> list(elements);
     for (size_t i = 0; i < list.size(); ++i) {
       CounterRng rng(1, i);
-      list[i] = static_cast<uint32_t>(127 + rng.between(-8, 4)) << 23 | static_cast<uint32_t>(rng.next() & 0x807fffff);
+      const uint32_t exponent = static_cast<uint32_t>(127 + rng.between(-8, 4));
+      list[i] = exponent << 23 | static_cast<uint32_t>(rng.next() & 0x807fffff);
     }
     return list;
   }();

@@ -33,7 +33,9 @@ Batch finite_batch(const Op& op) {
       const FormatFields& f = op.inputs()[column].format.fields();
       for (int j = 0; j < batch.inputs()[column].count(); ++j) {
         const uint64_t exponent = static_cast<uint64_t>(f.bias + rng.between(-5, 2));
-        const uint64_t code = exponent << f.fraction_bits | (rng.next() & f.fraction_mask()) | (rng.next() & 1 ? f.sign_bit() : 0);
+        const uint64_t fraction = rng.next() & f.fraction_mask();
+        const uint64_t sign = rng.next() & 1 ? f.sign_bit() : 0;
+        const uint64_t code = exponent << f.fraction_bits | fraction | sign;
         batch.inputs()[column].set(i, j, f.in_container(code));
       }
     }

@@ -50,12 +50,14 @@ class TightCases {
     }
     const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
     const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
-    batch.inputs()[2].set(index, 0, c_zero ? 0 : encode(c, c_negative, c_exponent, rng.one_in(2), rng));
+    const bool c_ones = !c_zero && rng.one_in(2);
+    batch.inputs()[2].set(index, 0, c_zero ? 0 : encode(c, c_negative, c_exponent, c_ones, rng));
     for (int side = 0; op_.has_scales() && side < 2; ++side) {
       const FormatFields& f = (side ? op_.scale_b : op_.scale_a).fields();
       for (int i = 0; i < op_.scales(); ++i) {
         const int exponent = rng.between(-2, 2) - (i ? hints_.fraction_bits / 2 : 0);
-        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, exponent, rng.one_in(2), rng));
+        const bool scale_ones = rng.one_in(2);
+        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, exponent, scale_ones, rng));
       }
     }
   }

@@ -27,7 +27,8 @@ std::vector<uint64_t> random_matrix(int64_t elements, double phi, uint64_t seed)
   CounterRng rng(seed, 0);
   std::vector<uint64_t> matrix(static_cast<size_t>(elements));
   for (uint64_t& x : matrix) {
-    const double normal = std::sqrt(-2 * std::log(uniform(rng))) * std::cos(2 * 3.14159265358979323846 * uniform(rng));
+    const double radius = std::sqrt(-2 * std::log(uniform(rng)));
+    const double normal = radius * std::cos(2 * 3.14159265358979323846 * uniform(rng));
     x = std::bit_cast<uint64_t>((uniform(rng) - 0.5) * std::exp(phi * normal));
   }
   return matrix;

@@ -80,8 +80,12 @@ class Duel {
 void draw_random(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
   for (Column& column : batch.inputs())
-    for (int e = 0; e < column.count(); ++e)
-      column.set(index, e, encode_near(f, rng.one_in(2), rng.between(-15, 14), rng.next() & f.fraction_mask()));
+    for (int e = 0; e < column.count(); ++e) {
+      const uint64_t fraction = rng.next() & f.fraction_mask();
+      const int exponent = rng.between(-15, 14);
+      const bool negative = rng.one_in(2);
+      column.set(index, e, encode_near(f, negative, exponent, fraction));
+    }
 }
 
 /// As random, but exponents and fractions where alignment and rounding have corners: products that nearly cancel or complete each
@@ -92,10 +96,16 @@ void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) 
   for (int l = 0; l < op.k; ++l) {
     const int sum = l == 0 ? top : top - (rng.one_in(2) ? rng.between(18, 26) : rng.between(0, 26)), ea = std::clamp(sum / 2 + rng.between(-3, 3), -15, 14);
     const bool plain = rng.one_in(3);
-    batch.inputs()[0].set(index, l, encode_near(f, rng.one_in(4), ea, plain ? 0 : draw_fraction(f, rng)));
+    const uint64_t fraction = plain ? 0 : draw_fraction(f, rng);
+    const bool negative = rng.one_in(4);
+    batch.inputs()[0].set(index, l, encode_near(f, negative, ea, fraction));
     batch.inputs()[1].set(index, l, encode_near(f, false, std::clamp(sum - ea, -15, 14), plain ? 0 : draw_fraction(f, rng)));
   }
-  batch.inputs()[2].set(index, 0, rng.one_in(4) ? 0 : encode_near(f, rng.one_in(2), top - (rng.one_in(2) ? rng.between(20, 26) : rng.between(-2, 26)), rng.one_in(2) ? 0 : draw_fraction(f, rng)));
+  if (rng.one_in(4)) return batch.inputs()[2].set(index, 0, 0);
+  const uint64_t fraction = rng.one_in(2) ? 0 : draw_fraction(f, rng);
+  const int exponent = top - (rng.one_in(2) ? rng.between(20, 26) : rng.between(-2, 26));
+  const bool negative = rng.one_in(2);
+  batch.inputs()[2].set(index, 0, encode_near(f, negative, exponent, fraction));
 }
 
 class Draws {
@@ -128,7 +138,12 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
       case 0: column.set(index, at, x ^ uint64_t{1} << rng.below(23)); break;
       case 1: column.set(index, at, with_exponent(f, x ^ f.sign_bit(), exponent)); break;
       case 2: column.set(index, at, with_exponent(f, x, exponent)); break;
-      case 3: column.set(index, at, encode_near(f, rng.one_in(2), exponent, draw_fraction(f, rng))); break;
+      case 3: {
+        const uint64_t fraction = draw_fraction(f, rng);
+        const bool negative = rng.one_in(2);
+        column.set(index, at, encode_near(f, negative, exponent, fraction));
+        break;
+      }
       default: column.set(index, at, x & ~low_mask(rng.between(1, 23))); break;
     }
   }

@@ -53,6 +53,7 @@ void add_merge(CLI::App& app, int& status);
 void add_promote(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
 void add_record(CLI::App& app, int& status);
+void add_survey(CLI::App& app, int& status);
 void add_device_child(CLI::App& app, int& status);  ///< hidden: the process that holds the GPU
 void add_bench(CLI::App& app, int& status);
 void add_bench_discriminate(CLI::App& bench, int& status);

@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   add_promote(app, status);
   add_sweep(app, status);
   add_record(app, status);
+  add_survey(app, status);
   add_device_child(app, status);
   add_bench(app, status);
   try {

@@ -9,9 +9,9 @@
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "gpu_bridge/device_units.h"
-#include "gpu_bridge/device_child.h"
-#include "gpu_bridge/sweep_run.h"
+#include "gpu_bridge/device_sweep.h"
+#include "gpu_bridge/register.h"
+#include "oracles/families.h"
 #include "oracles/units/model_rows.h"
 
 namespace mmafuzz::cli {
@@ -26,43 +26,10 @@ struct Options {
   bool json = false;
 };
 
-/// What a sweep compares, and how.
-struct Subject {
-  Op op;
-  std::unique_ptr<Unit> unit, reference;
-  SweepRequest request;
-  SweepRun::Engine engine;
-  uint64_t first_epoch = 64, greatest_epoch = 4096;  ///< tiles; fixed, so that findings depend on seed and cases alone
-};
-
-Subject device_subject(const Options& options, const std::string& plain) {
-  Subject s;
-  const int index = find_instruction(std::string_view(plain).substr(5));
-  if (index < 0) throw BadInput("no device unit " + plain + "; 'mmafuzz list --units cuda:*' has them");
-  const Instruction& i = instructions()[static_cast<size_t>(index)];
-  s.op = i.op;
-  s.unit = bind_or_fail(options.unit, s.op);
-  // The unit with modifiers claims no model of its own; the sweep applies them to the model's operands.
-  const auto child = make_device_child();
-  const Result<DeviceInfo> device = child->info();
-  if (!device) throw BadInput("unit " + options.unit + " declines: " + device.refusal().reason);
-  std::string reference = options.reference.empty() ? claimed_model(i, arch_of_capability(device->major, device->minor)) : options.reference;
-  if (reference.empty() && !s.op.d.fields().integer) throw BadInput(options.unit + " claims no model here; name one with --reference");
-  if (!reference.empty()) s.reference = bind_or_fail(reference, s.op);
-  const size_t question = options.unit.find('?');
-  s.request.instruction = index;
-  s.request.shape = i.shape;
-  s.request.modifiers = parse_device_parameters(question == std::string::npos ? "" : options.unit.substr(question + 1), i.shape.family)->wgmma;
-  s.engine = [child](const SweepRequest& request, const std::vector<SweepParent>& parents) { return child->sweep(request, parents); };
-  s.first_epoch = 4096;
-  s.greatest_epoch = 1 << 20;
-  return s;
-}
-
-Subject host_subject(const Options& options, const std::string& plain) {
+SweepSubject host_subject(const Options& options, const std::string& plain) {
   const ModelRow* row = plain.starts_with("model:") ? find_model_row(std::string_view(plain).substr(6)) : nullptr;
   if (!row) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
-  Subject s;
+  SweepSubject s;
   s.op = row->op;
   s.unit = bind_or_fail(options.unit, s.op);
   s.reference = bind_or_fail(options.reference.empty() ? plain : options.reference, s.op);
@@ -71,29 +38,26 @@ Subject host_subject(const Options& options, const std::string& plain) {
   s.engine = [instead](const SweepRequest& request, const std::vector<SweepParent>& parents) {
     return sweep_on_host(request, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
   };
+  if (const Result<bool> modelled = set_sweep_model(s); !modelled) throw BadInput(modelled.refusal().reason);
   return s;
 }
 
-Subject subject_of(const Options& options) {
+SweepSubject subject_of(const Options& options) {
   const std::string plain = options.unit.substr(0, options.unit.find('?'));
-  Subject s = plain.starts_with("cuda:") ? device_subject(options, plain) : host_subject(options, plain);
-  if (s.reference && !s.reference->model()) throw BadInput("reference " + s.reference->name() + " has no row of parameters");
-  if (s.reference) {
-    s.request.model = *s.reference->model();
-  } else {  // integers need formats and k only
-    s.request.model.a = s.op.a.fields();
-    s.request.model.b = s.op.b.fields();
-    s.request.model.c = s.op.c.fields();
-    s.request.model.d = s.op.d.fields();
-    s.request.model.k = s.op.k;
-  }
-  s.request.seed = options.seed;
-  return s;
+  if (!plain.starts_with("cuda:")) return host_subject(options, plain);
+  // One child for the sweep and the unit: a device has one context.
+  const auto child = make_device_child();
+  Registry units = oracle_registry();
+  add_device_units(units, child);
+  Result<SweepSubject> subject = device_sweep(units, child, options.unit, options.reference);
+  if (!subject) throw BadInput(subject.refusal().reason);
+  return std::move(*subject);
 }
 
 int run(const Options& options) {
   if ((options.cases > 0) == (options.time > 0)) throw BadInput("give --cases or --time");
-  Subject subject = subject_of(options);
+  SweepSubject subject = subject_of(options);
+  subject.request.seed = options.seed;
   SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, subject.first_epoch, subject.greatest_epoch);
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -104,6 +68,7 @@ int run(const Options& options) {
   while (sweep.dots() / cells < tiles && (options.cases || elapsed() < options.time)) {
     try {
       sweep.epoch(tiles - sweep.dots() / cells);
+      if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again");
     } catch (const DeviceLost& e) {
       lost = e.what();
       break;
@@ -142,8 +107,8 @@ int run(const Options& options) {
     fmt::print("{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n", sweep.dots(), sweep.vectors(),
                sweep.divergent_dots(), sweep.unstable_dots(), sweep.bins(), options.seed, rate);
   }
-  if (!lost.empty()) throw BadInput("device lost during the sweep at dot " + std::to_string(sweep.dots()) + ": " + lost);
-  return sweep.divergent_dots() ? exit_divergence : exit_ok;
+  if (!lost.empty()) fmt::print(stderr, "mmafuzz: device lost during the sweep at dot {}: {}\n", sweep.dots(), lost);
+  return sweep.divergent_dots() ? exit_divergence : lost.empty() ? exit_ok : exit_bad_input;
 }
 
 }  // namespace

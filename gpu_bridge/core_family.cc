@@ -1,4 +1,6 @@
 // The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, our own conversions on it.
+#include <algorithm>
+
 #include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/device_child.h"
 #include "gpu_bridge/device_losses.h"
@@ -63,10 +65,20 @@ std::string taken_by(std::string_view unit, unsigned archs) {
   return all;
 }
 
+/// What a row claims of ops that ask for any NaN and for no flushing.
+std::vector<Claim> claims_of(const CoreInstruction& i) {
+  switch (i.claim) {
+    case IeeeClaim::none: return {};
+    case IeeeClaim::no_nans: return {{"equals_model", "except_nan:ieee"}};
+    case IeeeClaim::all: break;
+  }
+  return {{"equals_model", "ieee"}};
+}
+
 /// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter of rounding.
 std::vector<Claim> claims_of(const CoreInstruction& i, const Op& op) {
-  if (!i.claims_ieee || op.nan == NanPolicy::exact || op.flush_to_zero) return {};
-  return {{"equals_model", "ieee"}};
+  if (op.nan == NanPolicy::exact || op.flush_to_zero) return {};
+  return claims_of(i);
 }
 
 class CoreFamily final : public Family {
@@ -81,12 +93,19 @@ class CoreFamily final : public Family {
     std::vector<UnitInfo> all;
     for (const CoreInstruction& i : core_instructions()) {
       const std::string name = std::string(prefix) + i.unit;
-      if (!all.empty() && all.back().name == name) continue;
+      const auto add_claims = [&](UnitInfo& info) {
+        for (const Claim& claim : claims_of(i))
+          if (std::none_of(info.claims.begin(), info.claims.end(), [&](const Claim& c) { return c.detail == claim.detail; })) info.claims.push_back(claim);
+      };
+      if (!all.empty() && all.back().name == name) {
+        add_claims(all.back());
+        continue;
+      }
       const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
       const std::string here = taken_by(i.unit, on);
       UnitInfo info{name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device};
       if (device && here.empty()) info.unavailable = device_lacks(*device);
-      if (i.claims_ieee) info.claims = {{"equals_model", "ieee"}};
+      add_claims(info);
       all.push_back(std::move(info));
     }
     all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(), no_device});

@@ -5,7 +5,7 @@
 namespace mmafuzz {
 namespace {
 
-CoreInstruction make(const char* unit, const char* operation, const char* d, const char* a, Rounding rounding, bool ftz, bool saturate, bool claim,
+CoreInstruction make(const char* unit, const char* operation, const char* d, const char* a, Rounding rounding, bool ftz, bool saturate, IeeeClaim claim,
                      unsigned archs, const char* ptx) {
   CoreInstruction i;
   i.unit = unit;
@@ -21,7 +21,7 @@ CoreInstruction make(const char* unit, const char* operation, const char* d, con
   i.op.rounding = rounding;
   i.op.flush_to_zero = ftz;
   i.op.saturate = saturate;
-  i.claims_ieee = claim;
+  i.claim = claim;
   i.archs = archs;
   i.ptx = ptx;
   return i;
@@ -32,7 +32,7 @@ CoreInstruction make(const char* unit, const char* operation, const char* d, con
 const std::vector<CoreInstruction>& core_instructions() {
   static const std::vector<CoreInstruction> all = {
 #define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \
-  make(unit, #operation, #d, #a, Rounding::rounding, ftz, saturate, claim, arch::archs, ptx),
+  make(unit, #operation, #d, #a, Rounding::rounding, ftz, saturate, IeeeClaim::claim, arch::archs, ptx),
       MMAFUZZ_CORE(ROW)
 #undef ROW
   };

@@ -1,31 +1,32 @@
 // Every CUDA-core instruction that device units run, one row each:
 //   ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, architectures, ptx)
 // `operation` is the scalar operation, or convert. `form` says how the PTX instruction is used (kernels/core.cu). Rows of one unit differ
-// in what an op asks for: rounding, ftz and saturate. claim: correctly rounded by the PTX ISA or the CUDA Programming Guide, "Floating-point
-// standard". To add an instruction, add its row.
+// in what an op asks for: rounding, ftz and saturate. claim: all where it is correctly rounded by the PTX ISA or the CUDA Programming
+// Guide, "Floating-point standard"; no_nans where that does not hold for NaN sources (cvt.rna.tf32 ends by clearing the low 13 bits, which
+// makes NaN 7f800001 an infinity: machine code of sm_80 to sm_120, ptxas 13.0); none. To add an instruction, add its row.
 #pragma once
 
 #include "gpu_bridge/instructions.def.h"
 
 // The four rounding modes of IEEE 754 that PTX has; ftz is empty or ".ftz", z its 0 or 1.
 #define MMAFUZZ_MODES(ROW, form, op, type, z, ftz, archs)                                                                   \
-  ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, true, archs, #op ".rn" ftz "." #type)   \
-  ROW(op##_##type##_rz##z, form, #op "." #type, op, type, type, toward_zero, z, 0, true, archs, #op ".rz" ftz "." #type)    \
-  ROW(op##_##type##_rp##z, form, #op "." #type, op, type, type, up, z, 0, true, archs, #op ".rp" ftz "." #type)             \
-  ROW(op##_##type##_rm##z, form, #op "." #type, op, type, type, down, z, 0, true, archs, #op ".rm" ftz "." #type)
+  ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, all, archs, #op ".rn" ftz "." #type)   \
+  ROW(op##_##type##_rz##z, form, #op "." #type, op, type, type, toward_zero, z, 0, all, archs, #op ".rz" ftz "." #type)    \
+  ROW(op##_##type##_rp##z, form, #op "." #type, op, type, type, up, z, 0, all, archs, #op ".rp" ftz "." #type)             \
+  ROW(op##_##type##_rm##z, form, #op "." #type, op, type, type, down, z, 0, all, archs, #op ".rm" ftz "." #type)
 #define MMAFUZZ_FP32_MODES(ROW, form, op)                \
   MMAFUZZ_MODES(ROW, form, op, f32, 0, "", from75)       \
   MMAFUZZ_MODES(ROW, form, op, f32, 1, ".ftz", from75)
 // To nearest only.
 #define MMAFUZZ_NEAREST(ROW, form, op, type, z, ftz, archs) \
-  ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, true, archs, #op ".rn" ftz "." #type)
+  ROW(op##_##type##_rn##z, form, #op "." #type, op, type, type, nearest_even, z, 0, all, archs, #op ".rn" ftz "." #type)
 #define MMAFUZZ_FP16_OPERATION(ROW, form, op)             \
   MMAFUZZ_NEAREST(ROW, form, op, f16, 0, "", from75)      \
   MMAFUZZ_NEAREST(ROW, form, op, f16, 1, ".ftz", from75)
 // What -prec-div=false and -prec-sqrt=false compile to.
 #define MMAFUZZ_APPROXIMATE(ROW, form, op, how)                                                                                  \
-  ROW(op##_##how##_f32_0, form, #op "." #how ".f32", op, f32, f32, nearest_even, 0, 0, false, from75, #op "." #how ".f32")        \
-  ROW(op##_##how##_f32_1, form, #op "." #how ".f32", op, f32, f32, nearest_even, 1, 0, false, from75, #op "." #how ".ftz.f32")
+  ROW(op##_##how##_f32_0, form, #op "." #how ".f32", op, f32, f32, nearest_even, 0, 0, none, from75, #op "." #how ".f32")        \
+  ROW(op##_##how##_f32_1, form, #op "." #how ".f32", op, f32, f32, nearest_even, 1, 0, none, from75, #op "." #how ".ftz.f32")
 
 #define MMAFUZZ_CORE_SCALAR(ROW)                                        \
   MMAFUZZ_FP32_MODES(ROW, binary, add)                                  \
@@ -46,7 +47,7 @@
   MMAFUZZ_APPROXIMATE(ROW, binary, div, full)                           \
   MMAFUZZ_APPROXIMATE(ROW, unary, sqrt, approx)                         \
   MMAFUZZ_APPROXIMATE(ROW, unary, rcp, approx)                          \
-  ROW(rcp_approx_f64_1, unary, "rcp.approx.f64", rcp, f64, f64, nearest_even, 1, 0, false, from75, "rcp.approx.ftz.f64") \
+  ROW(rcp_approx_f64_1, unary, "rcp.approx.f64", rcp, f64, f64, nearest_even, 1, 0, none, from75, "rcp.approx.ftz.f64") \
   MMAFUZZ_FP16_OPERATION(ROW, binary, add)                              \
   MMAFUZZ_FP16_OPERATION(ROW, binary, sub)                              \
   MMAFUZZ_FP16_OPERATION(ROW, binary, mul)                              \
@@ -55,17 +56,17 @@
   MMAFUZZ_NEAREST(ROW, binary, sub, bf16, 0, "", from90)                \
   MMAFUZZ_NEAREST(ROW, binary, mul, bf16, 0, "", from90)                \
   MMAFUZZ_NEAREST(ROW, ternary, fma, bf16, 0, "", from80)               \
-  ROW(fmad_false, two_roundings, "fma.fmad_false.f32", fma, f32, f32, nearest_even, 0, 0, false, from75, ".rn") \
-  ROW(fmad_true, two_roundings, "fma.fmad_true.f32", fma, f32, f32, nearest_even, 0, 0, true, from75, "")
+  ROW(fmad_false, two_roundings, "fma.fmad_false.f32", fma, f32, f32, nearest_even, 0, 0, none, from75, ".rn") \
+  ROW(fmad_true, two_roundings, "fma.fmad_true.f32", fma, f32, f32, nearest_even, 0, 0, all, from75, "")
 
 // cvt.<rounding>[.ftz][.satfinite].<d>.<a>
 #define MMAFUZZ_CVT(ROW, form, d, a, mode, rounding, z, ftz, archs, PTX) \
-  ROW(cvt_##d##_##a##_##mode##z, form, "cvt." #d "." #a, convert, d, a, rounding, z, 0, true, archs, "cvt." #mode ftz "." PTX)
+  ROW(cvt_##d##_##a##_##mode##z, form, "cvt." #d "." #a, convert, d, a, rounding, z, 0, all, archs, "cvt." #mode ftz "." PTX)
 #define MMAFUZZ_CVT_SATURATED(ROW, form, d, a, mode, rounding, archs, PTX) \
-  ROW(cvt_##d##_##a##_##mode##_sat, form, "cvt." #d "." #a, convert, d, a, rounding, 0, 1, true, archs, "cvt." #mode ".satfinite." PTX)
+  ROW(cvt_##d##_##a##_##mode##_sat, form, "cvt." #d "." #a, convert, d, a, rounding, 0, 1, all, archs, "cvt." #mode ".satfinite." PTX)
 // Rounds by nothing: exact.
 #define MMAFUZZ_CVT_EXACT(ROW, form, d, a, archs, PTX) \
-  ROW(cvt_##d##_##a, form, "cvt." #d "." #a, convert, d, a, nearest_even, 0, 0, true, archs, PTX)
+  ROW(cvt_##d##_##a, form, "cvt." #d "." #a, convert, d, a, nearest_even, 0, 0, all, archs, PTX)
 #define MMAFUZZ_CVT_MODES(ROW, d, a)                                              \
   MMAFUZZ_CVT(ROW, unary, d, a, rn, nearest_even, 0, "", from75, #d "." #a)       \
   MMAFUZZ_CVT(ROW, unary, d, a, rz, toward_zero, 0, "", from75, #d "." #a)        \
@@ -78,7 +79,7 @@
   MMAFUZZ_CVT_MODES(ROW, f32, f64)                                                                    \
   MMAFUZZ_CVT(ROW, unary, bf16, f32, rn, nearest_even, 0, "", from80, "bf16.f32")                     \
   MMAFUZZ_CVT(ROW, unary, bf16, f32, rz, toward_zero, 0, "", from80, "bf16.f32")                      \
-  MMAFUZZ_CVT(ROW, unary, tf32, f32, rna, nearest_away, 0, "", from80, "tf32.f32")                    \
+  ROW(cvt_tf32_f32_rna0, unary, "cvt.tf32.f32", convert, tf32, f32, nearest_away, 0, 0, no_nans, from80, "cvt.rna.tf32.f32") \
   MMAFUZZ_CVT(ROW, unary, tf32, f32, rn, nearest_even, 0, "", from90, "tf32.f32")                     \
   MMAFUZZ_CVT(ROW, unary, tf32, f32, rz, toward_zero, 0, "", from90, "tf32.f32")                      \
   MMAFUZZ_CVT_SATURATED(ROW, packed, e4m3, f32, rn, nearest_even, from89, "e4m3x2.f32")               \

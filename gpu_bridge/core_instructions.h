@@ -9,10 +9,13 @@
 
 namespace mmafuzz {
 
+/// Where a row equals IEEE 754's result.
+enum class IeeeClaim : uint8_t { none, no_nans, all };
+
 struct CoreInstruction {
   std::string unit;  ///< what follows `cuda:`, e.g. "add.f32"; rows of one unit differ in rounding, ftz or saturate
   Op op;
-  bool claims_ieee = false;
+  IeeeClaim claim = IeeeClaim::none;
   unsigned archs = 0;  ///< bits of namespace arch
   std::string ptx;
 };

@@ -170,7 +170,6 @@ std::string ops_of(const CublasRow& row) {
 Result<bool> fits(const CublasRow& row, const Op& op) {
   if ((op.kind != OpKind::dot && op.kind != OpKind::gemm) || op.a != row.operand || op.b != row.operand || op.c != row.result || op.d != row.result || op.has_scales())
     return declined(std::string(prefix) + row.name + " takes '" + ops_of(row) + "'");
-  if (op.rounding != Rounding::nearest_even || op.saturate || op.flush_to_zero) return declined("cuBLAS has its own rounding; the op must not ask for another");
   return true;
 }
 

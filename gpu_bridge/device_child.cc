@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,19 +25,17 @@ std::span<const uint8_t> bytes_of(const T& plain) {
 
 }  // namespace
 
-DeviceChild::~DeviceChild() { end(); }
+DeviceChild::~DeviceChild() { end(true); }
 
 void DeviceChild::start() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw DeviceLost(std::string("socketpair: ") + std::strerror(errno));
+  ++starts_;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw lost(std::string("socketpair: ") + std::strerror(errno));
   std::vector<char*> arguments;
   for (std::string& word : command_) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) {  // only async-signal-safe calls until exec
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
+  if (pid_ == 0) {  // only async-signal-safe calls until exec; when this process ends, the child sees its socket closed
     dup2(ends[1], 0);
     dup2(2, 1);  // nothing that a library prints may reach the parent's output
     execv(arguments[0], arguments.data());
@@ -48,26 +45,41 @@ void DeviceChild::start() {
   socket_ = ends[0];
   if (pid_ < 0) {
     end();
-    throw DeviceLost(std::string("fork: ") + std::strerror(errno));
+    throw lost(std::string("fork: ") + std::strerror(errno));
   }
 }
 
-std::string DeviceChild::end() {
-  if (socket_ >= 0) close(socket_);
-  socket_ = -1;
-  if (pid_ < 0) return "";
-  // A child that has ended by itself says more than the kill.
+DeviceLost DeviceChild::lost(const std::string& how) {
+  ++losses_;
+  last_loss_ = how;
+  return DeviceLost(how);
+}
+
+std::string DeviceChild::last_loss() {
+  const std::lock_guard lock(mutex_);
+  return last_loss_;
+}
+
+std::string DeviceChild::end(bool expected) {
+  const auto close_socket = [&] {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  };
+  if (expected) close_socket();  // it ends by itself then
   int status = 0;
-  bool killed = false;
-  for (int i = 0; i < 50 && waitpid(pid_, &status, WNOHANG) == 0; ++i) {
-    if (i == 49) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, &status, 0);
-      killed = true;
-      break;
-    }
-    usleep(2000);
+  bool ended = pid_ < 0, killed = false;
+  // A child that has ended by itself says more than the kill.
+  for (int i = 0; i < 50 && !ended; ++i) {
+    ended = waitpid(pid_, &status, WNOHANG) != 0;
+    if (!ended) usleep(2000);
   }
+  if (!ended) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, &status, 0);
+    killed = true;
+  }
+  close_socket();
+  if (pid_ < 0) return "";
   pid_ = -1;
   if (killed) return "it was killed";
   if (WIFSIGNALED(status)) return std::string("it died of ") + strsignal(WTERMSIG(status));
@@ -75,9 +87,10 @@ std::string DeviceChild::end() {
 }
 
 std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined) {
-  const auto deadline = device::Clock::now() + patience_;
+  const auto deadline = std::min(device::Clock::now() + patience_, deadline_.load());
   try {
     if (pid_ < 0) start();
+    ++calls_;
     for (const auto& part : payload) request.bytes += part.size();
     device::send_all(socket_, &request, sizeof request, deadline);
     for (const auto& part : payload) device::send_all(socket_, part.data(), part.size(), deadline);
@@ -93,7 +106,7 @@ std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vecto
     throw;
   } catch (const std::runtime_error& e) {
     const std::string how = end();
-    throw DeviceLost("the device child " + std::string(e.what()) + (how.empty() ? "" : " (" + how + ")"));
+    throw lost("the device child " + std::string(e.what()) + (how.empty() ? "" : " (" + how + ")"));
   }
 }
 
@@ -105,9 +118,9 @@ Result<DeviceInfo> DeviceChild::info() {
       const std::vector<uint8_t> content = call({}, {}, no_device);
       if (no_device) {
         info_ = declined(std::string(content.begin(), content.end()));
-        end();
+        end(true);
       } else if (content.size() != sizeof(DeviceInfo)) {
-        throw DeviceLost("the device child sent no description (" + end() + ")");
+        throw lost("the device child sent no description (" + end() + ")");
       } else {
         DeviceInfo info;
         std::memcpy(&info, content.data(), sizeof info);
@@ -126,13 +139,16 @@ Result<std::vector<uint8_t>> DeviceChild::answer_to(const device::Request& reque
   std::vector<uint8_t> content = call(request, payload, refused);
   if (refused) return declined(std::string(content.begin(), content.end()));
   if (content.size() != bytes)
-    throw DeviceLost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " + std::to_string(bytes) + " (" + end() + ")");
+    throw lost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " + std::to_string(bytes) + " (" + end() + ")");
   return content;
 }
 
 std::vector<uint8_t> DeviceChild::result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
   Result<std::vector<uint8_t>> answer = answer_to(request, payload, bytes);
-  if (!answer) throw DeviceLost("the device is gone: " + answer.refusal().reason);
+  if (!answer) {
+    const std::lock_guard lock(mutex_);
+    throw lost("the device is gone: " + answer.refusal().reason);
+  }
   return std::move(*answer);
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,16 @@ class DeviceChild {
   DeviceChild(const DeviceChild&) = delete;
   DeviceChild& operator=(const DeviceChild&) = delete;
 
+  /// Calls that are not answered by then are given up as lost, whatever the patience.
+  void give_up_at(device::Clock::time_point deadline) { deadline_ = deadline; }
+
+  /// How many requests were sent and how often a child was started.
+  uint64_t calls() const { return calls_; }
+  uint64_t starts() const { return starts_; }
+  /// How often the device was lost, and how the last time.
+  uint64_t losses() const { return losses_; }
+  std::string last_loss();
+
   /// The device, or why there is none. Asked once; a lost device while asking is a refusal.
   Result<DeviceInfo> info();
   /// Runs tiles and writes their d. Throws DeviceLost.
@@ -49,10 +60,15 @@ class DeviceChild {
   /// The answer of a device that must be there, `bytes` long.
   std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   void start();
-  std::string end();  ///< kills and reaps; how it ended
+  /// Notes a loss.
+  DeviceLost lost(const std::string& how);
+  std::string end(bool expected = false);  ///< kills and reaps; how it ended
 
   std::vector<std::string> command_;
   std::chrono::milliseconds patience_{0};
+  std::atomic<device::Clock::time_point> deadline_ = device::Clock::time_point::max();
+  std::atomic<uint64_t> calls_ = 0, starts_ = 0, losses_ = 0;
+  std::string last_loss_;
   std::mutex mutex_;
   std::optional<Result<DeviceInfo>> info_;
   pid_t pid_ = -1;

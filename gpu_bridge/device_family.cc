@@ -38,7 +38,6 @@ Result<bool> fits(const Instruction& i, const Op& op) {
   if (!same || (one_step && op.k > own.k)) return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
   // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
   if (i.shape.family == TileFamily::wmma && op.k % own.k != 0) return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
-  if (op.rounding != Rounding::nearest_even || op.saturate || op.flush_to_zero) return declined("a matrix unit has its own rounding; the op must not ask for another");
   return true;
 }
 
@@ -81,7 +80,8 @@ class DeviceFamily final : public Family {
     std::vector<Claim> claims;
     const std::string model = claimed_model(i, on);
     const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
-    if (!model.empty() && plain_sum && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
+    const bool known_nan = i.op.nan == NanPolicy::exact || op.nan == NanPolicy::any;
+    if (!model.empty() && plain_sum && known_nan && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
     unit->describe(name, std::move(claims));
     return std::unique_ptr<Unit>(std::move(unit));
   }

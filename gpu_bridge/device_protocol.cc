@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "gpu_bridge/core_instructions.h"
 #include "gpu_bridge/tile_placement.h"
@@ -155,15 +158,32 @@ void receive_all(int socket, void* data, size_t bytes, Clock::time_point deadlin
   }
 }
 
+/// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not do: it comes
+/// when the thread that started the child ends.
+void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
+  std::thread([socket, done] {
+    pollfd p{socket, 0, 0};  // a hang-up is always reported
+    while (poll(&p, 1, -1) <= 0 || !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {
+    }
+    if (!*done) _exit(0);
+  }).detach();
+}
+
 int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  end_with(socket, done);
   for (;;) {
     Request request;
     try {
       receive_all(socket, &request, sizeof request, Clock::now() + forever);
     } catch (const std::runtime_error&) {
+      *done = true;
       return 0;  // the unit is done
     }
-    if (request.magic != Request::right_magic) return 2;
+    if (request.magic != Request::right_magic) {
+      *done = true;
+      return 2;
+    }
     std::vector<uint8_t> payload(request.bytes);
     receive_all(socket, payload.data(), payload.size(), Clock::now() + forever);
     if (!backend) {
@@ -184,7 +204,11 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
         case RequestKind::gemm: gemm(socket, **backend, request, payload); break;
       }
     } catch (const std::exception& e) {
-      answer(socket, AnswerKind::failed, e.what());
+      *done = true;
+      try {
+        answer(socket, AnswerKind::failed, e.what());
+      } catch (const std::runtime_error&) {  // nobody listens any more
+      }
       return 1;
     }
   }

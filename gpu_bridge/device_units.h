@@ -22,6 +22,9 @@ std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child);
 /// The CUDA-core instructions and cuda:bulk; both families may share a child.
 std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child);
 
+/// `except_nan:<unit>`, for claims that do not hold of NaN operands.
+std::unique_ptr<Family> make_except_nan_family();
+
 /// Dots and matrix products by cuBLAS.
 std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child);
 

@@ -8,16 +8,16 @@ namespace {
 
 /// Keeps the lowest number of a dot in each bin.
 struct FirstOfBin {
-  uint64_t* first;
+  SweepAnswer& answer;
   uint64_t number = 0;
-  void hit(int bin) { first[bin] = std::min(first[bin], number); }
-  void impossible(const char*) {}
+  void hit(int bin) { answer.first_of_bin[bin] = std::min(answer.first_of_bin[bin], number); }
+  void impossible(const char*) { answer.first_impossible = std::min(answer.first_impossible, number); }
 };
 
 }  // namespace
 
-void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile) {
-  answer.divergent_dots += tile.cells;
+void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells) {
+  answer.divergent_dots += cells;
   ++answer.divergent_tiles;
   if (answer.listed < SweepAnswer::greatest_listed) answer.tile[answer.listed++] = tile;
 }
@@ -39,20 +39,22 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
   const TileShape& s = request.shape;
   const Tiles all = buffers.view();
   for (uint64_t& first : answer.first_of_bin) first = ~uint64_t{0};
-  FirstOfBin sink{answer.first_of_bin};
+  FirstOfBin sink{answer};
   for (uint64_t tile = request.first_tile; tile < request.first_tile + request.tiles; ++tile) {
-    DivergentTile found{tile, 0, 0};
+    DivergentTile found;
+    found.tile = tile;
     const Tiles t = tiles_from(s, all, tile - request.first_tile);
     for (int cell = 0; cell < s.cells(); ++cell) {
       const sweep::Cell operands(request, all, tile, cell);
-      if (read_element(t.d, s.d_bits / 8, cell) != sweep::claimed_result(request.model, operands.in) && found.cells++ == 0)
-        found.first_cell = static_cast<uint32_t>(cell);
+      if (!sweep::is_as_claimed(request, read_element(t.d, s.d_bits / 8, cell), sweep::claimed_result(request.model, operands.in))) {
+        found.mark(cell);
+      }
       if (tile % request.trace_every == 0 && !request.model.d.integer) {
         sink.number = tile * static_cast<uint64_t>(s.cells()) + static_cast<uint64_t>(cell);
         sweep::trace_cell(request.model, operands.in, sink);
       }
     }
-    if (found.cells) note_divergent_tile(answer, found);
+    if (const int cells = found.cells()) note_divergent_tile(answer, found, static_cast<uint64_t>(cells));
   }
   answer.dots += request.tiles * static_cast<uint64_t>(s.cells());
 }

@@ -23,7 +23,7 @@ SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t til
 /// The same of any tile of an epoch, generated again.
 SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell);
 
-/// Counts divergences by tile and keeps the tiles of lowest number. Tiles must come in order.
-void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile);
+/// Counts divergences by tile, `cells` of this one, and keeps the tiles of lowest number. Tiles must come in order.
+void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells);
 
 }  // namespace mmafuzz

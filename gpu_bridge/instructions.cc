@@ -20,6 +20,7 @@ Instruction make(const std::string& prefix, const TileShape& shape, const std::s
   i.op.c = format_of_type(c);
   i.op.d = format_of_type(d);
   i.op.k = shape.k;
+  if (d == "f64") i.op.nan = NanPolicy::any;  // no source says which NaN an FP64 unit gives
   if (scale_block) {
     i.op.scale_a = i.op.scale_b = format_of_type(scale);
     i.op.scale_block = scale_block;
@@ -79,15 +80,13 @@ std::string claimed_model(const Instruction& i, unsigned on) {
   if ((i.archs & on) == 0 || i.op.d.fields().integer) return "";
   const char* family = on == arch::sm75 ? "turing" : on == arch::sm89 ? "ada" : on == arch::sm90 ? "hopper" : on == arch::sm100 ? "blackwell"
                      : on == arch::sm120 ? "rtx_blackwell" : "ampere";
-  const bool fp64 = i.shape.operand_bits == 64, fp8 = i.name.starts_with("mma.m") && i.shape.operand_bits == 8;
+  const bool fp64 = i.shape.operand_bits == 64;
   std::string name = i.name;
-  if (i.shape.matrices == 4 && on != arch::sm75) return "";  // no source describes it beyond Turing
   if (fp64 && i.shape.m == 16 && on == arch::sm120) return "";
-  if (fp8 && i.shape.k == 16 && on != arch::sm89 && on != arch::sm120) return "";  // FP8 of sm_90 and sm_100 is described at k = 32
   if (i.name.starts_with("mma.kind::f8f6f4") && on == arch::sm100) return "";
-  if (i.shape.family == TileFamily::wmma) {  // compiled to mma of the widest k
+  if (i.shape.family == TileFamily::wmma) {  // compiled to mma of the widest k, but tf32 to two steps of k = 4 (HMMA.1684)
     const std::string types = name.substr(name.find('.', 5));
-    const std::string shape = fp64 ? "m8n8k4" : i.shape.operand_bits == 32 ? "m16n8k8" : on == arch::sm75 ? "m16n8k8" : "m16n8k16";
+    const std::string shape = fp64 ? "m8n8k4" : i.shape.operand_bits == 32 ? "m16n8k4" : on == arch::sm75 ? "m16n8k8" : "m16n8k16";
     name = "mma." + shape + types;
   }
   return std::string("model:") + family + "/" + name;

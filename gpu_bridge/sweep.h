@@ -1,6 +1,7 @@
 // A sweep's epoch: which tiles to generate, run and compare, and what comes back of it. Plain data, the same on host and device.
 #pragma once
 
+#include <bit>
 #include <vector>
 
 #include "arithmetic/bins.h"
@@ -25,12 +26,22 @@ struct SweepRequest {
   uint64_t first_tile = 0, tiles = 0;
   uint32_t trace_every = 64;  ///< every how manieth tile is traced for bins
   uint32_t parents = 0;
+  bool any_nan = false;  ///< any NaN matches a claimed NaN
 };
 
+/// Which dots of a tile differ, a bit for each cell.
 struct DivergentTile {
-  uint64_t tile;
-  uint32_t cells;       ///< how many of its dots differ
-  uint32_t first_cell;  ///< the lowest of them
+  static constexpr int words = greatest_cells / 32;
+  uint64_t tile = 0;
+  uint32_t differs[words] = {};
+
+  MMAFUZZ_HD bool at(int cell) const { return differs[cell / 32] >> (cell % 32) & 1; }
+  MMAFUZZ_HD void mark(int cell) { differs[cell / 32] |= 1u << (cell % 32); }
+  int cells() const {
+    int n = 0;
+    for (const uint32_t word : differs) n += std::popcount(word);
+    return n;
+  }
 };
 
 struct SweepAnswer {
@@ -40,6 +51,7 @@ struct SweepAnswer {
   int32_t listed = 0;        ///< the divergent tiles of lowest number
   DivergentTile tile[greatest_listed] = {};
   uint64_t first_of_bin[bins::count];  ///< number (tile * cells + cell) of the first dot in each bin, ~0 for none
+  uint64_t first_impossible = ~uint64_t{0};  ///< number of the first dot whose trace contradicts itself, ~0 for none
 };
 
 }  // namespace mmafuzz

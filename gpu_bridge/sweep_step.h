@@ -47,7 +47,7 @@ MMAFUZZ_HD_CALL inline Plan plan_case(const SweepSource& s, uint64_t number) {
   if (s.request.parents > 0 && (rng.next() & 1)) {
     p.parent = static_cast<int>(rng.below(s.request.parents));
     p.move = static_cast<int>(rng.below(moves));
-    p.at = static_cast<int>(rng.below(static_cast<uint32_t>(m.k)));
+    p.at = static_cast<int>(rng.below(static_cast<uint32_t>(s.request.shape.k)));
   }
   const int low = m.a.emin() + m.b.emin() - m.a.fraction_bits - m.b.fraction_bits, high = m.a.emax() + m.b.emax();
   switch (rng.below(6)) {
@@ -149,7 +149,7 @@ MMAFUZZ_HD_CALL inline uint64_t draw_element(const SweepSource& s, const Plan& p
   switch (plan.move) {
     case fresh_pair: return fresh_element(s, plan, number, is_a, i);
     case copy_pair: {
-      const int j = (i + 1) % m.k;
+      const int j = (i + 1) % s.request.shape.k;
       return (is_a ? parent.a[j] ^ travelling_sign(f) : parent.b[j]) & f.container_mask();
     }
     case ulp_a: return is_a ? one_ulp_off(f, x, rng) : x;
@@ -174,7 +174,9 @@ MMAFUZZ_HD inline uint64_t draw_scale(const SweepSource& s, const Plan& plan, ui
   if (plan.parent >= 0 && plan.move != scales) return is_a ? s.parents[plan.parent].scale_a[i] : s.parents[plan.parent].scale_b[i];
   CounterRng rng = stream(s, Stream::scale, number, i + (is_a ? 0 : 64));
   if (rng.one_in(24)) return rng.one_in(3) ? f.encode_nan() : rng.next() & f.container_mask();
-  return encode_near(f, false, rng.between(-6, 6), draw_fraction(f, rng));
+  const uint64_t fraction = draw_fraction(f, rng);
+  const int exponent = rng.between(-6, 6);
+  return encode_near(f, false, exponent, fraction);
 }
 
 /// A c for given operands: zero, special, minus a product, or at a corner's distance from one.
@@ -185,7 +187,7 @@ MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, co
   const uint32_t kind = rng.below(10);
   if (kind < 2) return f.encode_zero(rng.one_in(3));
   if (kind == 2) return draw_special(f, rng);
-  const int i = static_cast<int>(rng.below(static_cast<uint32_t>(m.k)));
+  const int i = static_cast<int>(rng.below(static_cast<uint32_t>(s.request.shape.k)));
   const Number x = decode(m.a, read_element(a, bytes, i)), y = decode(m.b, read_element(b, bytes, i));
   if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return rng.next() & f.container_mask();
   if (kind < 5) {  // cancels to a chosen depth
@@ -196,7 +198,11 @@ MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, co
   }
   const int leading = x.exponent + fast_bit_length(x.significand) + y.exponent + fast_bit_length(y.significand) - 2;
   const int distance = corner_distance(m, rng);
-  return container_noise(f, encode_near(f, rng.next() & 1, leading + (rng.next() & 1 ? distance : -distance), draw_fraction(f, rng)), rng) & f.container_mask();
+  const uint64_t fraction = draw_fraction(f, rng);
+  const bool above = rng.next() & 1;
+  const bool negative = rng.next() & 1;
+  const uint64_t c = encode_near(f, negative, leading + (above ? distance : -distance), fraction);
+  return container_noise(f, c, rng) & f.container_mask();
 }
 
 /// c of a case that stands whole in a cell.
@@ -290,7 +296,13 @@ MMAFUZZ_HD inline uint64_t integer_sum(const DotOperands& in) {
 /// The claimed result of a dot.
 MMAFUZZ_HD inline uint64_t claimed_result(const DotModel& m, const DotOperands& in) { return m.d.integer ? integer_sum(in) : evaluate_dot(m, in); }
 
-/// Reports each bin of a dot to sink.hit(bin).
+/// Whether a result is what the model claims: its encoding, or any NaN where the source of the model does not say which.
+MMAFUZZ_HD inline bool is_as_claimed(const SweepRequest& r, uint64_t got, uint64_t claimed) {
+  if (got == claimed) return true;
+  return r.any_nan && decode(r.model.d, got).cls == NumberClass::nan && decode(r.model.d, claimed).cls == NumberClass::nan;
+}
+
+/// Reports each bin of a dot to sink.hit(bin), what cannot be to sink.impossible(text).
 template <class Sink>
 MMAFUZZ_HD void trace_cell(const DotModel& m, const DotOperands& in, Sink& sink) {
   BinTrace<Sink> trace(m, in, sink);

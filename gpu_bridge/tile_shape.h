@@ -13,6 +13,9 @@ enum class TileFamily : uint8_t {
   wmma,   ///< the WMMA interface: tiles in memory, fragments are its own business
 };
 
+/// No instruction has more dots in a tile (wgmma m64n8: 512).
+inline constexpr int greatest_cells = 512;
+
 /// Structural, so that kernels can be templates over it.
 struct TileShape {
   TileFamily family = TileFamily::mma;

@@ -62,7 +62,7 @@ class GemmDraw {
       case 6: return line([&](const FormatFields& f, uint64_t x) { return x ^ travelling_sign(f); });
       case 7: return element([&](const FormatFields& f, uint64_t x) { return with_exponent(f, x, leading_exponent(f, x) + rng_.between(-14, 14)); });
       case 8: return element([&](const FormatFields& f, uint64_t x) { return (x & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng_)); });
-      case 9: return element([&](const FormatFields& f, uint64_t) { return encode_near(f, rng_.one_in(2), f.emin() - rng_.between(0, f.fraction_bits), draw_fraction(f, rng_)); });
+      case 9: return element([&](const FormatFields& f, uint64_t) { return subnormal(f); });
       case 10: return element([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
       default: return element([&](const FormatFields& f, uint64_t x) { return x ^ uint64_t{1} << rng_.below(f.width); });
     }
@@ -72,18 +72,29 @@ class GemmDraw {
   const FormatFields& format(size_t side) const { return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields(); }
   void set(size_t side, int element, uint64_t value) { batch_.inputs()[side].set(index_, element, value & format(side).container_mask()); }
 
+  uint64_t subnormal(const FormatFields& f) {
+    const uint64_t fraction = draw_fraction(f, rng_);
+    const int exponent = f.emin() - rng_.between(0, f.fraction_bits);
+    const bool negative = rng_.one_in(2);
+    return encode_near(f, negative, exponent, fraction);
+  }
+
   /// Zero, special, or near the products' exponents and up to two precisions below.
   void draw_c(int e) {
     const FormatFields& f = op_.c.fields();
     if (rng_.one_in(3)) return set(2, e, f.encode_zero(rng_.one_in(3)));
     const int i = e / op_.n, j = e % op_.n, l = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
     const int near = leading_exponent(op_.a.fields(), batch_.a().get(index_, i * op_.k + l)) + leading_exponent(op_.b.fields(), batch_.b().get(index_, l * op_.n + j));
-    set(2, e, encode_near(f, rng_.one_in(2), near - rng_.between(-3, 2 * f.precision()), draw_fraction(f, rng_)));
+    const uint64_t fraction = draw_fraction(f, rng_);
+    const int exponent = near - rng_.between(-3, 2 * f.precision());
+    const bool negative = rng_.one_in(2);
+    set(2, e, encode_near(f, negative, exponent, fraction));
   }
 
   void special() {
     const size_t side = rng_.below(3);
-    set(side, static_cast<int>(rng_.below(static_cast<uint32_t>(batch_.inputs()[side].count()))), draw_special(format(side), rng_));
+    const uint64_t value = draw_special(format(side), rng_);
+    set(side, static_cast<int>(rng_.below(static_cast<uint32_t>(batch_.inputs()[side].count()))), value);
   }
 
   /// Two places along k whose products in row i cancel, exactly or off by one low bit.

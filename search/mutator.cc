@@ -95,7 +95,7 @@ class DotMoves {
   /// Moves an addend so that its exponent is about e; zeros become powers of two or patterns.
   void set_exponent(int i, int e) {
     if (i == op_.k) {
-      set_c(is_zero(i) ? encode_near(fc_, rng_.next() & 1, e, draw_fraction(fc_, rng_)) : with_exponent(fc_, c(), e));
+      set_c(is_zero(i) ? draw_near(fc_, e, rng_) : with_exponent(fc_, c(), e));
       return;
     }
     // The factors share the exponent where their formats hold it, nearly in halves or as it was.
@@ -104,8 +104,8 @@ class DotMoves {
     ea = bounded(ea, std::max(fa_.emin(), e - fb_.emax()), std::min(fa_.emax(), e - fb_.emin() + fb_.fraction_bits));
     ea = bounded(ea, fa_.emin() - fa_.fraction_bits, fa_.emax());
     if (is_zero(i)) {
-      set_a(i, encode_near(fa_, rng_.next() & 1, ea, draw_fraction(fa_, rng_)));
-      set_b(i, encode_near(fb_, rng_.next() & 1, e - ea, draw_fraction(fb_, rng_)));
+      set_a(i, draw_near(fa_, ea, rng_));
+      set_b(i, draw_near(fb_, e - ea, rng_));
     } else {
       set_a(i, with_exponent(fa_, a(i), ea));
       set_b(i, with_exponent(fb_, b(i), e - ea));
@@ -218,7 +218,9 @@ class DotMoves {
     if (rng_.one_in(2)) {
       int j = any_product();
       if (j == top || j == i) return;
-      set_power(j, rng_.next() & 1, half - rng_.between(1, 6));
+      const int power = half - rng_.between(1, 6);
+      const bool negative_power = rng_.next() & 1;
+      set_power(j, negative_power, power);
     }
   }
   /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
@@ -361,7 +363,11 @@ class DotMoves {
   void zero_beside_huge() {
     const int i = any_product();
     set_a(i, fa_.encode_zero(rng_.next() & 1));
-    set_b(i, rng_.one_in(3) ? fb_.encode_zero(rng_.next() & 1) : encode_near(fb_, rng_.next() & 1, fb_.emax() - rng_.between(0, 2), draw_fraction(fb_, rng_)));
+    if (rng_.one_in(3)) return set_b(i, fb_.encode_zero(rng_.next() & 1));
+    const uint64_t fraction = draw_fraction(fb_, rng_);
+    const int exponent = fb_.emax() - rng_.between(0, 2);
+    const bool negative = rng_.next() & 1;
+    set_b(i, encode_near(fb_, negative, exponent, fraction));
   }
 
   const AddendExponents* known_;

@@ -47,7 +47,9 @@ class DotDraw {
       const int ea = std::clamp(half, a_.emin() - a_.fraction_bits, a_.emax());
       const bool negative = !one_sign && (rng_.next() & 1);
       a.set(index, i, container_noise(a_, encode_near(a_, negative, ea, patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
-      b.set(index, i, container_noise(b_, encode_near(b_, !one_sign && (rng_.next() & 1), target - ea, patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask())));
+      const uint64_t fraction = patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask();
+      const bool negative_b = !one_sign && (rng_.next() & 1);
+      b.set(index, i, container_noise(b_, encode_near(b_, negative_b, target - ea, fraction)));
       if (allow_specials && rng_.one_in(8)) a.set(index, i, container_noise(a_, draw_special(a_, rng_)));
       if (allow_specials && rng_.one_in(8)) b.set(index, i, container_noise(b_, draw_special(b_, rng_)));
     }
@@ -94,7 +96,10 @@ class DotDraw {
       default: {
         static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
         const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
-        return container_noise(c_, encode_near(c_, rng_.next() & 1, reference + (rng_.next() & 1 ? shift : -shift), draw_fraction(c_, rng_)));
+        const uint64_t fraction = draw_fraction(c_, rng_);
+        const bool above = rng_.next() & 1;
+        const bool negative = rng_.next() & 1;
+        return container_noise(c_, encode_near(c_, negative, reference + (above ? shift : -shift), fraction));
       }
     }
   }
@@ -104,7 +109,9 @@ class DotDraw {
     for (size_t column : {size_t{3}, size_t{4}}) {
       const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
       for (int i = 0; i < op_.scales(); ++i) {
-        uint64_t scale = encode_near(f, false, rng_.between(-6, 6), draw_fraction(f, rng_));
+        const uint64_t fraction = draw_fraction(f, rng_);
+        const int exponent = rng_.between(-6, 6);
+        uint64_t scale = encode_near(f, false, exponent, fraction);
         if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
         if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? f.encode_nan() : 0;
         batch.inputs()[column].set(index, i, scale);
@@ -124,14 +131,21 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const int p = f.precision();
   int first = rng.one_in(3) ? rng.between(f.emin() - p, f.emax()) : rng.between(-p, p);
   if (rng.one_in(5)) first = (rng.next() & 1) ? f.emax() - rng.between(0, 3) : f.emin() + rng.between(-p, 3);
-  x[0] = encode_near(f, rng.next() & 1, first, draw_fraction(f, rng));
+  x[0] = draw_near(f, first, rng);
   int second = first + rng.between(-p - 3, p + 3);
   if (op.scalar == ScalarOperation::mul || op.scalar == ScalarOperation::fma) {
     const int target = rng.one_in(3) ? f.emax() + rng.between(-3, 2) : rng.one_in(2) ? f.emin() + rng.between(-p - 3, 3) : rng.between(f.emin(), f.emax());
     second = target - first;
   }
-  if (op.scalar == ScalarOperation::div) second = rng.one_in(2) ? first - (rng.one_in(2) ? f.emax() : f.emin()) + rng.between(-p, p) : rng.between(f.emin() - p, f.emax());
-  x[1] = encode_near(f, rng.next() & 1, second, draw_fraction(f, rng));
+  if (op.scalar == ScalarOperation::div) {
+    if (rng.one_in(2)) {
+      const int edge = rng.one_in(2) ? f.emax() : f.emin();
+      second = first - edge + rng.between(-p, p);
+    } else {
+      second = rng.between(f.emin() - p, f.emax());
+    }
+  }
+  x[1] = draw_near(f, second, rng);
   if (op.scalar == ScalarOperation::fma) {
     const Exact product = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
     if (product.cls == NumberClass::finite && rng.one_in(2)) {  // near the negated product: cancellation and double rounding
@@ -140,7 +154,10 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
       x[2] = round_exact(f, negated, {}).encoding ^ f.in_container(rng.below(3));
     } else {
       const int at = product.significand ? product.exponent + bit_length128(product.significand) - 1 : first;
-      x[2] = encode_near(f, rng.next() & 1, at + rng.between(-2 * p - 3, p + 3), draw_fraction(f, rng));
+      const uint64_t fraction = draw_fraction(f, rng);
+      const int exponent = at + rng.between(-2 * p - 3, p + 3);
+      const bool negative = rng.next() & 1;
+      x[2] = encode_near(f, negative, exponent, fraction);
     }
   } else {
     x[2] = 0;

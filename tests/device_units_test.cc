@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
@@ -113,7 +119,7 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
     const auto unit = registry.bind("cuda:" + i.unit, op), model = registry.bind("ieee", op);
     ASSERT_TRUE(unit) << i.unit << ": " << unit.refusal().reason;
     ASSERT_TRUE(model) << model.refusal().reason;
-    EXPECT_EQ((*unit)->claims().empty(), !i.claims_ieee || op.flush_to_zero) << i.unit;
+    EXPECT_EQ((*unit)->claims().empty(), i.claim == IeeeClaim::none || op.flush_to_zero) << i.unit;
     const Batch batch = corners(op, 100);
     Outcomes got, expected;
     (*unit)->run(batch, got);
@@ -244,6 +250,155 @@ INSTANTIATE_TEST_SUITE_P(Ways, DeviceLosses,
                          ::testing::Values(Loss{"crash", "Segmentation fault"}, Loss{"hang", "gave no answer in time"}, Loss{"garbage", "sent what is no answer"},
                                            Loss{"fail", "unspecified launch failure"}),
                          [](const auto& info) { return info.param.mode; });
+
+TEST(DeviceLosses, TheThreadThatStartedTheChildMayEnd) {
+  setenv("FALSE_DEVICE", "twin", 1);
+  DeviceChild child({std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(20000));
+  std::thread([&] { ASSERT_TRUE(child.info()); }).join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for a signal to arrive
+  const CoreInstruction& i = core_instructions()[0];
+  EXPECT_EQ(child.scalar(0, std::vector<uint64_t>(size_t(i.op.arity())), 1).size(), 1u);
+  EXPECT_EQ(child.starts(), 1u);
+  EXPECT_EQ(child.losses(), 0u);
+}
+
+/// Processes whose parent is `pid` or whose command line names this file and whose environment holds `mark`.
+size_t children_with(const std::string& mark) {
+  size_t found = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    std::ifstream text(entry.path() / "environ", std::ios::binary);
+    const std::string environment((std::istreambuf_iterator<char>(text)), {});
+    found += environment.find(mark) != std::string::npos;
+  }
+  return found;
+}
+
+TEST(DeviceLosses, AHungChildEndsWhenItsParentIsKilled) {
+  const std::string mark = "FALSE_DEVICE_MARK=" + std::to_string(getpid());
+  const pid_t parent = fork();
+  if (parent == 0) {
+    putenv(strdup(mark.c_str()));
+    setenv("FALSE_DEVICE", "hang", 1);
+    DeviceChild child({std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(60000));
+    const CoreInstruction& i = core_instructions()[0];
+    child.scalar(0, std::vector<uint64_t>(size_t(i.op.arity())), 1);
+    _exit(0);
+  }
+  const auto wait_until = [&](size_t count) {
+    for (int i = 0; i < 500 && children_with(mark) != count; ++i) usleep(20000);
+    return children_with(mark);
+  };
+  ASSERT_EQ(wait_until(1), 1u);  // the child alone was started with this environment
+  usleep(200000);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  EXPECT_EQ(wait_until(0), 0u);
+}
+
+TEST(DeviceLosses, ACallIsGivenUpAtTheDeadline) {
+  setenv("FALSE_DEVICE", "hang", 1);
+  DeviceChild child({std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(60000));
+  ASSERT_TRUE(child.info());
+  const auto start = std::chrono::steady_clock::now();
+  child.give_up_at(start + std::chrono::milliseconds(300));
+  EXPECT_THROW(child.scalar(0, std::vector<uint64_t>(size_t(core_instructions()[0].op.arity())), 1), DeviceLost);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20.0);
+  EXPECT_THAT(child.last_loss(), HasSubstr("gave no answer in time"));
+}
+
+TEST(Instructions, WmmaOfTf32ClaimsTwoStepsOfFour) {
+  const Instruction& wmma = instructions()[size_t(find_instruction("wmma.m16n16k8.f32.tf32.tf32.f32"))];
+  EXPECT_EQ(wmma.op.k, 8);
+  for (const unsigned on : all_archs)
+    if (wmma.archs & on) EXPECT_TRUE(claimed_model(wmma, on).ends_with("/mma.m16n8k4.f32.tf32.tf32.f32")) << claimed_model(wmma, on);
+}
+
+TEST(Instructions, EmulatedFp8OfSixteenProductsHasAModel) {
+  const Instruction& mma = instructions()[size_t(find_instruction("mma.m16n8k16.f32.e4m3.e5m2.f32"))];
+  EXPECT_EQ(claimed_model(mma, arch::sm90), "model:hopper/mma.m16n8k16.f32.e4m3.e5m2.f32");
+  EXPECT_EQ(claimed_model(mma, arch::sm100), "model:blackwell/mma.m16n8k16.f32.e4m3.e5m2.f32");
+}
+
+TEST(CoreUnits, AClaimThatExcludesNansSaysNothingOfThem) {
+  const Registry registry = [] {
+    Registry r = registry_with("twin");
+    r.add(make_except_nan_family());
+    return r;
+  }();
+  Op op;
+  op.kind = OpKind::convert;
+  op.a = format("fp32");
+  op.d = format("tf32");
+  op.rounding = Rounding::nearest_away;
+  op.nan = NanPolicy::any;
+  const auto unit = registry.bind("cuda:cvt.tf32.f32", op);
+  ASSERT_TRUE(unit) << unit.refusal().reason;
+  ASSERT_EQ((*unit)->claims().size(), 1u);
+  const auto reference = registry.bind((*unit)->claims()[0].detail, op);
+  ASSERT_TRUE(reference) << reference.refusal().reason;
+  Batch batch(op);
+  batch.resize(3);
+  for (const auto& [index, source] : {std::pair(0, 0x7f800001u), std::pair(1, 0x7f800000u), std::pair(2, 0x3f801000u)}) batch.inputs()[0].set(size_t(index), 0, source);
+  Outcomes expected;
+  (*reference)->run(batch, expected);
+  EXPECT_FALSE(expected.has_answer(0));  // the instruction makes an infinity of this NaN
+  EXPECT_TRUE(expected.has_answer(1));
+  EXPECT_TRUE(expected.has_answer(2));
+  EXPECT_EQ(expected.results.get(2), 0x3f802000u);
+}
+
+TEST(DeviceUnits, OzakiProductsOfABatchGoToTheDeviceTogether) {
+  setenv("FALSE_DEVICE", "twin", 1);
+  const auto child = std::make_shared<DeviceChild>(std::vector<std::string>{std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(60000));
+  Registry registry = oracle_registry();
+  registry.add(make_device_family(child));
+  size_t column = 0;
+  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16", column);
+  const auto unit = registry.bind("ozaki:dgemm.fp16?sum=exact,on=cuda:mma.m16n8k16.f32.f16.f16.f32", op), exact = registry.bind("exact", op);
+  ASSERT_TRUE(unit) << unit.refusal().reason;
+  const Batch batch = structured(op, 8);
+  const uint64_t before = child->calls();
+  Outcomes got, expected;
+  (*unit)->run(batch, got);
+  (*exact)->run(batch, expected);
+  EXPECT_LE(child->calls() - before, 2u);  // one alone took dozens
+  for (size_t c = 0; c < batch.size(); ++c)
+    for (int e = 0; e < 4; ++e) EXPECT_EQ(got.results.get(c, e), expected.results.get(c, e)) << case_line(batch, c);
+}
+
+TEST(DeviceUnits, AnOzakiProductOfALostDeviceHasNoAnswer) {
+  const fs::path folder = fs::temp_directory_path() / ("mmafuzz-ozaki-losses-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
+  const Registry registry = registry_with("twin");
+  size_t column = 0;
+  const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16", column);
+  setenv("FALSE_DEVICE_FROM", "1", 1);  // binding asks the unit how far it sums exactly
+  const auto unit = registry.bind("ozaki:dgemm.s8?sum=exact,on=cuda:mma.m16n8k32.s32.s8.s8.s32", op);
+  setenv("FALSE_DEVICE", "crash", 1);
+  ASSERT_TRUE(unit) << unit.refusal().reason;
+  const Registry crashing = registry_with("crash");
+  unsetenv("FALSE_DEVICE_FROM");
+  const auto lost = crashing.bind("ozaki:dgemm.s8?sum=exact,on=cuda:mma.m16n8k32.s32.s8.s8.s32", op);
+  ASSERT_TRUE(lost) << lost.refusal().reason;
+  Outcomes outcomes;
+  testing::internal::CaptureStderr();
+  (*lost)->run(structured(op, 3), outcomes);
+  testing::internal::GetCapturedStderr();
+  for (size_t c = 0; c < 3; ++c) EXPECT_FALSE(outcomes.has_answer(c));
+  fs::remove_all(folder);
+}
+
+TEST(DeviceUnits, WhichNanAnFp64UnitGivesIsNotClaimed) {
+  const Registry registry = registry_with("twin");
+  const Instruction& i = instructions()[size_t(find_instruction("mma.m8n8k4.f64.f64.f64.f64"))];
+  Op op = i.op;
+  op.nan = NanPolicy::exact;
+  EXPECT_TRUE((*registry.bind("cuda:" + i.name, op))->claims().empty());
+  op.nan = NanPolicy::any;
+  EXPECT_EQ((*registry.bind("cuda:" + i.name, op))->claims().size(), 1u);
+}
 
 TEST(DeviceUnits, DeclineWithTheReason) {
   const Op op = dot_op("fp16", "fp32", "fp32", 16);

@@ -1,9 +1,14 @@
-// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels; none has no device; no_cublas,
-// never_emulates and always_emulates are a cuBLAS that is missing or does not do what it is asked; the others fail in one way each.
+// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels, in sweeps too; none has no
+// device; no_cublas, never_emulates and always_emulates are a cuBLAS that is missing or does not do what it is asked; the others have one
+// fault each. Faults of results: wrong_bit (bit 3 of lane 5), swapped_fragments, stale_accumulator, flaky. Others: crash, hang, garbage,
+// fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first N calls that run something are answered rightly (wrong_then_crash: they
+// have swapped fragments).
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -76,6 +81,67 @@ const RunTwin twins[] = {
 std::string mode() {
   const char* text = std::getenv("FALSE_DEVICE");
   return text ? text : "none";
+}
+
+/// Whether a fault of this name is due, in the call that runs now.
+int calls_so_far = 0;
+bool has_fault(const char* name) {
+  const char* from = std::getenv("FALSE_DEVICE_FROM");
+  const bool due = calls_so_far > (from ? std::atoi(from) : 0);
+  if (mode() == "wrong_then_crash") return name == std::string("swapped_fragments") || (name == std::string("crash") && due);
+  return mode() == name && due;
+}
+
+/// Ways not to answer a call.
+void fail_if_due() {
+  ++calls_so_far;
+  if (has_fault("crash")) raise(SIGSEGV);
+  if (has_fault("hang")) pause();
+  if (has_fault("fail")) throw std::runtime_error("kernel: cudaErrorLaunchFailure, unspecified launch failure");
+  if (has_fault("slow")) usleep(300000);
+  if (has_fault("garbage")) {
+    if (send(0, "complete nonsense, and long enough to be read as the header of an answer", 72, 0) < 0) std::abort();
+    pause();
+  }
+}
+
+/// Runs a twin with the fault of results that is due.
+void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint64_t count, const Evaluate& evaluate) {
+  const TileShape& s = i.shape;
+  const TileBytes bytes = tile_bytes(s, 1);
+  if (has_fault("stale_accumulator") && s.c_bits == s.d_bits) {  // c of a tile is the d of the tile before
+    static std::vector<uint8_t> last;
+    for (uint64_t tile = 0; tile < count; ++tile) {
+      Tiles one = tiles_from(s, tiles, tile);
+      std::vector<uint8_t> c(one.c, one.c + bytes.c);
+      if (last.size() == c.size()) c = last;
+      one.c = c.data();
+      twin(one, 1, evaluate);
+      last.assign(one.d, one.d + bytes.d);
+    }
+    return;
+  }
+  if (has_fault("swapped_fragments")) {  // rows of a change places in pairs
+    std::vector<uint8_t> a(tiles.a, tiles.a + tile_bytes(s, tiles.steps).a * count);
+    const size_t row = size_t(s.k * s.operand_bytes()), rows = a.size() / row;
+    for (size_t r = 0; r + 1 < rows; r += 2) std::swap_ranges(a.begin() + long(r * row), a.begin() + long((r + 1) * row), a.begin() + long((r + 1) * row));
+    Tiles swapped = tiles;
+    swapped.a = a.data();
+    twin(swapped, count, evaluate);
+    return;
+  }
+  twin(tiles, count, evaluate);
+  const auto flip = [&](uint64_t tile, int cell, int bit) {
+    uint8_t* d = tiles_from(s, tiles, tile).d;
+    write_element(d, s.d_bits / 8, cell, read_element(d, s.d_bits / 8, cell) ^ uint64_t{1} << bit);
+  };
+  if (has_fault("wrong_bit") && s.family != TileFamily::wmma)
+    for (uint64_t tile = 0; tile < count; ++tile) {
+      const Place p = c_place(s, s.d_bits, 5, 0);
+      flip(tile, p.row * s.n + p.column, 3);
+    }
+  if (has_fault("flaky") && calls_so_far % 2 == 0)
+    for (int cell = 0; cell < s.cells(); ++cell) flip(0, cell, 0);
 }
 
 /// A dense column-major matrix of encodings, as the BLAS see it.
@@ -156,24 +222,18 @@ class TwinBackend final : public DeviceBackend {
     return info;
   }
   void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers&) override {
-    const std::string how = mode();
-    if (how == "crash") raise(SIGSEGV);
-    if (how == "hang") pause();
-    if (how == "fail") throw std::runtime_error("kernel: cudaErrorLaunchFailure, unspecified launch failure");
-    if (how == "garbage") {
-      if (send(0, "complete nonsense, and long enough to be read as the header of an answer", 72, 0) < 0) std::abort();
-      pause();
-    }
+    fail_if_due();
     if (size_t(instruction) >= sizeof twins / sizeof *twins) throw std::runtime_error("no twin");
     const Instruction& i = instructions()[size_t(instruction)];
-    if (i.op.d.fields().integer) return twins[instruction](tiles, count, sweep::integer_sum);
+    if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum);
     const DeviceInfo device = info();
-    const ModelRow* row = find_model_row(claimed_model(i, arch_of_capability(device.major, device.minor)).substr(6));
+    const std::string model = claimed_model(i, arch_of_capability(device.major, device.minor));
+    const ModelRow* row = find_model_row(model.empty() ? "turing/" + i.name : model.substr(6));  // where nothing is claimed, any will do
     if (!row) throw std::runtime_error("no model of " + i.name);
-    twins[instruction](tiles, count, [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
+    run_with_fault(i, twins[instruction], tiles, count, [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
   }
   void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
-    if (mode() == "crash") raise(SIGSEGV);
+    fail_if_due();
     const Op& op = core_instructions().at(size_t(instruction)).op;
     const Registry registry = oracle_registry();
     Batch batch(op);
@@ -206,7 +266,15 @@ class TwinBackend final : public DeviceBackend {
     return true;
   }
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {
-    return sweep_on_host(request, parents, [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
+    fail_if_due();
+    SweepAnswer answer;
+    const auto start = std::chrono::steady_clock::now();
+    TileBuffers tiles = generate_tiles(request, parents);
+    run_with_fault(instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(), request.tiles,
+                   [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
+    compare_tiles(request, tiles, answer);
+    answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return answer;
   }
 
  private:

@@ -2,7 +2,10 @@
 // reported, unstable divergences are.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "arithmetic/evaluate_dot.h"
+#include "core/contradiction.h"
 #include "gpu_bridge/kernels/narrow_shapes.def.h"
 #include "gpu_bridge/sweep_run.h"
 #include "oracles/families.h"
@@ -98,7 +101,7 @@ TEST(NarrowSum, GivesWhatTheGeneralKernelGives) {
   const auto try_shape = [&]<NarrowShape S>(std::integral_constant<NarrowShape, S>) {
     int found = 0;
     for (const ModelRow& row : model_rows())
-      if (narrow_fits(S, row.model)) {
+      if (narrow_fits(S, row.model, row.op.k)) {
         expect_narrow_equals<S>(row);
         ++found;
       }
@@ -126,6 +129,107 @@ TEST(Sweep, ATileDoesNotDependOnItsEpoch) {
   EXPECT_TRUE(std::equal(some.a.begin(), some.a.end(), all.a.begin() + long(3 * bytes.a)));
   EXPECT_TRUE(std::equal(some.b.begin(), some.b.end(), all.b.begin() + long(3 * bytes.b)));
   EXPECT_TRUE(std::equal(some.c.begin(), some.c.end(), all.c.begin() + long(3 * bytes.c)));
+}
+
+struct Flaky {
+  Sweep s{hopper};
+  SweepRequest request;
+  SweepRun run;
+
+  static SweepRequest request_of(const char* unit) {
+    const ModelRow* row = find_model_row(std::string(unit).substr(6));
+    SweepRequest r;
+    r.model = row->model;
+    r.shape = host_sweep_shape(row->op);
+    return r;
+  }
+  explicit Flaky(SweepRun::Engine engine, const Unit* unit = nullptr)
+      : request(request_of(hopper)), run(request, find_model_row(std::string(hopper).substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16, 16) {}
+};
+
+/// A right unit, but for the second case of each batch.
+class SecondIsWrong final : public Unit {
+ public:
+  explicit SecondIsWrong(const Unit& right) : right_(right) { describe("second_is_wrong", {}); }
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    right_.run(batch, outcomes);
+    if (batch.size() > 1) outcomes.results.set(1, 0, outcomes.results.get(1) ^ 1);
+  }
+
+ private:
+  const Unit& right_;
+};
+
+TEST(Sweep, UnstableComparesCellsAndNotCounts) {
+  Sweep right(hopper);
+  const SecondIsWrong second(*right.unit);
+  // The sweep finds cell 99 of the first tile, the second look cell 1: one dot each time, and nothing was seen twice.
+  Flaky flaky([](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+    return sweep_on_host(r, parents, [&, n = 0](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
+  }, &second);
+  flaky.run.epoch(16);
+  EXPECT_EQ(flaky.run.divergent_dots(), 1u);
+  EXPECT_EQ(flaky.run.unstable_dots(), 2u);
+}
+
+TEST(Sweep, ATraceThatContradictsItselfIsNoFindingButAContradiction) {
+  Flaky broken([](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+    SweepAnswer answer = sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(r.model, in); });
+    answer.first_impossible = 5;
+    return answer;
+  });
+  try {
+    broken.run.epoch(16);
+    FAIL() << "nothing thrown";
+  } catch (const Contradiction& e) {
+    EXPECT_NE(std::string(e.what()).find("dot 5 of " + std::string(hopper)), std::string::npos) << e.what();
+  }
+}
+
+TEST(Sweep, AnyNanIsAsClaimedOnlyWhereTheSourceDoesNotSay) {
+  SweepRequest request = Flaky::request_of("model:hopper/mma.m8n8k4.f64.f64.f64.f64");
+  const uint64_t claimed = 0x7ff8000000000000, other = 0x7fffffffffffffff, one = 0x3ff0000000000000;
+  EXPECT_FALSE(sweep::is_as_claimed(request, other, claimed));
+  request.any_nan = true;
+  EXPECT_TRUE(sweep::is_as_claimed(request, other, claimed));
+  EXPECT_FALSE(sweep::is_as_claimed(request, one, claimed));
+  EXPECT_FALSE(sweep::is_as_claimed(request, other, one));
+}
+
+TEST(NarrowSum, IsNotTakenForSeveralInstructions) {
+  using namespace narrow_shapes;
+  const ModelRow* row = find_model_row("hopper/mma.m16n8k4.f32.tf32.tf32.f32");
+  const NarrowShape four{Kernel::fused_sum, 4, 4, tf32, tf32};
+  EXPECT_TRUE(narrow_fits(four, row->model, 4));
+  EXPECT_FALSE(narrow_fits(four, row->model, 8));
+}
+
+/// Faults of places and memory, played on tiles as they lie in a sweep.
+TEST(Diagnosis, NamesFaultsOfPlacesAndMemory) {
+  SweepRequest request = Flaky::request_of(hopper);
+  request.first_tile = 6;
+  request.tiles = 2;
+  const TileShape s = request.shape;
+  TileBuffers tiles = generate_tiles(request, {});
+  const auto claimed = [&](uint64_t tile, int cell) { return sweep::claimed_result(request.model, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in); };
+  const auto found = [&](const std::function<uint64_t(uint64_t tile, int cell)>& result) {
+    return diagnose_tile(request, tiles, [&](TileBuffers& to) {
+      for (uint64_t tile = 0; tile < 2; ++tile)
+        for (int cell = 0; cell < s.cells(); ++cell) write_element(tiles_from(s, to.view(), tile).d, s.d_bits / 8, cell, result(tile, cell));
+    });
+  };
+  const Place lane5 = c_place(s, s.d_bits, 5, 0);
+  EXPECT_EQ(found([&](uint64_t tile, int cell) { return claimed(tile, cell) ^ (cell == lane5.row * s.n + lane5.column ? 8u : 0u); }), "wrong bit 3 of d in lane 5");
+  EXPECT_EQ(found([&](uint64_t tile, int cell) { return claimed(tile, (cell / s.n ^ 8) * s.n + cell % s.n); }), "swapped fragments of d: rows and their number xor 8");
+  EXPECT_EQ(found([&](uint64_t tile, int cell) {
+              sweep::Cell x(request, tiles.view(), request.first_tile + tile, cell);
+              if (tile == 1) x.in.c = claimed(0, cell);
+              return sweep::claimed_result(request.model, x.in);
+            }), "stale accumulator: c is the d of the tile before");
+  EXPECT_EQ(found(claimed), "not seen when the tile ran again");
+  DotModel other = request.model;
+  other.fraction_bits = 24;
+  EXPECT_EQ(found([&](uint64_t tile, int cell) { return evaluate_dot(other, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in); }), "");
 }
 
 TEST(Sweep, WhatIsNotSeenAgainIsUnstable) {

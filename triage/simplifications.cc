@@ -388,7 +388,9 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
     const int greatest = rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
     const auto place = [&](size_t at, int exponent) {
       const FormatFields& f = c.format(at);
-      c[at] = encode_near(f, f.has_sign() && rng.one_in(2), exponent, draw_simple_fraction(f, rng));
+      const uint64_t fraction = draw_simple_fraction(f, rng);
+      const bool negative = f.has_sign() && rng.one_in(2);
+      c[at] = encode_near(f, negative, exponent, fraction);
     };
     // Side by side, or as far apart as they go: the same block or others.
     const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
@@ -410,10 +412,13 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
     if (with_c) {
       const FormatFields& f = op.c.fields();
       const bool anywhere = rng.one_in(cancels ? 2 : 8);
-      place(2 * k, anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits) + (rng.one_in(4) ? fraction_bits : 0));
+      int exponent = anywhere ? rng.between(f.least_bit(), f.emax()) : greatest - draw_shift(rng, fraction_bits);
+      if (!anywhere && rng.one_in(4)) exponent += fraction_bits;
+      place(2 * k, exponent);
     }
     if (specials) {
-      const size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) + (rng.one_in(2) ? k : 0) : 2 * k;
+      size_t factor = products ? stride * rng.below(static_cast<uint32_t>(products)) : 2 * k;
+      if (products && rng.one_in(2)) factor += k;
       const size_t at = with_c && rng.one_in(3) ? 2 * k : factor;
       c[at] = draw_special(c.format(at), rng);
     }

@@ -94,10 +94,11 @@ class CudaBackend final : public DeviceBackend {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
     ModelKernels kernels = kernels_of(whole.model);
-    if (const LaunchComparison faster = narrow_comparison(whole.model, arch_of_capability(info_.major, info_.minor))) kernels.compare = faster;
-    auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(sizeof answer.first_of_bin));
+    if (const LaunchComparison faster = narrow_comparison(whole.model, s.k, arch_of_capability(info_.major, info_.minor))) kernels.compare = faster;
+    std::vector<uint64_t> firsts(bins::count + 1);  // of each bin, then of a contradiction
+    auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(firsts.size() * sizeof(uint64_t)));
     auto* device_parents = reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
-    check(cudaMemset(first_of_bin, 0xff, sizeof answer.first_of_bin), "cudaMemset");
+    check(cudaMemset(first_of_bin, 0xff, firsts.size() * sizeof(uint64_t)), "cudaMemset");
     if (!parents.empty()) check(cudaMemcpy(device_parents, parents.data(), parents.size() * sizeof(SweepParent), cudaMemcpyHostToDevice), "copy to the device");
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
@@ -106,17 +107,17 @@ class CudaBackend final : public DeviceBackend {
     // Chunks whose tiles stay in the cache of the device between generation, instruction and comparison.
     const uint64_t chunk = std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d));
     const Tiles tiles = reserve(s, 1, chunk);
-    auto* cells = reinterpret_cast<uint32_t*>(found_.reserve(2 * whole.tiles * sizeof(uint32_t)));
-    uint32_t* first_cell = cells + whole.tiles;
-    check(cudaMemset(cells, 0, whole.tiles * sizeof(uint32_t)), "cudaMemset");
-    check(cudaMemset(first_cell, 0xff, whole.tiles * sizeof(uint32_t)), "cudaMemset");
+    constexpr uint64_t words = DivergentTile::words;
+    auto* cells = reinterpret_cast<uint32_t*>(found_.reserve((1 + words) * whole.tiles * sizeof(uint32_t)));
+    uint32_t* differs = cells + whole.tiles;
+    check(cudaMemset(cells, 0, (1 + words) * whole.tiles * sizeof(uint32_t)), "cudaMemset");
     for (uint64_t done = 0; done < whole.tiles; done += chunk) {
       SweepSource source{whole, device_parents};
       source.request.first_tile = whole.first_tile + done;
       source.request.tiles = std::min(chunk, whole.tiles - done);
       launch_generation(source, tiles);
       launch_of(whole.instruction)(tiles, source.request.tiles, whole.modifiers);
-      kernels.compare(source, tiles, cells + done, first_cell + done);
+      kernels.compare(source, tiles, cells + done, differs + words * done);
       if (kernels.trace) kernels.trace(source, tiles, first_of_bin);
       check(cudaGetLastError(), "launch");
     }
@@ -128,15 +129,27 @@ class CudaBackend final : public DeviceBackend {
     cudaEventDestroy(stop);
     answer.seconds = milliseconds / 1e3;
     answer.dots = whole.tiles * static_cast<uint64_t>(s.cells());
-    check(cudaMemcpy(answer.first_of_bin, first_of_bin, sizeof answer.first_of_bin, cudaMemcpyDeviceToHost), "copy from the device");
-    std::vector<uint32_t> found(2 * whole.tiles);
-    check(cudaMemcpy(found.data(), cells, found.size() * sizeof(uint32_t), cudaMemcpyDeviceToHost), "copy from the device");
-    for (uint64_t i = 0; i < whole.tiles; ++i)
-      if (found[i]) note_divergent_tile(answer, {whole.first_tile + i, found[i], found[whole.tiles + i]});
+    download(firsts.data(), first_of_bin, firsts.size());
+    std::copy_n(firsts.begin(), bins::count, answer.first_of_bin);
+    answer.first_impossible = firsts.back();
+    std::vector<uint32_t> found(whole.tiles);
+    download(found.data(), cells, found.size());
+    for (uint64_t i = 0; i < whole.tiles; ++i) {
+      if (found[i] == 0) continue;
+      DivergentTile tile;
+      tile.tile = whole.first_tile + i;
+      if (answer.listed < SweepAnswer::greatest_listed) download(tile.differs, differs + words * i, words);
+      note_divergent_tile(answer, tile, found[i]);
+    }
     return answer;
   }
 
  private:
+  template <class T>
+  static void download(T* to, const T* from, uint64_t count) {
+    check(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
   Tiles reserve(const TileShape& s, int steps, uint64_t count) {
     const TileBytes bytes = tile_bytes(s, steps);
     Tiles t;

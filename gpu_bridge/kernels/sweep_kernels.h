@@ -7,9 +7,11 @@ namespace mmafuzz {
 
 void launch_generation(const SweepSource& source, const Tiles& tiles);
 
-/// Adds to cells[i] the dots of tile first_tile + i that differ (start: 0) and lowers first_cell[i] to the first (start: all ones).
-using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* first_cell);
-/// Lowers first_of_bin (start: all ones) to the number of the first traced dot in each bin.
+/// Sets the bit of each dot that differs, in DivergentTile::words words for each tile (start: 0), and adds to cells[i] those of
+/// tile first_tile + i (start: 0).
+using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs);
+/// Lowers first_of_bin (start: all ones) to the number of the first traced dot in each bin; the entry after the last bin is that
+/// of the first dot whose trace contradicts itself.
 using LaunchTracing = void (*)(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin);
 
 /// What sweeps with one kernel of the models: tracing is nullptr where there is nothing to trace.
@@ -26,7 +28,8 @@ ModelKernels fma_chain_kernels();
 ModelKernels fma_then_add_kernels();
 ModelKernels integer_kernels();
 
-/// A faster comparison that gives the same, where the model has one on the architecture (a bit of namespace arch); or nullptr.
-LaunchComparison narrow_comparison(const DotModel& model, unsigned on);
+/// A faster comparison that gives the same for dots of length k, where the model has one on the architecture (a bit of namespace
+/// arch); or nullptr.
+LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on);
 
 }  // namespace mmafuzz

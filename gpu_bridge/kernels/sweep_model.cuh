@@ -15,22 +15,22 @@ __device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDi
 
 /// Claim::result(request, tiles, tile, cell) is what the model gives.
 template <class Claim>
-__global__ void __launch_bounds__(sweep_block) compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* first_cell) {
+__global__ void __launch_bounds__(sweep_block) compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs) {
   const int bytes = s.request.shape.d_bits / 8;
   for (uint64_t i = thread_number(); i < s.request.tiles << cell_bits; i += thread_count()) {
     const uint64_t in_epoch = i >> cell_bits;
     const int cell = static_cast<int>(i & low_mask(cell_bits));
     const uint64_t claimed = Claim::result(s.request, all, s.request.first_tile + in_epoch, cell);
-    if (read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell) == claimed) continue;
+    if (sweep::is_as_claimed(s.request, read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell), claimed)) continue;
     atomicAdd(&found[in_epoch], 1u);
-    atomicMin(&first_cell[in_epoch], static_cast<uint32_t>(cell));
+    atomicOr(&differs[in_epoch * DivergentTile::words + static_cast<uint64_t>(cell / 32)], 1u << (cell % 32));
   }
 }
 
 template <class Claim>
-void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* first_cell) {
+void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs) {
   const int cell_bits = fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
-  compare_dots<Claim><<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, first_cell);
+  compare_dots<Claim><<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs);
 }
 
 struct FirstOfBin {
@@ -39,7 +39,7 @@ struct FirstOfBin {
   __device__ void hit(int bin) {
     if (first[bin] > number) atomicMin(&first[bin], number);
   }
-  __device__ void impossible(const char*) {}
+  __device__ void impossible(const char*) { hit(bins::count); }
 };
 
 /// The kernel of a model as a constant: the others are not compiled.

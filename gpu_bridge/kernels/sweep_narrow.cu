@@ -40,12 +40,12 @@ struct NarrowClaim {
 
 }  // namespace
 
-LaunchComparison narrow_comparison(const DotModel& model, unsigned on) {
+LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on) {
   using namespace narrow_shapes;
-#define ROW(kernel, k, block, a, b, archs)                                       \
+#define ROW(kernel, products, block, a, b, archs)                                \
   {                                                                              \
-    constexpr NarrowShape shape{Kernel::kernel, k, block, a, b};                 \
-    if (((archs)&on) && narrow_fits(shape, model)) return launch_comparison<NarrowClaim<shape, (archs)>>; \
+    constexpr NarrowShape shape{Kernel::kernel, products, block, a, b};          \
+    if (((archs)&on) && narrow_fits(shape, model, k)) return launch_comparison<NarrowClaim<shape, (archs)>>; \
   }
   MMAFUZZ_NARROW(ROW)
 #undef ROW

@@ -1,9 +1,14 @@
 #include "oracles/gemm/ozaki.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <memory>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "oracles/gemm/exact_sum.h"
 #include "oracles/gemm/gemm_case.h"
@@ -63,7 +68,58 @@ struct OzakiGemm::Accumulators {
   std::vector<double> fp64;      ///< in units of 2^(top of the row + top of the column)
   std::vector<ExactSum> exact;
   std::vector<uint8_t> invalid;  ///< a slice product was no number
+  bool answered = true;          ///< the unit answered every dot
   size_t at(int i, int j) const { return size_t(i - first_row) * size_t(n) + size_t(j); }
+};
+
+/// Dots of slice products that wait to be run together: a call of a device costs more than its dots. A dot that is longer than the
+/// unit's runs as a chain of chunks through c.
+class OzakiGemm::Pending {
+ public:
+  using Visit = std::function<void(const Outcomes& outcomes, size_t first)>;
+  Pending(const Unit& unit, const Op& op) : unit_(unit), op_(op) {}
+
+  /// Room for `dots` dots of `chunks` chunks; the caller writes a and b from case `first` on. Runs what waits where it is enough.
+  size_t add(size_t chunks, size_t dots, Visit visit) {
+    if (chunks != chunks_.size() || (size_ > 0 && size_ + dots > enough)) flush();
+    while (chunks_.size() < chunks) chunks_.emplace_back(op_);
+    chunks_.resize(chunks);
+    for (Batch& chunk : chunks_) chunk.resize(size_ + dots);
+    entries_.push_back({size_, std::move(visit)});
+    return std::exchange(size_, size_ + dots);
+  }
+  Batch& chunk(size_t i) { return chunks_[i]; }
+
+  void flush() {
+    if (size_ > 0) {
+      Outcomes outcomes;
+      std::vector<uint8_t> answered;
+      for (size_t i = 0; i < chunks_.size(); ++i) {
+        if (i > 0) std::swap(chunks_[i].inputs()[2], outcomes.results);
+        unit_.run(chunks_[i], outcomes);
+        if (outcomes.answered.empty()) continue;
+        if (answered.empty()) answered.assign(size_, 1);
+        for (size_t dot = 0; dot < size_; ++dot) answered[dot] &= outcomes.answered[dot];
+      }
+      outcomes.answered = std::move(answered);
+      for (const Entry& entry : entries_) entry.visit(outcomes, entry.first);
+    }
+    entries_.clear();
+    size_ = 0;
+    for (Batch& chunk : chunks_) chunk.resize(0);
+  }
+
+ private:
+  static constexpr size_t enough = 1 << 16;
+  struct Entry {
+    size_t first;
+    Visit visit;
+  };
+  const Unit& unit_;
+  const Op& op_;
+  std::vector<Batch> chunks_;
+  std::vector<Entry> entries_;
+  size_t size_ = 0;
 };
 
 Op OzakiGemm::dot_op(const OzakiPlan& plan, int k) {
@@ -154,59 +210,62 @@ std::vector<int> OzakiGemm::partners(const Slices& s, int p) const {
 }
 
 template <class Visit>
-void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, const Visit& visit) const {
+void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, Pending& pending, const Visit& visit) const {
   const int n = s.b.rows, k_of_dot = dot_op_.k;
   const int bytes = dot_op_.a.storage_bytes();
   const size_t stride = size_t(bytes) * size_t(k_of_dot);
   const DigitCodes codes_a(dot_op_.a.fields(), s.a.width), codes_b(dot_op_.b.fields(), s.b.width);
-  std::vector<Batch> chunks;  // of one block, one after the other through c
   std::vector<uint8_t> row(stride);
   for (size_t block = 0; block + 1 < s.blocks.size(); ++block) {
     const int begin = s.blocks[block], end = s.blocks[block + 1];
-    std::vector<int> encoded;  // the partners in the chunks
+    const size_t chunks = size_t((end - begin + k_of_dot - 1) / k_of_dot);
+    std::shared_ptr<const std::vector<int>> encoded;  // the partners in `columns`
+    std::vector<std::vector<uint8_t>> columns(chunks);
     // Small slices first: what is added late in fp64 is what matters most.
     for (int p = s.a.slices; p >= 1; --p) {
-      const std::vector<int> qs = partners(s, p);
+      std::vector<int> qs = partners(s, p);
       const size_t dots = qs.size() * size_t(n);
       if (dots == 0) continue;
-      if (encoded != qs) {
-        encoded = qs;
-        chunks.clear();
-        for (int at = begin; at < end; at += k_of_dot) {
-          Batch& batch = chunks.emplace_back(dot_op_);
-          batch.resize(dots);
-          uint8_t* to = batch.inputs()[1].data();
+      if (!encoded || *encoded != qs) {
+        for (size_t c = 0; c < chunks; ++c) {
+          const int at = begin + static_cast<int>(c) * k_of_dot;
+          columns[c].resize(dots * stride);
+          uint8_t* to = columns[c].data();
           for (const int q : qs)
             for (int j = 0; j < n; ++j, to += stride)
               write_digits(codes_b, s.b.slice(q, j) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, to);
         }
+        encoded = std::make_shared<const std::vector<int>>(std::move(qs));
       }
       for (int i = first_row; i < last_row; ++i) {
         if (!s.a.is_filled(p, i)) continue;
-        Outcomes outcomes;
-        for (size_t c = 0; c < chunks.size(); ++c) {
+        const size_t first = pending.add(chunks, dots, [visit, i, p, block, encoded](const Outcomes& outcomes, size_t from) {
+          visit(i, p, static_cast<int>(block), *encoded, outcomes, from);
+        });
+        for (size_t c = 0; c < chunks; ++c) {
           const int at = begin + static_cast<int>(c) * k_of_dot;
           write_digits(codes_a, s.a.slice(p, i) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, row.data());
-          uint8_t* to = chunks[c].inputs()[0].data();
+          std::vector<Column>& inputs = pending.chunk(c).inputs();
+          uint8_t* to = inputs[0].data() + first * stride;
           for (size_t dot = 0; dot < dots; ++dot) std::memcpy(to + dot * stride, row.data(), stride);
-          if (c > 0) std::swap(chunks[c].inputs()[2], outcomes.results);
-          dot_->run(chunks[c], outcomes);
+          std::memcpy(inputs[1].data() + first * stride, columns[c].data(), dots * stride);
         }
-        visit(i, p, static_cast<int>(block), qs, outcomes.results);
       }
     }
   }
 }
 
-void OzakiGemm::accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums) const {
-  const int n = s.b.rows;
-  const FormatFields& d = dot_op_.d.fields();
-  each_product(s, first_row, last_row, [&](int i, int p, int, const std::vector<int>& qs, const Column& results) {
+void OzakiGemm::accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const {
+  each_product(s, first_row, last_row, pending, [this, &s, &sums](int i, int p, int, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
+    const int n = s.b.rows;
+    const FormatFields& d = dot_op_.d.fields();
     for (size_t place = qs.size(); place-- > 0;) {
       const int weight = -p * s.a.width - qs[place] * s.b.width;
       const double unit = std::ldexp(1.0, weight);
       for (int j = 0; j < n; ++j) {
-        const double value = value_of(d, results.get(place * size_t(n) + size_t(j)));
+        const size_t dot = first + place * size_t(n) + size_t(j);
+        if (!outcomes.has_answer(dot)) sums.answered = false;
+        const double value = value_of(d, outcomes.results.get(dot));
         const size_t at = sums.at(i, j);
         if (plan_.sum == Summation::fp64) {
           sums.fp64[at] += value * unit;
@@ -283,18 +342,13 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
   const Slices s = slice(shape, a, b);
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
   std::vector<uint64_t> d(size_t(m) * size_t(n));
+  std::atomic<bool> answered = true;
   const auto rows = [&](int first, int last) {
-    Accumulators sums;
-    sums.first_row = first;
-    sums.n = n;
-    const size_t elements = size_t(last - first) * size_t(n);
-    if (plan_.sum == Summation::fp64) {
-      sums.fp64.assign(elements, 0.0);
-    } else {
-      sums.exact.assign(elements, {});
-      sums.invalid.assign(elements, 0);
-    }
-    accumulate(s, first, last, sums);
+    Accumulators sums = empty_sums(first, last, n);
+    Pending pending(*dot_, dot_op_);
+    accumulate(s, first, last, sums, pending);
+    pending.flush();
+    if (!sums.answered) answered = false;
     for (int i = first; i < last; ++i)
       for (int j = 0; j < n; ++j) d[size_t(i) * size_t(n) + size_t(j)] = finish(shape, s, sums, a, b, c, i, j);
   };
@@ -303,8 +357,44 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
   for (int t = 1; t < threads; ++t) workers.emplace_back(rows, int(int64_t{m} * t / threads), int(int64_t{m} * (t + 1) / threads));
   rows(0, m / threads);
   for (std::thread& worker : workers) worker.join();
+  if (!answered) throw std::runtime_error(dot_->name() + " has no answer to a slice product");
   if (record) *record = record_of(s);
   return d;
+}
+
+OzakiGemm::Accumulators OzakiGemm::empty_sums(int first_row, int last_row, int n) const {
+  Accumulators sums;
+  sums.first_row = first_row;
+  sums.n = n;
+  const size_t elements = size_t(last_row - first_row) * size_t(n);
+  if (plan_.sum == Summation::fp64) {
+    sums.fp64.assign(elements, 0.0);
+  } else {
+    sums.exact.assign(elements, {});
+    sums.invalid.assign(elements, 0);
+  }
+  return sums;
+}
+
+void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products) const {
+  const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
+  std::vector<Slices> slices;
+  std::vector<Accumulators> sums;
+  for (const Product& p : products) {
+    slices.push_back(slice(shape, p.a.data(), p.b.data()));
+    sums.push_back(empty_sums(0, m, n));
+  }
+  Pending pending(*dot_, dot_op_);
+  for (size_t i = 0; i < products.size(); ++i) accumulate(slices[i], 0, m, sums[i], pending);
+  pending.flush();
+  for (size_t at = 0; at < products.size(); ++at) {
+    Product& p = products[at];
+    p.answered = sums[at].answered;
+    p.d.resize(size_t(m) * size_t(n));
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j)
+        p.d[size_t(i) * size_t(n) + size_t(j)] = finish(shape, slices[at], sums[at], p.a.data(), p.b.data(), p.c.data(), i, j);
+  }
 }
 
 OzakiRecord OzakiGemm::record_of(const Slices& s) const {
@@ -322,15 +412,18 @@ int64_t OzakiGemm::inexact_slice_products(const Shape& shape, const uint64_t* a,
   const Slices s = slice(shape, a, b);
   const int n = s.b.rows;
   int64_t inexact = 0;
-  each_product(s, 0, s.a.rows, [&](int i, int p, int block, const std::vector<int>& qs, const Column& results) {
+  Pending pending(*dot_, dot_op_);
+  each_product(s, 0, s.a.rows, pending, [&](int i, int p, int block, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
     for (size_t place = 0; place < qs.size(); ++place) {
       for (int j = 0; j < n; ++j) {
         int64_t sum = 0;
         for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l) sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(qs[place], j)[l];
-        inexact += value_of(dot_op_.d.fields(), results.get(place * size_t(n) + size_t(j))) != static_cast<double>(sum);
+        const size_t dot = first + place * size_t(n) + size_t(j);
+        inexact += outcomes.has_answer(dot) && value_of(dot_op_.d.fields(), outcomes.results.get(dot)) != static_cast<double>(sum);
       }
     }
   });
+  pending.flush();
   return inexact;
 }
 

@@ -61,8 +61,17 @@ class OzakiGemm {
   /// Widths for products of length k.
   SliceWidths widths(int64_t k) const;
 
-  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape.
+  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape. Throws std::runtime_error where the unit
+  /// has no answer to a dot.
   std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c, OzakiRecord* record = nullptr) const;
+
+  /// One of several products of a shape: its operands, and its result once they are multiplied.
+  struct Product {
+    std::vector<uint64_t> a, b, c, d;
+    bool answered = true;  ///< by the unit
+  };
+  /// The same for many products: their slice products go to the unit together.
+  void multiply_all(const Shape& shape, std::vector<Product>& products) const;
 
   /// What the product of these matrices comes to, and how its rows and columns are cut; without any slice product.
   struct Description {
@@ -82,6 +91,7 @@ class OzakiGemm {
     int d = 0;                ///< the greater number of slices
   };
   struct Accumulators;
+  class Pending;
 
   Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
   /// Products along k that one slice product sums.
@@ -89,10 +99,12 @@ class OzakiGemm {
   /// The slices of b that slice p of a meets: those that the plan asks for and that hold anything.
   std::vector<int> partners(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
-  /// visit(i, p, block, partners, results): row i, slice p of a, with every partner and every column j, at position * n + j.
+  /// visit(i, p, block, partners, outcomes, first): row i, slice p of a, with every partner and every column j, at first + position * n
+  /// + j; in this order, at the latest when `pending` is flushed. `s` and what visit refers to must live until then.
   template <class Visit>
-  void each_product(const Slices& s, int first_row, int last_row, const Visit& visit) const;
-  void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums) const;
+  void each_product(const Slices& s, int first_row, int last_row, Pending& pending, const Visit& visit) const;
+  void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const;
+  Accumulators empty_sums(int first_row, int last_row, int n) const;
   uint64_t finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b, const uint64_t* c, int i, int j) const;
   uint64_t round_fp64(double value) const;
 

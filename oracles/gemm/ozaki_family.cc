@@ -183,9 +183,29 @@ void OzakiUnit::run(const Batch& batch, Outcomes& outcomes) const {
   prepare(batch, outcomes);
   const Op& op = batch.op();
   GemmCase one(op);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    one.load(batch, i);
-    outcomes.results.pack(i, engine_.multiply({op.m, op.n, op.k}, one.a.data(), one.b.data(), one.c.data()).data());
+  if (engine_.plan().threads > 1) {  // rows of one product in parallel
+    for (size_t i = 0; i < batch.size(); ++i) {
+      one.load(batch, i);
+      outcomes.results.pack(i, engine_.multiply({op.m, op.n, op.k}, one.a.data(), one.b.data(), one.c.data()).data());
+    }
+    return;
+  }
+  // As many products at a time as do not take much memory: the unit runs their slice products in few calls.
+  const size_t together = std::max<size_t>(1, (size_t{1} << 16) / (size_t(op.m + op.n) * size_t(op.k)));
+  std::vector<OzakiGemm::Product> products;
+  for (size_t first = 0; first < batch.size(); first += products.size()) {
+    products.clear();
+    for (size_t i = first; i < std::min(batch.size(), first + together); ++i) {
+      one.load(batch, i);
+      products.push_back({one.a, one.b, one.c, {}, true});
+    }
+    engine_.multiply_all({op.m, op.n, op.k}, products);
+    for (size_t i = 0; i < products.size(); ++i) {
+      outcomes.results.pack(first + i, products[i].d.data());
+      if (products[i].answered) continue;
+      if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
+      outcomes.answered[first + i] = 0;
+    }
   }
 }
 

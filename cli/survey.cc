@@ -1,0 +1,64 @@
+// mmafuzz survey: everything that the device at hand can settle, in one process, in the order of what it decides per
+// second.
+#include <ctime>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "gpu_bridge/register.h"
+#include "oracles/families.h"
+#include "survey/survey.h"
+
+namespace mmafuzz::cli {
+
+void add_survey(CLI::App& app, int& status) {
+  auto options = std::make_shared<survey::Options>();
+  CLI::App* sub =
+      app.add_subcommand("survey", "Everything that the device at hand can settle, in one process with one time limit");
+  sub->add_option("-o,--output", options->output, "folder for survey.json, note.md and case files")->required();
+  sub->add_option("--units", options->units, "globs of cuda: and cublas: units (default: all)");
+  sub->add_option(
+      "--only", options->parts,
+      "globs of the plan's parts (default: all), in this order: control, discriminators, published, sweep, cores, "
+      "conversions, ozaki, cublas, sanitizer, long_sweep, rates");
+  sub->add_option("--time", options->seconds, "seconds for everything (480)")->check(CLI::PositiveNumber);
+  sub->add_option("--patience", options->patience, "seconds that a step's last call may take beyond its limit (10)")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--seed", options->seed, "seed of the generators")->check(unsigned_number());
+  sub->add_option("--corpus", options->corpus, "the corpus (corpus)");
+  sub->add_option("--observations", options->observations,
+                  "folder of recorded results (default: MMAFUZZ_OBSERVATIONS)");
+  sub->footer(
+      "Steps: device and libraries, positive control, discriminators, published cases, short sweeps, CUDA cores, "
+      "conversions, Ozaki products,\n"
+      "cuBLAS, compute-sanitizer, long sweeps, rates. After each one its result is on disk.\n"
+      "Exit codes: 0 nothing to fail on, 1 divergences, 2 no device, or it was lost.\n"
+      "Example: mmafuzz survey -o out --units 'cuda:wgmma*' --time 60");
+  sub->callback([options, &status] {
+    std::error_code error;
+    std::filesystem::create_directories(options->output, error);
+    if (!std::filesystem::is_directory(options->output)) throw BadInput(options->output + " is no folder");
+    if (!std::filesystem::is_directory(options->corpus + "/published"))
+      throw BadInput("no published cases in " + options->corpus + "; name the corpus with --corpus");
+    if (options->observations.empty())
+      if (const char* folder = std::getenv("MMAFUZZ_OBSERVATIONS")) options->observations = folder;
+    for (const std::string& glob : options->parts) {
+      bool known = false;
+      for (const survey::Part& part : survey::parts()) known = known || matches_glob(glob, part.name);
+      if (!known) throw BadInput("no part of the plan matches '" + glob + "'");
+    }
+    char date[16];
+    const std::time_t now = std::time(nullptr);
+    std::tm parts;
+    gmtime_r(&now, &parts);
+    std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
+    options->recorded_by = std::string("mmafuzz ") + tool_version + ", " + date;
+    options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // batches in flight are kept with the rest
+    const auto child = make_device_child();
+    Registry units = oracle_registry();
+    add_device_units(units, child);
+    status = survey::run(*options, units, child);
+  });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,33 @@
+// The shared library of cuBLAS: where it may lie, which of its functions are needed for what, and their addresses.
+// Knows no CUDA.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mmafuzz {
+
+/// Files to try, best first: what MMAFUZZ_CUBLAS names and nothing else; or by the loader's own path, in the toolkit,
+/// and in site-packages of Python, where the wheels of NVIDIA put it.
+std::vector<std::string> cublas_candidates(int major);
+
+class CublasFile {
+ public:
+  /// Loads the first candidate that loads.
+  explicit CublasFile(int major);
+
+  /// Why there is no library; empty: there is.
+  const std::string& missing() const { return missing_; }
+  /// The file that was loaded.
+  const std::string& name() const { return name_; }
+  /// Why native calls, or emulated ones, cannot be made: a function that they need is not there. Empty: they can.
+  std::string lacks(bool emulation) const;
+  /// The address of a function, nullptr if it is not there.
+  void* find(const char* function) const;
+
+ private:
+  void* library_ = nullptr;
+  std::string missing_, name_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,174 @@
+// Units against references on drawn cases: CUDA cores, our conversions on the device, Ozaki products, cuBLAS.
+#include "core/case_text.h"
+#include "core/property.h"
+#include "gpu_bridge/core_instructions.h"
+#include "gpu_bridge/cublas_gemm.h"
+#include "search/structured_generator.h"
+#include "survey/survey.h"
+
+namespace mmafuzz::survey {
+namespace {
+
+bool selected(const Context& context, const std::string& unit) {
+  for (const std::string& glob : context.options.units)
+    if (matches_glob(glob, unit)) return true;
+  return false;
+}
+
+struct Comparison {
+  std::string unit, op, reference;
+  bool claimed = false;  ///< a difference is a divergence
+  uint64_t greatest = 100000;
+};
+
+/// Cases until the deadline or the greatest number; batches grow while they are quick.
+void compare(Context& context, const Comparison& c, const std::string& step, Json& result, Clock::time_point deadline) {
+  Json row = {{"op", c.op}, {"reference", c.reference}, {"claimed", c.claimed}, {"cases", 0}, {"differs", 0}};
+  size_t column = 0;
+  const Result<Op> op = parse_op(c.op, column);
+  if (!op) throw std::runtime_error(c.op + ": " + op.refusal().reason);
+  const Result<std::unique_ptr<Unit>> unit = context.registry.bind(c.unit, *op),
+                                      reference = context.registry.bind(c.reference, *op);
+  if (!unit || !reference) {
+    row["why"] = (unit ? reference : unit).refusal().reason;
+    result["rows"].push_back(std::move(row));
+    return;
+  }
+  const StructuredGenerator generator(*op, context.options.seed);
+  uint64_t cases = 0, differs = 0;
+  size_t size = op->kind == OpKind::gemm ? 1 : 16;
+  const auto report = [&](const Divergence& d, uint64_t count) {
+    if (differs == 0) {
+      const std::string text = to_text(d.cases.op()) + ": " + case_line(d.cases, 0) + ": " +
+                               to_hex(d.cases.op().d, d.results[0]) + ", " + c.reference + " " +
+                               to_hex(d.cases.op().d, d.results.back());
+      row["first"] = text;
+      if (c.claimed) context.book.find("divergence", step, c.unit, text);
+    }
+    if (c.claimed) {
+      Outcomes none;
+      context.book.keep("divergent.cases", c.unit, d.cases, nullptr);
+    }
+    differs += count;
+  };
+  try {
+    while (cases < c.greatest && Clock::now() < deadline) {
+      Batch batch;
+      generator.fill(cases, static_cast<size_t>(std::min<uint64_t>(size, c.greatest - cases)), batch);
+      Outcomes got, expected;
+      const auto begin = Clock::now();
+      run_or_lose(context, **unit, batch, got);
+      (*reference)->run(batch, expected);
+      compare_units("equals_model", c.claimed ? Severity::contract : Severity::semantic, batch, c.unit, got,
+                    c.reference, expected, report);
+      cases += batch.size();
+      if (std::chrono::duration<double>(Clock::now() - begin).count() < 0.05) size = std::min<size_t>(2 * size, 16384);
+    }
+  } catch (...) {
+    row["cases"] = cases;
+    row["differs"] = differs;
+    row["why"] = "the device was lost or the unit failed";
+    result["rows"].push_back(std::move(row));
+    throw;
+  }
+  row["cases"] = cases;
+  row["differs"] = differs;
+  if (cases == 0) row["why"] = "out of time";
+  result["rows"].push_back(std::move(row));
+}
+
+Step comparison_step(Context& context, const std::string& name, const std::string& unit, double each,
+                     std::vector<Comparison> all) {
+  const double limit = each * double(all.size());
+  return {name, "compare", unit, limit,
+          [&context, name, each, all = std::move(all)](Json& result, Clock::time_point deadline) {
+            result["rows"] = Json::array();
+            for (const Comparison& one : all) {
+              const auto own =
+                  Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(each));
+              compare(context, one, name, result, std::min(deadline, own));
+            }
+          }};
+}
+
+std::string with_any_nan(const Op& op) {
+  Op any = op;
+  any.nan = NanPolicy::any;
+  return to_text(any).substr(3);
+}
+
+std::string gemm(const std::string& operands, const std::string& result) {
+  return "gemm a=" + operands + " b=" + operands + " c=" + result + " d=" + result + " m=4 n=4 k=32 nan=any";
+}
+
+}  // namespace
+
+std::vector<Step> core_steps(Context& context) {
+  std::vector<Step> steps;
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<Comparison>> by_unit;
+  for (const CoreInstruction& i : core_instructions()) {
+    const std::string unit = "cuda:" + i.unit;
+    if (!(i.archs & context.arch) || !selected(context, unit)) continue;
+    if (by_unit[unit].empty()) order.push_back(unit);
+    const bool claimed = i.claim != IeeeClaim::none && !i.op.flush_to_zero;
+    by_unit[unit].push_back(
+        {unit, with_any_nan(i.op), i.claim == IeeeClaim::no_nans ? "except_nan:ieee" : "ieee", claimed});
+  }
+  for (const std::string& unit : order)
+    steps.push_back(comparison_step(context, "CUDA cores", unit, context.scaled(0.4), by_unit[unit]));
+  return steps;
+}
+
+std::vector<Step> conversion_steps(Context& context) {
+  if (!selected(context, "cuda:bulk")) return {};
+  std::vector<Comparison> all;
+  for (const char* to : {"e4m3", "e5m2", "fp16", "tf32", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15", "shp:15"})
+    for (const char* round : {"nearest_even", "stochastic"})
+      all.push_back({"cuda:bulk", std::string("convert from=fp32 to=") + to + " round=" + round, "bulk", true});
+  return {comparison_step(context, "conversions", "cuda:bulk", context.scaled(0.4), all)};
+}
+
+std::vector<Step> ozaki_steps(Context& context) {
+  struct On {
+    const char* slice;
+    const char* unit;
+  };
+  constexpr On units[] = {{"fp16", "cuda:mma.m16n8k16.f32.f16.f16.f32"},
+                          {"bf16", "cuda:mma.m16n8k16.f32.bf16.bf16.f32"},
+                          {"tf32", "cuda:mma.m16n8k8.f32.tf32.tf32.f32"},
+                          {"e4m3", "cuda:wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
+                          {"fp16", "cuda:wgmma.m64n8k16.f32.f16.f16.f32"},
+                          {"s8", "cuda:mma.m16n8k32.s32.s8.s8.s32"},
+                          {"fp16", "cublas:gemmex.fp16"},
+                          {"s8", "cublas:gemmex.s8"}};
+  std::vector<Step> steps;
+  for (const On& on : units) {
+    if (!selected(context, on.unit)) continue;
+    const std::string name = std::string("ozaki:dgemm.") + on.slice + "?sum=exact,on=" + on.unit;
+    steps.push_back(comparison_step(context, "Ozaki products", on.unit, context.scaled(3),
+                                    {{name, gemm("fp64", "fp64"), "exact", true}}));
+  }
+  return steps;
+}
+
+std::vector<Step> cublas_steps(Context& context) {
+  std::vector<Step> steps;
+  for (const CublasRow& row : cublas_rows()) {
+    const std::string unit = "cublas:" + row.name, a = row.operand.name(), d = row.result.name();
+    if (!selected(context, unit)) continue;
+    const bool integer = row.result.fields().integer;
+    std::vector<Comparison> all;
+    for (const char* k : {"16", "512"}) {
+      const std::string op = "dot a=" + a + " b=" + a + " c=" + d + " d=" + d + " k=" + k + (integer ? "" : " nan=any");
+      all.push_back({unit, op, integer ? "integer" : "exact", false, 4096});
+      if (!integer) all.push_back({unit, op, "ieee:fma", false, 4096});
+    }
+    if (!integer)  // no oracle multiplies matrices of integers
+      for (const char* reference : {"exact", "ieee:fma"}) all.push_back({unit, gemm(a, d), reference, false, 4096});
+    steps.push_back(comparison_step(context, "cuBLAS", unit, context.scaled(0.6), all));
+  }
+  return steps;
+}
+
+}  // namespace mmafuzz::survey

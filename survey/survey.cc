@@ -1,0 +1,166 @@
+#include "survey/survey.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <thread>
+
+namespace mmafuzz::survey {
+namespace {
+
+/// Ends the process when even the last limit has passed, whatever hangs; the results are on disk by then.
+class LastResort {
+ public:
+  LastResort(Book& book, Clock::time_point at) : thread_([this, &book, at] { wait(book, at); }) {}
+  ~LastResort() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void wait(Book& book, Clock::time_point at) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_until(lock, at, [&] { return over_; })) return;
+    book.close("a step did not come back in time");
+    _exit(2);
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+std::chrono::duration<double> seconds(double s) { return std::chrono::duration<double>(s); }
+
+Clock::time_point after(Clock::time_point from, double s) {
+  return from + std::chrono::duration_cast<Clock::duration>(seconds(s));
+}
+
+double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+void run_step(Context& context, const Step& step) {
+  Json result = {{"step", step.name}, {"kind", step.kind}, {"unit", step.unit}, {"limit", step.limit}};
+  const auto begin = Clock::now();
+  if (begin >= context.end) {
+    result["status"] = "out of time";
+    context.book.end(std::move(result));
+    return;
+  }
+  context.book.begin(result);
+  const auto deadline = std::min(after(begin, step.limit), context.end);
+  context.child->give_up_at(std::min(after(deadline, context.options.patience), context.last_call));
+  result["status"] = "done";
+  try {
+    step.work(result, deadline);
+  } catch (const DeviceLost& e) {
+    result["status"] = "lost";
+    result["why"] = e.what();
+    context.book.find("lost", step.name, step.unit, e.what());
+  } catch (const OutOfTime& e) {
+    result["status"] = "out of time";
+    result["why"] = e.what();
+  } catch (const std::exception& e) {
+    result["status"] = "failed";
+    result["why"] = e.what();
+    context.book.find("failed", step.name, step.unit, e.what());
+  }
+  result["seconds"] = since(begin);
+  fmt::print("{:6.1f} s  {}: {}{}\n", since(context.start), step.name + (step.unit.empty() ? "" : " " + step.unit),
+             result["status"].get<std::string>(),
+             result.contains("why") ? ", " + result["why"].get<std::string>() : "");
+  std::fflush(stdout);
+  context.book.end(std::move(result));
+}
+
+bool wanted(const Context& context, const std::string& part) {
+  if (context.options.parts.empty()) return true;
+  for (const std::string& glob : context.options.parts)
+    if (matches_glob(glob, part)) return true;
+  return false;
+}
+
+void look_at_device(Context& context, Json& result) {
+  const Result<DeviceInfo> device = context.child->info();
+  if (!device) throw std::runtime_error("no device: " + device.refusal().reason);
+  context.book.set("device", to_text(*device));
+  result["device"] = to_text(*device);
+  result["multiprocessors"] = device->multiprocessors;
+  context.arch = arch_of_capability(device->major, device->minor);
+  for (const Instruction& i : instructions()) {
+    if (!(i.archs & context.arch)) continue;
+    for (const std::string& glob : context.options.units)
+      if (matches_glob(glob, "cuda:" + i.name)) {
+        context.units.push_back(&i);
+        break;
+      }
+    const std::string model = claimed_model(i, context.arch);
+    if (context.family.empty() && !model.empty()) context.family = model.substr(6, model.find('/') - 6);
+  }
+  result["matrix_units"] = context.units.size();
+  Json libraries = Json::object();
+  for (const UnitInfo& info : context.registry.list())
+    if (info.name.starts_with("cublas:")) libraries[info.name] = info.unavailable.empty() ? "here" : info.unavailable;
+  result["libraries"] = std::move(libraries);
+}
+
+}  // namespace
+
+const std::vector<Part>& parts() {
+  static const std::vector<Part> all = {
+      {"control", control_steps},     {"discriminators", discriminator_steps},
+      {"published", published_steps}, {"sweep", short_sweep_steps},
+      {"cores", core_steps},          {"conversions", conversion_steps},
+      {"ozaki", ozaki_steps},         {"cublas", cublas_steps},
+      {"sanitizer", sanitizer_steps}, {"long_sweep", long_sweep_steps},
+      {"rates", rate_steps},
+  };
+  return all;
+}
+
+void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes) {
+  const uint64_t losses = context.child->losses();
+  unit.run(batch, outcomes);
+  if (outcomes.answered.empty()) return;
+  throw DeviceLost(context.child->losses() != losses ? context.child->last_loss() : unit.name() + " gave no answer");
+}
+
+int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child) {
+  const auto start = Clock::now(), last_call = after(start, options.seconds);
+  const auto end = after(start, options.seconds - std::min(options.patience, 0.1 * options.seconds));
+  Book book(options.output, {{"survey", 1},
+                             {"recorded_by", options.recorded_by},
+                             {"seconds", options.seconds},
+                             {"seed", options.seed},
+                             {"units", options.units}});
+  const LastResort last_resort(book, after(last_call, 5));
+  Context context{options, registry, child, book, start, end, last_call, 0, "", {}};
+  Step first{"device and libraries", "facts", "", 60,
+             [&](Json& result, Clock::time_point) { look_at_device(context, result); }};
+  run_step(context, first);
+  if (context.arch == 0) {
+    book.close("no device");
+    return 2;
+  }
+  for (const Part& part : parts()) {
+    if (!wanted(context, part.name)) continue;
+    std::vector<Step> steps;
+    run_step(context, {std::string("plan of ") + part.name, "plan", "", 30, [&](Json& result, Clock::time_point) {
+                         steps = part.steps(context);
+                         result["steps"] = steps.size();
+                       }});
+    for (const Step& step : steps) run_step(context, step);
+  }
+  book.close("");
+  const size_t divergences = book.findings("divergence") + book.findings("unstable"),
+               troubles = book.findings("lost") + book.findings("failed");
+  fmt::print("survey: {} divergences and instabilities, {} losses and failures; {}/note.md\n", divergences, troubles,
+             options.output);
+  return divergences ? 1 : troubles ? 2 : 0;
+}
+
+}  // namespace mmafuzz::survey

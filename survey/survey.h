@@ -1,0 +1,83 @@
+// A survey of the device at hand: a plan of steps in the order of what they decide per second, each with a time limit
+// of its own, none able to stop the rest.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "core/registry.h"
+#include "gpu_bridge/device_child.h"
+#include "gpu_bridge/instructions.h"
+#include "survey/book.h"
+
+namespace mmafuzz::survey {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::vector<std::string> units = {"*"};  ///< globs
+  std::vector<std::string> parts;          ///< kinds of steps to run; empty: all
+  double seconds = 480;                    ///< for everything
+  uint64_t seed = 1;
+  double patience = 10;  ///< seconds that a call of the device may take beyond its step's limit
+  std::string corpus = "corpus", observations;
+  std::string output, recorded_by;
+  std::string program;  ///< this executable, for tools that run it
+};
+
+/// What every step can use.
+struct Context {
+  const Options& options;
+  const Registry& registry;
+  std::shared_ptr<DeviceChild> child;
+  Book& book;
+  Clock::time_point start, end;           ///< no step goes on beyond the end
+  Clock::time_point last_call;            ///< a call that is in flight at the end may take until then
+  unsigned arch = 0;                      ///< bit of the device's architecture
+  std::string family;                     ///< "hopper"
+  std::vector<const Instruction*> units;  ///< matrix units that the device has and the globs name
+
+  /// Every share of the time shrinks with the whole.
+  double scaled(double seconds) const { return seconds * std::min(1.0, options.seconds / 480); }
+};
+
+struct Step {
+  std::string name, kind, unit;
+  double limit = 0;  ///< seconds
+  /// Fills in the result; throws DeviceLost where the device was lost, anything else where the step failed.
+  std::function<void(Json& result, Clock::time_point deadline)> work;
+};
+
+/// A step did not get through in its time: what it has is kept, and nothing is wrong.
+struct OutOfTime : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The parts of the plan, in order. Each looks at what is known by then.
+struct Part {
+  const char* name;
+  std::vector<Step> (*steps)(Context& context);
+};
+const std::vector<Part>& parts();
+
+std::vector<Step> control_steps(Context& context);
+std::vector<Step> discriminator_steps(Context& context);
+std::vector<Step> published_steps(Context& context);
+std::vector<Step> short_sweep_steps(Context& context);
+std::vector<Step> core_steps(Context& context);
+std::vector<Step> conversion_steps(Context& context);
+std::vector<Step> ozaki_steps(Context& context);
+std::vector<Step> cublas_steps(Context& context);
+std::vector<Step> sanitizer_steps(Context& context);
+std::vector<Step> long_sweep_steps(Context& context);
+std::vector<Step> rate_steps(Context& context);
+
+/// Runs the plan. Returns the exit code: 1 for divergences, 2 where there is no device or something was lost or failed,
+/// else 0.
+int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child);
+
+/// Runs a unit; throws DeviceLost where a case has no answer because the device was lost.
+void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes);
+
+}  // namespace mmafuzz::survey

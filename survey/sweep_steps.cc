@@ -1,0 +1,147 @@
+// Sweeps of matrix units: short ones of all, long ones of those that disagreed first, rates.
+#include "core/case_text.h"
+#include "gpu_bridge/device_sweep.h"
+#include "survey/survey.h"
+
+namespace mmafuzz::survey {
+namespace {
+
+double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+/// What a sweep has found by now.
+void write_down(Context& context, const SweepRun& sweep, const SweepSubject& subject, Json& result) {
+  result["dots"] = sweep.dots();
+  result["vectors"] = sweep.vectors();
+  result["divergent"] = sweep.divergent_dots();
+  result["unstable"] = sweep.unstable_dots();
+  result["unanswered"] = sweep.unanswered_dots();
+  result["bins"] = sweep.bins();
+  result["device_seconds"] = sweep.seconds();
+  if (sweep.seconds() > 0) result["dots_per_second"] = double(sweep.dots()) / sweep.seconds();
+  std::string diagnosis;
+  for (const std::string& one : sweep.diagnoses()) diagnosis += (diagnosis.empty() ? "" : "; ") + one;
+  if (!diagnosis.empty()) result["diagnosis"] = diagnosis;
+  if (const size_t unstable = sweep.unstable().size()) {
+    Batch batch(subject.op);
+    batch.resize(unstable);
+    for (size_t c = 0; c < unstable; ++c) sweep.put(sweep.unstable()[c], batch, c);
+    context.book.keep("unstable.cases", subject.unit->name(), batch, nullptr);
+  }
+  const size_t kept = std::min<size_t>(sweep.divergences().size(), 200);
+  if (kept == 0) return;
+  Batch batch(subject.op);
+  batch.resize(kept);
+  Outcomes got;
+  got.results = Column(subject.op.d, 1);
+  got.results.resize(kept);
+  for (size_t c = 0; c < kept; ++c) {
+    const SweepDivergence& d = sweep.divergences()[c];
+    sweep.put(d.dot, batch, c);
+    got.results.set(c, 0, d.got);
+    if (c < 3)
+      result["first"].push_back(to_text(subject.op) + ": " + case_line(batch, c) + ": " + to_hex(subject.op.d, d.got) +
+                                ", claimed " + to_hex(subject.op.d, d.expected));
+  }
+  context.book.keep("divergent.cases", subject.unit->name(), batch, &got);
+}
+
+/// Runs epochs until the deadline; the next one is as long as fits.
+void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std::string& step, Json& result,
+                Clock::time_point deadline) {
+  const std::string unit = "cuda:" + i.name, model = claimed_model(i, context.arch);
+  const bool integer = i.op.d.fields().integer;
+  if (!model.empty()) result["model"] = model;
+  if (model.empty() && !integer) {
+    result["why"] = "no model describes it here";
+    return;
+  }
+  Result<SweepSubject> bound = device_sweep(context.registry, context.child, unit, "");
+  if (!bound) throw std::runtime_error(bound.refusal().reason);
+  SweepSubject& subject = *bound;
+  subject.request.seed = seed;
+  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, 64, subject.greatest_epoch);
+  sweep.diagnose_with(subject.run_tiles);
+  sweep.reproduce_until(deadline);
+  const auto start = Clock::now();
+  const uint64_t cells = static_cast<uint64_t>(i.shape.cells());
+  uint64_t greatest = 64;
+  try {
+    do {
+      sweep.epoch(greatest);
+      if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
+      const double rate = double(sweep.dots() / cells) / std::max(since(start), 1e-3),
+                   left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
+      greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
+    } while (Clock::now() < deadline);
+  } catch (...) {
+    write_down(context, sweep, subject, result);
+    if (sweep.divergent_dots())
+      context.book.find("divergence", step, unit,
+                        std::to_string(sweep.divergent_dots()) + " dots, before the sweep ended");
+    throw;
+  }
+  write_down(context, sweep, subject, result);
+  const std::string why = result.contains("diagnosis") ? "; " + result["diagnosis"].get<std::string>() : "";
+  if (sweep.divergent_dots())
+    context.book.find("divergence", step, unit,
+                      std::to_string(sweep.divergent_dots()) + " of " + std::to_string(sweep.dots()) +
+                          " dots differ from " + (integer ? "the integer sum" : model) + why);
+  if (sweep.unstable_dots())
+    context.book.find(
+        "unstable", step, unit,
+        std::to_string(sweep.unstable_dots()) + " dots came out otherwise when run again: the second answer differs");
+}
+
+std::vector<Step> sweeps(Context& context, const std::string& name, const std::vector<const Instruction*>& units,
+                         double each, uint64_t seed) {
+  std::vector<Step> steps;
+  for (const Instruction* i : units)
+    steps.push_back(
+        {name, "sweep", "cuda:" + i->name, each, [&context, i, seed, name](Json& result, Clock::time_point deadline) {
+           sweep_unit(context, *i, seed, name, result, deadline);
+         }});
+  return steps;
+}
+
+bool has_reference(const Context& context, const Instruction& i) {
+  return i.op.d.fields().integer || !claimed_model(i, context.arch).empty();
+}
+
+std::vector<const Instruction*> sweepable(const Context& context) {
+  std::vector<const Instruction*> units;
+  for (const Instruction* i : context.units)
+    if (has_reference(context, *i)) units.push_back(i);
+  return units;
+}
+
+/// Whether any step so far found the unit to differ.
+bool disagreed(const Context& context, const std::string& unit) {
+  for (const Json& finding : context.book.get("findings"))
+    if (finding["unit"] == unit) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<Step> short_sweep_steps(Context& context) {
+  return sweeps(context, "short sweep", sweepable(context), context.scaled(1.5), context.options.seed);
+}
+
+std::vector<Step> long_sweep_steps(Context& context) {
+  std::vector<const Instruction*> units = sweepable(context);
+  std::stable_sort(units.begin(), units.end(), [&](const Instruction* x, const Instruction* y) {
+    return disagreed(context, "cuda:" + x->name) && !disagreed(context, "cuda:" + y->name);
+  });
+  const double left = std::chrono::duration<double>(context.end - Clock::now()).count() - context.scaled(20);
+  if (units.empty() || left <= 0) return {};
+  return sweeps(context, "long sweep", units, left / double(units.size()), context.options.seed + 1);
+}
+
+std::vector<Step> rate_steps(Context& context) {
+  const std::vector<const Instruction*> units = sweepable(context);
+  const double left = std::chrono::duration<double>(context.end - Clock::now()).count();
+  if (units.empty() || left <= 0) return {};
+  return sweeps(context, "rate", units, 0.8 * left / double(units.size()), context.options.seed + 2);
+}
+
+}  // namespace mmafuzz::survey

@@ -1,0 +1,87 @@
+// compute-sanitizer over one small epoch of a sweep, where the tool exists.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "survey/survey.h"
+
+namespace mmafuzz::survey {
+namespace {
+
+/// The tool's file: in the path, or in the toolkit.
+std::string sanitizer() {
+  std::string places = "/usr/local/cuda/bin";
+  if (const char* path = std::getenv("PATH")) places = std::string(path) + ":" + places;
+  std::istringstream folders(places);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string file = folder + "/compute-sanitizer"; access(file.c_str(), X_OK) == 0) return file;
+  return "";
+}
+
+/// Runs a command with its output in a file; its exit code, or -1 where it was ended at the deadline.
+int run_until(std::vector<std::string> command, const std::string& output, Clock::time_point deadline) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    const int file = open(output.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    dup2(file, 1);
+    dup2(file, 2);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  if (pid < 0) throw std::runtime_error("fork failed");
+  int status = 0;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    if (Clock::now() > deadline) {
+      kill(-pid, SIGKILL);
+      kill(pid, SIGKILL);
+      waitpid(pid, &status, 0);
+      return -1;
+    }
+    usleep(20000);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+std::vector<Step> sanitizer_steps(Context& context) {
+  const std::string tool = sanitizer();
+  std::vector<Step> steps;
+  for (const Instruction* i : context.units) {
+    // One of each family of kernels is enough: they are made of one template each.
+    bool fresh = claimed_model(*i, context.arch).empty() == false;
+    for (const Step& step : steps)
+      fresh = fresh && step.unit.substr(0, step.unit.find(".m")) !=
+                           ("cuda:" + i->name).substr(0, ("cuda:" + i->name).find(".m"));
+    if (!fresh) continue;
+    steps.push_back({"compute-sanitizer", "tool", "cuda:" + i->name, context.scaled(20),
+                     [&context, i, tool](Json& result, Clock::time_point deadline) {
+                       if (tool.empty()) {
+                         result["why"] = "no compute-sanitizer in the path or in /usr/local/cuda/bin";
+                         result["status"] = "declined";
+                         return;
+                       }
+                       const std::string output =
+                           context.book.folder() + "/sanitizer-" + std::to_string(context.book.steps().size()) + ".txt";
+                       const int code = run_until(
+                           {tool, "--target-processes", "all", "--error-exitcode", "99", context.options.program,
+                            "sweep", "--unit", "cuda:" + i->name, "--seed", "1", "--cases", "4096"},
+                           output, deadline);
+                       result["output"] = output;
+                       if (code == 99)
+                         context.book.find("failed", "compute-sanitizer", "cuda:" + i->name, "errors, see " + output);
+                       result["why"] = code == -1 ? "ended at its limit" : "exit code " + std::to_string(code);
+                     }});
+  }
+  return steps;
+}
+
+}  // namespace mmafuzz::survey

@@ -1,0 +1,74 @@
+// Writes sweeps to generate the operands of: one for each different tile shape and formats of the instructions, with
+// parents, so that every way to draw is taken. The file is what generate.cc and the device code read.
+//   requests FILE TILES
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "gpu_bridge/host_sweep.h"
+#include "gpu_bridge/instructions.h"
+#include "oracles/units/model_rows.h"
+
+using namespace mmafuzz;
+
+namespace {
+
+constexpr unsigned archs[] = {arch::sm120, arch::sm100, arch::sm90, arch::sm89, arch::sm80, arch::sm75};
+
+/// What decides the operands, but for the seed and the parents.
+std::string key_of(const Instruction& i) {
+  const TileShape& s = i.shape;
+  return std::to_string(int(s.family)) + " " + std::to_string(s.m) + " " + std::to_string(s.n) + " " +
+         std::to_string(s.k) + " " + std::to_string(s.operand_bits) + " " + std::to_string(s.c_bits) + " " +
+         std::to_string(s.d_bits) + " " + std::to_string(s.scales) + " " + std::to_string(s.matrices) + " " +
+         std::to_string(s.operand_bits <= 8 ? 0 : i.op.a.fields().exponent_bits);
+}
+
+void write(std::ofstream& to, const void* data, uint64_t bytes) {
+  to.write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  to.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  std::ofstream to(argv[1], std::ios::binary);
+  std::set<std::string> seen;
+  for (size_t index = 0; index < instructions().size(); ++index) {
+    const Instruction& i = instructions()[index];
+    if (!seen.insert(key_of(i)).second) continue;
+    SweepRequest r;
+    r.shape = i.shape;
+    r.instruction = static_cast<int32_t>(index);
+    r.seed = 1;
+    std::vector<SweepParent> parents;
+    if (i.op.d.fields().integer) {
+      r.model.a = i.op.a.fields();
+      r.model.b = i.op.b.fields();
+      r.model.c = i.op.c.fields();
+      r.model.d = i.op.d.fields();
+      r.model.k = i.op.k;
+    } else {
+      for (const unsigned on : archs)
+        if (const std::string model = claimed_model(i, on); !model.empty()) {
+          r.model = find_model_row(model.substr(6))->model;
+          break;
+        }
+      if (r.model.k == 0) continue;  // claimed nowhere
+    }
+    r.tiles = 8;  // their dots are the parents: no bins are needed to draw near them
+    for (uint64_t tile = 0; tile < r.tiles; ++tile)
+      for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(r, {}, tile, cell * 7));
+    r.first_tile = 1000;
+    r.tiles = static_cast<uint64_t>(std::atoll(argv[2]));
+    r.parents = static_cast<uint32_t>(parents.size());
+    write(to, i.name.data(), i.name.size());
+    write(to, &r, sizeof r);
+    write(to, parents.data(), parents.size() * sizeof(SweepParent));
+  }
+  std::printf("%zu sweeps\n", seen.size());
+  return to.good() ? 0 : 1;
+}

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed
+survey is readable.
+
+Usage: survey_test.py MMAFUZZ FALSE_DEVICE_CHILD SOURCE [kills]
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+QUICK = (
+    "control",
+    "discriminators",
+    "published",
+    "sweep",
+    "cores",
+    "conversions",
+    "ozaki",
+    "cublas",
+    "sanitizer",
+)  # all but what fills the time
+MMA = "cuda:mma.m16n8k16.f32.f16.f16.f32"
+mmafuzz, child, source = sys.argv[1:4]
+kills = int(sys.argv[4]) if len(sys.argv) > 4 else 20
+
+
+def start(folder, *arguments, fault="twin", since=0, observations=None):
+    environment = dict(
+        os.environ,
+        MMAFUZZ_DEVICE_CHILD=child,
+        FALSE_DEVICE=fault,
+        FALSE_DEVICE_ARCH="90",
+        FALSE_DEVICE_FROM=str(since),
+    )
+    environment.pop("MMAFUZZ_OBSERVATIONS", None)
+    if observations:
+        environment["MMAFUZZ_OBSERVATIONS"] = str(observations)
+    command = [mmafuzz, "survey", "-o", str(folder), "--corpus", source + "/corpus", "--patience", "1", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def survey(folder, *arguments, **how):
+    process = start(folder, *arguments, **how)
+    process.output, process.errors = process.communicate(timeout=120)
+    return process, json.loads((folder / "survey.json").read_text())
+
+
+def findings(result, kind):
+    return [f for f in result["findings"] if f["kind"] == kind]
+
+
+def status(result, step, unit=MMA):
+    return [s["status"] for s in result["steps"] if s["step"] == step and s["unit"] == unit]
+
+
+def a_right_device_has_no_findings(folder):
+    process, result = survey(
+        folder,
+        "--units",
+        "cuda:mma.m16n8k16.f32.*f16*",
+        "--units",
+        "cuda:wmma*tf32*",
+        "--units",
+        "cuda:mma.m8n8k4.f64*",
+        "--units",
+        "cuda:cvt.tf32*",
+        "--units",
+        "cuda:bulk",
+        "--units",
+        "cublas:gemmex.fp16",
+        "--time",
+        "60",
+        *[w for part in QUICK for w in ("--only", part)]
+    )
+    assert process.returncode == 0, process.output + process.errors
+    assert result["complete"] and result["findings"] == [], result["findings"]
+    assert status(result, "published cases") == ["done"] and status(result, "short sweep") == ["done"]
+    sweeps = [s for s in result["steps"] if s["kind"] == "sweep" and s["unit"] == MMA]
+    assert all(s["dots"] > 0 and s["divergent"] == 0 for s in sweeps)
+    published = next(s for s in result["steps"] if s["step"] == "published cases" and s["unit"] == MMA)
+    assert published["cases"] > 100 and published["differs"] == 0
+    points = next(s for s in result["steps"] if s["kind"] == "discriminators" and s["unit"] == MMA)["rows"]
+    assert any(
+        p["point"].startswith("D10") and "as it is" in p["own_agrees"] for p in points
+    ), "D10 was recorded for another GPU and asked all the same"
+    files = [f for f in folder.rglob("*") if f.is_file()]
+    assert (
+        all(f.parent == folder for f in files) and len(files) < 16
+    ), files  # flat and few: they must be brought back
+    for cases in folder.glob("*.cases"):
+        subprocess.run(
+            [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases], capture_output=True
+        )
+    assert "# Survey of host twin, sm_90" in (folder / "note.md").read_text()
+
+
+def faults_are_named(root):
+    expected = {
+        "wrong_bit": ("divergence", "wrong bit 3 of d in lane 5"),
+        "swapped_fragments": ("divergence", "swapped fragments of a: rows and their number xor 1"),
+        "stale_accumulator": ("divergence", "stale accumulator: c is the d of the tile before"),
+        "flaky": ("unstable", "the second answer differs"),
+        "hang": ("lost", "gave no answer in time (it was killed)"),
+        "crash": ("lost", "Segmentation fault"),
+        "garbage": ("lost", "sent what is no answer"),
+        "fail": ("lost", "unspecified launch failure"),
+    }
+    for fault, (kind, words) in expected.items():
+        folder = root / fault
+        since = 3 if kind == "lost" else 0  # in the middle
+        process, result = survey(
+            folder,
+            "--units",
+            MMA,
+            "--only",
+            "published",
+            "--only",
+            "sweep",
+            "--time",
+            "100",
+            fault=fault,
+            since=since,
+        )
+        found = findings(result, kind)
+        assert any(words in f["what"] for f in found), (fault, result["findings"])
+        assert words in (folder / "note.md").read_text(), fault
+        # A loss is never a clean row, and does not stop what comes after it.
+        assert process.returncode == (2 if kind == "lost" else 1), (fault, process.returncode)
+        assert result["complete"], fault
+        if kind == "lost":
+            assert "lost" in status(result, "published cases") + status(result, "short sweep"), result["steps"]
+            assert len(status(result, "short sweep")) == 1
+
+
+def divergences_of_a_run_that_is_lost_are_kept(folder):
+    # Wrong from the first call on, gone at the tenth, when divergent tiles run again: what was found before is there.
+    process, result = survey(
+        folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_then_crash", since=9
+    )
+    assert process.returncode == 1 and status(result, "short sweep") == ["lost"], result["findings"]
+    assert findings(result, "divergence") and findings(result, "lost"), result["findings"]
+    check = subprocess.run(
+        [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", folder / "divergent.cases"],
+        capture_output=True,
+        text=True,
+    )
+    assert check.returncode == 1, check.stdout + check.stderr  # they differ from the model, one and all
+    cases, mismatches = check.stdout.splitlines()[-1].split()[0::2]
+    assert cases == mismatches != "0", check.stdout.splitlines()[-1]
+
+
+def dots_that_differ_only_in_their_place_are_kept_too(folder):
+    process, result = survey(folder, "--units", MMA, "--only", "sweep", "--time", "100", fault="wrong_bit")
+    sweep = next(s for s in result["steps"] if s["step"] == "short sweep")
+    assert sweep["unstable"] > 0
+    assert (folder / "unstable.cases").read_text().count(" | ") > 0
+
+
+def the_time_limit_holds(root):
+    for fault in ("hang", "slow"):
+        begin = time.monotonic()
+        process, result = survey(root / fault, "--units", "cuda:*", "--time", "5", fault=fault, since=2)
+        took = time.monotonic() - begin
+        assert took < 5 + 6, (fault, took)  # the limit, and a loaded machine
+        assert "out of time" in {s["status"] for s in result["steps"]} or not result["complete"], fault
+
+
+def recordings_are_the_positive_control(folder):
+    recordings = folder / "recordings"
+    recordings.mkdir(parents=True)
+    (recordings / "h100.cases").write_text(
+        "mmafuzz-cases 1\nunit nvidia.h100/wmma.fp32.fp16\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=16\n"
+        + "3c00 " * 16
+        + "| "
+        + "3c00 " * 16
+        + "| 00000000 | 41800000\n"
+        + "3c00 " * 16
+        + "| "
+        + "4000 " * 16
+        + "| 00000000 | 41800000\n"
+    )
+    process, result = survey(
+        folder / "out", "--units", MMA, "--only", "control", "--time", "20", observations=recordings
+    )
+    step = next(s for s in result["steps"] if s["kind"] == "control")
+    assert (
+        step["cases"] == 2 and step["differs"] == 1 and step["source"] == "nvidia.h100/wmma.fp32.fp16"
+    ), step  # the second result is none that a GPU gave
+    assert process.returncode == 1
+
+
+def a_killed_survey_is_readable(root):
+    random.seed(1)
+    steps = set()
+    for i in range(kills):
+        folder = root / str(i)
+        process = start(folder, "--units", "cuda:mma.m16n8k16.f32.*", "--units", "cuda:add*", "--time", "20")
+        time.sleep(random.uniform(0.05, 1.5))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if not (folder / "survey.json").exists():
+            assert not list(folder.glob("*.cases")) if folder.exists() else True  # killed before it had begun
+            continue
+        result = json.loads((folder / "survey.json").read_text())
+        assert not result["complete"]
+        assert "Not complete" in (folder / "note.md").read_text() or not (folder / "note.md").exists()
+        steps.add(len(result["steps"]))
+        for cases in folder.glob("*.cases"):
+            check = subprocess.run(
+                [mmafuzz, "check", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", cases],
+                capture_output=True,
+                text=True,
+            )
+            assert "expected" not in check.stderr and "malformed" not in check.stderr, check.stderr
+    assert kills < 10 or len(steps) > 3, "the moments were not different: %s" % steps
+
+
+def a_call_that_cannot_be_done_says_why(folder):
+    for arguments, words in ((["--only", "nothing"], "no part of the plan matches"), (["--time", "0"], "--time")):
+        process = start(folder, *arguments)
+        _, errors = process.communicate()
+        assert process.returncode == 2 and words in errors, errors
+    process, result = survey(folder / "none", "--time", "5", fault="none")
+    assert (
+        process.returncode == 2
+        and not result["complete"]
+        and any("no CUDA device" in f["what"] for f in findings(result, "failed"))
+    ), result
+
+
+def gpu_check(folder, *arguments, **how):
+    environment = dict(
+        os.environ,
+        MMAFUZZ_DEVICE_CHILD=child,
+        FALSE_DEVICE="twin",
+        FALSE_DEVICE_ARCH="90",
+        MMAFUZZ=mmafuzz,
+        OUT=str(folder),
+        MMAFUZZ_OBSERVATIONS=source,
+    )
+    return subprocess.Popen(
+        [source + "/ci/gpu-check", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def one_archive_comes_back_however_it_ends(root):
+    process = gpu_check(root / "whole", "20", "--units", "cuda:add*", "--only", "cores")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    cut = gpu_check(root / "cut", "60", "--units", MMA)
+    while not (root / "cut" / "survey.json").exists():
+        time.sleep(0.05)
+    cut.send_signal(signal.SIGTERM)
+    cut.communicate(timeout=60)
+    for name in ("whole", "cut"):
+        with tarfile.open(root / name / "survey.tar.gz") as archive:
+            assert {"./survey.json", "./note.md"} <= set(archive.getnames()), archive.getnames()
+            assert json.load(archive.extractfile("./survey.json"))["complete"] == (name == "whole")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as root:
+        for test in (
+            a_right_device_has_no_findings,
+            faults_are_named,
+            divergences_of_a_run_that_is_lost_are_kept,
+            dots_that_differ_only_in_their_place_are_kept_too,
+            the_time_limit_holds,
+            recordings_are_the_positive_control,
+            one_archive_comes_back_however_it_ends,
+            a_killed_survey_is_readable,
+            a_call_that_cannot_be_done_says_why,
+        ):
+            begin = time.monotonic()
+            test(pathlib.Path(root) / test.__name__)
+            print("%s: %.1f s" % (test.__name__, time.monotonic() - begin), flush=True)
+
+
+if __name__ == "__main__":
+    main()
