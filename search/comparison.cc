@@ -12,6 +12,9 @@ namespace {
 constexpr size_t property_share = 8;  ///< one case in so many is also put through the properties of one unit
 constexpr size_t slow_share = 64;     ///< one case in so many also goes to the slow twins and the MPFR referee
 
+/// Slow twins and what MPFR computes.
+bool is_slow(std::string_view name) { return name.starts_with("twin:") || name == "exact:mpfr" || name.ends_with(".mpfr"); }
+
 /// Distance of two results in units of the last place, by their encodings' order; large for specials.
 uint64_t gap_in_ulp(const FormatFields& d, uint64_t x, uint64_t y) {
   if (is_special(d, x) || is_special(d, y)) return UINT64_MAX;
@@ -64,7 +67,7 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
       if (claim.property != "equals_model") continue;
       Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
       if (!reference) continue;
-      contracts_.push_back({i, std::move(*reference), claim.detail.starts_with("twin:") || claim.detail == "exact:mpfr"});
+      contracts_.push_back({i, std::move(*reference), is_slow(claim.detail)});
     }
   }
   if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
