@@ -193,7 +193,7 @@ TEST(CublasUnits, BadNamesOpsAndParameters) {
   EXPECT_EQ(refusal("cublas:dgemm", half).reason, "cublas:dgemm takes 'dot or gemm a=fp64 b=fp64 c=fp64 d=fp64'");
   Op up = half;
   up.rounding = Rounding::up;
-  EXPECT_THAT(refusal("cublas:gemmex.fp16", up).reason, HasSubstr("has its own rounding"));
+  EXPECT_THAT(refusal("cublas:gemmex.fp16", up).reason, HasSubstr("does not honour round=up"));
 }
 
 TEST(CublasUnits, ALostDeviceKeepsTheBatch) {
