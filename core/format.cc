@@ -22,7 +22,7 @@ struct Switch {
   const char* name;
   const char* value;
   uint32_t mask, bits;
-  enum class Of : uint8_t { all, literal, with_sign, without_sign, with_nan, without_specials } of;
+  enum class Of : uint8_t { all, literal, not_flushed, with_sign, without_sign, with_nan, without_specials } of;
 };
 
 constexpr Switch switches[] = {
@@ -43,8 +43,8 @@ constexpr Switch switches[] = {
     {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Of::literal},
     {"overflow", "after", policy::overflow_before, 0, Switch::Of::all},
     {"overflow", "before", policy::overflow_before, policy::overflow_before, Switch::Of::all},
-    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Of::all},
-    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Of::all},
+    {"underflow", "inexact", policy::underflow_exact, 0, Switch::Of::not_flushed},
+    {"underflow", "tiny", policy::underflow_exact, policy::underflow_exact, Switch::Of::not_flushed},
     {"inexact", "none", policy::no_inexact, policy::no_inexact, Switch::Of::all},
     {"inexact", "raised", policy::no_inexact, 0, Switch::Of::all},
     {"flush", "after", policy::flush_before, 0, Switch::Of::without_sign},
@@ -122,6 +122,7 @@ bool concerns(const Switch& s, const FormatFields& row) {
   switch (s.of) {
     case Switch::Of::all: return true;
     case Switch::Of::literal: return row.subnormals == SubnormalRule::literal;
+    case Switch::Of::not_flushed: return row.subnormals != SubnormalRule::flushed;
     case Switch::Of::with_sign: return row.has_sign();
     case Switch::Of::without_sign: return !row.has_sign();
     case Switch::Of::with_nan: return row.has_nan();

@@ -186,7 +186,7 @@ namespace {
 
 /// One input on which published descriptions disagree, with what each predicts, for whatever GPU.
 struct Point {
-  std::string name;  ///< "D3-H"
+  std::string name;  ///< "D3-H"; "N3, D10" where two open questions have the same input
   Batch batch;
   struct Reading {
     std::string label, overrides;
@@ -194,6 +194,10 @@ struct Point {
   };
   std::vector<Reading> readings;
 };
+
+void add_name(std::string& names, const std::string& name) {
+  if ((", " + names + ",").find(", " + name + ",") == std::string::npos) names += (names.empty() ? "" : ", ") + name;
+}
 
 std::vector<Point> points_of(const std::vector<std::string>& files) {
   std::vector<Point> points;
@@ -211,11 +215,11 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
         const auto [at, fresh] = index.try_emplace(key, points.size());
         if (fresh) {
           Point point;
-          point.name = label.substr(0, label.find(' '));
           point.batch = Batch(block.batch.op());
           point.batch.append(block.batch, c);
           points.push_back(std::move(point));
         }
+        add_name(points[at->second].name, label.substr(0, label.find(' ')));
         const size_t question = std::min(block.unit.find('?'), block.unit.size());
         points[at->second].readings.push_back({label + " (" + block.unit + ")",
                                                block.unit.substr(std::min(question + 1, block.unit.size())),

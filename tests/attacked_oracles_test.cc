@@ -8,6 +8,7 @@
 #include "core/property.h"
 #include "oracles/default_fields.h"
 #include "oracles/families.h"
+#include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
 #include "search/structured_generator.h"
@@ -80,6 +81,25 @@ TEST(AttackedOracles, SwitchesThatDecideNothingAreRefused) {
   EXPECT_TRUE(parse_format("shp:7?hole=tie_down"));
 }
 
+/// Sources between two neighbouring numbers of the destination: the middle, and a quarter above the lower.
+void append_between(const Op& op, Batch& cases) {
+  const FormatFields& d = op.d.fields();
+  const auto append = [&](const Exact& x) {
+    cases.resize(cases.size() + 1);
+    cases.inputs()[0].set(cases.size() - 1, 0, round_exact(op.a.fields(), x, {}).encoding);
+  };
+  for (uint64_t code = 0; code < std::min<uint64_t>(d.greatest_magnitude(), 4096); ++code) {
+    const Number low = decode(d, code), high = decode(d, code + 1);
+    const Exact middle = middle_of(low, high);
+    append(middle);
+    Number as_number = low;
+    as_number.cls = middle.cls;
+    as_number.significand = static_cast<uint64_t>(middle.significand);
+    as_number.exponent = middle.exponent;
+    append(middle_of(low, as_number));
+  }
+}
+
 /// Every switch of every format decides some result or flag: otherwise it would be accepted and ignored.
 TEST(AttackedOracles, EverySwitchDecidesSomething) {
   for (const FormatForms& forms : format_forms()) {
@@ -91,6 +111,7 @@ TEST(AttackedOracles, EverySwitchDecidesSomething) {
         const Op op = op_of(before + plain), switched = op_of(before + plain + "?" + one);
         Batch cases, same(switched);
         StructuredGenerator(op, 9).fill(0, 20000, cases);
+        if (op.kind == OpKind::convert) append_between(op, cases);
         same.resize(cases.size());
         same.inputs() = cases.inputs();
         Outcomes first, second;

@@ -160,6 +160,11 @@ Batch deciding_cases(const Op& op) {
     }
   }
   for (size_t i = 0; i < parts[1].size(); ++i) all.append(parts[1], i);
+  if (op.kind == OpKind::convert) {  // just below the least normal number, to which it rounds: tiny before rounding alone
+    const FormatFields& d = op.d.fields();
+    all.resize(all.size() + 1);
+    all.inputs()[0].set(all.size() - 1, 0, round_once(op.a.fields(), false, (1u << 24) - 1, d.emin() - 24, false).encoding);
+  }
   return all;
 }
 
@@ -170,7 +175,7 @@ bool decides_nothing(const Op& op, std::string_view attribute) {
   const bool exact = compares || (op.kind == OpKind::scalar && op.scalar == ScalarOperation::rem) ||
                      (op.kind == OpKind::convert && op.a.fields().precision() < op.d.fields().precision());
   if (attribute.starts_with("round=")) return exact;
-  if (attribute == "saturate=1") return compares;
+  if (attribute == "saturate=1") return compares || op.d.fields().specials == Specials::none;  // which saturates always
   // Tiny sums are exact; a quotient or root of two numbers of a format is never so close below a power of two.
   if (attribute == "tiny=before")
     return exact || (op.kind == OpKind::scalar && op.scalar != ScalarOperation::mul && op.scalar != ScalarOperation::fma);

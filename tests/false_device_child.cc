@@ -183,7 +183,7 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
     throw std::runtime_error("the twin has no scalars of integers");
   }
   const bool fixed_point = emulate && row.operand == format("fp64");
-  if (emulate && !fixed_point) op.rounding = Rounding::toward_zero;
+  if (emulate && !fixed_point && !op.d.fields().integer) op.rounding = Rounding::toward_zero;
   const auto unit = registry.bind(op.d.fields().integer ? "integer" : "exact", op);
   const BlasMatrix left{first, uint64_t(call.k), operand_bytes}, right{second, uint64_t(call.k), operand_bytes}, addend{result, uint64_t(call.rows), result_bytes};
   std::vector<uint64_t> a(size_t(call.k)), b(size_t(call.k));
