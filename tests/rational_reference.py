@@ -341,8 +341,9 @@ def result_of(f, x, rule):
     return f.encode(f.nan_or_greatest() if x.kind == "nan" else round_number(f, x, rule)[0])
 
 
-def flushed_operand(x, ftz):
-    return ZERO[x.negative] if ftz and x.subnormal else x
+def flushed_operand(f, x, ftz):
+    """Under ftz=1 a subnormal operand is a zero of its sign, in a format whose zeros have signs."""
+    return ZERO[x.negative and "zero=positive" not in f.switches] if ftz and x.subnormal else x
 
 
 def flushed_result(f, encoding, ftz):
@@ -353,7 +354,7 @@ def flushed_result(f, encoding, ftz):
 def dot_terms(op, a, b, sa, sb):
     terms = []
     for i, (x, y) in enumerate(zip(a, b)):
-        p = product(flushed_operand(decode(op.a, x), op.ftz), flushed_operand(decode(op.b, y), op.ftz))
+        p = product(flushed_operand(op.a, decode(op.a, x), op.ftz), flushed_operand(op.b, decode(op.b, y), op.ftz))
         if op.sa:
             p = product(product(p, decode(op.sa, sa[i // op.sblock])), decode(op.sb, sb[i // op.sblock]))
         terms.append(p)
@@ -363,7 +364,7 @@ def dot_terms(op, a, b, sa, sb):
 def dot(order, op, a, b, c, sa, sb):
     f, rule = op.d, op.rule
     terms = dot_terms(op, a, b, sa, sb)
-    c = flushed_operand(decode(op.c, c), op.ftz)
+    c = flushed_operand(op.c, decode(op.c, c), op.ftz)
 
     def rounded(x):
         return flushed_result(f, result_of(f, x, rule), op.ftz)[0]
@@ -425,7 +426,7 @@ def finish(f, operands, encoding, flags, ftz):
 
 def convert(op, source):
     x = decode(op.a, source)
-    y = flushed_operand(x, op.ftz)
+    y = flushed_operand(op.a, x, op.ftz)
     f = op.d
     if y.kind == "nan":
         code, flags = f.nan_or_greatest(), (0 if f.nan is not None else INVALID)
@@ -439,7 +440,7 @@ def convert(op, source):
 def scalar(op, encodings):
     f, rule = op.a, op.rule
     seen = [decode(f, e) for e in encodings]
-    x = [flushed_operand(n, op.ftz) for n in seen]
+    x = [flushed_operand(op.a, n, op.ftz) for n in seen]
     name = op.scalar
     flags, value = 0, None
     if any(n.kind == "nan" for n in x):
@@ -542,7 +543,7 @@ class Op:
         r = self.rule
         return (
             f"op {head} round={r.mode}"
-            + (" tiny=before" if r.tiny == "before" else "")
+            + (" tiny=before" if r.tiny == "before" and self.kind in ("convert", "scalar") else "")
             + (" ftz=1" if self.ftz else "")
             + (" saturate=1" if r.saturate else "")
         )
