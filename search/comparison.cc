@@ -112,11 +112,12 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
     run(sample, sampled);
     check_contracts(batch, outcomes, sample, sampled, findings);
   }
-  const Batch related = refereed ? batch : every_nth(batch, property_share);
+  const Batch related = refereed ? Batch() : every_nth(batch, property_share);
   for (size_t i = 0; i < units_.size(); ++i) {
     Outcomes base;
-    units_[i]->run(related, base);
-    for (const BoundProperty& property : properties_[i]) findings.compared += property.check(related, base, report);
+    if (!refereed) units_[i]->run(related, base);
+    for (const BoundProperty& property : properties_[i])
+      findings.compared += property.check(refereed ? batch : related, refereed ? outcomes[i] : base, report);
   }
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j)

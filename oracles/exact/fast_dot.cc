@@ -80,7 +80,7 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
     }
     const int s = i / scale_block_;
     const Exact scale = exact_product(read(scale_a_, in.scale_a[s]), read(scale_b_, in.scale_b[s]));
-    const Exact scaled = product_to_odd(p, scale);
+    const Exact scaled = exact_product({p.cls, p.negative}, {scale.cls, scale.negative});  // class and sign alone
     terms.note(scaled.cls, scaled.negative);
     if (scaled.cls != NumberClass::finite) continue;
     const WideInt<4> full = full_product(p.significand, scale.significand);
