@@ -70,6 +70,7 @@ class AnyOpTarget final : public Target {
       : options_(options), registry_(make_registry()), index_(registry_),
         any_(registry_, [this](const Op& op) { return index_.accepting(op); }, every_property()), generator_(1, ops_of_models()) {
     if (!options.ops.empty() || !options.units.empty()) throw std::runtime_error("any_op draws its ops and takes every unit");
+    if (!options.status.empty()) throw std::runtime_error("any_op writes no --status: it has no place in a campaign");
     if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
   }
 
@@ -155,10 +156,10 @@ class AnyOpTarget final : public Target {
   }
 
   void report(const Divergence& divergence, uint64_t count) {
-    const bool stops = !options_.keep_going;
+    const bool contract = divergence.severity == Severity::contract, stops = contract && !options_.keep_going;
     if (log_ && !stops) log_->add(divergence, count);
     const std::string key = divergence.key.to_string();
-    if (!printed_.insert(key).second) return;
+    if (!printed_.insert(key).second || !contract) return;
     std::fprintf(stderr, "%s\n%s", key.c_str(), divergence_record(divergence).c_str());
     if (!stops) return;
     std::fprintf(stderr, "DEDUP_TOKEN: %s\n", key.c_str());

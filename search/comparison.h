@@ -79,7 +79,8 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
                        const ReportDivergence& report) const;
 
-  /// What a unit breaks of its own promises on a batch: the model that it claims to equal, the properties that it claims.
+  /// What a unit breaks on a batch of its own promises (contract: the model that it claims to equal, the properties that it
+  /// claims) and of what is proven or expected of accuracy; differences between units are not looked at.
   Findings examine_claims(const Batch& batch) const;
 
   /// The properties that make sense for a unit.
