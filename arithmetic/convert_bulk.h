@@ -1,6 +1,6 @@
 // Conversion of fp32 to one format of at most 10 fraction bits (and through it of bf16), in 32-bit integers without a branch on
 // the common path: everything that depends on the format and the rounding alone is worked out once. The vector codec
-// (oracles/units/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both.
+// (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both.
 #pragma once
 
 #include "arithmetic/ieee_operations.h"

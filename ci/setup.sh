@@ -32,3 +32,6 @@ build_preset() {
     cmake --build --preset "$preset"
   fi
 }
+
+# The rows of the table of targets.
+fuzz_target_names() { sed -n 's/^MMAFUZZ_TARGET(\([a-z_]*\),.*/\1/p' plan/targets.def.h; }

@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/campaign_minimize.h"
-#include "cli/campaign_run.h"
-#include "cli/campaign_summary.h"
-#include "cli/campaign_triage.h"
+#include "core/replace_file.h"
+#include "campaign/minimize_corpora.h"
+#include "campaign/campaign.h"
+#include "campaign/summary.h"
+#include "campaign/triage_campaigns.h"
+#include "cli/print_buckets.h"
 #include "cli/command.h"
 
 namespace mmafuzz::cli {
@@ -108,7 +110,10 @@ int run(Options options, const CLI::App& call) {
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
   for (std::string& unit : settings.units)  // workers run in the same folder, but a resumed campaign may not
-    if (unit.starts_with("plugin:")) unit = "plugin:" + fs::absolute(unit.substr(7)).string();
+    if (UnitName name(unit); registry().role_of(unit) == Role::plugin) {
+      name.path = fs::absolute(name.path).string();
+      unit = name.text();
+    }
   if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
   if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
   if (settings.cases && settings.with.empty()) settings.with = {"batch"};

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cli/run_files.h"
-#include "triage/explain.h"
-#include "triage/explanation_text.h"
+#include "triage/explain/explain.h"
+#include "triage/explain/explanation_text.h"
 
 namespace mmafuzz::cli {
 namespace {

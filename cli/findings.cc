@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "triage/store.h"
+#include "triage/store/store.h"
 
 namespace mmafuzz::cli {
 namespace {

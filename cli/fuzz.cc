@@ -13,18 +13,17 @@
 #include "cli/run_files.h"
 #include "core/case_text.h"
 #include "core/parallel.h"
-#include "oracles/default_fields.h"
+#include "plan/default_fields.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
-#include "search/focuses.h"
+#include "search/parallel_search.h"
 
 namespace mmafuzz::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t chunk_cases = 1024;
-constexpr uint64_t greatest_epoch = 64;  ///< chunks between two lessons; the first epochs are shorter
+constexpr uint64_t ops_together = 64;  ///< of --op any, between two looks at the clock
 
 /// Merges chunks in order and prints each new bucket as it comes.
 class Merger {
@@ -109,38 +108,6 @@ class Merger {
   bool json_, quiet_, terminal_, contract_ = false;
 };
 
-/// Runs one op's chunks on `threads` threads until `cases` are done or the deadline has passed. Every chunk of an epoch sees
-/// what was learned before the epoch; lessons and findings are taken in order.
-void search(const Comparison& field, uint64_t seed, uint64_t cases, Clock::time_point deadline, unsigned threads, Merger& merger) {
-  GuidedSearch guided(field.op(), focuses_of(field), seed);
-  struct Chunk {
-    Findings findings;
-    GuidedSearch::Observation observation;
-    bool done = false;
-  };
-  const uint64_t chunks = cases / chunk_cases + (cases % chunk_cases != 0);
-  uint64_t epoch = 4;
-  for (uint64_t first = 0; first < chunks && Clock::now() < deadline; first += epoch, epoch = std::min(2 * epoch, greatest_epoch)) {
-    std::vector<Chunk> results(static_cast<size_t>(std::min(epoch, chunks - first)));
-    in_parallel(threads, results.size(), [&](size_t i) {
-      if (Clock::now() >= deadline) return;
-      const uint64_t chunk = first + i, start = chunk * chunk_cases;
-      Batch batch;
-      guided.propose(chunk, start, static_cast<size_t>(std::min<uint64_t>(chunk_cases, cases - start)), batch);
-      results[i].observation = guided.observe(chunk, start, batch);
-      results[i].findings = field.examine(batch, start);
-      results[i].done = true;
-    });
-    for (Chunk& chunk : results) {
-      if (!chunk.done) break;
-      guided.learn(chunk.observation);
-      merger.merge(field, std::move(chunk.findings));
-    }
-    merger.progress(to_text(field.op()));
-  }
-  merger.end_progress();
-}
-
 /// Units against units: the share of cases on which they differ.
 void print_matrix(const Comparison& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
   fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op()), cases);
@@ -185,12 +152,10 @@ struct AnyOps {
 
 void search_any_op(const AnyOps& limits, Merger& merger) {
   const UnitIndex index(registry());
-  std::vector<const Property*> properties;
-  for (const auto& property : all_properties()) properties.push_back(property.get());
-  const AnyOp any(registry(), [&](const Op& op) { return index.accepting(op); }, properties);
+  const AnyOp any(registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
   const OpGenerator generator(limits.seed, ops_of_models());
-  for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += greatest_epoch) {
-    std::vector<Findings> found(static_cast<size_t>(std::min(greatest_epoch, limits.ops - first)));
+  for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += ops_together) {
+    std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, limits.ops - first)));
     std::vector<Op> ops(found.size());
     in_parallel(limits.threads, found.size(), [&](size_t i) {
       if (Clock::now() >= limits.deadline) return;
@@ -256,21 +221,23 @@ int run(const Options& options) {
   if (ops.empty())
     for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
       for (const Op& op : default_ops(kind)) ops.push_back(op);
-  std::vector<const Property*> properties;
-  for (const auto& property : all_properties()) properties.push_back(property.get());
   std::vector<Comparison> fields;
   for (const Op& op : ops) {
     const std::vector<std::string> names =
-        options.units.empty() ? default_units(registry(), op) : matching_units(registry(), op, split_units(options.units));
+        units_of(split_units(options.units), op);
     if (names.empty()) throw BadInput("no unit evaluates '" + to_text(op) + "'");
     for (const std::string& name : names) bind_or_fail(name, op);
-    fields.emplace_back(op, names, registry(), properties);
+    fields.emplace_back(op, names, registry(), all_properties());
   }
   const uint64_t cases = options.cases ? options.cases : options.time > 0 ? UINT64_MAX : 100000;
   for (size_t i = 0; i < fields.size(); ++i) {
     const auto share = std::chrono::duration<double>(time * double(i + 1) / double(fields.size()));
     const uint64_t before = merger.total().cases;
-    search(fields[i], options.seed, cases, start + std::chrono::duration_cast<Clock::duration>(share), threads, merger);
+    const SearchLimits limits{options.seed, cases, start + std::chrono::duration_cast<Clock::duration>(share), threads};
+    search_in_parallel(
+        fields[i], limits, [&](Findings chunk) { merger.merge(fields[i], std::move(chunk)); },
+        [&] { merger.progress(to_text(fields[i].op())); });
+    merger.end_progress();
     const auto differing = merger.take_differing();
     if (!options.json) print_matrix(fields[i], merger.total().cases - before, differing);
   }

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/parameters.h"
+#include "plan/targets.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -48,9 +48,9 @@ void add_list(CLI::App& app, int& status) {
     bool verbose = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("list", "List units, formats, properties or parameters");
-  sub->add_option("what", options->what, "units (default), formats, properties, parameters")
-      ->check(CLI::IsMember({"units", "formats", "properties", "parameters"}));
+  CLI::App* sub = app.add_subcommand("list", "List units, formats, properties, parameters or targets");
+  sub->add_option("what", options->what, "units (default), formats, properties, parameters, targets")
+      ->check(CLI::IsMember({"units", "formats", "properties", "parameters", "targets"}));
   sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
@@ -70,13 +70,14 @@ void add_list(CLI::App& app, int& status) {
     }
     if (options->what == "properties") {
       fmt::print("{:26} {}\n", "equals_model", "a unit gives the results of the model that its row names, bit for bit");
-      for (const auto& p : all_properties()) fmt::print("{:26} {}\n", p->name(), p->statement());
+      for (const Property* p : all_properties()) fmt::print("{:26} {}\n", p->name(), p->statement());
     }
+    if (options->what == "targets")
+      for (const FuzzTarget& target : fuzz_targets()) fmt::print("{:17} {}\n", target.name, target.contract);
     if (options->what == "parameters") {
-      for (const Parameter& p : parameters()) {
-        std::string values = p.words.empty() ? (p.hexadecimal ? "hexadecimal" : fmt::format("{}..{}", p.least, p.greatest)) : "";
-        for (const std::string& word : p.words) values += (values.empty() ? "" : " | ") + word;
-        fmt::print("{:21} {}: {}\n", p.name, p.meaning, values);
+      for (const FamilyParameters& family : registry().parameters()) {
+        fmt::print("{}\n", family.units);
+        for (const auto& p : family.parameters) fmt::print("  {:21} {}: {}\n", p.name, p.meaning, p.values);
       }
     }
     status = exit_ok;

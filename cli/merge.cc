@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/campaign_triage.h"
+#include "campaign/triage_campaigns.h"
 #include "cli/command.h"
-#include "triage/store.h"
+#include "triage/store/store.h"
+#include "cli/print_buckets.h"
 
 namespace mmafuzz::cli {
 

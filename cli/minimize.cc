@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <fstream>
 
-#include "cli/campaign_state.h"
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/replace_file.h"
 #include "core/words.h"
-#include "oracles/default_fields.h"
-#include "oracles/properties/properties.h"
+#include "plan/default_fields.h"
+#include "plan/targets.h"
+#include "triage/minimize_divergence.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/focuses.h"
-#include "triage/minimize.h"
-#include "triage/minimize_gemm.h"
-#include "triage/triage.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -25,45 +23,6 @@ struct Options {
   std::string property = "equal", target, output = "-";
 };
 
-/// Adds one minimized divergence as a record. False where the case does not fail. `twin` receives the line of the case's twin under
-/// a property that has one.
-bool minimize_one(const std::vector<std::string>& statement, const Batch& one, std::string& out, std::string* twin = nullptr) {
-  Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry());
-  if (!judge) throw BadInput(judge.refusal().reason);
-  Causes causes(*judge, registry());
-  if (twin) {
-    const std::vector<Batch> twins = judge->twins(one);
-    *twin = twins.empty() ? "" : case_line(twins[0], 0);
-  }
-  Verdict verdict = judge->judge(one)[0];
-  if (!verdict.fails) return false;
-  Bucket bucket;
-  bucket.key = {statement[0], op_label(one.op()), {statement.begin() + 1, statement.end()}, name_of(verdict.cls)};
-  bucket.severity = statement[0] == "equals_model" ? Severity::contract : Severity::semantic;
-  for (const std::unique_ptr<Unit>& unit : judge->units())
-    for (const Claim& claim : unit->claims())
-      if (claim.property == statement[0]) bucket.severity = Severity::contract;
-  bucket.cause = cause_of(one, verdict, *judge, causes);
-  bucket.detail = causes.detail(bucket.cause);
-  Batch witness = one;
-  if (bucket.cause != unstable && one.op().kind == OpKind::gemm) {
-    witness = minimize_gemm(statement, one, verdict.cls, bucket.cause, registry());
-    judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, witness.op(), registry());
-    verdict = judge->judge(witness)[0];
-  } else if (bucket.cause != unstable) {
-    witness = Minimizer(*judge, causes).minimize(one, verdict.cls, bucket.cause);
-    verdict = judge->judge(witness)[0];
-  }
-  const std::string text = witness_text(bucket, *judge, witness, verdict);
-  out += text.substr(text.find('\n') + 1);
-  return true;
-}
-
-std::vector<Op> default_ops_of_target(const std::string& target) {
-  if (target == "ozaki_dgemm" || target == "split_gemm") return gemm_ops(target == "ozaki_dgemm" ? "fp64" : "fp32");
-  return default_ops(target == "convert" ? OpKind::convert : target == "scalar" ? OpKind::scalar : OpKind::dot);
-}
-
 /// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
 size_t minimize_artifact(const Options& options, const std::string& file, std::string& out) {
   std::ifstream stream(file, std::ios::binary);
@@ -72,16 +31,13 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   std::vector<Op> ops;
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
-  if (ops.empty()) ops = default_ops_of_target(options.target);
+  const FuzzTarget& target = target_named(options.target);
+  if (ops.empty()) ops = ops_of(target);
   std::erase_if(ops, [&](const Op& op) { return !options.units.empty() && matching_units(registry(), op, options.units).empty(); });
   if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
   const EngineInput header = decode_header(data, bytes.size());
   const Op& op = ops[header.op % ops.size()];
-  const std::vector<std::string> units = options.units.empty() ? default_units(registry(), op) : matching_units(registry(), op, options.units);
-  Comparison::Properties properties;
-  for (const auto& property : all_properties())
-    if (options.target != "dot_models") properties.push_back(property.get());
-  const Comparison comparison(op, units, registry(), properties);
+  const Comparison comparison(op, units_of(options.units, op), registry(), properties_of(target));
   const std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
   Batch cases(op);
   cases.resize(cases_of_input(op));
@@ -93,7 +49,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
     statement.insert(statement.end(), key.units.begin(), key.units.end());
     Batch one(op);
     one.append(finding.first.cases, 0);
-    found += minimize_one(statement, one, out);
+    found += minimize_divergence(statement, one, registry(), out);
   }
   return found;
 }
@@ -111,7 +67,7 @@ size_t minimize_cases(const Options& options, const std::string& file, std::stri
     statement.insert(statement.end(), options.units.begin(), options.units.end());
     if (options.units.empty()) statement = words_of(block.property);
     if (statement.size() < 2) throw BadInput(file + ": line " + std::to_string(block.line[0]) + ": no property line before the case; say --units U[,V]");
-    found += minimize_one(statement, block.batch, out, &twin);
+    found += minimize_divergence(statement, block.batch, registry(), out, &twin);
   }
   if (reader.error()) throw BadInput(reader.error()->to_string());
   return found;
@@ -125,7 +81,7 @@ void add_minimize(CLI::App& app, int& status) {
   sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)");
   sub->add_option("--property", options->property, "what fails, with --units")->capture_default_str();
   sub->add_option("--target", options->target, "the files are artifacts or corpus inputs of this fuzz target")
-      ->check(CLI::IsMember({"dot_models", "dot_monotone", "dot_metamorphic", "convert", "scalar", "ozaki_dgemm", "split_gemm"}));
+      ->check(CLI::IsMember(target_names([](const FuzzTarget& t) { return t.has_ops(); })));
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();

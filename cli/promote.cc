@@ -5,23 +5,17 @@
 #include <filesystem>
 
 #include "cli/run_files.h"
-#include "triage/replace_file.h"
-#include "triage/store.h"
+#include "core/replace_file.h"
+#include "plan/targets.h"
+#include "triage/store/store.h"
 
 namespace mmafuzz::cli {
 namespace {
 
-/// Units that exist on one machine only: a file there, or its devices.
-bool of_this_machine(const std::string& unit) {
-  for (const char* prefix : {"plugin:", "recorded:", "cuda:", "cublas:", "cpu:"})
-    if (unit.starts_with(prefix)) return true;
-  return false;
-}
-
 std::vector<std::string> units_for_everywhere(const Bucket& bucket, bool leave_out) {
   std::vector<std::string> kept;
   for (const std::string& unit : bucket.key.units) {
-    if (!of_this_machine(unit)) {
+    if (!is_of_this_machine(registry().role_of(unit))) {
       kept.push_back(unit);
     } else if (!leave_out) {
       throw BadInput("bucket " + bucket.id() + ": " + unit + " is of this machine, a regression runs on every one; --leave-out promotes it without");
@@ -29,15 +23,6 @@ std::vector<std::string> units_for_everywhere(const Bucket& bucket, bool leave_o
   }
   if (kept.empty()) throw BadInput("bucket " + bucket.id() + ": every unit is of this machine (" + bucket.key.units[0] + "): nothing to replay elsewhere");
   return kept;
-}
-
-/// The fuzz target that looks at such a case.
-std::string target_of(const Bucket& bucket, OpKind kind) {
-  if (kind == OpKind::convert) return "convert";
-  if (kind == OpKind::scalar) return "scalar";
-  if (kind == OpKind::gemm) throw BadInput("bucket " + bucket.id() + ": no target replays a gemm");
-  if (bucket.key.property.starts_with("monotone_")) return "dot_monotone";
-  return bucket.key.property == "equal" || bucket.key.property == "equals_model" ? "dot_models" : "dot_metamorphic";
 }
 
 std::string comment(const std::string& text) {
@@ -65,7 +50,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     CaseBlock block;
     std::string op;
     while (reader.next(block, 4096)) {
-      regression.target = target_of(bucket, block.batch.op().kind);
+      regression.target = target_of(bucket.key.property, block.batch.op()).name;
       Outcomes outcomes;
       bind_or_fail(name, block.batch.op())->run(block.batch, outcomes);
       if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "cli/run_files.h"
-#include "gpu_bridge/device_child.h"
+#include "gpu_bridge/device/device_child.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -34,7 +34,7 @@ void add_record(CLI::App& app, int& status) {
               "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
   sub->callback([options, &status] {
     std::string device;
-    if (options->unit.starts_with("cuda:") || options->unit.starts_with("cublas:")) {
+    if (registry().role_of(options->unit) == Role::device) {
       const Result<DeviceInfo> info = make_device_child()->info();
       if (!info) throw BadInput("unit " + options->unit + " declines: " + info.refusal().reason);
       device = to_text(*info);
@@ -42,7 +42,7 @@ void add_record(CLI::App& app, int& status) {
     std::optional<CaseWriter> writer;  // once there is something to write
     const auto begin = [&] {
       writer.emplace(options->output);
-      writer->comment("recorded " + today() + " by mmafuzz " + tool_version + (options->seed.empty() ? "" : ", seed " + options->seed));
+      writer->comment("recorded " + today() + " by mmafuzz " + MMAFUZZ_VERSION + (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
       writer->unit(options->unit);
     };

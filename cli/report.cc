@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "cli/command.h"
-#include "triage/report.h"
+#include "triage/report/report.h"
 
 namespace mmafuzz::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/run_files.h"
 
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz::cli {
 

@@ -51,7 +51,7 @@ void add_survey(CLI::App& app, int& status) {
     std::tm parts;
     gmtime_r(&now, &parts);
     std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
-    options->recorded_by = std::string("mmafuzz ") + tool_version + ", " + date;
+    options->recorded_by = std::string("mmafuzz ") + MMAFUZZ_VERSION + ", " + date;
     options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
     setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // batches in flight are kept with the rest
     const auto child = make_device_child();

@@ -9,10 +9,10 @@
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "gpu_bridge/device_sweep.h"
+#include "gpu_bridge/families/device_sweep.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -26,13 +26,13 @@ struct Options {
   bool json = false;
 };
 
-SweepSubject host_subject(const Options& options, const std::string& plain) {
-  const ModelRow* row = plain.starts_with("model:") ? find_model_row(std::string_view(plain).substr(6)) : nullptr;
+SweepSubject host_subject(const Options& options, const UnitName& unit) {
+  const ModelRow* row = unit.backend == "model" ? find_model_row(unit.path) : nullptr;
   if (!row) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
   SweepSubject s;
   s.op = row->op;
   s.unit = bind_or_fail(options.unit, s.op);
-  s.reference = bind_or_fail(options.reference.empty() ? plain : options.reference, s.op);
+  s.reference = bind_or_fail(options.reference.empty() ? unit.plain() : options.reference, s.op);
   s.request.shape = host_sweep_shape(s.op);
   const DotModel instead = *s.unit->model();
   s.engine = [instead](const SweepRequest& request, const std::vector<SweepParent>& parents) {
@@ -43,8 +43,8 @@ SweepSubject host_subject(const Options& options, const std::string& plain) {
 }
 
 SweepSubject subject_of(const Options& options) {
-  const std::string plain = options.unit.substr(0, options.unit.find('?'));
-  if (!plain.starts_with("cuda:")) return host_subject(options, plain);
+  const UnitName unit(options.unit);
+  if (unit.backend != "cuda") return host_subject(options, unit);
   // One child for the sweep and the unit: a device has one context.
   const auto child = make_device_child();
   Registry units = oracle_registry();

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "cli/campaign_triage.h"
+#include "campaign/triage_campaigns.h"
 #include "cli/command.h"
+#include "cli/print_buckets.h"
 
 namespace mmafuzz::cli {
 

@@ -12,6 +12,7 @@ namespace {
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
 constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp", "rem", "equal", "less", "less_equal", "unordered"};
+static_assert(std::size(scalar_names) == scalar_operation_count);
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
 
 template <class Enum, size_t N>

@@ -15,6 +15,7 @@ enum class OpKind : uint8_t { dot, convert, scalar, gemm };
 /// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess, compareSignalingLessEqual,
 /// compareQuietUnordered.
 enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
+inline constexpr int scalar_operation_count = 12;
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
 /// Which flags a comparison looks at. ieee: the five of IEEE 754, and of those not what the standard leaves open.
 enum class FlagPolicy : uint8_t { all, ieee };

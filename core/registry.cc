@@ -1,40 +1,22 @@
 #include "core/registry.h"
 
-#include "core/quoted.h"
-
 #include <algorithm>
-#include <numeric>
+
+#include "core/quoted.h"
+#include "core/unit_name.h"
 
 namespace mmafuzz {
-namespace {
-
-size_t edit_distance(std::string_view x, std::string_view y) {
-  std::vector<size_t> row(y.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= x.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= y.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (x[i - 1] != y[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[y.size()];
-}
-
-std::string without_overrides(const std::string& name) { return name.substr(0, name.find('?')); }
-
-}  // namespace
 
 Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& op) const {
-  const std::string plain = without_overrides(name);
+  if (name.ends_with('?')) return invalid("unit " + quoted(name) + ": nothing stands after the '?'");
+  const std::string plain = UnitName(name).plain();
   for (const auto& family : families_)
     if (family->owns(plain)) {
       Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
       if (!unit) return unit;
       const std::string words = not_honoured(op, family->honours(name, op));
       if (!words.empty()) return declined(name + " does not honour " + words);
+      (*unit)->set_role(role_of(name));
       return unit;
     }
   std::string message = "unknown unit " + quoted(name);
@@ -45,7 +27,24 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& 
 
 bool Registry::knows(const std::string& name) const {
   return std::any_of(families_.begin(), families_.end(),
-                     [plain = without_overrides(name)](const auto& family) { return family->owns(plain); });
+                     [plain = UnitName(name).plain()](const auto& family) { return family->owns(plain); });
+}
+
+Role Registry::role_of(const std::string& name) const {
+  const std::string plain = UnitName(name).plain();
+  for (const auto& family : families_) {
+    if (!family->owns(plain)) continue;
+    const std::string inner = family->stands_for(name);
+    return inner.empty() ? family->role(plain) : role_of(inner);
+  }
+  return Role::other;
+}
+
+std::vector<FamilyParameters> Registry::parameters() const {
+  std::vector<FamilyParameters> all;
+  for (const auto& family : families_)
+    if (FamilyParameters one = family->parameters(); !one.parameters.empty()) all.push_back(std::move(one));
+  return all;
 }
 
 std::vector<UnitInfo> Registry::list() const {
@@ -82,26 +81,6 @@ uint64_t run_one_dot(const Unit& unit, const Op& op, const std::vector<uint64_t>
   Outcomes outcomes;
   unit.run(batch, outcomes);
   return outcomes.results.get(0);
-}
-
-bool matches_glob(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 }  // namespace mmafuzz

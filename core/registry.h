@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/unit.h"
+#include "core/unit_name.h"
 
 namespace mmafuzz {
 
@@ -15,7 +16,13 @@ class Registry {
   /// Whether the name (with or without overrides) is known at all.
   bool knows(const std::string& name) const;
 
+  /// What the unit of that name is, also where it cannot be bound here.
+  Role role_of(const std::string& name) const;
+
   std::vector<UnitInfo> list() const;
+
+  /// What may stand after `?` in the names of each family that has settings.
+  std::vector<FamilyParameters> parameters() const;
 
   /// Names closest to `name` by edit distance, best first.
   std::vector<std::string> nearest(const std::string& name, size_t count) const;
@@ -23,8 +30,5 @@ class Registry {
  private:
   std::vector<std::unique_ptr<Family>> families_;
 };
-
-/// Shell-style match with * and ?, for --units and list; case-sensitive.
-bool matches_glob(std::string_view pattern, std::string_view text);
 
 }  // namespace mmafuzz

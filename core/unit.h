@@ -24,12 +24,23 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
   return claims;
 }
 
-/// A visitor of the steps of one case's arithmetic.
-struct RecordingTrace {
-  static constexpr bool enabled = true;
-  std::vector<Step> steps;
-  void operator()(const Step& step) { steps.push_back(step); }
-};
+/// What a unit is to a comparison.
+///   exact, ieee   mathematics rounded once; IEEE 754's operations in a stated order
+///   model, twin   a row's kernel, and its independent second implementation
+///   referee       a slow reference: MPFR or big integers
+///   silicon       the CPU of this machine
+///   device        a GPU of this machine, or a library on it
+///   recorded      the results in a file
+///   plugin        a shared library of the user
+///   hypothesis    a candidate from the literature
+///   scheme        a matrix product from another unit's dots
+///   other         a fast path, integer arithmetic
+enum class Role { exact, ieee, model, twin, referee, silicon, device, recorded, plugin, hypothesis, scheme, other };
+
+/// Whether only this machine can run the unit: it is a file or a device.
+inline bool is_of_this_machine(Role role) {
+  return role == Role::silicon || role == Role::device || role == Role::recorded || role == Role::plugin;
+}
 
 /// Evaluates cases of the op that it was bound to. run() is const and may be called from many threads at once.
 class Unit {
@@ -37,6 +48,8 @@ class Unit {
   virtual ~Unit() = default;
   const std::string& name() const { return name_; }
   const std::vector<Claim>& claims() const { return claims_; }
+  Role role() const { return role_; }
+  void set_role(Role role) { role_ = role; }
 
   /// Evaluates every case of the batch (whose op is the bound one) into outcomes, resized to fit.
   virtual void run(const Batch& batch, Outcomes& outcomes) const = 0;
@@ -52,6 +65,7 @@ class Unit {
  private:
   std::string name_;
   std::vector<Claim> claims_;
+  Role role_ = Role::other;
 };
 
 /// What `list` prints of a unit.
@@ -63,6 +77,15 @@ struct UnitInfo {
   std::string unavailable;  ///< reason why this machine cannot run it; empty: it can
 };
 
+/// What a family's units take after `?`.
+struct FamilyParameters {
+  struct One {
+    std::string name, meaning, values;
+  };
+  std::string units;  ///< "model:, twin:"
+  std::vector<One> parameters;
+};
+
 class Registry;
 
 /// A family of units: it lists names and binds a name (with its ?overrides) to an op.
@@ -72,6 +95,10 @@ class Family {
   /// Whether `name` (without overrides) is of this family's syntax.
   virtual bool owns(std::string_view name) const = 0;
   virtual std::vector<UnitInfo> list() const = 0;
+  virtual Role role(const std::string& name) const = 0;
+  /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
+  virtual std::string stands_for(const std::string& name) const { return ""; }
+  virtual FamilyParameters parameters() const { return {}; }
   /// What the unit honours of an op's attributes. The registry declines an op that asks for more, with the words that it asks
   /// with: nothing is accepted and ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }

@@ -12,10 +12,9 @@
 #include "core/case_text.h"
 #include "core/divergence_log.h"
 #include "fuzz_targets/target.h"
-#include "gpu_bridge/register.h"
-#include "oracles/default_fields.h"
-#include "oracles/families.h"
-#include "oracles/properties/properties.h"
+#include "plan/default_fields.h"
+#include "plan/registry.h"
+#include "plan/targets.h"
 #include "search/any_op.h"
 #include "search/byte_codec.h"
 #include "search/structured_generator.h"
@@ -67,8 +66,8 @@ std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases
 class AnyOpTarget final : public Target {
  public:
   explicit AnyOpTarget(const TargetOptions& options)
-      : options_(options), registry_(make_registry()), index_(registry_),
-        any_(registry_, [this](const Op& op) { return index_.accepting(op); }, every_property()), generator_(1, ops_of_models()) {
+      : options_(options), index_(registry()),
+        any_(registry(), [this](const Op& op) { return index_.accepting(op); }, properties_of(target_named("any_op"))), generator_(1, ops_of_models()) {
     if (!options.ops.empty() || !options.units.empty()) throw std::runtime_error("any_op draws its ops and takes every unit");
     if (!options.status.empty()) throw std::runtime_error("any_op writes no --status: it has no place in a campaign");
     if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
@@ -127,17 +126,6 @@ class AnyOpTarget final : public Target {
   size_t divergences() const override { return printed_.size(); }
 
  private:
-  static Registry make_registry() {
-    Registry registry = oracle_registry();
-    add_device_units(registry);
-    return registry;
-  }
-  static Comparison::Properties every_property() {
-    Comparison::Properties properties;
-    for (const auto& property : all_properties()) properties.push_back(property.get());
-    return properties;
-  }
-
   /// Every two words of the op line are a bin: the pairs of features that the engine has seen.
   static void cover(const Op& op) {
     std::vector<std::string> words;
@@ -168,7 +156,6 @@ class AnyOpTarget final : public Target {
   }
 
   TargetOptions options_;
-  Registry registry_;
   UnitIndex index_;
   AnyOp any_;
   OpGenerator generator_;

@@ -2,24 +2,17 @@
 #pragma once
 
 #include "fuzz_targets/number_target.h"
-#include "oracles/properties/properties.h"
+#include "plan/targets.h"
 
 namespace mmafuzz {
 
 class ComparingTarget final : public NumberTarget {
  public:
-  ComparingTarget(const TargetOptions& options, const std::vector<Op>& ops) : NumberTarget(options, ops, properties_of(ops)) {}
+  ComparingTarget(const TargetOptions& options, const FuzzTarget& row)
+      : NumberTarget(options, ops_of(row), properties_of(row)) {}
 
  private:
   static constexpr uint64_t bound_share = 16;
-
-  /// Of dots, which have targets of their own for properties, the proven error bound alone.
-  static Comparison::Properties properties_of(const std::vector<Op>& ops) {
-    if (!ops.empty() && ops[0].kind == OpKind::dot) return {find_property("error_bound")};
-    Comparison::Properties properties;
-    for (const auto& property : all_properties()) properties.push_back(property.get());
-    return properties;
-  }
 
   void check(Field& field, size_t focus) override {
     field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, field.rounds++, field.seen, [&](Divergence d, uint64_t count) {

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
-#include "gpu_bridge/register.h"
-#include "oracles/default_fields.h"
-#include "oracles/families.h"
+#include "core/replace_file.h"
+#include "plan/registry.h"
+#include "plan/request.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -21,13 +21,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;
-  for (std::string line : lines) {
-    if (line.starts_with("op ")) line.erase(0, 3);
-    size_t column;
-    Result<Op> op = parse_op(line, column);
-    if (!op) throw std::runtime_error("op '" + line + "', column " + std::to_string(column + 1) + ": " + op.refusal().reason);
-    ops.push_back(*op);
-  }
+  for (const std::string& line : lines) ops.push_back(op_from_text(line));
   return ops;
 }
 
@@ -42,12 +36,10 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
 
 NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties)
     : options_(options), properties_(std::move(properties)), started_(now()), reached_(size_t(bins::count) * focus_slots) {
-  add_oracle_units(registry_);
-  add_device_units(registry_);
   for (const Op& op : options.ops.empty() ? ops : parse_ops(options.ops)) {
-    const std::vector<std::string> units = options.units.empty() ? default_units(registry_, op) : matching_units(registry_, op, options.units);
+    const std::vector<std::string> units = units_of(options.units, op);
     if (units.empty()) continue;
-    fields_.push_back(std::make_unique<Field>(op, units, registry_, properties_));
+    fields_.push_back(std::make_unique<Field>(op, units, registry(), properties_));
   }
   if (fields_.empty()) throw std::runtime_error("none of the units evaluates any of the ops");
   if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
@@ -166,9 +158,9 @@ Field& NumberTarget::field_of(const Op& op) {
   for (auto* list : {&fields_, &others_})
     for (const std::unique_ptr<Field>& field : *list)
       if (field->comparison.op() == op) return *field;
-  const std::vector<std::string> units = options_.units.empty() ? default_units(registry_, op) : matching_units(registry_, op, options_.units);
+  const std::vector<std::string> units = units_of(options_.units, op);
   if (units.empty()) throw std::runtime_error("no unit evaluates '" + to_text(op) + "'");
-  others_.push_back(std::make_unique<Field>(op, units, registry_, properties_));
+  others_.push_back(std::make_unique<Field>(op, units, registry(), properties_));
   return *others_.back();
 }
 
@@ -213,13 +205,13 @@ void NumberTarget::write_status() {
   const double t = now();
   if (t - last_status_ < 1) return;
   last_status_ = t;
-  const std::string temporary = options_.status + ".new";
-  FILE* file = std::fopen(temporary.c_str(), "w");
-  if (!file) return;
-  std::fprintf(file, "seconds %.3f\ninputs %llu\ncases %llu\nbins %zu\ndivergences %zu\nnewest %s\n", t - started_,
-               static_cast<unsigned long long>(inputs_), static_cast<unsigned long long>(cases_), reached_count_, buckets_, newest_bin_.c_str());
-  std::fclose(file);
-  std::rename(temporary.c_str(), options_.status.c_str());
+  try {
+    replace_file(options_.status, "seconds " + std::to_string(t - started_) + "\ninputs " + std::to_string(inputs_) +
+                                      "\ncases " + std::to_string(cases_) + "\nbins " + std::to_string(reached_count_) +
+                                      "\ndivergences " + std::to_string(buckets_) + "\nnewest " + newest_bin_ + "\n");
+  } catch (const std::runtime_error&) {
+    // A search goes on without its status: findings are elsewhere.
+  }
 }
 
 }  // namespace mmafuzz

@@ -66,7 +66,6 @@ class NumberTarget : public Target {
   Field& field_of(const Op& op);
 
   TargetOptions options_;
-  Registry registry_;
   Comparison::Properties properties_;
   std::vector<std::unique_ptr<Field>> fields_;  ///< of the ops that inputs name by number
   std::vector<std::unique_ptr<Field>> others_;  ///< of ops that only replayed files have

@@ -2,33 +2,16 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/unit_name.h"
+#include "core/words.h"
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {
-namespace {
-
-/// Splits at `separator`; a comma inside the overrides of one unit ("a?x=1,y=2") does not separate.
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(separator), text.size());
-    const std::string part(text.substr(0, end));
-    const bool override = separator == ',' && !parts.empty() && parts.back().find('?') != std::string::npos &&
-                          part.find('=') < part.find(':');  // on=model:... overrides too
-    if (override) parts.back() += "," + part;
-    else if (!part.empty()) parts.push_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
-
-}  // namespace
-
 TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
   TargetOptions options;
   const auto take = [&](std::string_view name, std::string_view value) {
-    if (name == "ops") options.ops = split(value, ';');
-    else if (name == "units") options.units = split(value, ',');
+    if (name == "ops") options.ops = words_of(value, ';');
+    else if (name == "units") options.units = split_units({std::string(value)});
     else if (name == "segment") options.segment = value;
     else if (name == "status") options.status = value;
     else if (name == "keep-going") options.keep_going = value != "0";

@@ -1,28 +1,20 @@
-// A target that puts one unit's results in relation to each other: the properties whose names a predicate picks.
+// A target that puts one unit's results in relation to each other: the properties that its row picks.
 #pragma once
 
 #include <algorithm>
 
 #include "fuzz_targets/number_target.h"
-#include "oracles/default_fields.h"
 #include "oracles/properties/properties.h"
+#include "plan/targets.h"
 
 namespace mmafuzz {
 
 class PropertyTarget final : public NumberTarget {
  public:
-  template <class Pick>
-  PropertyTarget(const TargetOptions& options, const std::vector<Op>& ops, Pick pick) : NumberTarget(options, ops, picked(pick)) {}
+  PropertyTarget(const TargetOptions& options, const FuzzTarget& row)
+      : NumberTarget(options, ops_of(row), properties_of(row)) {}
 
  private:
-  template <class Pick>
-  static Comparison::Properties picked(Pick pick) {
-    Comparison::Properties properties;
-    for (const auto& property : all_properties())
-      if (pick(std::string_view(property->name()))) properties.push_back(property.get());
-    return properties;
-  }
-
   bool compares_units() const override { return false; }
 
   void check(Field& field, size_t focus) override {
@@ -35,8 +27,8 @@ class PropertyTarget final : public NumberTarget {
         broken = true;
         report(std::move(d), count);
       });
-      const auto number = std::find(properties().begin(), properties().end(), &property.property()) - properties().begin();
-      report_bin(bins::Property::at(bins::capped(static_cast<int>(number), 15), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+      const int number = std::min(number_of(property.property()), bins::Property::size(0) - 1);
+      report_bin(bins::Property::at(number, broken ? 2 : compared ? 1 : 0), slot_of(focus));
     }
   }
 };

@@ -2,7 +2,7 @@
 # CMake 3.25 does not know CUDA with C++20. Sets MMAFUZZ_DEVICE_SOURCES and MMAFUZZ_DEVICE_LIBRARIES.
 set(MMAFUZZ_CUDA AUTO CACHE STRING "Device units: ON, OFF, or AUTO, where nvcc is found and a GPU or an own list of architectures asks for them")
 set(MMAFUZZ_CUDA_ARCHITECTURES "" CACHE STRING "Architectures of the device code (empty: 75;80;86;89;90a;100a;120a; AUTO: of the GPU at hand)")
-set(MMAFUZZ_DEVICE_SOURCES gpu_bridge/no_cuda.cc)
+set(MMAFUZZ_DEVICE_SOURCES gpu_bridge/device/no_cuda.cc)
 set(MMAFUZZ_DEVICE_LIBRARIES "")
 
 find_program(MMAFUZZ_NVCC nvcc HINTS /usr/local/cuda/bin)
@@ -38,10 +38,11 @@ if(build_device_code)
     list(APPEND gencode -gencode arch=compute_${architecture},code=sm_${architecture})
   endforeach()
   set(MMAFUZZ_DEVICE_SOURCES "")
-  file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/arithmetic/*.h ${CMAKE_SOURCE_DIR}/gpu_bridge/*.h ${CMAKE_SOURCE_DIR}/gpu_bridge/kernels/*.h
-    ${CMAKE_SOURCE_DIR}/gpu_bridge/kernels/*.cuh)
-  foreach(kernel block_scaled core cublas cuda_backend f8f6f4 mma sweep_emulated_fp8 sweep_fma_chain sweep_fma_then_add
-      sweep_fused_sum sweep_generation sweep_grouped_sum sweep_narrow wgmma wmma)
+  file(GLOB_RECURSE device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/arithmetic/*.h ${CMAKE_SOURCE_DIR}/gpu_bridge/*.h
+    ${CMAKE_SOURCE_DIR}/gpu_bridge/*.cuh)
+  file(GLOB kernel_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu_bridge/kernels/*.cu)
+  foreach(kernel_file ${kernel_files})
+    get_filename_component(kernel ${kernel_file} NAME_WE)
     set(object ${CMAKE_BINARY_DIR}/device/${kernel}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/device

@@ -1,7 +1,7 @@
 #include "gpu_bridge/register.h"
 
-#include "gpu_bridge/device_units.h"
-#include "gpu_bridge/device_child.h"
+#include "gpu_bridge/families/device_units.h"
+#include "gpu_bridge/device/device_child.h"
 
 namespace mmafuzz {
 

@@ -1,22 +1,13 @@
-// The families of units that need no device. A new family adds its maker here and to register.cc.
+// The families of units that need no device (families.def.h is the list).
 #pragma once
 
 #include "core/registry.h"
 
 namespace mmafuzz {
 
-std::unique_ptr<Family> make_exact_family();
-std::unique_ptr<Family> make_ieee_family();
-std::unique_ptr<Family> make_bulk_family();
-std::unique_ptr<Family> make_model_family();
-std::unique_ptr<Family> make_twin_family();
-std::unique_ptr<Family> make_cpu_family();
-std::unique_ptr<Family> make_recorded_family();
-std::unique_ptr<Family> make_hypothesis_family();
-std::unique_ptr<Family> make_plugin_family();
-std::unique_ptr<Family> make_integer_family();
-std::unique_ptr<Family> make_ozaki_family();
-std::unique_ptr<Family> make_split_family();
+#define MMAFUZZ_FAMILY(name) std::unique_ptr<Family> make_##name##_family();
+#include "oracles/families.def.h"
+#undef MMAFUZZ_FAMILY
 
 /// Adds every family above to a registry; each executable calls this explicitly.
 void add_oracle_units(Registry& registry);

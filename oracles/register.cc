@@ -3,18 +3,9 @@
 namespace mmafuzz {
 
 void add_oracle_units(Registry& registry) {
-  registry.add(make_exact_family());
-  registry.add(make_ieee_family());
-  registry.add(make_bulk_family());
-  registry.add(make_model_family());
-  registry.add(make_twin_family());
-  registry.add(make_cpu_family());
-  registry.add(make_recorded_family());
-  registry.add(make_hypothesis_family());
-  registry.add(make_plugin_family());
-  registry.add(make_integer_family());
-  registry.add(make_ozaki_family());
-  registry.add(make_split_family());
+#define MMAFUZZ_FAMILY(name) registry.add(make_##name##_family());
+#include "oracles/families.def.h"
+#undef MMAFUZZ_FAMILY
 }
 
 Registry oracle_registry() {

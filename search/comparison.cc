@@ -12,8 +12,11 @@ namespace {
 constexpr size_t property_share = 8;  ///< one case in so many is also put through the properties of one unit
 constexpr size_t slow_share = 64;     ///< one case in so many also goes to the slow twins and the MPFR referee
 
-/// Slow twins and what MPFR computes.
-bool is_slow(std::string_view name) { return name.starts_with("twin:") || name == "exact:mpfr" || name.ends_with(".mpfr"); }
+/// Who agrees with the focus unit, as a bit of the coverage bin.
+int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 : role == Role::model ? 4 : 8; }
+
+/// What MPFR or another slow reference computes sees a sample of the cases.
+bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role() == Role::referee; }
 
 /// Distance of two results in units of the last place, by their encodings' order; large for specials.
 uint64_t gap_in_ulp(const FormatFields& d, uint64_t x, uint64_t y) {
@@ -55,19 +58,19 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
     Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
     if (!unit) throw std::runtime_error(unit.refusal().reason);
     units_.push_back(std::move(*unit));
-    roles_.push_back(name == "exact" ? Role::exact : name.starts_with("ieee") ? Role::ieee : name.starts_with("model:") ? Role::model : Role::other);
   }
   for (size_t i = 0; i < units_.size(); ++i) {
     properties_.emplace_back();
     for (const Property* property : properties)
       if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry)) properties_[i].push_back(std::move(*bound));
     std::vector<Claim> claims = units_[i]->claims();
-    if (units_[i]->name().starts_with("model:")) claims.push_back({"equals_model", "twin:" + units_[i]->name().substr(6)});
+    if (units_[i]->role() == Role::model) claims.push_back({"equals_model", UnitName(units_[i]->name()).under("twin").text()});
     for (const Claim& claim : claims) {
       if (claim.property != "equals_model") continue;
       Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
       if (!reference) continue;
-      contracts_.push_back({i, std::move(*reference), is_slow(claim.detail)});
+      const bool slow = is_slow(**reference);
+      contracts_.push_back({i, std::move(*reference), slow});
     }
   }
   if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
@@ -192,7 +195,7 @@ int Comparison::disagreement_bin(const std::vector<Outcomes>& outcomes, size_t f
   for (size_t j = 0; j < units_.size(); ++j) {
     if (j == focus || !outcomes[j].has_answer(index)) continue;
     const uint64_t other = outcomes[j].results.get(index);
-    if (other == own) agrees |= roles_[j] == Role::exact ? 1 : roles_[j] == Role::ieee ? 2 : roles_[j] == Role::model ? 4 : 8;
+    if (other == own) agrees |= bit_of(units_[j]->role());
     else gap = std::max(gap, gap_in_ulp(d, own, other));
   }
   return bins::Disagree::at(agrees, gap_class(gap));

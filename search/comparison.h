@@ -98,7 +98,6 @@ class Comparison {
     std::unique_ptr<Unit> reference;
     bool slow;
   };
-  enum class Role : uint8_t { exact, ieee, model, other };
 
   /// `sample` and `sampled`: the cases for slow references and the units' outcomes on them.
   void check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
@@ -106,7 +105,6 @@ class Comparison {
 
   Op op_;
   std::vector<std::unique_ptr<Unit>> units_;
-  std::vector<Role> roles_;
   std::vector<Contract> contracts_;
   std::unique_ptr<Unit> referee_;
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit

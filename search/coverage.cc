@@ -57,7 +57,7 @@ const std::vector<Group>& groups() {
       group<bins::Disagree>("disagree", {{"none", "exact", "ieee", "exact+ieee", "model", "model+exact", "model+ieee", "model+exact+ieee", "other", "other+exact", "other+ieee", "other+exact+ieee", "other+model", "other+model+exact",
                                           "other+model+ieee", "all"},
                                          {"ulp=0", "ulp=1", "ulp=2", "ulp=3-4", "ulp=5-16", "ulp=17-4096", "ulp=more", "special"}}),
-      group<bins::Property>("property", {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"}, {"left_out", "holds", "broken"}}),
+      group<bins::Property>("property", {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31"}, {"left_out", "holds", "broken"}}),
       group<bins::Convert>("convert", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal", "least_normal", "normal", "greatest", "infinity", "nan"},
                                        {"exact", "overflow", "below_half", "underflow", "half", "invalid", "above_half", "denormal_operand"}, {"even", "odd"}, sign}),
   };

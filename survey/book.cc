@@ -1,7 +1,7 @@
 #include "survey/book.h"
 
 #include "core/case_text.h"
-#include "triage/replace_file.h"
+#include "core/replace_file.h"
 
 namespace mmafuzz::survey {
 

@@ -6,7 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::survey {
@@ -104,7 +104,8 @@ std::vector<Step> control_steps(Context& context) {
       if (block.batch.op().kind != OpKind::dot) return;
       std::string model;
       if (const Result<std::string> known = model_of_provenance(block.unit)) model = *known;
-      if (models && block.unit.starts_with("model:") && block.unit.find('?') == std::string::npos) model = block.unit;
+      const UnitName unit(block.unit);
+      if (models && unit.backend == "model" && unit.settings.empty()) model = block.unit;
       if (!model.starts_with("model:" + context.family + "/")) return;
       recordings->push_back({file, block.unit, model, block.batch, block.expected});
     });
@@ -220,9 +221,8 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
           points.push_back(std::move(point));
         }
         add_name(points[at->second].name, label.substr(0, label.find(' ')));
-        const size_t question = std::min(block.unit.find('?'), block.unit.size());
         points[at->second].readings.push_back({label + " (" + block.unit + ")",
-                                               block.unit.substr(std::min(question + 1, block.unit.size())),
+                                               UnitName(block.unit).settings,
                                                block.expected.get(c)});
       }
     });

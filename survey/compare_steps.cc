@@ -1,8 +1,8 @@
 // Units against references on drawn cases: CUDA cores, our conversions on the device, Ozaki products, cuBLAS.
 #include "core/case_text.h"
 #include "core/property.h"
-#include "gpu_bridge/core_instructions.h"
-#include "gpu_bridge/cublas_gemm.h"
+#include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/instructions/cublas_gemm.h"
 #include "search/structured_generator.h"
 #include "survey/survey.h"
 

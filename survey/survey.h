@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "core/registry.h"
-#include "gpu_bridge/device_child.h"
-#include "gpu_bridge/instructions.h"
+#include "gpu_bridge/device/device_child.h"
+#include "gpu_bridge/instructions/instructions.h"
 #include "survey/book.h"
 
 namespace mmafuzz::survey {

@@ -1,6 +1,6 @@
 // Sweeps of matrix units: short ones of all, long ones of those that disagreed first, rates.
 #include "core/case_text.h"
-#include "gpu_bridge/device_sweep.h"
+#include "gpu_bridge/families/device_sweep.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::survey {

@@ -6,7 +6,7 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
-#include "oracles/default_fields.h"
+#include "plan/default_fields.h"
 #include "oracles/families.h"
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-#include "oracles/units/bulk_convert_simd.h"
+#include "oracles/convert/bulk_convert_simd.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 

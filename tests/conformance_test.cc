@@ -11,7 +11,7 @@
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 

@@ -1,11 +1,11 @@
 // The proof over all fp32 inputs: it accepts the codec and catches one that is wrong on a single input in the middle of a segment, in
 // value or in flags alone.
-#include "oracles/exact/conversion_proof.h"
+#include "oracles/convert/conversion_proof.h"
 
 #include <gtest/gtest.h>
 
 #include "oracles/exact/mpfr_reference.h"
-#include "oracles/units/bulk_convert_simd.h"
+#include "oracles/convert/bulk_convert_simd.h"
 #include "tests/case_count.h"
 
 namespace mmafuzz {

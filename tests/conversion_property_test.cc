@@ -3,7 +3,7 @@
 
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 #include "search/structured_generator.h"
 #include "arithmetic/ieee_operations.h"
 #include "tests/case_count.h"

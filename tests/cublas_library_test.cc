@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-#include "gpu_bridge/cublas_library.h"
+#include "gpu_bridge/device/cublas_library.h"
 
 namespace mmafuzz {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
-#include "gpu_bridge/cublas_gemm.h"
-#include "gpu_bridge/device_child.h"
-#include "gpu_bridge/device_units.h"
+#include "gpu_bridge/instructions/cublas_gemm.h"
+#include "gpu_bridge/device/device_child.h"
+#include "gpu_bridge/families/device_units.h"
 #include "oracles/families.h"
 
 namespace mmafuzz {

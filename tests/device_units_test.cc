@@ -14,11 +14,11 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
-#include "gpu_bridge/core_instructions.h"
-#include "gpu_bridge/device_units.h"
-#include "gpu_bridge/device_child.h"
+#include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/families/device_units.h"
+#include "gpu_bridge/device/device_child.h"
 #include "oracles/families.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {

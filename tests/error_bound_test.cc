@@ -8,12 +8,12 @@
 #include <sstream>
 
 #include "core/case_text.h"
-#include "oracles/error_bound.h"
+#include "oracles/bounds/error_bound.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/model_rows.h"
-#include "oracles/units/slow_twin.h"
+#include "core/function_unit.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/slow_twin.h"
 #include "search/mutator.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"

@@ -6,7 +6,7 @@
 #include "core/case_text.h"
 #include "core/registry.h"
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"

@@ -8,8 +8,8 @@
 #include "core/case_text.h"
 #include "oracles/families.h"
 #include "search/structured_generator.h"
-#include "triage/explain.h"
-#include "triage/explanation_text.h"
+#include "triage/explain/explain.h"
+#include "triage/explain/explanation_text.h"
 
 namespace mmafuzz {
 namespace {

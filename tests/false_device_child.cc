@@ -16,13 +16,13 @@
 #include <stdexcept>
 
 #include "arithmetic/evaluate_dot.h"
-#include "gpu_bridge/core_instructions.h"
-#include "gpu_bridge/device_protocol.h"
-#include "gpu_bridge/host_sweep.h"
-#include "gpu_bridge/host_twin.h"
-#include "gpu_bridge/instructions.h"
+#include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/device/device_protocol.h"
+#include "gpu_bridge/sweep/host_sweep.h"
+#include "gpu_bridge/tiles/host_twin.h"
+#include "gpu_bridge/instructions/instructions.h"
 #include "oracles/families.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 
 using namespace mmafuzz;
 

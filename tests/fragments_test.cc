@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "gpu_bridge/instructions.h"
+#include "gpu_bridge/instructions/instructions.h"
 
 namespace mmafuzz {
 namespace {

@@ -4,8 +4,8 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/registry.h"
 #include "oracles/families.h"
-#include "oracles/units/fused_sum_simd.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/fused_sum_simd.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include "arithmetic/ieee_operations.h"
 #include "core/op.h"
 #include "oracles/exact/mpfr_reference.h"
-#include "oracles/units/host_float.h"
+#include "oracles/lanes/host_float.h"
 #include "tests/case_count.h"
 
 #if defined(__x86_64__)

@@ -3,8 +3,8 @@
 
 #include "core/case_text.h"
 #include "oracles/ieee/ieee_dot_simd.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/host_float.h"
+#include "core/function_unit.h"
+#include "oracles/lanes/host_float.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"

@@ -2,7 +2,7 @@
 // stays as it is when it is minimized again.
 #include <gtest/gtest.h>
 
-#include "oracles/default_fields.h"
+#include "plan/default_fields.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
 #include "search/comparison.h"

@@ -9,7 +9,7 @@
 #include "core/case_text.h"
 #include "core/registry.h"
 #include "oracles/families.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include "arithmetic/corner_encodings.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"
-#include "oracles/gemm/exact_gemm.h"
+#include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"
 #include "oracles/properties/properties.h"
 #include "search/structured_generator.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/dot_case.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "search/random_generators.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"

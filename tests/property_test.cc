@@ -8,7 +8,7 @@
 #include "arithmetic/ieee_operations.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {

@@ -13,7 +13,7 @@
 #include "search/comparison.h"
 #include "core/divergence_log.h"
 #include "search/structured_generator.h"
-#include "triage/report.h"
+#include "triage/report/report.h"
 
 namespace mmafuzz {
 namespace {

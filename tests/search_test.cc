@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/case_text.h"
-#include "oracles/default_fields.h"
+#include "plan/default_fields.h"
 #include "search/byte_codec.h"
 #include "core/divergence_log.h"
 #include "search/mutator.h"

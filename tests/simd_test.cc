@@ -1,5 +1,5 @@
 // The vector kernels give the scalar kernels' bits on every row that they support, for full vectors and remainders.
-#include "oracles/units/fused_sum_simd.h"
+#include "oracles/models/fused_sum_simd.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include "core/case_text.h"
 #include "core/registry.h"
 #include "oracles/families.h"
-#include "oracles/units/amd_simd.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/model_rows.h"
-#include "oracles/units/parameters.h"
+#include "oracles/models/amd_simd.h"
+#include "core/function_unit.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "triage/store.h"
+#include "triage/store/store.h"
 
 namespace mmafuzz::store_test {
 

@@ -7,9 +7,9 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/contradiction.h"
 #include "gpu_bridge/kernels/narrow_shapes.def.h"
-#include "gpu_bridge/sweep_run.h"
+#include "gpu_bridge/sweep/sweep_run.h"
 #include "oracles/families.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/model_rows.h"
-#include "oracles/units/parameters.h"
-#include "oracles/units/slow_twin.h"
+#include "core/function_unit.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
+#include "oracles/models/slow_twin.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 

@@ -238,18 +238,23 @@ class Causes::Defaults final : public Method {
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
-    const std::string& name = judge_.units()[0]->name();
-    const size_t question = std::min(name.find('?'), name.size()), on = std::min(name.find("on=", question), name.size());
-    const std::vector<std::string> given = words_of(std::string_view(name).substr(0, on).substr(std::min(question + 1, on)), ',');
+    const UnitName name(judge_.units()[0]->name());
+    std::vector<std::pair<std::string, std::string>> given = name.each_setting(), kept_always;
+    for (const auto& setting : given)
+      if (setting.first == "on") kept_always.push_back(setting);  // the unit that it runs on is no cause
+    std::erase_if(given, [](const auto& setting) { return setting.first == "on"; });
     for (size_t size = 1; size <= std::min(most_replaced, given.size()); ++size) each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
-      std::string parameters, removed;
+      std::vector<std::pair<std::string, std::string>> kept;
+      std::string removed;
       for (size_t i = 0; i < given.size(); ++i) {
         const bool goes = std::find(set.begin(), set.end(), i) != set.end();
-        std::string& list = goes ? removed : parameters;
-        list += (list.empty() ? "" : ",") + (goes ? given[i].substr(0, given[i].find('=')) : given[i]);
+        if (goes) removed += (removed.empty() ? "" : ",") + given[i].first;
+        else kept.push_back(given[i]);
       }
-      if (on < name.size()) parameters += (parameters.empty() ? "" : ",") + name.substr(on);
-      std::vector<std::string> units = {name.substr(0, question) + (parameters.empty() ? "" : "?" + parameters)};
+      kept.insert(kept.end(), kept_always.begin(), kept_always.end());
+      UnitName without_some = name;
+      without_some.settings = settings_text(kept);
+      std::vector<std::string> units = {without_some.text()};
       for (size_t i = 1; i < judge_.units().size(); ++i) units.push_back(judge_.units()[i]->name());
       const Result<Judge> without = Judge::bind(judge_.property(), units, judge_.op(), registry_);
       if (!without) return true;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "oracles/units/parameters.h"
+#include "oracles/models/parameters.h"
+#include "core/unit_name.h"
 
 namespace mmafuzz {
 namespace {
@@ -50,49 +51,34 @@ bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& 
 }  // namespace
 
 std::string model_name_of(const Unit& unit) {
-  for (const char* family : {"model:", "twin:"})
-    if (unit.name().starts_with(family)) return "model:" + unit.name().substr(std::string(family).size());
+  if (unit.role() == Role::model || unit.role() == Role::twin) return UnitName(unit.name()).under("model").text();
   for (const Claim& claim : unit.claims())
-    if (claim.property == "equals_model" && claim.detail.starts_with("model:")) return claim.detail;
+    if (claim.property == "equals_model" && UnitName(claim.detail).backend == "model") return claim.detail;
   return "";
 }
 
 bool is_reference(const Unit& unit) {
-  const std::string& name = unit.name();
-  return name == "exact" || name == "ieee" || name.starts_with("exact:") || name.starts_with("ieee:") || name.starts_with("cpu:") ||
-         name.starts_with("hypothesis:");
+  const Role role = unit.role();
+  return role == Role::exact || role == Role::ieee || role == Role::referee || role == Role::silicon ||
+         role == Role::hypothesis;
 }
 
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides) {
-  const size_t question = model.find('?');
-  std::vector<std::pair<std::string, std::string>> set;  // in order of appearance; the last value counts
-  const auto read = [&](std::string_view text) {
-    while (!text.empty()) {
-      const std::string one(text.substr(0, text.find(',')));
-      text.remove_prefix(std::min(text.size(), one.size() + 1));
-      const std::string name = one.substr(0, one.find('='));
-      std::erase_if(set, [&](const auto& earlier) { return earlier.first == name; });
-      set.emplace_back(name, one);
-    }
-  };
-  if (question != std::string::npos) read(std::string_view(model).substr(question + 1));
-  read(overrides);
+  const UnitName all = UnitName(model).with(overrides);
+  auto settings = all.each_setting();
   // What another kernel does not know goes with the old one.
-  const auto kernel = std::find_if(set.begin(), set.end(), [](const auto& s) { return s.first == "kernel"; });
-  if (kernel != set.end()) {
+  const auto kernel = std::find_if(settings.begin(), settings.end(), [](const auto& s) { return s.first == "kernel"; });
+  if (kernel != settings.end()) {
     const std::vector<std::string>& words = find_parameter("kernel")->words;
-    const std::string word = kernel->second.substr(kernel->second.find('=') + 1);
-    const auto known = std::find(words.begin(), words.end(), word);
+    const auto known = std::find(words.begin(), words.end(), kernel->second);
     const Kernel used = static_cast<Kernel>(known - words.begin());
     if (known != words.end())
-      std::erase_if(set, [&](const auto& s) {
+      std::erase_if(settings, [&](const auto& s) {
         const Parameter* p = find_parameter(s.first);
         return p && !p->used_by(used);
       });
   }
-  std::string name = model.substr(0, question);
-  for (size_t i = 0; i < set.size(); ++i) name += (i ? "," : "?") + set[i].second;
-  return name;
+  return settings.empty() ? all.plain() : all.plain() + "?" + settings_text(settings);
 }
 
 std::vector<Replacement> replacements(const DotModel& first, const DotModel& second) {

@@ -1,11 +1,10 @@
 #include "triage/triage.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
-#include <thread>
 
 #include "core/case_text.h"
+#include "core/parallel.h"
 #include "core/words.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
@@ -216,7 +215,7 @@ void Triage::add(const LoggedDivergence& d) {
     std::unique_ptr<Group> group;
     try {
       group = std::make_unique<Group>(words_of(property.substr(9)), std::string(op), d.severity, registry_);
-    } catch (const std::exception& error) {
+    } catch (const std::runtime_error& error) {
       ++refused_[error.what()];
     }
     at = groups_.emplace(key, std::move(group)).first;
@@ -232,19 +231,12 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness) {
     if (group) groups.push_back(group.get());
   std::vector<Bucket> all;
   std::mutex mutex;
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i; (i = next++) < groups.size();) {
-      std::vector<Bucket> list = groups[i]->buckets(has_witness);
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
-      std::move(list.begin(), list.end(), std::back_inserter(all));
-    }
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < jobs_; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  in_parallel(jobs_, groups.size(), [&](size_t i) {
+    std::vector<Bucket> list = groups[i]->buckets(has_witness);
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
+    std::move(list.begin(), list.end(), std::back_inserter(all));
+  });
   std::sort(all.begin(), all.end(), listed_before);
   return all;
 }

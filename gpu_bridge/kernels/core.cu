@@ -1,5 +1,5 @@
 // CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit words.
-#include "gpu_bridge/core_instructions.def.h"
+#include "gpu_bridge/instructions/core_instructions.def.h"
 #include "gpu_bridge/kernels/core_kernels.h"
 #include "gpu_bridge/kernels/this_arch.cuh"
 

@@ -1,7 +1,7 @@
 // What core.cu offers to the device child: one launcher for each row of core_instructions.def.h, in order. Pointers are the device's.
 #pragma once
 
-#include "gpu_bridge/bulk_request.h"
+#include "gpu_bridge/device/bulk_request.h"
 
 namespace mmafuzz {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "gpu_bridge/cublas_gemm.def.h"
-#include "gpu_bridge/cublas_library.h"
+#include "gpu_bridge/instructions/cublas_gemm.def.h"
+#include "gpu_bridge/device/cublas_library.h"
 
 namespace mmafuzz {
 namespace {

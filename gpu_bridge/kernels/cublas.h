@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "gpu_bridge/cublas_gemm.h"
+#include "gpu_bridge/instructions/cublas_gemm.h"
 #include "gpu_bridge/kernels/device_memory.h"
 
 namespace mmafuzz {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "gpu_bridge/host_sweep.h"
-#include "gpu_bridge/instructions.h"
-#include "gpu_bridge/device_backend.h"
+#include "gpu_bridge/sweep/host_sweep.h"
+#include "gpu_bridge/instructions/instructions.h"
+#include "gpu_bridge/device/device_backend.h"
 #include "gpu_bridge/kernels/core_kernels.h"
 #include "gpu_bridge/kernels/cublas.h"
 #include "gpu_bridge/kernels/device_memory.h"

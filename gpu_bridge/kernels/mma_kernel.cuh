@@ -2,8 +2,8 @@
 // .b32 (or .b64) whatever the PTX type; an instruction is assembled only for architectures that have it.
 #pragma once
 
-#include "gpu_bridge/instruction_shapes.h"
-#include "gpu_bridge/kernels/launch.h"
+#include "gpu_bridge/instructions/instruction_shapes.h"
+#include "gpu_bridge/tiles/launch.h"
 #include "gpu_bridge/kernels/this_arch.cuh"
 
 namespace mmafuzz {

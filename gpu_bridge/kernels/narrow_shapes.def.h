@@ -1,9 +1,9 @@
 // The models that sweeps compare with in 32-bit registers: ROW(kernel, k, block, a, b, architectures with an instruction that claims
-// it). Which instruction has which block: oracles/units/nvidia.cc. A model without a row is compared with by the general kernels.
+// it). Which instruction has which block: oracles/models/nvidia.cc. A model without a row is compared with by the general kernels.
 #pragma once
 
 #include "arithmetic/narrow_fused_sum.h"
-#include "gpu_bridge/instructions.def.h"
+#include "gpu_bridge/instructions/instructions.def.h"
 
 #define MMAFUZZ_NARROW(ROW)                                               \
   ROW(fused_sum, 8, 8, f16, f16, arch::from75)                            \

@@ -1,7 +1,7 @@
 // The generation, comparison and tracing kernels of a sweep. All pointers are the device's; launches are asynchronous.
 #pragma once
 
-#include "gpu_bridge/sweep_step.h"
+#include "gpu_bridge/sweep/sweep_step.h"
 
 namespace mmafuzz {
 

@@ -1,7 +1,7 @@
 // The architecture that is being compiled for, as a bit of namespace arch; 0 on the host.
 #pragma once
 
-#include "gpu_bridge/instructions.def.h"
+#include "gpu_bridge/instructions/instructions.def.h"
 
 namespace mmafuzz {
 

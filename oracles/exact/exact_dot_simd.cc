@@ -4,16 +4,16 @@
 #include <bit>
 
 #include "arithmetic/ieee_operations.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/host_float.h"
+#include "core/function_unit.h"
+#include "oracles/lanes/host_float.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracles/exact/exact_dot_simd.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "oracles/units/dot_lanes-inl.h"
-#include "oracles/units/exact_lanes-inl.h"
+#include "oracles/lanes/dot_lanes-inl.h"
+#include "oracles/lanes/exact_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {

@@ -2,8 +2,8 @@
 #include "oracles/exact/exact_dot_simd.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"
-#include "oracles/gemm/exact_gemm.h"
-#include "oracles/units/function_unit.h"
+#include "oracles/exact/exact_gemm.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -45,6 +45,8 @@ class ExactFamily final : public Family {
     return name == "exact" || name == "exact:mpfr" || name == "exact:bigint";
   }
 
+  Role role(const std::string& name) const override { return name == "exact" ? Role::exact : Role::referee; }
+
   std::vector<UnitInfo> list() const override {
     return {{"exact", "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
              "IEEE 754-2019", with_referee(claims_of_dot()), ""},
@@ -57,7 +59,7 @@ class ExactFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    if (name.find('?') != std::string::npos) return invalid("unit " + name + ": exact has no parameters");
+    if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": exact has no parameters");
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "oracles/gemm/gemm_case.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {

@@ -7,10 +7,10 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
-#include "oracles/gemm/exact_sum.h"
+#include "core/parallel.h"
+#include "oracles/exact/exact_sum.h"
 #include "oracles/gemm/gemm_case.h"
 
 namespace mmafuzz::gemm {
@@ -353,10 +353,9 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
       for (int j = 0; j < n; ++j) d[size_t(i) * size_t(n) + size_t(j)] = finish(shape, s, sums, a, b, c, i, j);
   };
   const int threads = std::clamp(plan_.threads, 1, std::max(m, 1));
-  std::vector<std::thread> workers;
-  for (int t = 1; t < threads; ++t) workers.emplace_back(rows, int(int64_t{m} * t / threads), int(int64_t{m} * (t + 1) / threads));
-  rows(0, m / threads);
-  for (std::thread& worker : workers) worker.join();
+  in_parallel(static_cast<unsigned>(threads), static_cast<size_t>(threads), [&](size_t t) {
+    rows(int(int64_t(m) * int64_t(t) / threads), int(int64_t(m) * int64_t(t + 1) / threads));
+  });
   if (!answered) throw std::runtime_error(dot_->name() + " has no answer to a slice product");
   if (record) *record = record_of(s);
   return d;

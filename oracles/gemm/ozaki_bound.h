@@ -1,7 +1,7 @@
 // The proven error bound of the Ozaki scheme, element by element (docs/ozaki.md derives it).
 #pragma once
 
-#include "oracles/gemm/exact_gemm.h"
+#include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/ozaki.h"
 
 namespace mmafuzz::gemm {

@@ -6,14 +6,13 @@
 #include "oracles/families.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/ozaki_unit.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {
 
 struct PlanParameter {
-  const char* name;
-  const char* allowed;
+  const char *name, *meaning, *allowed;
   std::vector<const char*> words;  ///< a word stands for its number
   int least, greatest;
   void (*set)(OzakiPlan&, int);
@@ -21,18 +20,18 @@ struct PlanParameter {
 
 const std::vector<PlanParameter>& plan_parameters() {
   static const std::vector<PlanParameter> all = {
-      {"slices", "estimated, all or a number of slices", {"all"}, 0, 300, [](OzakiPlan& p, int v) { p.slices = v; }},
-      {"fast", "0 or 1", {}, 0, 1, [](OzakiPlan& p, int v) { p.fast = v != 0; }},
-      {"sum", "fp64 or exact", {"fp64", "exact"}, 0, 1, [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
-      {"width_a", "bits of a's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_a = v; }},
-      {"width_b", "bits of b's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_b = v; }},
-      {"block", "products along k that one slice product sums", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.block = v; }},
-      {"unit_k", "products of one dot of the unit", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.unit_k = v; }},
-      {"threads", "1 to 64", {}, 1, 64, [](OzakiPlan& p, int v) { p.threads = v; }},
-      {"extra_width", "bits more than are summed exactly", {}, 0, 4, [](OzakiPlan& p, int v) { p.extra_width = v; }},
-      {"skip_slice", "the slice of a that is left out", {}, 1, 300, [](OzakiPlan& p, int v) { p.skip_slice = v; }},
-      {"subnormals", "kept, flushed or halved", {"kept", "flushed", "halved"}, 0, 2, [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
-      {"specials", "kept or dropped", {"kept", "dropped"}, 0, 1, [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
+      {"slices", "slices that are multiplied", "estimated, all or a number of slices", {"all"}, 0, 300, [](OzakiPlan& p, int v) { p.slices = v; }},
+      {"fast", "1 leaves out products of slices that lie below the last", "0 or 1", {}, 0, 1, [](OzakiPlan& p, int v) { p.fast = v != 0; }},
+      {"sum", "of the slices' products", "fp64 or exact", {"fp64", "exact"}, 0, 1, [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
+      {"width_a", "of a's slices, instead of the widest that is exact", "bits of a's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_a = v; }},
+      {"width_b", "of b's slices", "bits of b's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_b = v; }},
+      {"block", "summed by one slice product", "products along k that one slice product sums", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.block = v; }},
+      {"unit_k", "of one call of the unit", "products of one dot of the unit", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.unit_k = v; }},
+      {"threads", "that share the rows of one product", "1 to 64", {}, 1, 64, [](OzakiPlan& p, int v) { p.threads = v; }},
+      {"extra_width", "a planted flaw", "bits more than are summed exactly", {}, 0, 4, [](OzakiPlan& p, int v) { p.extra_width = v; }},
+      {"skip_slice", "a planted flaw", "the slice of a that is left out", {}, 1, 300, [](OzakiPlan& p, int v) { p.skip_slice = v; }},
+      {"subnormals", "inputs", "kept, flushed or halved", {"kept", "flushed", "halved"}, 0, 2, [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
+      {"specials", "infinities and NaNs", "kept or dropped", {"kept", "dropped"}, 0, 1, [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
   };
   return all;
 }
@@ -94,6 +93,8 @@ class OzakiFamily final : public Family {
     return parse_name(name, kind, slice);
   }
 
+  Role role(const std::string&) const override { return Role::scheme; }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const char* kind : {"dgemm", "sgemm"})
@@ -106,24 +107,31 @@ class OzakiFamily final : public Family {
   /// Summation in fp64 rounds to nearest and does not saturate; sum=exact rounds once, as the op says.
   Attributes honours(const std::string& name, const Op&) const override {
     std::string kind, slice;
-    const size_t question = std::min(name.find('?'), name.size());
-    parse_name(std::string_view(name).substr(0, question), kind, slice);
-    const Result<NamedPlan> plan = parse_ozaki_plan(slice, std::string_view(name).substr(std::min(question + 1, name.size())));
+    const UnitName parts(name);
+    parse_name(parts.plain(), kind, slice);
+    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
     const bool exact = plan && plan->plan.sum == Summation::exact;
     return {.rounding = exact, .saturate = exact};
+  }
+
+  FamilyParameters parameters() const override {
+    FamilyParameters all{"ozaki:", {}};
+    for (const PlanParameter& p : plan_parameters()) all.parameters.push_back({p.name, p.meaning, p.allowed});
+    all.parameters.push_back({"on", "the unit that sums the slices' products; last in the name", "a dot unit"});
+    return all;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
 
   Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
-    const size_t question = std::min(name.find('?'), name.size());
+    const UnitName parts(name);
     std::string kind, slice;
-    parse_name(std::string_view(name).substr(0, question), kind, slice);
-    const Result<NamedPlan> plan = parse_ozaki_plan(slice, std::string_view(name).substr(std::min(question + 1, name.size())));
+    parse_name(parts.plain(), kind, slice);
+    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
     if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
     const Format wide = format(kind == "dgemm" ? "fp64" : "fp32");
     if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
-      return declined(name.substr(0, question) + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() + " d=" + wide.name() + "'");
+      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() + " d=" + wide.name() + "'");
     Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
     if (!engine) return engine.refusal();
     return named(std::make_unique<OzakiUnit>(std::move(*engine)), name, claims_of_plan(plan->plan));
@@ -146,23 +154,20 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
   named.plan.slice = format(slice);
   for (const Default& d : defaults)
     if (slice == d.slice) named.on = d.on;
-  while (!parameters.empty()) {
-    if (parameters.starts_with("on=")) {
-      named.on = parameters.substr(3);
-      break;
+  for (const auto& [name, text] : settings_of(parameters)) {
+    if (name == "on") {
+      named.on = text;
+      continue;
     }
-    const std::string_view one = parameters.substr(0, parameters.find(','));
-    parameters.remove_prefix(std::min(parameters.size(), one.size() + 1));
-    const size_t equals = std::min(one.find('='), one.size());
     const PlanParameter* found = nullptr;
     std::string known;
     for (const PlanParameter& p : plan_parameters()) {
       known += std::string(p.name) + " ";
-      if (one.substr(0, equals) == p.name) found = &p;
+      if (name == p.name) found = &p;
     }
-    if (!found) return invalid("unknown parameter " + quoted(one.substr(0, equals)) + "; known: " + known + "and last, on=<dot unit>");
+    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
     int value = 0;
-    if (!parse_value(*found, one.substr(std::min(equals + 1, one.size())), value))
+    if (!parse_value(*found, text, value))
       return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
     found->set(named.plan, value);
   }

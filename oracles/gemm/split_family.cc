@@ -4,7 +4,7 @@
 #include "core/quoted.h"
 #include "oracles/families.h"
 #include "oracles/gemm/corrected_sgemm.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {
@@ -43,17 +43,11 @@ Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, s
   plan.outside = row.outside;
   plan.unit_k = row.unit_k;
   on = row.on;
-  while (!parameters.empty()) {
-    if (parameters.starts_with("on=")) {
-      on = parameters.substr(3);
-      break;
-    }
-    const std::string_view one = parameters.substr(0, parameters.find(','));
-    parameters.remove_prefix(std::min(parameters.size(), one.size() + 1));
-    const size_t equals = std::min(one.find('='), one.size());
-    const std::string_view name = one.substr(0, equals), text = one.substr(std::min(equals + 1, one.size()));
+  for (const auto& [name, text] : settings_of(parameters)) {
     int value = 0;
-    if (name == "scale") {
+    if (name == "on") {
+      on = text;
+    } else if (name == "scale") {
       if (!parse_number(text, 0, 24, plan.scale)) return invalid("parameter scale is 0 to 24");
     } else if (name == "unit_k") {
       if (!parse_number(text, 1, max_extent, plan.unit_k)) return invalid("parameter unit_k is a number of products");
@@ -74,6 +68,8 @@ class SplitFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return find_row(name) != nullptr; }
 
+  Role role(const std::string&) const override { return Role::scheme; }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Row& row : rows)
@@ -81,13 +77,22 @@ class SplitFamily final : public Family {
     return all;
   }
 
+  FamilyParameters parameters() const override {
+    return {"split:",
+            {{"scale", "the residual is multiplied by two to this power", "0..24"},
+             {"unit_k", "products of one dot of the unit", "1 or more"},
+             {"residual_product", "1 adds the product of the two residuals", "0 | 1"},
+             {"accumulate", "where partial sums are added: in the unit or in fp32 beside it", "inside | outside"},
+             {"on", "the unit that computes the dots; last in the name", "a dot unit"}}};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
 
   Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
-    const size_t question = std::min(name.find('?'), name.size());
-    const Row& row = *find_row(std::string_view(name).substr(0, question));
+    const UnitName parts(name);
+    const Row& row = *find_row(parts.plain());
     std::string on;
-    const Result<CorrectionPlan> plan = parse_plan(row, std::string_view(name).substr(std::min(question + 1, name.size())), on);
+    const Result<CorrectionPlan> plan = parse_plan(row, parts.settings, on);
     if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
     const Format fp32 = format("fp32");
     if (op.kind != OpKind::gemm || op.a != fp32 || op.b != fp32 || op.c != fp32 || op.d != fp32)

@@ -3,14 +3,14 @@
 
 #include <bit>
 
-#include "oracles/units/host_float.h"
+#include "oracles/lanes/host_float.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracles/ieee/ieee_dot_simd.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "oracles/units/dot_lanes-inl.h"
+#include "oracles/lanes/dot_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {

@@ -2,11 +2,11 @@
 // of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA GPUs", 3.1.
 #include "arithmetic/ieee_operations.h"
 #include "oracles/families.h"
-#include "oracles/gemm/gemm_of_dots.h"
+#include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/ieee/ieee_dot.h"
 #include "oracles/ieee/ieee_dot_simd.h"
 #include "oracles/ieee/mpfr_order.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -124,6 +124,8 @@ class IeeeFamily final : public Family {
     return name == "ieee" || find_order(name) != nullptr;
   }
 
+  Role role(const std::string& name) const override { return name.ends_with(".mpfr") ? Role::referee : Role::ieee; }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019",
                                   with_referee(claims_of_correct_rounding()), ""}};
@@ -139,7 +141,7 @@ class IeeeFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    if (name.find('?') != std::string::npos) return invalid("unit " + name + ": ieee has no parameters");
+    if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": ieee has no parameters");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return declined(name + " evaluates dot and matrix products only");

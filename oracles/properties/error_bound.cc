@@ -2,7 +2,7 @@
 // on a row means that kernel and bound do not describe the same arithmetic; on a device or plugin, that it does not compute what the
 // row it claims does, whatever its bits. The bound takes MPFR, so that one case in eight is looked at, chosen by its operands.
 #include "core/dot_case.h"
-#include "oracles/error_bound.h"
+#include "oracles/bounds/error_bound.h"
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 

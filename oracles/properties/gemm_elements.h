@@ -1,7 +1,7 @@
 // What the properties of matrix products share: one element's row, column and c; the Ozaki scheme behind a unit.
 #pragma once
 
-#include "oracles/gemm/exact_gemm.h"
+#include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/ozaki_unit.h"
 

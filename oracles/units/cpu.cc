@@ -1,7 +1,7 @@
 // The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags, F16C,
 // and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -226,6 +226,8 @@ std::string missing(const Instruction& i) { return std::string("this machine's C
 class CpuFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return find_instruction(name) != nullptr; }
+
+  Role role(const std::string&) const override { return Role::silicon; }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;

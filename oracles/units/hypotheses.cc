@@ -6,7 +6,7 @@
 #include "arithmetic/ieee_operations.h"
 #include "core/quoted.h"
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -95,6 +95,8 @@ class HypothesisFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return find_hypothesis(name) != nullptr; }
 
+  Role role(const std::string&) const override { return Role::hypothesis; }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Hypothesis& h : hypotheses)
@@ -103,15 +105,20 @@ class HypothesisFamily final : public Family {
     return all;
   }
 
+  FamilyParameters parameters() const override {
+    return {"hypothesis:",
+            {{"rounding", "of every sum", "nearest_even | toward_zero (default) | up | down | nearest_away"}}};
+  }
+
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const size_t question = std::min(name.find('?'), name.size());
-    const Result<Rounding> rounding = parse_rounding(name, std::string_view(name).substr(std::min(question + 1, name.size())));
+    const UnitName parts(name);
+    const Result<Rounding> rounding = parse_rounding(name, parts.settings);
     if (!rounding) return rounding.refusal();
     const bool narrow = op.kind == OpKind::dot && op.a == op.b && op.a.fields().width <= 16 && !op.a.fields().integer &&
                         !op.has_scales();
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
       return declined("hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
-    return named(make_dot_unit(OrderedSum(op, *find_hypothesis(name.substr(0, question)), *rounding)), name);
+    return named(make_dot_unit(OrderedSum(op, *find_hypothesis(parts.plain()), *rounding)), name);
   }
 };
 

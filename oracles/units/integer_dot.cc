@@ -4,7 +4,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -51,6 +51,8 @@ class IntegerFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return name == "integer" || name == "integer:bigint"; }
 
+  Role role(const std::string& name) const override { return name == "integer" ? Role::other : Role::referee; }
+
   std::vector<UnitInfo> list() const override {
     const std::string source = "PTX ISA, mma with .s32";
     return {{"integer", "dots of s8 and u8 with s32 sums, wrapping or saturating once at the end", source, {{"equals_model", "integer:bigint"}}, ""},
@@ -60,7 +62,7 @@ class IntegerFamily final : public Family {
   Attributes honours(const std::string&, const Op&) const override { return {.saturate = true}; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    if (name.find('?') != std::string::npos) return invalid("unit " + name + " has no parameters");
+    if (!UnitName(name).settings.empty()) return invalid("unit " + name + " has no parameters");
     const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width == 8; };
     const auto wide = [](const Format& f) { return f.fields().integer && f.fields().width == 32; };
     if (op.kind != OpKind::dot || !narrow(op.a) || !narrow(op.b) || !wide(op.c) || !wide(op.d) || op.has_scales())

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
+#include "core/function_unit.h"
 #include "oracles/units/plugin_abi.h"
 
 namespace mmafuzz {
@@ -108,6 +108,8 @@ class PluginUnit final : public Unit {
 class PluginFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+
+  Role role(const std::string&) const override { return Role::plugin; }
 
   std::vector<UnitInfo> list() const override {
     return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)", "", {}, ""}};

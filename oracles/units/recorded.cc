@@ -3,8 +3,8 @@
 
 #include "core/case_text.h"
 #include "oracles/families.h"
-#include "oracles/units/function_unit.h"
-#include "oracles/units/model_rows.h"
+#include "core/function_unit.h"
+#include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
@@ -42,6 +42,8 @@ class RecordedUnit final : public Unit {
 class RecordedFamily final : public Family {
  public:
   bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+
+  Role role(const std::string&) const override { return Role::recorded; }
 
   std::vector<UnitInfo> list() const override {
     return {{"recorded:<file>", "answers the cases of a case file with their recorded results", "", {}, ""}};

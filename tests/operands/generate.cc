@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_bridge/sweep_step.h"
+#include "gpu_bridge/sweep/sweep_step.h"
 
 using namespace mmafuzz;
 

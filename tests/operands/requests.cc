@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "gpu_bridge/host_sweep.h"
-#include "gpu_bridge/instructions.h"
-#include "oracles/units/model_rows.h"
+#include "gpu_bridge/sweep/host_sweep.h"
+#include "gpu_bridge/instructions/instructions.h"
+#include "oracles/models/model_rows.h"
 
 using namespace mmafuzz;
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "arithmetic/evaluate_dot.h"
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "oracles/units/plugin_abi.h"
 
 namespace {

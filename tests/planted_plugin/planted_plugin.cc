@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "oracles/units/model_rows.h"
+#include "oracles/models/model_rows.h"
 #include "oracles/units/plugin_abi.h"
 #include "tests/planted_plugin/corner.h"
 

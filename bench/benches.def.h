@@ -1,0 +1,10 @@
+// The subcommands of mmafuzz bench, one row each. To add one, add its file with add_bench_<name>() and its row here.
+MMAFUZZ_BENCH(bounds)
+MMAFUZZ_BENCH(discriminate)
+MMAFUZZ_BENCH(exhaustive)
+MMAFUZZ_BENCH(mutants)
+MMAFUZZ_BENCH(ozaki)
+MMAFUZZ_BENCH(rate)
+MMAFUZZ_BENCH(split)
+MMAFUZZ_BENCH(triage)
+MMAFUZZ_BENCH(widths)

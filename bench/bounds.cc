@@ -1,0 +1,250 @@
+// mmafuzz bench bounds: how tight the proven error bounds are. A search for each row's greatest ratio error/bound; what comes near 1
+// shows that the bound cannot be better, what stays far below it that the bound or the search is weak (docs/bounds.md).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bench/bench.h"
+#include "core/case_text.h"
+#include "core/dot_case.h"
+#include "core/property.h"
+#include "plan/default_fields.h"
+#include "oracles/bounds/error_bound.h"
+#include "oracles/models/parameters.h"
+#include "search/mutator.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Ops with units that the default ops do not reach: block-scaled dots.
+const char* const scaled_ops[] = {
+    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
+    "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+    "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32"};
+
+/// Cases with what loses most: addends of one sign that end just below the last bit kept, all ones, beside one that is
+/// greater by the kept bits. What a search would have to find by luck is drawn here.
+class TightCases {
+ public:
+  TightCases(const Op& op, const CornerHints& hints) : op_(op), hints_(hints) {}
+
+  void draw(Batch& batch, size_t index, CounterRng& rng) const {
+    const FormatFields &a = op_.a.fields(), &b = op_.b.fields(), &c = op_.c.fields();
+    if (a.integer || b.integer || c.integer) return;
+    const int low = a.emin() + b.emin(), high = a.emax() + b.emax();
+    const int anchor = rng.between(std::max(low, c.emin()), std::min(high, c.emax()));
+    const int below = anchor - hints_.fraction_bits - rng.between(-1, 3);
+    const bool one_sign = !rng.one_in(4), negative = rng.one_in(2), ones = !rng.one_in(3), c_leads = rng.one_in(2);
+    const int leader = c_leads ? -1 : rng.between(0, std::min(op_.k, hints_.block) - 1);
+    const int zeros = rng.one_in(3) ? rng.between(0, op_.k) : op_.k;  // products from here on are zero
+    for (int i = 0; i < op_.k; ++i) {
+      const int sum = i == leader ? anchor : below - (rng.one_in(3) ? rng.between(0, 2) : 0);
+      const int x = rng.between(std::max(a.emin(), sum - b.emax()), std::min(a.emax(), sum - b.emin()));
+      const bool sign = one_sign ? negative : rng.one_in(2);
+      const bool zero = i != leader && i >= zeros;
+      batch.inputs()[0].set(index, i, zero ? 0 : encode(a, sign, x, ones && i != leader, rng));
+      batch.inputs()[1].set(index, i, zero ? 0 : encode(b, false, sum - x, ones && i != leader, rng));
+    }
+    const int c_exponent = c_leads ? anchor : rng.one_in(2) ? below : rng.between(below, anchor);
+    const bool c_zero = rng.one_in(4) && !c_leads, c_negative = one_sign ? negative : rng.one_in(2);
+    const bool c_ones = !c_zero && rng.one_in(2);
+    batch.inputs()[2].set(index, 0, c_zero ? 0 : encode(c, c_negative, c_exponent, c_ones, rng));
+    for (int side = 0; op_.has_scales() && side < 2; ++side) {
+      const FormatFields& f = (side ? op_.scale_b : op_.scale_a).fields();
+      for (int i = 0; i < op_.scales(); ++i) {
+        const int exponent = rng.between(-2, 2) - (i ? hints_.fraction_bits / 2 : 0);
+        const bool scale_ones = rng.one_in(2);
+        batch.inputs()[size_t(3 + side)].set(index, i, encode(f, false, exponent, scale_ones, rng));
+      }
+    }
+  }
+
+ private:
+  /// A finite number of about that exponent, its fraction all ones or drawn.
+  static uint64_t encode(const FormatFields& f, bool negative, int exponent, bool ones, CounterRng& rng) {
+    const uint64_t field = static_cast<uint64_t>(std::clamp(exponent, f.emin(), f.emax()) + f.bias);
+    uint64_t code = field << f.fraction_bits | (ones ? f.fraction_mask() : rng.next() & f.fraction_mask());
+    code = std::min(code, f.greatest_magnitude());
+    return f.in_container(code | (negative ? f.sign_bit() : 0));
+  }
+
+  Op op_;
+  CornerHints hints_;
+};
+
+/// The tightest cases of one unit, and the search for more.
+class Search {
+ public:
+  struct Kept {
+    Batch cases;  ///< one
+    double ratio = 0;
+    double parts = 0;
+  };
+
+  Search(const Op& op, std::unique_ptr<Unit> unit, ErrorBounds bounds, uint64_t seed)
+      : op_(op), unit_(std::move(unit)), bounds_(std::move(bounds)), seed_(seed) {}
+
+  void run(uint64_t cases) {
+    const CornerHints hints = corner_hints(unit_->model());
+    const StructuredGenerator generator(op_, seed_);
+    const Mutator mutator(op_, hints);
+    const TightCases tight(op_, hints);
+    Batch batch;
+    for (uint64_t first = 0; first < cases; first += chunk) {
+      generator.fill(first, std::min(chunk, cases - first), batch);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        CounterRng rng(seed_, first + i);
+        const uint32_t kind = rng.below(8);
+        if (kind >= 3 && !kept_.empty()) {  // near one of the tightest so far
+          const Kept *x = &kept_[rng.below(uint32_t(kept_.size()))], *y = &kept_[rng.below(uint32_t(kept_.size()))];
+          copy_case((score(*x) < score(*y) ? y : x)->cases, 0, batch, i);
+          kind == 3 ? mutator.mutate(batch, i, rng) : nudge(batch, i, rng);
+        } else if (kind > 0) {
+          tight.draw(batch, i, rng);
+        }
+      }
+      judge(batch);
+    }
+  }
+
+  const Unit& unit() const { return *unit_; }
+  double greatest() const { return greatest_; }
+  /// The case that shows best how tight the bound is. A single rounding meets its bound in many cases; that all parts do at once
+  /// has to be found: the greatest ratio among the cases with at least half of the parts that any error amounts to.
+  const Kept* tightest() const {
+    double most = 0;
+    for (const Kept& k : kept_) most = std::max(most, score(k));
+    const Kept* best = nullptr;
+    for (const Kept& k : kept_)
+      if (2 * k.parts >= most && (!best || k.ratio > best->ratio || (k.ratio == best->ratio && k.parts > best->parts))) best = &k;
+    return best;
+  }
+
+ private:
+  static constexpr uint64_t chunk = 512;
+  static constexpr size_t kept_of_a_kind = 4;  ///< cases with about the same number of parts
+
+  /// The error in units of the bound's greatest part.
+  static double score(const Kept& k) { return k.ratio * k.parts; }
+
+  /// Changes one to three operands: a bit, a neighbour, a zero, a copy of another product.
+  void nudge(Batch& batch, size_t index, CounterRng& rng) const {
+    for (int moves = rng.between(1, 3); moves > 0; --moves) {
+      const size_t field = rng.one_in(5) ? 2 : rng.below(static_cast<uint32_t>(batch.inputs().size()));
+      Column& column = batch.inputs()[field];
+      const int at = rng.between(0, column.count() - 1);
+      const FormatFields f = op_.inputs()[field].format.fields();
+      const uint64_t unit = uint64_t{1} << f.ignored_low_bits, x = column.get(index, at);
+      const uint64_t mask = low_mask(f.width);
+      switch (rng.below(4)) {
+        case 0: column.set(index, at, x ^ unit << rng.below(static_cast<uint32_t>(f.width - f.ignored_low_bits))); break;
+        case 1: column.set(index, at, (rng.one_in(2) ? x + unit : x - unit) & mask); break;
+        case 2: column.set(index, at, column.get(index, rng.between(0, column.count() - 1))); break;
+        default: column.set(index, at, (x + (rng.one_in(2) ? unit : ~unit + 1) * (uint64_t{1} << f.fraction_bits)) & mask); break;
+      }
+    }
+  }
+
+  void judge(const Batch& batch) {
+    Outcomes outcomes;
+    unit_->run(batch, outcomes);
+    DotCase one(op_);
+    ErrorBound bound(op_);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const DotOperands& in = one.load(batch, i);
+      if (!ErrorBounds::speaks_about(op_, in)) continue;
+      bounds_.evaluate(in, bound);
+      keep(batch, i, bound.ratio(op_.d, outcomes.results.get(i)), bound.parts);
+    }
+  }
+
+  void keep(const Batch& batch, size_t index, double ratio, double parts) {
+    greatest_ = std::max(greatest_, ratio);
+    if (ratio == 0) return;
+    size_t same = 0;
+    Kept* least = nullptr;
+    for (Kept& k : kept_) {
+      if (std::floor(k.parts) != std::floor(parts)) continue;
+      if (k.ratio == ratio) return;
+      ++same;
+      if (!least || k.ratio < least->ratio) least = &k;
+    }
+    if (same < kept_of_a_kind) least = &kept_.emplace_back();
+    else if (ratio < least->ratio) return;
+    *least = {Batch(op_), ratio, parts};
+    least->cases.append(batch, index);
+  }
+
+  Op op_;
+  std::unique_ptr<Unit> unit_;
+  ErrorBounds bounds_;
+  uint64_t seed_;
+  std::vector<Kept> kept_;
+  double greatest_ = 0;
+};
+
+struct Options {
+  uint64_t cases = 200'000, seed = 1;
+  std::string only = "*", witnesses;
+};
+
+int run(const Options& options) {
+  std::vector<Op> ops = default_ops(OpKind::dot);
+  const size_t unscaled = ops.size();
+  for (const char* text : scaled_ops) ops.push_back(op_from_text(text));
+  std::unique_ptr<CaseWriter> writer;
+  if (!options.witnesses.empty()) {
+    writer = std::make_unique<CaseWriter>(options.witnesses);
+    writer->comment("The tightest cases that 'mmafuzz bench bounds' found: of each the ratio error/bound, and the unit's result.");
+  }
+  bool any = false, broken = false;
+  for (size_t o = 0; o < ops.size(); ++o) {
+    for (const std::string& name : default_units(registry(), ops[o])) {
+      const Role role = registry().role_of(name);
+      if (!matches_glob(options.only, name) || role == Role::silicon || (o >= unscaled && role != Role::model)) continue;
+      std::unique_ptr<Unit> unit = bind_or_fail(name, ops[o]);
+      Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
+      if (!bounds) continue;
+      if (!std::exchange(any, true))
+        fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
+      Search search(ops[o], std::move(unit), std::move(*bounds), options.seed);
+      search.run(options.cases);
+      broken |= search.greatest() > 1;
+      const DotModel* model = search.unit().model();
+      const Search::Kept* tightest = search.tightest();
+      fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}\n", model ? name : name + " " + op_label(ops[o]),
+                 model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(), tightest ? tightest->ratio : 0,
+                 tightest ? tightest->parts : 0, options.cases);
+      std::fflush(stdout);
+      if (!writer || !tightest) continue;
+      Outcomes outcomes;
+      search.unit().run(tightest->cases, outcomes);
+      writer->comment(fmt::format("ratio {:.6f} of {:.1f} parts", tightest->ratio, tightest->parts));
+      writer->unit(name);
+      writer->op(ops[o]);
+      writer->one_case(tightest->cases, 0, &outcomes);
+    }
+  }
+  if (!any) throw BadInput("bench bounds: no unit with a proven bound matches '" + options.only + "'");
+  if (writer) writer->finish();
+  return broken ? exit_divergence : exit_ok;
+}
+
+}  // namespace
+
+void add_bench_bounds(CLI::App& bench, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = bench.add_subcommand("bounds", "The greatest ratio of error to proven error bound that a search finds");
+  sub->add_option("--cases", options->cases, "cases per unit")->capture_default_str()->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--seed", options->seed, "seed of the search")->capture_default_str()->check(unsigned_number());
+  sub->add_option("--units", options->only, "only units that match this glob");
+  sub->add_option("--witnesses", options->witnesses, "write the tightest case of each unit to this file");
+  sub->footer("Exit code 1 if a result lies beyond its bound.\n"
+              "Example: mmafuzz bench bounds --units 'model:hopper/*' --cases 50000");
+  sub->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,240 @@
+// mmafuzz bench discriminate: how long the guided search takes to find an input that tells two hypotheses about a matrix unit
+// apart, for the queries that Valpey et al. put to solvers.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bench/bench.h"
+#include "bench/discriminating_queries.h"
+#include "core/case_text.h"
+#include "core/dot_case.h"
+#include "search/guided_search.h"
+
+namespace mmafuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A query with its units bound.
+struct Bound {
+  const Query& query;
+  Op op;
+  std::unique_ptr<Unit> first, second;
+
+  explicit Bound(const Query& q) : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
+};
+
+/// One seed's search: what was found, if anything.
+struct Run {
+  uint64_t seed = 0, cases = 0;  ///< cases up to the found one
+  double seconds = 0;
+  std::optional<Batch> input;    ///< a single case
+  uint64_t first = 0, second = 0;  ///< results on it
+};
+
+bool all_finite(const Op& op, const DotOperands& in) {
+  const auto finite = [](const Format& f, uint64_t v) { return !is_special(f.fields(), v); };
+  bool all = finite(op.c, in.c);
+  for (int i = 0; i < in.k; ++i) all = all && finite(op.a, in.a[i]) && finite(op.b, in.b[i]);
+  return all;
+}
+
+/// Whether two results are finite and differ by more than the sign of a zero.
+bool tell_apart(const FormatFields& f, uint64_t x, uint64_t y) {
+  return x != y && !is_special(f, x) && !is_special(f, y) && !(is_zero(f, x) && is_zero(f, y));
+}
+
+Run search(const Bound& bound, uint64_t seed, double limit) {
+  constexpr size_t first_chunk = 64, greatest_chunk = 1024;  // easy queries end within microseconds
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const DotModel* model = bound.first->model() ? bound.first->model() : bound.second->model();
+  std::vector<GuidedSearch::Focus> focuses;
+  focuses.push_back({bound.query.first, corner_hints(model), make_functional_feedback(bound.op, model)});
+  GuidedSearch guided(bound.op, std::move(focuses), seed);
+
+  Run run;
+  run.seed = seed;
+  Batch batch;
+  Outcomes first, second;
+  DotCase one(bound.op);
+  size_t size = first_chunk;
+  for (uint64_t chunk = 0; elapsed() < limit; ++chunk, size = std::min(2 * size, greatest_chunk)) {
+    guided.propose(chunk, run.cases, size, batch);
+    bound.first->run(batch, first);
+    bound.second->run(batch, second);
+    for (size_t i = 0; i < size; ++i) {
+      if (!tell_apart(bound.op.d.fields(), first.results.get(i), second.results.get(i))) continue;
+      const DotOperands& in = one.load(batch, i);
+      if (!all_finite(bound.op, in) || !bound.query.admits(bound.op, in)) continue;
+      run.seconds = elapsed();
+      run.cases += i + 1;
+      run.input = Batch(bound.op);
+      run.input->append(batch, i);
+      run.first = first.results.get(i);
+      run.second = second.results.get(i);
+      return run;
+    }
+    guided.learn(guided.observe(chunk, run.cases, batch));
+    run.cases += size;
+  }
+  run.seconds = elapsed();
+  return run;
+}
+
+/// Evaluates a found input again, by both units, by the slow twins of rows, and by MPFR where the first hypothesis is the exact
+/// result. Returns what is wrong, or nothing.
+std::string verify(const Bound& bound, const Run& run) {
+  std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first}, {bound.query.second, run.second}};
+  for (size_t i = 0; i < 2; ++i)
+    if (const auto [name, result] = expected[i]; registry().role_of(name) == Role::model)
+      expected.push_back({UnitName(name).under("twin").text(), result});
+  if (bound.query.first_is_exact) expected.push_back({"exact:mpfr", run.first});
+  for (const auto& [name, result] : expected) {
+    Outcomes outcomes;
+    bind_or_fail(name, bound.op)->run(*run.input, outcomes);
+    if (outcomes.results.get(0) != result)
+      return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)), case_line(*run.input, 0),
+                         to_hex(bound.op.d, result));
+  }
+  return "";
+}
+
+/// Quartiles, median (the lower of two) and greatest; `values` is not empty.
+struct Spread {
+  double quartile1, median, quartile3, greatest;
+  explicit Spread(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto rank = [&](size_t quarters) { return values[(values.size() - 1) * quarters / 4]; };
+    quartile1 = rank(1), median = rank(2), quartile3 = rank(3), greatest = values.back();
+  }
+};
+
+Spread spread_of(const std::vector<Run>& runs, double (*value)(const Run&)) {
+  std::vector<double> values;
+  for (const Run& run : runs) values.push_back(value(run));
+  return Spread(std::move(values));
+}
+Spread seconds_of(const std::vector<Run>& runs) {
+  return spread_of(runs, [](const Run& r) { return r.seconds; });
+}
+Spread cases_of(const std::vector<Run>& runs) {
+  return spread_of(runs, [](const Run& r) { return double(r.cases); });
+}
+
+/// The first seed's input.
+const Run* shown_run(const std::vector<Run>& runs) {
+  for (const Run& run : runs)
+    if (run.input) return &run;
+  return nullptr;
+}
+
+void print_header() {
+  fmt::print("{:46} {:^31} {:^39}  {:>8} {:>8} {:>9}\n", "", "cases to the first input", "milliseconds", "Z3 s", "cvc5 s", "Z3 s");
+  fmt::print("{:46} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}\n", "query", "q1", "median", "q3", "most", "q1",
+             "median", "q3", "most", "table 4", "table 4", "4.8.12");
+}
+
+void print_query(const Bound& bound, const std::vector<Run>& runs) {
+  const Spread c = cases_of(runs), s = seconds_of(runs);
+  const PaperQuery& paper = *bound.query.paper;
+  fmt::print("{:46} {:7.0f} {:7.0f} {:7.0f} {:7.0f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}  {:>8} {:>8} {:>9}\n",
+             bound.query.name, c.quartile1, c.median, c.quartile3, c.greatest, s.quartile1 * 1e3, s.median * 1e3,
+             s.quartile3 * 1e3, s.greatest * 1e3, paper.z3, paper.cvc5, paper.z3_again);
+  const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
+  if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
+  if (const Run* run = shown_run(runs)) {
+    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second, bound.query.op,
+               case_line(*run->input, 0), to_hex(bound.op.d, run->first), to_hex(bound.op.d, run->second));
+  }
+  std::fflush(stdout);
+}
+
+nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Run& run : runs) {
+    list.push_back({{"seed", run.seed}, {"seconds", run.seconds}, {"cases", run.cases}});
+    if (!run.input) continue;
+    list.back()["case"] = case_line(*run.input, 0);
+    list.back()["results"] = {to_hex(bound.op.d, run.first), to_hex(bound.op.d, run.second)};
+  }
+  const PaperQuery& paper = *bound.query.paper;
+  return {{"query", bound.query.name}, {"op", bound.query.op}, {"first", bound.query.first}, {"second", bound.query.second},
+          {"paper",
+           {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}}, {"runs", list}};
+}
+
+void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    const std::string results = run.input ? to_hex(bound.op.d, run.first) + ',' + to_hex(bound.op.d, run.second) : ",";
+    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op,
+                       bound.query.first, bound.query.second, run.input ? case_line(*run.input, 0) : "", results);
+  }
+}
+
+struct Options {
+  uint64_t seeds = 20;
+  double time = 60;
+  std::string query = "*", csv;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  std::ofstream csv;
+  if (!options.csv.empty()) {
+    csv.open(options.csv);
+    csv << "query,seed,seconds,cases,op,first_unit,second_unit,case,first_result,second_result\n";
+    if (!csv) throw BadInput(options.csv + ": cannot be written");
+  }
+  nlohmann::json all = nlohmann::json::array();
+  int status = exit_ok;
+  bool any = false;
+  for (const Query& query : discriminating_queries()) {
+    if (!matches_glob(options.query, query.name)) continue;
+    if (!any && !options.json) print_header();
+    any = true;
+    const Bound bound(query);
+    std::vector<Run> runs;
+    for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
+      runs.push_back(search(bound, seed, options.time));
+      const std::string wrong = runs.back().input ? verify(bound, runs.back()) : "";
+      if (!wrong.empty()) fmt::print(stderr, "mmafuzz: contract: {}\n", wrong);
+      if (!wrong.empty() || !runs.back().input) status = exit_divergence;
+    }
+    if (options.json) all.push_back(to_json(bound, runs));
+    else print_query(bound, runs);
+    if (csv.is_open()) write_csv(csv, bound, runs);
+  }
+  if (!any) {
+    std::string known;
+    for (const Query& query : discriminating_queries()) known += " " + query.name;
+    throw BadInput("no query matches '" + options.query + "'; known:" + known);
+  }
+  if (options.json) fmt::print("{}\n", all.dump(2));
+  if (csv.is_open() && !csv.flush()) throw BadInput(options.csv + ": cannot be written");
+  return status;
+}
+
+}  // namespace
+
+void add_bench_discriminate(CLI::App& bench, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
+  sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")->check(CLI::PositiveNumber);
+  sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
+  sub->add_option("--csv", options->csv, "write every search to this file");
+  sub->add_flag("--json", options->json, "print JSON");
+  sub->footer("An input holds finite operands, and each hypothesis makes a finite result of it.\n"
+              "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
+              "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
+  sub->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace mmafuzz

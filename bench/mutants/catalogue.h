@@ -1,0 +1,24 @@
+// The mutant catalogue: wrong-by-one units, each named by its row and what is overridden.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/registry.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+
+/// A unit with a deliberate mistake. `hard`: 10^7 random cases of each kind and the published vectors do not show it.
+struct Mutant {
+  std::string name;      ///< "model:hopper/...?fraction_bits=24"
+  std::string original;  ///< the same without overrides
+  Op op;                 ///< the row's own
+  bool hard = false;
+};
+
+/// Reads a catalogue: one name a line, `hard` after it where that was measured; blank lines and lines that start with # are
+/// skipped. Keeps names that match the glob. Throws BadInput that names file and line.
+std::vector<Mutant> read_mutants(const std::string& file, const std::string& only);
+
+}  // namespace mmafuzz

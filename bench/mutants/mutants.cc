@@ -1,0 +1,54 @@
+// mmafuzz bench mutants: how many cases and how much time searches need to tell wrong-by-one units from the right ones.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "bench/mutants/report.h"
+
+namespace mmafuzz {
+
+void add_bench_mutants(CLI::App& bench, int& status) {
+  struct Options {
+    std::string mutants = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
+    std::vector<std::string> strategies;
+    RaceLimits limits;
+  };
+  auto options = std::make_shared<Options>();
+  options->limits.cases = 1'000'000;
+  CLI::App* sub = bench.add_subcommand("mutants", "Cases and time until searches tell mutants from their originals");
+  sub->add_option("--mutants", options->mutants, "list of mutants, one name a line")->capture_default_str();
+  sub->add_option("--only", options->only, "glob that a mutant's name matches");
+  sub->add_option("--strategies", options->strategies, "searches to compare, comma-separated; the first is tested against each other")
+      ->delimiter(',');
+  sub->add_option("--published", options->published, "folder of the published vectors")->capture_default_str();
+  sub->add_option("--seeds", options->limits.seeds, "runs per mutant and strategy")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")->capture_default_str()->check(unsigned_number());
+  sub->add_option("--time", options->limits.seconds, "processor seconds per run, 0: no limit")->check(CLI::Range(0.0, 1e6));
+  sub->add_option("--jobs", options->limits.jobs, "threads")->check(CLI::Range(1, 1024));
+  sub->add_option("--csv", options->csv, "file for one line per run");
+  sub->add_option("--plot", options->plot, "SVG file: share killed against time (needs gnuplot)");
+  sub->footer("Example: mmafuzz bench mutants --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");
+  sub->callback([options, &status] {
+    if (!options->limits.cases && options->limits.seconds == 0) throw BadInput("bench mutants: --cases or --time must set a limit");
+    if (!options->plot.empty()) require_gnuplot();
+    MutantBench result;
+    result.mutants = read_mutants(options->mutants, options->only);
+    result.strategies = make_strategies(options->strategies, options->published);
+    result.limits = options->limits;
+    const bool terminal = isatty(STDERR_FILENO);
+    result.runs = race(result.mutants, result.strategies, options->limits, [&](size_t done, size_t all) {
+      if (terminal) fmt::print(stderr, "\r{} of {} searches{}", done, all, done == all ? "\n" : "");
+    });
+    if (!options->csv.empty()) write_csv(result, options->csv);
+    if (!options->plot.empty()) write_plot(result, options->plot);
+    fmt::print("{} mutants, {} seeds, at most {} cases{} a run\n", result.mutants.size(), options->limits.seeds,
+               options->limits.cases ? std::to_string(options->limits.cases) : "any number of",
+               options->limits.seconds > 0 ? fmt::format(" and {} s", options->limits.seconds) : "");
+    print_report(result);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,151 @@
+#include "bench/mutants/race.h"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <mutex>
+
+#include "core/parallel.h"
+
+namespace mmafuzz {
+namespace {
+
+// Batches grow, so that what is found at once is not charged for a large batch.
+constexpr size_t first_batch = 64, greatest_batch = 4096;
+
+/// Processor time of this thread: other work on the machine does not count.
+double thread_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+
+/// A unit bound to the op of whatever batch comes; published vectors of one format have several k.
+class BoundUnit {
+ public:
+  BoundUnit(std::string name, const Op& op) : name_(std::move(name)) { bind(op); }
+  const Unit& unit() const { return *unit_; }
+  void run(const Batch& batch, Outcomes& outcomes) {
+    if (!(batch.op() == op_)) bind(batch.op());
+    unit_->run(batch, outcomes);
+  }
+
+ private:
+  void bind(const Op& op) {
+    op_ = op;
+    unit_ = bind_or_fail(name_, op);
+  }
+
+  std::string name_;
+  Op op_;
+  std::unique_ptr<Unit> unit_;
+};
+
+/// The first case on which the encodings differ, or the number of cases.
+size_t first_difference(const Column& x, const Column& y) {
+  const size_t bytes = x.cases() * x.stride();
+  return size_t(std::mismatch(x.data(), x.data() + bytes, y.data()).first - x.data()) / x.stride();
+}
+
+/// One search and the mutants that it serves, all of one original.
+struct Search {
+  size_t strategy;
+  uint64_t seed;
+  std::vector<size_t> mutants;
+};
+
+class Contender {
+ public:
+  Contender(const Mutant& mutant, const Search& search, size_t index) : unit_(mutant.name, mutant.op) {
+    run_.mutant = index;
+    run_.strategy = search.strategy;
+    run_.seed = search.seed;
+  }
+  const Unit& unit() const { return unit_.unit(); }
+  const MutantRun& result() const { return run_; }
+  bool active() const { return active_; }
+  void stop() { active_ = false; }
+
+  /// shared: seconds that search and original took so far.
+  void meet(const Batch& batch, const Outcomes& original, double shared, const RaceLimits& limits) {
+    const double start = thread_seconds();
+    unit_.run(batch, outcomes_);
+    const size_t at = first_difference(original.results, outcomes_.results);
+    own_ += thread_seconds() - start;
+    run_.killed = at < batch.size();
+    run_.cases += run_.killed ? at + 1 : batch.size();
+    run_.seconds = shared + own_;
+    active_ = !run_.killed && (!limits.cases || run_.cases < limits.cases) && (!limits.seconds || run_.seconds < limits.seconds);
+  }
+
+ private:
+  BoundUnit unit_;
+  Outcomes outcomes_;
+  MutantRun run_;
+  double own_ = 0;
+  bool active_ = true;
+};
+
+void run_search(const Search& search, const Strategy& strategy, const std::vector<Mutant>& mutants, const RaceLimits& limits,
+                std::vector<MutantRun>& runs) {
+  const Mutant& any = mutants[search.mutants.front()];
+  BoundUnit original(any.original, any.op);
+  std::vector<Contender> contenders;
+  for (const size_t m : search.mutants) contenders.emplace_back(mutants[m], search, m);
+  const std::unique_ptr<InputStream> stream =
+      strategy.start(original.unit(), strategy.depends_on_mutant() ? &contenders.front().unit() : nullptr, any.op, search.seed);
+  Batch batch;
+  Outcomes outcomes;
+  double shared = 0;
+  uint64_t cases = 0;
+  size_t wanted = first_batch;
+  while (std::any_of(contenders.begin(), contenders.end(), [](const Contender& c) { return c.active(); })) {
+    const double start = thread_seconds();
+    if (!stream->next(limits.cases ? size_t(std::min<uint64_t>(wanted, limits.cases - cases)) : wanted, batch)) break;
+    original.run(batch, outcomes);
+    stream->observe(batch, outcomes);
+    shared += thread_seconds() - start;
+    cases += batch.size();
+    wanted = std::min(2 * wanted, greatest_batch);
+    for (Contender& c : contenders)
+      if (c.active()) c.meet(batch, outcomes, shared, limits);
+    if (limits.cases && cases >= limits.cases) break;
+  }
+  for (const Contender& c : contenders) runs.push_back(c.result());
+}
+
+std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies, uint64_t seeds) {
+  std::map<std::string, std::vector<size_t>> by_original;
+  for (size_t m = 0; m < mutants.size(); ++m) by_original[mutants[m].original].push_back(m);
+  std::vector<Search> searches;
+  for (size_t s = 0; s < strategies.size(); ++s)
+    for (uint64_t seed = 1; seed <= (strategies[s]->is_random() ? seeds : 1); ++seed)
+      for (const auto& [original, members] : by_original) {
+        if (!strategies[s]->depends_on_mutant()) {
+          searches.push_back({s, seed, members});
+        } else {
+          for (const size_t m : members) searches.push_back({s, seed, {m}});
+        }
+      }
+  return searches;
+}
+
+}  // namespace
+
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
+                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress) {
+  const std::vector<Search> searches = plan(mutants, strategies, limits.seeds);
+  std::vector<MutantRun> runs;
+  std::mutex mutex;
+  size_t finished = 0;
+  in_parallel(limits.jobs, searches.size(), [&](size_t i) {
+    std::vector<MutantRun> some;
+    run_search(searches[i], *strategies[searches[i].strategy], mutants, limits, some);
+    const std::lock_guard lock(mutex);
+    runs.insert(runs.end(), some.begin(), some.end());
+    progress(++finished, searches.size());
+  });
+  return runs;
+}
+
+}  // namespace mmafuzz

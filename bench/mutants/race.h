@@ -1,0 +1,32 @@
+// Runs strategies against mutants and notes what it takes to tell each mutant from its original.
+#pragma once
+
+#include <functional>
+
+#include "bench/mutants/catalogue.h"
+#include "bench/mutants/strategy.h"
+
+namespace mmafuzz {
+
+/// One strategy against one mutant from one seed.
+struct MutantRun {
+  size_t mutant = 0, strategy = 0;  ///< indices
+  uint64_t seed = 0;
+  bool killed = false;
+  uint64_t cases = 0;  ///< up to and including the first case on which the results differ; else all that were tried
+  double seconds = 0;  ///< processor time of search, original and this mutant until then, as if it had run alone
+};
+
+struct RaceLimits {
+  uint64_t cases = 0;   ///< per mutant, strategy and seed; 0: none
+  double seconds = 0;   ///< the same, processor time; 0: none
+  uint64_t seeds = 1;   ///< 1, 2, ..., seeds
+  unsigned jobs = 1;    ///< threads
+};
+
+/// All runs, in no particular order. `progress` is called with the finished and the total number of searches, from one thread at
+/// a time.
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
+                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress);
+
+}  // namespace mmafuzz

@@ -1,0 +1,167 @@
+#include "bench/mutants/strategy.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/case_text.h"
+#include "search/code_feedback.h"
+#include "search/guided_search.h"
+#include "search/random_generators.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Cases 0, 1, 2, ... of a generator.
+template <class Generator>
+class GeneratedStream final : public InputStream {
+ public:
+  explicit GeneratedStream(Generator generator) : generator_(std::move(generator)) {}
+
+  bool next(size_t wanted, Batch& batch) override {
+    generator_.fill(first_, wanted, batch);
+    first_ += wanted;
+    return true;
+  }
+
+ private:
+  Generator generator_;
+  uint64_t first_ = 0;
+};
+
+class RandomStrategy final : public Strategy {
+ public:
+  explicit RandomStrategy(RandomKind kind) : Strategy(name_of(kind)), kind_(kind) {}
+  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t seed) const override {
+    return std::make_unique<GeneratedStream<RandomGenerator>>(RandomGenerator(op, kind_, seed));
+  }
+
+ private:
+  RandomKind kind_;
+};
+
+class StructuredStrategy final : public Strategy {
+ public:
+  StructuredStrategy() : Strategy("structured") {}
+  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t seed) const override {
+    return std::make_unique<GeneratedStream<StructuredGenerator>>(StructuredGenerator(op, seed));
+  }
+};
+
+/// The guided search on the original's arithmetic; the mutants are black boxes to it.
+class GuidedStream final : public InputStream {
+ public:
+  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed) : search_(op, std::move(focuses), seed) {}
+
+  bool next(size_t wanted, Batch& batch) override {
+    search_.propose(chunk_, first_, wanted, batch);
+    return true;
+  }
+  void observe(const Batch& batch, const Outcomes&) override {
+    search_.learn(search_.observe(chunk_++, first_, batch));
+    first_ += batch.size();
+  }
+
+ private:
+  GuidedSearch search_;
+  uint64_t chunk_ = 0, first_ = 0;
+};
+
+/// The same generator and mutator with one feedback or another: functional coverage, none, or edges of the scalar kernel.
+class GuidedStrategy final : public Strategy {
+ public:
+  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel&);
+  GuidedStrategy(std::string name, MakeFeedback make) : Strategy(std::move(name)), make_(make) {}
+
+  std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
+    std::vector<GuidedSearch::Focus> focuses;
+    focuses.push_back({original.name(), corner_hints(original.model()), make_(op, *original.model())});
+    return std::make_unique<GuidedStream>(op, std::move(focuses), seed);
+  }
+
+ private:
+  MakeFeedback make_;
+};
+
+std::unique_ptr<Strategy> make_guided(const std::string& name) {
+  GuidedStrategy::MakeFeedback make = nullptr;
+  if (name == "guided") make = [](const Op& op, const DotModel& model) { return make_functional_feedback(op, &model); };
+  if (name == "unguided") make = [](const Op&, const DotModel&) { return make_no_feedback(); };
+  if (name == "code") make = [](const Op& op, const DotModel& model) { return make_code_feedback(op, model); };
+  return make ? std::make_unique<GuidedStrategy>(name, make) : nullptr;
+}
+
+class ListedStream final : public InputStream {
+ public:
+  explicit ListedStream(std::vector<const Batch*> batches) : batches_(std::move(batches)) {}
+  bool next(size_t, Batch& batch) override {
+    if (at_ == batches_.size()) return false;
+    batch = *batches_[at_++];
+    return true;
+  }
+
+ private:
+  std::vector<const Batch*> batches_;
+  size_t at_ = 0;
+};
+
+/// Every published vector of the row's formats, whichever unit it was written for and whatever its k.
+class PublishedStrategy final : public Strategy {
+ public:
+  explicit PublishedStrategy(const std::string& folder) : Strategy("published") {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+      if (entry.path().extension() == ".cases") files.push_back(entry.path().string());
+    if (files.empty()) throw BadInput(folder + ": no published vectors (*.cases); name their folder with --published");
+    std::sort(files.begin(), files.end());
+    for (const std::string& file : files) {
+      CaseReader reader(file);
+      CaseBlock block;
+      while (reader.next(block, 4096)) batches_.push_back(block.batch);
+      if (reader.error()) throw BadInput(reader.error()->to_string());
+    }
+  }
+  bool is_random() const override { return false; }
+
+  std::unique_ptr<InputStream> start(const Unit&, const Unit*, const Op& op, uint64_t) const override {
+    std::vector<const Batch*> fitting;
+    for (const Batch& batch : batches_) {
+      const Op& o = batch.op();
+      const bool same_scales =
+          o.scale_block == op.scale_block && (!op.has_scales() || (o.scale_a == op.scale_a && o.scale_b == op.scale_b));
+      const bool same_formats = o.a == op.a && o.b == op.b && o.c == op.c && o.d == op.d;
+      if (o.kind == op.kind && same_formats && same_scales && o.rounding == op.rounding) fitting.push_back(&batch);
+    }
+    return std::make_unique<ListedStream>(std::move(fitting));
+  }
+
+ private:
+  std::vector<Batch> batches_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names, const std::string& published) {
+  const std::vector<std::string> known = {"guided", "unguided", "code", "structured", "uniform", "normal", "spread", "published"};
+  std::vector<std::unique_ptr<Strategy>> strategies;
+  for (const std::string& name : names.empty() ? known : names) {
+    const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds), [&](RandomKind k) { return name == name_of(k); });
+    if (kind != std::end(random_kinds)) {
+      strategies.push_back(std::make_unique<RandomStrategy>(*kind));
+    } else if (std::unique_ptr<Strategy> guided = make_guided(name)) {
+      strategies.push_back(std::move(guided));
+    } else if (name == "structured") {
+      strategies.push_back(std::make_unique<StructuredStrategy>());
+    } else if (name == "published") {
+      strategies.push_back(std::make_unique<PublishedStrategy>(published));
+    } else {
+      std::string list;
+      for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+      throw BadInput("unknown strategy '" + name + "'; known: " + list);
+    }
+  }
+  return strategies;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,48 @@
+// What a mutant bench compares: ways to produce inputs, all told the same and measured the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/registry.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+
+/// One search, started afresh from a seed.
+class InputStream {
+ public:
+  virtual ~InputStream() = default;
+
+  /// Writes about `wanted` cases; the batch's op may be any that the unit pair binds to. False: there are no more.
+  virtual bool next(size_t wanted, Batch& batch) = 0;
+
+  /// What the original made of the last batch, for searches with feedback. Where a mutant differs, its search ends.
+  virtual void observe(const Batch& batch, const Outcomes& original) {}
+};
+
+class Strategy {
+ public:
+  explicit Strategy(std::string name) : name_(std::move(name)) {}
+  virtual ~Strategy() = default;
+  const std::string& name() const { return name_; }
+
+  /// Whether seeds make a difference. Without, one run stands for all.
+  virtual bool is_random() const { return true; }
+
+  /// Whether the search looks at the mutant and not only at its original. Without, one search serves all mutants of a row.
+  virtual bool depends_on_mutant() const { return false; }
+
+  /// Starts a search for inputs on which units bound to `op` differ from `original`. `mutant` is null unless depends_on_mutant().
+  virtual std::unique_ptr<InputStream> start(const Unit& original, const Unit* mutant, const Op& op, uint64_t seed) const = 0;
+
+ private:
+  std::string name_;
+};
+
+/// The strategies of these names in this order, all if there are none. `published` is the folder of published vectors. Throws
+/// BadInput for an unknown name.
+std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names, const std::string& published);
+
+}  // namespace mmafuzz

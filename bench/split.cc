@@ -1,0 +1,236 @@
+// mmafuzz bench split: Markidis against Ootomo-Yokota on the same unit: how often each is nearer to the exact result, how many draws
+// until the newer method loses, and a search for the case on which it loses most (Valpey et al., section 6).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arithmetic/counter_rng.h"
+#include "bench/bench.h"
+#include "core/case_text.h"
+#include "arithmetic/corner_encodings.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "oracles/exact/exact_gemm.h"
+
+namespace mmafuzz {
+namespace {
+
+struct Options {
+  std::string on = "model:volta/mma.m8n8k4.f32.f16.f16.f32", inputs = "random", witness;
+  int k = 4, unit_k = 4;
+  uint64_t cases = 100'000, seed = 1, search = 200'000, trials = 101;
+};
+
+/// Distances of both methods from the exact result, in ulp of it; NaN where a result is no number.
+struct Errors {
+  double markidis, ootomo;
+  bool counts() const { return std::isfinite(markidis) && std::isfinite(ootomo); }
+};
+
+class Duel {
+ public:
+  explicit Duel(const Options& o)
+      : op_(op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=" + std::to_string(o.k))), markidis_(bind(o, "markidis")), ootomo_(bind(o, "ootomo")) {}
+
+  const Op& op() const { return op_; }
+
+  std::vector<Errors> errors(const Batch& batch) const {
+    Outcomes first, second;
+    markidis_->run(batch, first);
+    ootomo_->run(batch, second);
+    std::vector<Errors> all;
+    std::vector<uint64_t> row(static_cast<size_t>(op_.k)), column(static_cast<size_t>(op_.k));
+    exact::Mpfr sum(gemm::element_precision);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      batch.a().unpack(i, row.data());
+      batch.b().unpack(i, column.data());
+      gemm::element_value(op_, {row, column, batch.c().get(i)}, sum.get());
+      if (!mpfr_number_p(sum.get())) {
+        all.push_back({NAN, NAN});
+        continue;
+      }
+      all.push_back({std::fabs(exact::ulp_error(op_.d, sum.get(), first.results.get(i))), std::fabs(exact::ulp_error(op_.d, sum.get(), second.results.get(i)))});
+    }
+    return all;
+  }
+
+  void write(const std::string& path, const Batch& one, const Errors& e) const {
+    CaseWriter writer(path);
+    writer.comment(fmt::format("Errors in ulp: Markidis {:.6g}, Ootomo-Yokota {:.6g}", e.markidis, e.ootomo));
+    for (const Unit* unit : {markidis_.get(), ootomo_.get()}) {
+      Outcomes outcomes;
+      unit->run(one, outcomes);
+      writer.unit(unit->name());
+      writer.op(op_);
+      writer.one_case(one, 0, &outcomes);
+    }
+    writer.finish();
+  }
+
+ private:
+  std::unique_ptr<Unit> bind(const Options& o, const char* method) const {
+    return bind_or_fail(fmt::format("split:{}.fp16?unit_k={},on={}", method, o.unit_k, o.on), op_);
+  }
+
+  Op op_;
+  std::unique_ptr<Unit> markidis_, ootomo_;
+};
+
+/// fp32 numbers with exponents uniform in -15..14 (Ootomo and Yokota's type 1, as Valpey et al. restrict it), c likewise.
+void draw_random(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  const FormatFields& f = op.a.fields();
+  for (Column& column : batch.inputs())
+    for (int e = 0; e < column.count(); ++e) {
+      const uint64_t fraction = rng.next() & f.fraction_mask();
+      const int exponent = rng.between(-15, 14);
+      const bool negative = rng.one_in(2);
+      column.set(index, e, encode_near(f, negative, exponent, fraction));
+    }
+}
+
+/// As random, but exponents and fractions where alignment and rounding have corners: products that nearly cancel or complete each
+/// other, powers of two, full fractions.
+void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  const FormatFields& f = op.a.fields();
+  const int top = rng.between(-4, 4);
+  for (int l = 0; l < op.k; ++l) {
+    const int sum = l == 0 ? top : top - (rng.one_in(2) ? rng.between(18, 26) : rng.between(0, 26)), ea = std::clamp(sum / 2 + rng.between(-3, 3), -15, 14);
+    const bool plain = rng.one_in(3);
+    const uint64_t fraction = plain ? 0 : draw_fraction(f, rng);
+    const bool negative = rng.one_in(4);
+    batch.inputs()[0].set(index, l, encode_near(f, negative, ea, fraction));
+    batch.inputs()[1].set(index, l, encode_near(f, false, std::clamp(sum - ea, -15, 14), plain ? 0 : draw_fraction(f, rng)));
+  }
+  if (rng.one_in(4)) return batch.inputs()[2].set(index, 0, 0);
+  const uint64_t fraction = rng.one_in(2) ? 0 : draw_fraction(f, rng);
+  const int exponent = top - (rng.one_in(2) ? rng.between(20, 26) : rng.between(-2, 26));
+  const bool negative = rng.one_in(2);
+  batch.inputs()[2].set(index, 0, encode_near(f, negative, exponent, fraction));
+}
+
+class Draws {
+ public:
+  Draws(const Op& op, bool structured) : op_(op), structured_(structured) {}
+  Batch operator()(uint64_t seed, uint64_t first, size_t count) const {
+    Batch batch(op_);
+    batch.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      CounterRng rng(seed, first + i);
+      structured_ ? draw_structured(op_, rng, batch, i) : draw_random(op_, rng, batch, i);
+    }
+    return batch;
+  }
+
+ private:
+  Op op_;
+  bool structured_;
+};
+
+/// One to three operands changed: a bit, the neighbour, the exponent, a power of two.
+void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
+  const FormatFields& f = op.a.fields();
+  for (int moves = rng.between(1, 3); moves > 0; --moves) {
+    Column& column = batch.inputs()[rng.below(3)];
+    const int at = rng.between(0, column.count() - 1);
+    const uint64_t x = column.get(index, at);
+    const int exponent = std::clamp(leading_exponent(f, x) + rng.between(-2, 2), -15, 14);
+    switch (rng.below(5)) {
+      case 0: column.set(index, at, x ^ uint64_t{1} << rng.below(23)); break;
+      case 1: column.set(index, at, with_exponent(f, x ^ f.sign_bit(), exponent)); break;
+      case 2: column.set(index, at, with_exponent(f, x, exponent)); break;
+      case 3: {
+        const uint64_t fraction = draw_fraction(f, rng);
+        const bool negative = rng.one_in(2);
+        column.set(index, at, encode_near(f, negative, exponent, fraction));
+        break;
+      }
+      default: column.set(index, at, x & ~low_mask(rng.between(1, 23))); break;
+    }
+  }
+}
+
+/// How much worse the newer method is: the ratio of the errors; the older one's counts as a 2^-24th of an ulp at least, so that an exact
+/// result does not decide.
+double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
+
+int run(const Options& o) {
+  if (o.inputs != "random" && o.inputs != "structured") throw BadInput("bench split: --inputs is random or structured");
+  const Duel duel(o);
+  const Draws draws(duel.op(), o.inputs == "structured");
+  constexpr size_t chunk = 4096;
+  uint64_t wins[3] = {}, left_out = 0;
+  for (uint64_t first = 0; first < o.cases; first += chunk) {
+    for (const Errors& e : duel.errors(draws(o.seed, first, static_cast<size_t>(std::min<uint64_t>(chunk, o.cases - first))))) {
+      if (!e.counts()) ++left_out;
+      else ++wins[e.ootomo < e.markidis ? 0 : e.ootomo > e.markidis ? 1 : 2];
+    }
+  }
+  const double all = double(wins[0] + wins[1] + wins[2]);
+  fmt::print("{} inputs of k={} on {}: nearer to the exact result is Ootomo-Yokota in {:.2f} %, Markidis in {:.2f} %, neither in {:.2f} % of {} cases\n", o.inputs, o.k, o.on,
+             100 * double(wins[0]) / all, 100 * double(wins[1]) / all, 100 * double(wins[2]) / all, static_cast<uint64_t>(all));
+  if (left_out) fmt::print("{} cases left out: an infinity or a NaN\n", left_out);
+
+  std::vector<size_t> firsts;
+  for (uint64_t trial = 0; trial < o.trials; ++trial) {
+    constexpr size_t most = 1000;
+    const std::vector<Errors> errors = duel.errors(draws(o.seed + 1 + trial, 0, most));
+    size_t at = 0;
+    while (at < most && !(errors[at].counts() && errors[at].ootomo > errors[at].markidis)) ++at;
+    firsts.push_back(at + 1);
+  }
+  std::sort(firsts.begin(), firsts.end());
+  fmt::print("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most\n", firsts[firsts.size() / 2], o.trials, firsts.back());
+
+  // Up the ratio: from the worst of some draws, keeping what is worse.
+  std::vector<std::pair<double, Batch>> kept;
+  const auto offer = [&](const Batch& batch) {
+    const std::vector<Errors> errors = duel.errors(batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const double bad = badness(errors[i]);
+      if (kept.size() == 16 && bad <= kept.back().first) continue;
+      Batch one(duel.op());
+      one.append(batch, i);
+      const auto at = std::find_if(kept.begin(), kept.end(), [&](const auto& k) { return k.first <= bad; });
+      if (at != kept.end() && at->first == bad) continue;
+      kept.insert(at, {bad, std::move(one)});
+      if (kept.size() > 16) kept.pop_back();
+    }
+  };
+  for (uint64_t first = 0; first < o.search; first += chunk) {
+    Batch batch = draws(o.seed + 7, first, chunk);
+    for (size_t i = 0; i < chunk && !kept.empty(); ++i) {
+      CounterRng rng(o.seed + 8, first + i);
+      if (rng.one_in(4)) continue;
+      const Batch& from = kept[rng.below(static_cast<uint32_t>(kept.size()))].second;
+      for (size_t column = 0; column < 3; ++column)
+        for (int e = 0; e < batch.inputs()[column].count(); ++e) batch.inputs()[column].set(i, e, from.inputs()[column].get(0, e));
+      nudge(duel.op(), batch, i, rng);
+    }
+    offer(batch);
+  }
+  if (kept.empty()) return exit_ok;
+  const Errors worst = duel.errors(kept[0].second)[0];
+  fmt::print("worst case of a search of {} cases: errors in ulp {:.6g} (Ootomo-Yokota) against {:.6g} (Markidis)\n{}\n{}\n", o.search, worst.ootomo, worst.markidis, to_text(duel.op()),
+             case_line(kept[0].second, 0));
+  if (!o.witness.empty()) duel.write(o.witness, kept[0].second, worst);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_bench_split(CLI::App& bench, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = bench.add_subcommand("split", "Error-corrected SGEMM: Markidis against Ootomo-Yokota, and where the newer method is worst");
+  sub->add_option("--on", options->on, "dot unit")->capture_default_str();
+  sub->add_option("--inputs", options->inputs, "random or structured")->capture_default_str();
+  sub->add_option("-k", options->k, "products")->capture_default_str()->check(CLI::Range(1, 4096));
+  sub->add_option("--unit-k", options->unit_k, "products of one dot of the unit")->capture_default_str()->check(CLI::Range(1, 64));
+  sub->add_option("--cases", options->cases, "cases that are counted")->capture_default_str()->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--search", options->search, "cases of the search for the worst ratio")->capture_default_str()->check(unsigned_number());
+  sub->add_option("--seed", options->seed, "seed")->capture_default_str()->check(unsigned_number());
+  sub->add_option("--witness", options->witness, "write the worst case to this file");
+  sub->footer("Example: mmafuzz bench split --inputs structured --on model:ampere/mma.m16n8k16.f32.f16.f16.f32 --unit-k 16 -k 16");
+  sub->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace mmafuzz

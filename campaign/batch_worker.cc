@@ -1,0 +1,147 @@
+#include "campaign/batch_worker.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "campaign/corpus.h"
+#include "core/case_text.h"
+#include "core/divergence_log.h"
+#include "core/replace_file.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "plan/targets.h"
+#include "search/coverage.h"
+#include "search/focuses.h"
+
+namespace mmafuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t chunk_cases = 1024;
+constexpr double status_interval = 0.5, import_interval = 5;
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+class BatchWorker {
+ public:
+  explicit BatchWorker(const WorkerOptions& options)
+      : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
+        comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)),
+        guided_(op_, focuses_of(comparison_), options.seed),
+        log_(options.segment), corpus_(options.corpus, op_, options.files) {
+    for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
+      size_t unit = 0;
+      while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus)) ++unit;
+      focus_units_.push_back(guided_.focus_unit(focus).empty() ? 0 : unit);
+    }
+  }
+
+  void run() {
+    import();
+    write_status();
+    double next_status = status_interval, next_import = import_interval;
+    Batch batch;
+    for (uint64_t chunk = 0; !stop_requested && (options_.cases == 0 || cases_ < options_.cases); ++chunk) {
+      search(chunk, batch);
+      const double now = seconds();
+      if (options_.time > 0 && now >= options_.time) break;
+      if (now >= next_status) {
+        write_status();
+        next_status = now + status_interval;
+      }
+      if (!options_.alone && now >= next_import) {
+        import();
+        next_import = seconds() + import_interval;
+      }
+    }
+    write_status();
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void search(uint64_t chunk, Batch& batch) {
+    const uint64_t count = options_.cases ? std::min<uint64_t>(chunk_cases, options_.cases - cases_) : chunk_cases;
+    guided_.propose(chunk, cases_, static_cast<size_t>(count), batch);
+    const GuidedSearch::Observation observation = guided_.observe(chunk, cases_, batch);
+    check(batch, focus_units_[observation.focus], chunk);
+    export_new(observation);
+    guided_.learn(observation);
+    cases_ += batch.size();
+  }
+
+  void check(const Batch& batch, size_t unit, uint64_t chunk) {
+    const auto report = [&](Divergence d, uint64_t count) {
+      comparison_.confirm(d);
+      log_.add(d, count);
+    };
+    if (target_.compares_units()) {
+      comparison_.run(batch, outcomes_);
+      comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
+      if (chunk % property_share == 0) check_properties(batch, unit, report);
+    } else {
+      // Every second round over the focuses goes to all units in turn: black boxes are nobody's focus.
+      const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
+      const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
+      check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
+    }
+  }
+
+  void check_properties(const Batch& batch, size_t unit, const ReportDivergence& report) {
+    if (comparison_.properties_of(unit).empty()) return;
+    Outcomes base;
+    comparison_.units()[unit]->run(batch, base);
+    for (const BoundProperty& property : comparison_.properties_of(unit)) property.check(batch, base, report);
+  }
+
+  /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
+  void export_new(const GuidedSearch::Observation& observation) {
+    for (const auto& [feature, index] : observation.kept)
+      if (guided_.hits(observation.focus, feature) == 0) corpus_.add(observation.cases, index, observation.focus);
+  }
+
+  void import() {
+    const Batch all = corpus_.read_new();
+    Batch part(op_);
+    for (size_t i = 0; i < all.size(); ++i) {
+      part.append(all, i);
+      if (part.size() < chunk_cases && i + 1 < all.size()) continue;
+      guided_.import(part);
+      part = Batch(op_);
+    }
+  }
+
+  void write_status() {
+    corpus_.flush();
+    const auto [focus, feature] = guided_.newest();
+    replace_file(options_.status, fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
+                                              guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
+  }
+
+  static constexpr uint64_t property_share = 8;
+
+  const WorkerOptions& options_;
+  const FuzzTarget& target_;
+  Op op_;
+  Comparison comparison_;
+  GuidedSearch guided_;
+  DivergenceLog log_;
+  SharedCorpus corpus_;
+  std::vector<size_t> focus_units_;
+  std::vector<Outcomes> outcomes_;
+  SeenClasses seen_;
+  uint64_t cases_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+void run_batch_worker(const WorkerOptions& options) {
+  for (const int number : {SIGTERM, SIGINT}) std::signal(number, [](int) { stop_requested = 1; });
+  BatchWorker(options).run();
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,23 @@
+// One batch worker of a campaign, a process of its own: guided search of one op for one target, single-threaded. What it does
+// depends on op, units, seed, corpus and number of cases alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mmafuzz {
+
+struct WorkerOptions {
+  std::string target, op, corpus, segment, status;
+  std::vector<std::string> units;
+  uint64_t seed = 1, cases = 0;
+  double time = 0;
+  bool alone = false;  ///< nobody else writes to the corpus: do not look at the clock for news
+  bool files = false;  ///< engines read the corpus too
+};
+
+/// Searches until its cases or its time are over, or a signal asks it to end (SIGTERM, SIGINT).
+void run_batch_worker(const WorkerOptions& options);
+
+}  // namespace mmafuzz

@@ -1,0 +1,291 @@
+#include "campaign/campaign.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+namespace mmafuzz {
+namespace {
+
+constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
+constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
+constexpr double grace_seconds = 5;       ///< between asking a worker to end and killing it
+constexpr double early_death = 2;         ///< a worker that dies sooner did not get to work
+constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment is left out
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice) {
+  uint64_t hash = 0xcbf29ce484222325u ^ seed;
+  for (const char c : id + "#" + std::to_string(slice)) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, number);
+  return set;
+}
+
+/// Somebody else's doing, the out-of-memory killer's for example: no finding. libFuzzer turns an interrupt into 72.
+bool killed_from_outside(const ProcessEnd& end) {
+  return end.signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP : end.code == 72;
+}
+
+}  // namespace
+
+Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose, bool lines_to_stderr)
+    : settings_(std::move(settings)), plan_(std::move(plan)), folder_(std::move(folder)), progress_(std::move(progress)), verbose_(verbose),
+      lines_to_stderr_(lines_to_stderr), findings_(folder_), shares_(plan_.assignments.size()),
+      slice_(slice_seconds((progress_.time - progress_.elapsed) * settings_.jobs, plan_.assignments.size())), start_(now()),
+      base_elapsed_(progress_.elapsed) {
+  for (const Assignment& assignment : plan_.assignments) with_engines_ |= assignment.engine != Engine::batch;
+}
+
+double Campaign::elapsed() const { return base_elapsed_ + now() - start_; }
+
+bool Campaign::over() const { return stop_ || (progress_.time > 0 && elapsed() >= progress_.time); }
+
+bool Campaign::open(size_t share) const {
+  if (shares_[share].set_aside) return false;
+  if (!settings_.cases) return true;
+  const auto known = progress_.shares.find(plan_.assignments[share].name());
+  return shares_[share].running == 0 && (known == progress_.shares.end() || !known->second.done);
+}
+
+/// Free slots take the next open assignment in turn, those that nobody works on first.
+void Campaign::fill_slots() {
+  while (workers_.size() < settings_.jobs && !over() && (progress_.time <= 0 || progress_.time - elapsed() > least_run)) {
+    const size_t n = shares_.size();
+    size_t best = n;
+    for (size_t i = 0; i < n; ++i) {
+      const size_t share = (next_ + i) % n;
+      if (open(share) && (best == n || shares_[share].running < shares_[best].running)) best = share;
+    }
+    if (best == n) return;
+    next_ = best + 1;
+    start(best, settings_.cases ? 0 : slice_);
+  }
+}
+
+void Campaign::start(size_t share, double seconds) {
+  const Assignment& assignment = plan_.assignments[share];
+  const auto taken = [&](const std::string& id) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const Running& w) { return w.run.id == id; });
+  };
+  std::string id = assignment.name();
+  for (int instance = 2; taken(id); ++instance) id = fmt::format("{}-{}", assignment.name(), instance);
+  const double at = elapsed();
+  if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
+  ShareProgress& progress = progress_.shares[assignment.name()];
+  WorkerRun run{&assignment, id, folder_, seed_for(settings_.seed, id, progress.slices++), seconds, with_engines_};
+  std::filesystem::remove(run.status());
+  const ProcessSpec spec = worker_process(run, settings_);
+  const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
+  workers_.push_back({share, run, command_text(spec), Process(spec), at, deadline});
+  ++shares_[share].running;
+}
+
+void Campaign::account(const Running& worker) {
+  ShareProgress& progress = progress_.shares[worker.run.assignment->name()];
+  progress.cases += worker.status.cases;
+  progress.inputs += worker.status.inputs;
+  progress.seconds += worker.status.seconds;
+}
+
+void Campaign::note_bins(Running& worker) {
+  worker.status = read_status(worker.run.status());
+  uint64_t& greatest = progress_.bins[worker.run.assignment->field()];
+  if (worker.status.bins <= greatest) return;
+  greatest = worker.status.bins;
+  if (worker.status.newest.empty()) return;
+  newest_bin_ = worker.status.newest;
+  newest_where_ = fmt::format("{} {}", worker.run.assignment->target->name, worker.run.assignment->label());
+  newest_at_ = elapsed();
+}
+
+/// A worker that ended by itself: the end of its slice, a crash, or somebody's kill.
+void Campaign::ended(Running& worker, const ProcessEnd& end) {
+  note_bins(worker);
+  account(worker);
+  Share& share = shares_[worker.share];
+  --share.running;
+  const Assignment& assignment = plan_.assignments[worker.share];
+  const double at = elapsed();
+  if (assignment.engine == Engine::afl && collect_afl(worker.run) > 0)
+    if (const auto* entry = findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log())) tell(*entry);
+  if (worker.stopping) return;
+  if (!end.signaled && end.code == 0) {
+    share.early_deaths = 0;
+    if (settings_.cases) progress_.shares[assignment.name()].done = true;
+    return;
+  }
+  const bool of_target = assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
+  if (of_target && !killed_from_outside(end))
+    if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log())) tell(*entry);
+  ++progress_.restarts;
+  share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
+  if (share.early_deaths >= most_early_deaths) {
+    share.set_aside = true;
+    panel_.clear();
+    fmt::print(stderr, "mmafuzz: {} is left out: it died {} times at once, see {}\n", assignment.name(), most_early_deaths, worker.run.log());
+    return;
+  }
+  const double rest = worker.deadline - grace_seconds - at;
+  if (!over() && (settings_.cases || rest >= 1)) start(worker.share, settings_.cases ? 0 : rest);
+}
+
+void Campaign::reap() {
+  for (auto worker = workers_.begin(); worker != workers_.end();) {
+    const std::optional<ProcessEnd> end = worker->process.poll();
+    const auto next = std::next(worker);
+    if (end) {
+      std::list<Running> one;
+      one.splice(one.begin(), workers_, worker);
+      ended(one.front(), *end);
+    }
+    worker = next;
+  }
+}
+
+/// Workers end their slices themselves; one that hangs is asked, then killed.
+void Campaign::end_overdue() {
+  for (Running& worker : workers_) {
+    const double late = elapsed() - worker.deadline;
+    if (late < 0) continue;
+    if (!worker.stopping) worker.process.signal(SIGTERM);
+    else if (late > grace_seconds) worker.process.signal(SIGKILL);
+    worker.stopping = true;
+  }
+}
+
+void Campaign::tell(const CampaignFindings::Entry& entry) {
+  const bool grave = entry.crash || entry.divergence.severity == Severity::contract;
+  if (grave || verbose_) {
+    panel_.clear();
+    FILE* to = lines_to_stderr_ ? stderr : stdout;
+    fmt::print(to, "{}\n", entry.line);
+    std::fflush(to);
+  }
+  if (settings_.stop_on == "new" || (settings_.stop_on == "contract" && grave)) stop_ = true;
+}
+
+void Campaign::follow() {
+  for (const CampaignFindings::Entry* entry : findings_.follow()) tell(*entry);
+}
+
+/// Waits for a worker's end or a signal, less than a second.
+void Campaign::wait(double seconds) {
+  const sigset_t set = watched_signals();
+  const timespec time = {0, static_cast<long>(seconds * 1e9)};
+  const int number = sigtimedwait(&set, nullptr, &time);
+  if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+    stop_ = true;
+    ++signals_;
+  }
+}
+
+/// Asks all workers to end, kills those that do not, at once on a second Ctrl-C.
+void Campaign::stop_all() {
+  for (Running& worker : workers_) {
+    worker.stopping = true;
+    worker.process.signal(SIGTERM);
+  }
+  const double begin = now();
+  const int signals = signals_;
+  while (!workers_.empty()) {
+    if (now() - begin > grace_seconds || signals_ > signals)
+      for (const Running& worker : workers_) worker.process.signal(SIGKILL);
+    wait(step_seconds);
+    reap();
+  }
+}
+
+CampaignProgress Campaign::snapshot() const {
+  CampaignProgress all = progress_;
+  all.elapsed = elapsed();
+  for (const Running& worker : workers_) {
+    ShareProgress& progress = all.shares[worker.run.assignment->name()];
+    progress.cases += worker.status.cases;
+    progress.inputs += worker.status.inputs;
+    progress.seconds += worker.status.seconds;
+  }
+  return all;
+}
+
+CampaignView Campaign::view() const {
+  const CampaignProgress all = snapshot();
+  CampaignView view;
+  view.elapsed = all.elapsed;
+  view.time = all.time;
+  view.restarts = all.restarts;
+  for (const auto& [name, share] : all.shares) {
+    view.cases += share.cases;
+    view.inputs += share.inputs;
+  }
+  for (const auto& [name, bins] : all.bins) view.bins += bins;
+  for (const Running& worker : workers_) {
+    const WorkerStatus& s = worker.status;
+    const double seconds = std::max(s.seconds, 1e-3);
+    view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine), worker.run.assignment->label(),
+                            double(s.cases) / seconds, double(s.inputs) / seconds, s.bins, s.divergences});
+    view.cases_per_second += double(s.cases) / seconds;
+  }
+  if (workers_.empty() && all.elapsed > 0) view.cases_per_second = double(view.cases) / all.elapsed;
+  view.fresh = findings_.count(false);
+  view.known = findings_.count(true);
+  view.newest_bin = newest_bin_;
+  view.newest_where = newest_where_;
+  view.newest_at = newest_at_;
+  return view;
+}
+
+/// A line for plots over time: second, cases, bins, findings.
+void Campaign::sample() const {
+  const CampaignView at = view();
+  std::ofstream file(folder_ + "/samples.tsv", std::ios::app);
+  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, at.fresh.sum() + at.known.sum());
+}
+
+void Campaign::run() {
+  const sigset_t set = watched_signals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &set, &before);
+  double next_look = 0, next_save = 0;
+  panel_.show(view(), true);
+  while (true) {
+    reap();
+    fill_slots();
+    end_overdue();
+    if (over() || workers_.empty()) break;
+    wait(step_seconds);
+    const double at = now();
+    if (at >= next_look) {
+      next_look = at + look_interval;
+      for (Running& worker : workers_) note_bins(worker);
+      follow();
+      panel_.show(view());
+    }
+    if (at >= next_save) {
+      next_save = at + save_interval;
+      sample();
+      save(snapshot(), folder_ + "/progress.json");
+    }
+  }
+  stop_all();
+  follow();
+  sample();
+  progress_.elapsed = elapsed();
+  save(progress_, folder_ + "/progress.json");
+  panel_.show(view(), true);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace mmafuzz

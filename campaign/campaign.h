@@ -1,0 +1,75 @@
+// The campaign itself: workers over assignments until the time is over, findings told as they come, all of it resumable.
+#pragma once
+
+#include <list>
+
+#include "campaign/engines.h"
+#include "campaign/findings.h"
+#include "campaign/panel.h"
+
+namespace mmafuzz {
+
+class Campaign {
+ public:
+  /// `folder` exists and is this process's alone; progress is what an earlier run left there.
+  Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose, bool lines_to_stderr);
+
+  /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when it returns.
+  void run();
+
+  const CampaignProgress& progress() const { return progress_; }
+  const CampaignFindings& findings() const { return findings_; }
+  const Plan& plan() const { return plan_; }
+
+ private:
+  struct Running {
+    size_t share;  ///< of plan_.assignments
+    WorkerRun run;
+    std::string command;
+    Process process;
+    double started, deadline;  ///< elapsed seconds
+    bool stopping = false;
+    WorkerStatus status = {};
+  };
+  /// What this run, unlike progress_, knows of an assignment.
+  struct Share {
+    unsigned running = 0, early_deaths = 0;
+    bool set_aside = false;
+  };
+
+  double elapsed() const;
+  bool over() const;
+  bool open(size_t share) const;
+  void fill_slots();
+  void start(size_t share, double seconds);
+  void reap();
+  void ended(Running& worker, const ProcessEnd& end);
+  void account(const Running& worker);
+  void end_overdue();
+  void follow();
+  void tell(const CampaignFindings::Entry& entry);
+  void note_bins(Running& worker);
+  void stop_all();
+  void wait(double seconds);
+  void sample() const;
+  CampaignView view() const;
+  CampaignProgress snapshot() const;
+
+  CampaignSettings settings_;
+  Plan plan_;
+  std::string folder_;
+  CampaignProgress progress_;
+  bool verbose_, lines_to_stderr_;
+  CampaignFindings findings_;
+  CampaignPanel panel_;
+  std::vector<Share> shares_;
+  std::list<Running> workers_;
+  size_t next_ = 0;  ///< of the rotation
+  double slice_, start_, base_elapsed_;
+  bool stop_ = false, with_engines_ = false;
+  int signals_ = 0;
+  std::string newest_bin_, newest_where_;
+  double newest_at_ = 0;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,111 @@
+#include "campaign/corpus.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "search/byte_codec.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two FNV-1a hashes: 128 bits name an input.
+std::string content_name(std::string_view bytes) {
+  uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
+  for (const char byte : bytes) {
+    first = (first ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+    second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
+  }
+  return fmt::format("{:016x}{:016x}", first, second);
+}
+
+std::string input_of(const Batch& batch, size_t index, size_t focus) {
+  const std::vector<uint8_t> bytes = encode_case({0, static_cast<uint8_t>(focus), 0}, batch, index);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string content_of(const std::string& file, size_t offset = 0) {
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(offset));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
+void write_once(const std::string& file, const std::string& bytes, int flags) {
+  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  if (out < 0 && errno == EEXIST) return;
+  const bool good = out >= 0 && write(out, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  const int error = errno;
+  if (out >= 0) close(out);
+  if (!good) throw std::runtime_error("cannot write " + file + ": " + std::strerror(error));
+}
+
+void append_input(Batch& batch, std::string_view bytes) {
+  batch.resize(batch.size() + 1);
+  decode_operands(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), batch, batch.size() - 1);
+}
+
+}  // namespace
+
+SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
+    : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
+  fs::create_directories(folder_);
+  const std::string pack = folder_ + ".inputs";
+  std::error_code error;
+  if (const uintmax_t size = fs::file_size(pack, error); !error && size % record_bytes_) fs::resize_file(pack, size - size % record_bytes_);
+}
+
+void SharedCorpus::write_file(const std::string& bytes) {
+  const std::string name = content_name(bytes);
+  if (files_) write_once(folder_ + "/" + name, bytes, O_EXCL);
+}
+
+Batch SharedCorpus::read_new() {
+  Batch batch(op_);
+  const std::string packed = content_of(folder_ + ".inputs", offset_);
+  for (size_t at = 0; at + record_bytes_ <= packed.size(); at += record_bytes_) {
+    const std::string bytes = packed.substr(at, record_bytes_);
+    offset_ += record_bytes_;
+    if (!names_.insert(content_name(bytes)).second) continue;
+    append_input(batch, bytes);
+    write_file(bytes);
+  }
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename().string();
+    if (names_.insert(name).second) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) append_input(batch, content_of(folder_ + "/" + name));
+  return batch;
+}
+
+void SharedCorpus::add(const Batch& batch, size_t index, size_t focus) {
+  const std::string bytes = input_of(batch, index, focus);
+  if (!names_.insert(content_name(bytes)).second) return;
+  pending_ += bytes;
+  write_file(bytes);
+}
+
+void SharedCorpus::flush() {
+  if (!pending_.empty()) write_once(folder_ + ".inputs", pending_, O_APPEND);
+  pending_.clear();
+}
+
+void write_input(const std::string& folder, const Batch& batch, size_t index, size_t focus) {
+  const std::string bytes = input_of(batch, index, focus);
+  write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,40 @@
+// The corpus that workers of one target and op share. Batch searches append to one file of packed inputs, because a file system
+// takes longer to make a file than they to find its content; engines have a folder with a file for each input.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+class SharedCorpus {
+ public:
+  /// The packed inputs are in `folder`.inputs. With `files`, every packed input also becomes a file of the folder.
+  SharedCorpus(std::string folder, const Op& op, bool files);
+
+  /// Inputs that this object has neither read nor written yet: packed ones, then files in the order of their names.
+  Batch read_new();
+
+  /// Takes one case as an input for a focus unit, if it is new.
+  void add(const Batch& batch, size_t index, size_t focus);
+  /// Writes what was added. Throws std::runtime_error if it cannot. Killed in the middle it leaves a part of an input at the
+  /// end, which the next writer cuts off.
+  void flush();
+
+ private:
+  void write_file(const std::string& bytes);
+
+  std::string folder_;
+  Op op_;
+  bool files_;
+  size_t record_bytes_, offset_ = 0;
+  std::string pending_;
+  std::set<std::string> names_;  ///< of contents and of files
+};
+
+/// Writes one case as a file of a corpus folder. Throws std::runtime_error.
+void write_input(const std::string& folder, const Batch& batch, size_t index, size_t focus);
+
+}  // namespace mmafuzz

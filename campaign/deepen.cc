@@ -1,0 +1,134 @@
+#include "campaign/deepen.h"
+
+#include <algorithm>
+#include <set>
+
+#include "plan/registry.h"
+#include "core/case_text.h"
+#include "core/words.h"
+#include "search/comparison.h"
+#include "search/focuses.h"
+#include "triage/replacements.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t chunk_cases = 1024;
+constexpr size_t most_found = 32;  ///< divergences of one round of a pair
+
+struct Pair {
+  Op op;
+  std::vector<std::string> units;
+  std::set<std::string> causes;
+};
+
+Op op_of(const Bucket& bucket) {
+  CaseReader reader("witness", bucket.witness);
+  CaseBlock block;
+  if (!reader.next(block, 1)) throw std::runtime_error("bucket " + bucket.id() + " has no witness");
+  return block.batch.op();
+}
+
+/// Pairs of two models, with the parameters that their causes name.
+std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
+  std::map<std::string, Pair> pairs;
+  for (const Bucket& b : buckets) {
+    if (b.key.property != "equal" || b.witness.empty()) continue;
+    if (!std::all_of(b.key.units.begin(), b.key.units.end(), [](const std::string& u) { return registry().role_of(u) == Role::model; })) continue;
+    const Op op = op_of(b);
+    Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(op)];
+    pair.op = op;
+    pair.units = b.key.units;
+    for (const std::string& name : words_of(b.cause, ',')) pair.causes.insert(name);
+  }
+  std::vector<Pair> list;
+  for (auto& [key, pair] : pairs) list.push_back(std::move(pair));
+  return list;
+}
+
+class Deepening {
+ public:
+  Deepening(const Pair& pair, Triage& triage, uint64_t cases, uint64_t seed)
+      : op_(pair.op), units_(pair.units), explained_(pair.causes), triage_(triage), cases_(cases), seed_(seed),
+        judge_(bound(units_, op_)), causes_(judge_, registry()),
+        list_(replacements(*judge_.units()[0]->model(), *judge_.units()[1]->model())) {}
+
+  size_t run() {
+    size_t found = 0;
+    while (const size_t more = round()) found += more;
+    return found;
+  }
+
+ private:
+  static Judge bound(const std::vector<std::string>& units, const Op& op) {
+    Result<Judge> judge = Judge::bind("equal", units, op, registry());
+    if (!judge) throw std::runtime_error(judge.refusal().reason);
+    return std::move(*judge);
+  }
+
+  /// Searches behind what is explained; returns the number of divergences that have another cause.
+  size_t round() {
+    std::string overrides;
+    size_t open = 0;
+    for (const Replacement& r : list_) {
+      if (explained_.count(r.name)) overrides += (overrides.empty() ? "" : ",") + r.overrides[0];
+      else ++open;
+    }
+    if (open == 0 || overrides.empty()) return 0;
+    const std::string replaced = with_overrides_in_name(units_[0], overrides);
+    if (!registry().bind(replaced, op_)) return 0;
+    const Comparison comparison(op_, {replaced, units_[1]}, registry(), {});
+    GuidedSearch guided(op_, focuses_of(comparison), seed_);
+    size_t found = 0;
+    Batch batch;
+    std::vector<Outcomes> outcomes;
+    for (uint64_t chunk = 0; chunk * chunk_cases < cases_ && found < most_found; ++chunk) {
+      guided.propose(chunk, chunk * chunk_cases, chunk_cases, batch);
+      guided.learn(guided.observe(chunk, chunk * chunk_cases, batch));
+      comparison.run(batch, outcomes);
+      found += take(batch, outcomes);
+    }
+    return found;
+  }
+
+  /// Cases on which the pair differs, what is explained set aside and as it is.
+  size_t take(const Batch& batch, const std::vector<Outcomes>& outcomes) {
+    Batch differing(op_);
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (first_difference(op_, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+    const std::vector<Verdict> verdicts = judge_.judge(differing);
+    size_t found = 0;
+    for (size_t i = 0; i < differing.size() && found < most_found; ++i) {
+      if (!verdicts[i].fails) continue;
+      Batch one(op_);
+      one.append(differing, i);
+      const std::string cause = causes_.find(one, {verdicts[i]})[0];
+      bool is_new = false;
+      for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;
+      if (!is_new && found == 0) continue;
+      const Divergence d = make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, units_[0], verdicts[i].first, units_[1], verdicts[i].second);
+      triage_.add({d.key.to_string(), d.severity, divergence_record(d)});
+      ++found;
+    }
+    return found;
+  }
+
+  const Op op_;
+  const std::vector<std::string> units_;
+  std::set<std::string> explained_;
+  Triage& triage_;
+  const uint64_t cases_, seed_;
+  const Judge judge_;
+  Causes causes_;
+  const std::vector<Replacement> list_;
+};
+
+}  // namespace
+
+size_t deepen(Triage& triage, const std::vector<Bucket>& buckets, uint64_t cases, uint64_t seed) {
+  size_t found = 0;
+  for (const Pair& pair : pairs_of(buckets)) found += Deepening(pair, triage, cases, seed).run();
+  return found;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,118 @@
+#include "campaign/engines.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "search/byte_codec.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What every engine's build of a target understands (fuzz_targets/target.h).
+std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run, const CampaignSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> environment = {
+      {"MMAFUZZ_SEGMENT", run.segment()}, {"MMAFUZZ_STATUS", run.status()}, {"MMAFUZZ_KEEP_GOING", "1"}};
+  if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", to_text(*run.assignment->op).substr(3)});
+  if (!settings.units.empty()) environment.push_back({"MMAFUZZ_UNITS", fmt::format("{}", fmt::join(settings.units, ","))});
+  return environment;
+}
+
+size_t input_bytes(const Assignment& assignment) { return assignment.op ? encoded_bytes(*assignment.op) : 4096; }
+
+void seed_empty_corpus(const WorkerRun& run) {
+  fs::create_directories(run.corpus());
+  if (fs::directory_iterator(run.corpus()) != fs::directory_iterator()) return;
+  const std::string text = run.assignment->op ? std::string(input_bytes(*run.assignment), '\0')
+                                              : "mmafuzz-cases 1\nop convert from=fp32 to=fp16\n3f800000\n";
+  std::ofstream(run.corpus() + "/seed", std::ios::binary) << text;
+}
+
+ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings) {
+  ProcessSpec spec;
+  spec.command = {own_executable(), "campaign-worker", "--target", run.assignment->target->name, "--op", to_text(*run.assignment->op),
+                  "--corpus", run.corpus(), "--segment", run.segment(), "--status", run.status(), "--seed", std::to_string(run.seed)};
+  for (const std::string& unit : settings.units) spec.command.insert(spec.command.end(), {"--units", unit});
+  if (settings.cases) spec.command.insert(spec.command.end(), {"--cases", std::to_string(settings.cases), "--alone"});
+  if (run.seconds > 0 && !settings.cases) spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
+  if (run.with_engines) spec.command.push_back("--files");
+  spec.memory_bytes = settings.memory_mb << 20;
+  return spec;
+}
+
+ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& settings) {
+  seed_empty_corpus(run);
+  ProcessSpec spec;
+  spec.command = {run.assignment->binary, run.corpus(), "-reload=1", "-len_control=0",
+                  fmt::format("-max_len={}", input_bytes(*run.assignment)),
+                  fmt::format("-seed={}", run.seed & 0x7fffffff), fmt::format("-rss_limit_mb={}", settings.memory_mb), "-timeout=60",
+                  fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
+  if (run.seconds > 0) spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::ceil(run.seconds)));
+  spec.environment = target_environment(run, settings);
+  return spec;
+}
+
+ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) {
+  seed_empty_corpus(run);
+  fs::create_directories(run.afl_output());
+  ProcessSpec spec;
+  spec.command = {"afl-fuzz", "-M", "main", "-i", run.corpus(), "-o", run.afl_output(), "-F", run.corpus(), "-t", "10000", "-m", "none",
+                  "-s", std::to_string(run.seed & 0x7fffffff), "-G", std::to_string(input_bytes(*run.assignment))};
+  if (run.seconds > 0) spec.command.insert(spec.command.end(), {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
+  spec.command.insert(spec.command.end(), {"--", run.assignment->binary});
+  spec.environment = target_environment(run, settings);
+  for (const char* name : {"AFL_NO_UI", "AFL_SKIP_CPUFREQ", "AFL_NO_AFFINITY", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES", "AFL_AUTORESUME",
+                           "AFL_FAST_CAL"})
+    spec.environment.push_back({name, "1"});
+  spec.environment.push_back({"AFL_CUSTOM_MUTATOR_LIBRARY", run.assignment->binary + "_mutator.so"});
+  return spec;
+}
+
+/// Copies files that are not there yet; returns how many.
+size_t copy_new(const fs::path& from, const fs::path& to, const std::string& prefix) {
+  size_t copied = 0;
+  std::error_code error;
+  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with("id:") || name.find("sync:") != std::string::npos) continue;
+    const fs::path target = to / (prefix + name);
+    std::error_code failed;
+    if (!fs::exists(target) && fs::copy_file(at->path(), target, failed)) ++copied;
+  }
+  return copied;
+}
+
+}  // namespace
+
+ProcessSpec worker_process(const WorkerRun& run, const CampaignSettings& settings) {
+  fs::create_directories(run.corpus());
+  ProcessSpec spec = run.assignment->engine == Engine::batch       ? batch_process(run, settings)
+                     : run.assignment->engine == Engine::libfuzzer ? libfuzzer_process(run, settings)
+                                                                   : afl_process(run, settings);
+  spec.log = run.log();
+  return spec;
+}
+
+size_t collect_afl(const WorkerRun& run) {
+  copy_new(run.afl_output() + "/main/queue", run.corpus(), run.id.substr(run.id.rfind('.') + 1) + "-");
+  return copy_new(run.afl_output() + "/main/crashes", run.folder + "/artifacts", run.id + "-");
+}
+
+std::string command_text(const ProcessSpec& spec) {
+  const auto quoted = [](const std::string& text) {
+    const bool plain = !text.empty() && text.find_first_of(" ;*?'\"$&()|<>") == std::string::npos;
+    return plain ? text : "'" + text + "'";
+  };
+  std::string line;
+  for (const auto& [name, value] : spec.environment) line += name + "=" + quoted(value) + " ";
+  for (const std::string& word : spec.command) line += quoted(word) + " ";
+  line.pop_back();
+  return line;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,36 @@
+// How a worker of each engine is started: its command line, environment and bounds.
+#pragma once
+
+#include "campaign/plan.h"
+#include "campaign/process.h"
+#include "campaign/state.h"
+
+namespace mmafuzz {
+
+/// One run of an assignment, and where in the campaign's folder it keeps what.
+struct WorkerRun {
+  const Assignment* assignment = nullptr;
+  std::string id;      ///< unique among running workers; the same for the next run of this share
+  std::string folder;  ///< the campaign's
+  uint64_t seed = 1;
+  double seconds = 0;  ///< 0: no bound
+  bool with_engines = false;  ///< others than batch searches take part in the campaign
+
+  std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
+  std::string segment() const { return folder + "/segments/" + id + ".cases"; }
+  std::string status() const { return folder + "/workers/" + id + ".status"; }
+  std::string log() const { return folder + "/workers/" + id + ".log"; }
+  std::string afl_output() const { return folder + "/afl/" + id; }
+};
+
+/// Prepares folders (an engine needs an input to begin with) and says what to execute.
+ProcessSpec worker_process(const WorkerRun& run, const CampaignSettings& settings);
+
+/// After an AFL++ run: what its queue holds goes to the shared corpus, its crashes to the artifacts. Returns the number of
+/// crashes that were not there before. Other engines write to the shared corpus themselves.
+size_t collect_afl(const WorkerRun& run);
+
+/// What a shell would need to start the same worker.
+std::string command_text(const ProcessSpec& spec);
+
+}  // namespace mmafuzz

@@ -1,0 +1,107 @@
+#include "campaign/findings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/replace_file.h"
+#include "campaign/state.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t log_tail = 16384;
+
+std::string tail_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  return text.size() > log_tail ? text.substr(text.size() - log_tail) : text;
+}
+
+std::vector<std::string> files_in(const std::string& folder, const std::string& ending) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().string().ends_with(ending)) files.push_back(at->path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void count_one(FindingCounts& counts, const CampaignFindings::Entry& entry) {
+  if (entry.crash) ++counts.crash;
+  else if (entry.divergence.severity == Severity::contract) ++counts.contract;
+  else if (entry.divergence.severity == Severity::accuracy) ++counts.accuracy;
+  else ++counts.semantic;
+}
+
+}  // namespace
+
+CampaignFindings::CampaignFindings(std::string folder) : folder_(std::move(folder)) {
+  follow();
+  read_crashes();
+  loading_ = false;
+}
+
+const CampaignFindings::Entry* CampaignFindings::add(Entry entry) {
+  entry.known = loading_;
+  const auto [at, fresh] = entries_.try_emplace(entry.line, std::move(entry));
+  return fresh ? &at->second : nullptr;
+}
+
+std::vector<const CampaignFindings::Entry*> CampaignFindings::follow() {
+  std::vector<const Entry*> fresh;
+  for (const std::string& segment : files_in(folder_ + "/segments", ".cases")) {
+    size_t& offset = offsets_[segment];
+    std::error_code error;
+    if (fs::file_size(segment, error) <= offset || error) continue;
+    offset = read_segment(segment, offset, [&](LoggedDivergence divergence) {
+      std::string line = divergence.key;
+      if (const Entry* entry = add({std::move(line), segment, std::move(divergence)})) fresh.push_back(entry);
+    });
+  }
+  return fresh;
+}
+
+const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& assignment, const std::string& what, const std::string& command,
+                                                           const std::string& log) {
+  const std::string line = fmt::format("mmafuzz: crash {} {}", assignment, what);
+  if (entries_.contains(line)) return nullptr;
+  replace_file(fmt::format("{}/artifacts/{}.{}.crash.txt", folder_, assignment, entries_.size()),
+               fmt::format("{}\n# {}\n{}\n", line, command, tail_of(log)));
+  return add({line, "", {}, true});
+}
+
+void CampaignFindings::read_crashes() {
+  for (const std::string& file : files_in(folder_ + "/artifacts", ".crash.txt")) {
+    std::ifstream in(file);
+    std::string line;
+    if (std::getline(in, line)) add({line, "", {}, true});
+  }
+}
+
+FindingCounts CampaignFindings::count(bool known) const {
+  FindingCounts counts;
+  for (const auto& [line, entry] : entries_)
+    if (entry.known == known) count_one(counts, entry);
+  return counts;
+}
+
+FindingCounts CampaignFindings::total() const {
+  FindingCounts counts;
+  for (const auto& [line, entry] : entries_) count_one(counts, entry);
+  return counts;
+}
+
+void CampaignFindings::merge(const std::string& file) const {
+  std::string text = "mmafuzz-cases 1\n";
+  for (const Severity severity : {Severity::contract, Severity::accuracy, Severity::semantic})
+    for (const auto& [line, entry] : entries_)
+      if (!entry.crash && entry.divergence.severity == severity) text += entry.divergence.text;
+  replace_file(file, text);
+}
+
+}  // namespace mmafuzz

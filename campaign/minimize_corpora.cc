@@ -1,0 +1,69 @@
+#include "campaign/minimize_corpora.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "campaign/corpus.h"
+#include "campaign/process.h"
+#include "plan/registry.h"
+#include "search/focuses.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t chunk_cases = 1024;
+constexpr uint64_t after_warm_up = uint64_t{1} << 32;  ///< a case number from which on a search looks at everything
+
+size_t files_in(const std::string& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+/// Returns the number of inputs that it chose from.
+size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from, const std::string& to) {
+  const Comparison comparison(op, units, registry(), {});
+  GuidedSearch guided(op, focuses_of(comparison), 0);
+  const Batch cases = SharedCorpus(from, op, false).read_new();
+  for (size_t first = 0; first < cases.size(); first += chunk_cases) {
+    Batch part(op);
+    for (size_t i = first; i < std::min(cases.size(), first + chunk_cases); ++i) part.append(cases, i);
+    for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
+      const GuidedSearch::Observation observation = guided.observe(focus, after_warm_up, part);
+      for (const auto& [feature, index] : observation.kept)
+        if (guided.hits(focus, feature) == 0) write_input(to, observation.cases, index, focus);
+      guided.learn(observation);
+    }
+  }
+  return cases.size();
+}
+
+void merge_with_engine(const std::string& binary, const std::string& from, const std::string& to) {
+  Process process({{binary, "-merge=1", to, from}, {}, to + ".log"});
+  while (!process.poll()) usleep(50000);
+}
+
+}  // namespace
+
+MinimizedCorpus minimize_corpora(const Plan& plan, const std::vector<std::string>& units, const std::string& folder) {
+  MinimizedCorpus sizes;
+  std::set<std::string> done;
+  for (const Assignment& assignment : plan.assignments) {
+    const std::string from = folder + "/corpus/" + assignment.field(), to = folder + "/corpus.min/" + assignment.field();
+    if (!fs::exists(from) || (!assignment.op && assignment.engine != Engine::libfuzzer) || !done.insert(to).second) continue;
+    fs::remove_all(to);
+    fs::create_directories(to);
+    if (assignment.op) {
+      sizes.before += keep_first_of_each_bin(*assignment.op, units_of(units, *assignment.op), from, to);
+    } else {
+      merge_with_engine(assignment.binary, from, to);
+      sizes.before += files_in(from);
+    }
+    sizes.after += files_in(to);
+  }
+  return sizes;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,94 @@
+#include "campaign/panel.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace mmafuzz {
+namespace {
+
+constexpr double line_interval = 60;
+
+std::string findings_text(const FindingCounts& n) {
+  return fmt::format("{} contract, {} accuracy, {} semantic, {} crash{}", n.contract, n.accuracy, n.semantic, n.crash, n.crash == 1 ? "" : "es");
+}
+
+std::string time_text(const CampaignView& view) {
+  return view.time > 0 ? clock_text(view.elapsed) + " of " + clock_text(view.time) : clock_text(view.elapsed);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  if (value < 1000) return fmt::format("{:.0f}", value);
+  for (const char* unit : {"k", "M", "G", "T"}) {
+    value /= 1000;
+    if (value < 999.5) return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
+  }
+  return fmt::format("{:.0f} T", value);
+}
+
+std::string clock_text(double seconds) {
+  const long s = static_cast<long>(seconds);
+  return s >= 3600 ? fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60) : fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("mmafuzz campaign  {}  {} worker{}{}", time_text(view), view.workers.size(), view.workers.size() == 1 ? "" : "s",
+                              view.restarts ? fmt::format("  {} restarted", view.restarts) : ""));
+  lines.push_back(fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6} {:>4}", "target", "engine", "op", "cases/s", "execs/s", "bins", "div."));
+  const size_t room = rows > 8 ? rows - 8 : 1;
+  for (size_t i = 0; i < view.workers.size(); ++i) {
+    if (i + 1 == room && view.workers.size() > room) {
+      lines.push_back(fmt::format("  ... and {} more workers", view.workers.size() - i));
+      break;
+    }
+    const WorkerView& w = view.workers[i];
+    lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6} {:>4}", w.target, w.engine, w.label,
+                                short_number(w.cases_per_second), w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins, w.divergences));
+  }
+  lines.push_back(fmt::format("total     {} cases at {}/s, {} engine inputs, {} bins", short_number(double(view.cases)),
+                              short_number(view.cases_per_second), short_number(double(view.inputs)), view.bins));
+  lines.push_back("new       " + findings_text(view.fresh));
+  lines.push_back("known     " + findings_text(view.known));
+  lines.push_back(view.newest_bin.empty() ? "last bin  none yet"
+                                          : fmt::format("last bin  {} {} {}", clock_text(view.newest_at), view.newest_bin, view.newest_where));
+  for (std::string& line : lines)
+    if (line.size() >= columns) line.resize(columns - 1);
+  return lines;
+}
+
+CampaignPanel::CampaignPanel() {
+  const char* terminal = std::getenv("TERM");
+  live_ = isatty(2) && terminal && std::strcmp(terminal, "dumb") != 0;
+}
+
+void CampaignPanel::show(const CampaignView& view, bool always) {
+  if (!live_) {
+    if (!always && view.elapsed - last_line_ < line_interval) return;
+    last_line_ = view.elapsed;
+    fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; new: {}\n", time_text(view), short_number(double(view.cases)),
+               short_number(view.cases_per_second), view.bins, findings_text(view.fresh));
+    return;
+  }
+  winsize size{};
+  if (ioctl(2, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size = {24, 80, 0, 0};
+  std::string screen = lines_ ? fmt::format("\x1b[{}A", lines_) : "";
+  const std::vector<std::string> lines = panel_lines(view, std::max<size_t>(size.ws_col, 20), size.ws_row);
+  for (const std::string& line : lines) screen += "\r" + line + "\x1b[K\n";
+  screen += "\x1b[J";
+  lines_ = lines.size();
+  fmt::print(stderr, "{}", screen);
+}
+
+void CampaignPanel::clear() {
+  if (lines_) fmt::print(stderr, "\x1b[{}A\r\x1b[J", lines_);
+  lines_ = 0;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,49 @@
+// What a person sees of a running campaign: a live panel on a terminal, a line a minute elsewhere. Everything on standard error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/findings.h"
+
+namespace mmafuzz {
+
+struct WorkerView {
+  std::string target, engine, label;
+  double cases_per_second = 0, inputs_per_second = 0;
+  uint64_t bins = 0, divergences = 0;
+};
+
+struct CampaignView {
+  double elapsed = 0, time = 0;  ///< seconds; time 0: no bound
+  std::vector<WorkerView> workers;
+  uint64_t cases = 0, inputs = 0, bins = 0, restarts = 0;
+  double cases_per_second = 0;
+  FindingCounts fresh, known;
+  std::string newest_bin, newest_where;
+  double newest_at = 0;
+};
+
+class CampaignPanel {
+ public:
+  CampaignPanel();
+  bool live() const { return live_; }
+  /// Draws the panel, or prints a line if a minute has passed or `always`.
+  void show(const CampaignView& view, bool always = false);
+  /// Takes the panel off the screen, before other output; the next show() draws it again.
+  void clear();
+
+ private:
+  bool live_;
+  size_t lines_ = 0;  ///< on the screen
+  double last_line_ = -1e9;
+};
+
+/// The panel's lines for a terminal of that size, none longer than columns - 1 characters.
+std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows);
+/// "1.23 M", "456 k", "12".
+std::string short_number(double value);
+/// "1:02:03" or "2:03".
+std::string clock_text(double seconds);
+
+}  // namespace mmafuzz

@@ -1,0 +1,99 @@
+#include "campaign/state.h"
+
+#include "core/replace_file.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+
+namespace mmafuzz {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders, seed, cases, memory_mb,
+                                                fail_on, stop_on, uuid, command, machine, version, started)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
+
+namespace {
+
+template <class T>
+T load(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file);
+  try {
+    return nlohmann::json::parse(in).get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(file + " is damaged: " + error.what());
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// This process's command as a shell takes it.
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) {
+    const bool plain = !word.empty() && word.find_first_of(" *?'\"$&;|<>()[]\\") == std::string::npos;
+    text += (text.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  return text;
+}
+
+}  // namespace
+
+void set_identity(CampaignSettings& settings) {
+  std::random_device random;
+  for (int i = 0; i < 4; ++i) settings.uuid += fmt::format("{:08x}", random());
+  settings.started = std::time(nullptr);
+  settings.command = own_command();
+  settings.version = MMAFUZZ_VERSION;
+  utsname system = {};
+  uname(&system);
+  std::string processor = system.machine;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    processor = line.substr(line.find(':') + 2);
+    break;
+  }
+  settings.machine = fmt::format("{}, {} cores, {} {}", processor, std::max(1u, std::thread::hardware_concurrency()), system.sysname, system.release);
+}
+
+void save(const CampaignSettings& settings, const std::string& file) { replace_file(file, nlohmann::json(settings).dump(2) + "\n"); }
+void save(const CampaignProgress& progress, const std::string& file) { replace_file(file, nlohmann::json(progress).dump(2) + "\n"); }
+CampaignSettings load_settings(const std::string& file) {
+  CampaignSettings settings = load<CampaignSettings>(file);
+  if (settings.uuid.empty()) settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // begun before campaigns had names
+  return settings;
+}
+CampaignProgress load_progress(const std::string& file) { return std::filesystem::exists(file) ? load<CampaignProgress>(file) : CampaignProgress{}; }
+
+WorkerStatus read_status(const std::string& file) {
+  WorkerStatus status;
+  std::ifstream in(file);
+  for (std::string word; in >> word;) {
+    if (word == "seconds") in >> status.seconds;
+    else if (word == "inputs") in >> status.inputs;
+    else if (word == "cases") in >> status.cases;
+    else if (word == "bins") in >> status.bins;
+    else if (word == "divergences") in >> status.divergences;
+    else if (word == "newest") in >> status.newest;
+  }
+  return status;
+}
+
+}  // namespace mmafuzz

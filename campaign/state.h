@@ -1,0 +1,55 @@
+// What a campaign remembers in its folder beside corpora and segments: its settings and how far each share of it came.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mmafuzz {
+
+/// Kept in campaign.json; --resume starts from them.
+struct CampaignSettings {
+  double time = 60;  ///< seconds; 0: no bound
+  unsigned jobs = 1;
+  std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;
+  uint64_t seed = 1, cases = 0, memory_mb = 2048;
+  std::string fail_on = "contract", stop_on = "never";
+  // What names the campaign in stores; set when it begins.
+  std::string uuid, command, machine, version;
+  int64_t started = 0;  ///< seconds since 1970, UTC
+};
+
+/// Gives a campaign that begins its name and its circumstances.
+void set_identity(CampaignSettings& settings);
+
+/// What one assignment did so far.
+struct ShareProgress {
+  uint64_t slices = 0, cases = 0, inputs = 0;
+  double seconds = 0;
+  bool done = false;  ///< all of its --cases
+};
+
+/// Kept in progress.json, rewritten every few seconds: a killed campaign repeats at most those.
+struct CampaignProgress {
+  double elapsed = 0, time = 0;            ///< seconds so far, and in all
+  uint64_t restarts = 0;
+  std::map<std::string, ShareProgress> shares;  ///< by Assignment::name()
+  std::map<std::string, uint64_t> bins;         ///< greatest number reached, by Assignment::field()
+};
+
+/// Each throws std::runtime_error naming the file.
+void save(const CampaignSettings& settings, const std::string& file);
+void save(const CampaignProgress& progress, const std::string& file);
+CampaignSettings load_settings(const std::string& file);
+/// A file that does not exist is a campaign's beginning.
+CampaignProgress load_progress(const std::string& file);
+
+/// What a worker's status file says (fuzz_targets/target.h, --status).
+struct WorkerStatus {
+  double seconds = 0;
+  uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
+  std::string newest;
+};
+WorkerStatus read_status(const std::string& file);
+
+}  // namespace mmafuzz

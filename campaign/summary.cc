@@ -1,0 +1,74 @@
+#include "campaign/summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "campaign/panel.h"
+
+namespace mmafuzz {
+namespace {
+
+nlohmann::json to_json(const FindingCounts& n) {
+  return {{"contract", n.contract}, {"accuracy", n.accuracy}, {"semantic", n.semantic}, {"crash", n.crash}};
+}
+
+constexpr char row[] = "{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
+
+const char* severity_of(const CampaignFindings::Entry& entry) { return entry.crash ? "crash" : name_of(entry.divergence.severity); }
+
+}  // namespace
+
+nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings) {
+  nlohmann::json fields = nlohmann::json::array();
+  std::vector<std::string> prefixes;
+  uint64_t cases = 0, inputs = 0;
+  for (const Assignment& assignment : plan.assignments) {
+    const std::string name = assignment.name(), prefix = name.substr(0, name.rfind('.') + 1);
+    size_t at = static_cast<size_t>(std::find(prefixes.begin(), prefixes.end(), prefix) - prefixes.begin());
+    if (at == prefixes.size()) {
+      prefixes.push_back(prefix);
+      const auto bins = progress.bins.find(assignment.field());
+      fields.push_back({{"target", assignment.target->name}, {"op", assignment.op ? to_text(*assignment.op) : ""}, {"label", assignment.label()},
+                        {"cases", 0}, {"inputs", 0}, {"seconds", 0.0}, {"bins", bins == progress.bins.end() ? 0 : bins->second},
+                        {"findings", to_json({})}});
+    }
+    const auto share = progress.shares.find(name);
+    if (share == progress.shares.end()) continue;
+    fields[at]["cases"] = fields[at]["cases"].get<uint64_t>() + share->second.cases;
+    fields[at]["inputs"] = fields[at]["inputs"].get<uint64_t>() + share->second.inputs;
+    fields[at]["seconds"] = fields[at]["seconds"].get<double>() + share->second.seconds;
+    cases += share->second.cases;
+    inputs += share->second.inputs;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [line, entry] : findings.entries()) {
+    list.push_back({{"line", line}, {"severity", severity_of(entry)}, {"known", entry.known}});
+    const std::string owner = entry.crash ? line.substr(line.find("crash ") + 6) : std::filesystem::path(entry.segment).filename().string();
+    for (size_t i = 0; i < prefixes.size(); ++i)
+      if (owner.starts_with(prefixes[i])) fields[i]["findings"][severity_of(entry)] = fields[i]["findings"][severity_of(entry)].get<size_t>() + 1;
+  }
+  return {{"elapsed", progress.elapsed}, {"cases", cases}, {"inputs", inputs}, {"restarts", progress.restarts}, {"fields", fields},
+          {"new", to_json(findings.count(false))}, {"known", to_json(findings.count(true))}, {"findings", list}};
+}
+
+std::string summary_text(const nlohmann::json& summary) {
+  std::string text = fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
+  for (const auto& field : summary["fields"]) {
+    const auto& n = field["findings"];
+    text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(), short_number(field["cases"].get<double>()),
+                        short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(), n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+  }
+  text += fmt::format("\n{} cases, {} engine inputs in {}, {} workers restarted\n", short_number(summary["cases"].get<double>()),
+                      short_number(summary["inputs"].get<double>()), clock_text(summary["elapsed"].get<double>()),
+                      summary["restarts"].get<uint64_t>());
+  for (const char* when : {"new", "known"}) {
+    const auto& n = summary[when];
+    text += fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
+                        n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+  }
+  return text;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,247 @@
+#include "campaign/triage_campaigns.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "campaign/corpus.h"
+#include "campaign/plan.h"
+#include "campaign/state.h"
+#include "core/contradiction.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "campaign/deepen.h"
+#include "search/comparison.h"
+#include "search/coverage.h"
+#include "search/structured_generator.h"
+#include "triage/store/store.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which units are counted against each other
+
+bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
+
+std::vector<std::string> segments_of(const std::string& path) {
+  if (!fs::is_directory(path)) {
+    std::ifstream file(path);
+    std::string first;
+    std::getline(file, first);
+    if (first != "mmafuzz-cases 1") throw BadInput(path + " is neither a campaign's folder nor a segment");
+    return {path};
+  }
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+CampaignRecord record_of(const CampaignSettings& settings, const CampaignProgress& progress) {
+  CampaignRecord record;
+  record.uuid = settings.uuid;
+  record.started = settings.started;
+  record.seconds = progress.elapsed;
+  for (const auto& [name, share] : progress.shares) {
+    record.cases += share.cases;
+    record.inputs += share.inputs;
+  }
+  record.seed = settings.seed;
+  record.command = settings.command;
+  record.machine = settings.machine;
+  record.version = settings.version;
+  return record;
+}
+
+std::vector<CampaignSample> samples_of(const std::string& folder, const std::string& uuid) {
+  std::vector<CampaignSample> samples;
+  std::ifstream file(folder + "/samples.tsv");
+  for (CampaignSample sample; file >> sample.second >> sample.cases >> sample.bins >> sample.buckets;) {
+    sample.campaign = uuid;
+    if (samples.empty() || samples.back().second < sample.second) samples.push_back(sample);
+  }
+  return samples;
+}
+
+/// Bins that the campaign's corpora reach, on each unit that has bins.
+void add_coverage(Store& store, const std::string& folder, const CampaignSettings& settings, const Plan& plan) {
+  std::map<std::string, std::vector<const Assignment*>> by_op;
+  for (const Assignment& assignment : plan.assignments)
+    if (assignment.op) by_op[to_text(*assignment.op)].push_back(&assignment);
+  std::vector<CoverageRecord> records;
+  for (const auto& [text, assignments] : by_op) {
+    const Op& op = *assignments[0]->op;
+    const Comparison comparison(op, units_of(settings.units, op), registry(), {});
+    std::vector<Batch> corpora;
+    std::set<std::string> read;
+    for (const Assignment* assignment : assignments)
+      if (read.insert(assignment->field()).second && fs::exists(folder + "/corpus/" + assignment->field()))
+        corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op, false).read_new());
+    const auto look = [&](const std::string& unit, const DotModel* model) {
+      Coverage coverage(op, model);
+      if (!coverage.observes()) return;
+      struct Sink {
+        std::vector<uint64_t> hits = std::vector<uint64_t>(static_cast<size_t>(bins::count));
+        void hit(int bin) { ++hits[static_cast<size_t>(bin)]; }
+        void impossible(const char* what) { throw Contradiction(std::string("a kernel broke an invariant of its own arithmetic: ") + what); }
+      } sink;
+      for (const Batch& corpus : corpora)
+        for (size_t i = 0; i < corpus.size(); ++i) coverage.observe(corpus, i, sink);
+      for (const BinGroup& group : bin_groups())
+        for (int bin = group.first; bin < group.first + group.count; ++bin)
+          records.push_back({settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+    };
+    if (op.kind == OpKind::dot) {
+      for (size_t i = 0; i < comparison.units().size(); ++i)
+        if (const DotModel* model = comparison.model_of(i)) look(comparison.units()[i]->name(), model);
+    } else {
+      look(assignments[0]->target->name, nullptr);
+    }
+  }
+  store.add(records);
+}
+
+/// What a unit claims, looked at on given cases.
+void add_claims(const std::string& campaign, const Unit& unit, const Batch& batch, std::vector<PairRecord>& records) {
+  const Op& op = batch.op();
+  for (const Claim& claim : unit.claims()) {
+    const bool compares = claim.property == "equals_model";
+    std::vector<std::string> units = {unit.name()};
+    if (compares) units.push_back(claim.detail);
+    const Result<Judge> judge = Judge::bind(claim.property, units, op, registry());
+    if (!judge) continue;
+    uint64_t failing = 0;
+    for (const Verdict& v : judge->judge(batch)) failing += v.fails;
+    records.push_back({campaign, op_label(op), unit.name(), compares ? claim.detail : "", batch.size(), failing, claim.property});
+  }
+}
+
+/// How often each two units differ and which claims hold, on the same structured cases in every campaign.
+void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan) {
+  std::vector<PairRecord> records;
+  std::set<std::string> done;
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.op || !assignment.target->compares_units() || !done.insert(to_text(*assignment.op)).second) continue;
+    const Op& op = *assignment.op;
+    const Comparison comparison(op, units_of(settings.units, op), registry(), {});
+    Batch batch(op);
+    StructuredGenerator(op, 1).fill(0, sampled_cases, batch);
+    std::vector<Outcomes> outcomes;
+    comparison.run(batch, outcomes);
+    SpecialOperands special(batch);
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      for (size_t j = i + 1; j < outcomes.size(); ++j) {
+        const DifferenceTally tally = tally_differences(batch, special, outcomes[i], outcomes[j]);
+        uint64_t differing = 0;
+        for (const uint64_t count : tally.count) differing += count;
+        records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(), tally.compared, differing});
+      }
+      add_claims(settings.uuid, *comparison.units()[i], batch, records);
+    }
+  }
+  store.add(records);
+}
+
+Plan plan_of(const CampaignSettings& settings) { return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0}); }
+
+}  // namespace
+
+TriageOutcome triage_campaigns(const TriageRequest& request) {
+  TriageOutcome outcome;
+  outcome.store = request.store;
+  for (const std::string& path : request.paths)
+    if (outcome.store.empty() && is_campaign(path)) outcome.store = path + "/findings.sqlite";
+  std::optional<Store> store;
+  std::set<std::string> has_witness, known;
+  if (!outcome.store.empty()) {
+    store.emplace(outcome.store, Access::write);
+    for (const Bucket& bucket : store->buckets()) {
+      if (!bucket.witness.empty()) has_witness.insert(bucket.line());
+      known.insert(bucket.id());
+    }
+  }
+  // A store keeps counts by campaign: each campaign is triaged by itself, files together as one.
+  struct Part {
+    std::vector<std::string> paths;
+    bool campaign;
+  };
+  std::vector<Part> parts;
+  Part files{{}, false};
+  for (const std::string& path : request.paths) {
+    if (is_campaign(path)) parts.push_back({{path}, true});
+    else files.paths.push_back(path);
+  }
+  if (!files.paths.empty()) parts.push_back(files);
+  const int64_t now = std::time(nullptr);
+  const std::set<std::string> stored = has_witness;
+  for (const Part& part : parts) {
+    has_witness = stored;
+    Triage triage(registry(), request.jobs);
+    for (const std::string& path : part.paths)
+      for (const std::string& segment : segments_of(path)) read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
+    std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
+    const auto finish = [&] {
+      std::vector<Bucket> buckets = triage.finish(has_witness);
+      for (Bucket& bucket : buckets) {
+        if (bucket.witness.empty()) {
+          const auto known = minimized.find(bucket.line());
+          const Bucket& earlier = known != minimized.end() ? known->second : minimized[bucket.line()] = store->find(bucket.id());
+          bucket.witness = earlier.witness;
+          bucket.addends = earlier.addends;
+        } else {
+          minimized[bucket.line()] = bucket;
+          has_witness.insert(bucket.line());
+        }
+      }
+      return buckets;
+    };
+    std::vector<Bucket> buckets = finish();
+    if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
+    outcome.divergences += triage.added();
+    for (const auto& [reason, count] : triage.refused()) outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
+    CampaignSettings settings;
+    CampaignProgress progress;
+    if (part.campaign) {
+      settings = load_settings(part.paths[0] + "/campaign.json");
+      progress = load_progress(part.paths[0] + "/progress.json");
+    } else {
+      settings.uuid = "segments";
+      for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
+    }
+    for (Bucket& bucket : buckets) {
+      bucket.seed = settings.seed;
+      bucket.first_seen = bucket.last_seen = now;
+    }
+    if (store) {
+      store->atomically([&] {
+        store->add_campaign(record_of(settings, progress));
+        for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
+        if (!part.campaign) return;
+        store->add(samples_of(part.paths[0], settings.uuid));
+        const Plan plan = plan_of(settings);
+        add_coverage(*store, part.paths[0], settings, plan);
+        add_pairs(*store, settings, plan);
+      });
+      store->write_witnesses();
+    }
+    for (Bucket& bucket : buckets) {
+      if (!known.count(bucket.id()) && std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
+        outcome.is_new.push_back(bucket.id());
+      if (store) bucket = store->find(bucket.id());
+      outcome.buckets.push_back(std::move(bucket));
+    }
+  }
+  std::sort(outcome.buckets.begin(), outcome.buckets.end(), listed_before);
+  outcome.buckets.erase(std::unique(outcome.buckets.begin(), outcome.buckets.end(), [](const Bucket& x, const Bucket& y) { return x.id() == y.id(); }),
+                        outcome.buckets.end());
+  return outcome;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,44 @@
+// The conversation between a device unit and its device child over one socket: a request, then its answer, each a header with its
+// payload. Both ends are the same executable, so structures travel as they are.
+#pragma once
+
+#include <chrono>
+#include <span>
+
+#include "gpu_bridge/device/device_backend.h"
+
+namespace mmafuzz::device {
+
+enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert, gemm };
+
+struct Request {
+  static constexpr uint32_t right_magic = 0x6d6d6131;
+  uint32_t magic = right_magic;
+  RequestKind kind = RequestKind::hello;
+  int32_t instruction = 0;
+  int32_t steps = 1;
+  uint64_t count = 0;  ///< of tiles, cases, sources or calls
+  WgmmaModifiers modifiers;
+  uint64_t bytes = 0;  ///< of the payload that follows
+};
+
+/// declined: no device that the kernels run on, or cuBLAS does not take a call. failed: the device failed and the child ends. The payload is then the reason.
+enum class AnswerKind : uint32_t { ok, declined, failed };
+
+struct Answer {
+  static constexpr uint32_t right_magic = 0x6d6d6132;
+  uint32_t magic = right_magic;
+  AnswerKind kind = AnswerKind::ok;
+  uint64_t bytes = 0;
+};
+
+using Clock = std::chrono::steady_clock;
+
+/// Moves all bytes or throws std::runtime_error: the other end is gone, or the deadline has passed.
+void send_all(int socket, const void* data, size_t bytes, Clock::time_point deadline);
+void receive_all(int socket, void* data, size_t bytes, Clock::time_point deadline);
+
+/// Answers requests on a socket until the other end closes it. Returns the exit code of the child.
+int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend);
+
+}  // namespace mmafuzz::device

@@ -1,0 +1,160 @@
+// The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, our own conversions on it.
+#include <algorithm>
+
+#include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/device/device_child.h"
+#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/families/device_units.h"
+#include "gpu_bridge/instructions/instructions.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view prefix = "cuda:";
+constexpr const char* bulk_name = "cuda:bulk";
+
+class CoreUnit final : public Unit {
+ public:
+  CoreUnit(std::shared_ptr<DeviceChild> child, int instruction) : child_(std::move(child)), instruction_(instruction) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    guard_.run(*this, batch, outcomes, [&] {
+      const Column& operands = batch.inputs()[0];
+      std::vector<uint64_t> all(batch.size() * static_cast<size_t>(operands.count()));
+      for (size_t i = 0; i < batch.size(); ++i) operands.unpack(i, &all[i * static_cast<size_t>(operands.count())]);
+      const std::vector<uint64_t> results = child_->scalar(instruction_, all, batch.size());
+      for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, results[i]);
+    });
+  }
+
+ private:
+  std::shared_ptr<DeviceChild> child_;
+  int instruction_;
+  mutable LossGuard guard_;
+};
+
+class DeviceBulkUnit final : public Unit {
+ public:
+  DeviceBulkUnit(std::shared_ptr<DeviceChild> child, const Op& op) : child_(std::move(child)) {
+    request_.plan = make_bulk_plan(op.d.fields(), op.rounding_rule());
+    request_.seed = op.seed;
+    request_.from_bf16 = op.a.fields().width == 16;
+  }
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    guard_.run(*this, batch, outcomes, [&] {
+      std::vector<uint32_t> sources(batch.size());
+      for (size_t i = 0; i < sources.size(); ++i) sources[i] = static_cast<uint32_t>(batch.inputs()[0].get(i, 0));
+      std::vector<uint32_t> results;
+      child_->convert(request_, sources, results, outcomes.flags);
+      for (size_t i = 0; i < results.size(); ++i) outcomes.results.set(i, 0, results[i]);
+    });
+  }
+
+ private:
+  std::shared_ptr<DeviceChild> child_;
+  BulkRequest request_;
+  mutable LossGuard guard_;
+};
+
+/// The ops that a unit's rows take on some of these architectures: "op ...; op ...".
+std::string taken_by(std::string_view unit, unsigned archs) {
+  std::string all;
+  for (const CoreInstruction& i : core_instructions())
+    if (i.unit == unit && (i.archs & archs)) all += (all.empty() ? "" : "; ") + to_text(i.op);
+  return all;
+}
+
+/// What a row claims of ops that ask for any NaN and for no flushing.
+std::vector<Claim> claims_of(const CoreInstruction& i) {
+  switch (i.claim) {
+    case IeeeClaim::none: return {};
+    case IeeeClaim::no_nans: return {{"equals_model", "except_nan:ieee"}};
+    case IeeeClaim::all: break;
+  }
+  return {{"equals_model", "ieee"}};
+}
+
+/// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter of rounding.
+std::vector<Claim> claims_of(const CoreInstruction& i, const Op& op) {
+  if (op.nan == NanPolicy::exact || op.flush_to_zero) return {};
+  return claims_of(i);
+}
+
+class CoreFamily final : public Family {
+ public:
+  explicit CoreFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
+
+  bool owns(std::string_view name) const override { return name == bulk_name || (name.starts_with(prefix) && is_core_unit(name.substr(prefix.size()))); }
+
+  Role role(const std::string&) const override { return Role::device; }
+
+  std::vector<UnitInfo> list() const override {
+    const Result<DeviceInfo> device = child_->info();
+    const std::string no_device = device ? "" : device.refusal().reason;
+    std::vector<UnitInfo> all;
+    for (const CoreInstruction& i : core_instructions()) {
+      const std::string name = std::string(prefix) + i.unit;
+      const auto add_claims = [&](UnitInfo& info) {
+        for (const Claim& claim : claims_of(i))
+          if (std::none_of(info.claims.begin(), info.claims.end(), [&](const Claim& c) { return c.detail == claim.detail; })) info.claims.push_back(claim);
+      };
+      if (!all.empty() && all.back().name == name) {
+        add_claims(all.back());
+        continue;
+      }
+      const unsigned on = device ? arch_of_capability(device->major, device->minor) : 0;
+      const std::string here = taken_by(i.unit, on);
+      UnitInfo info{name, here.empty() ? taken_by(i.unit, ~0u) : here, "PTX ISA", {}, no_device};
+      if (device && here.empty()) info.unavailable = device_lacks(*device);
+      add_claims(info);
+      all.push_back(std::move(info));
+    }
+    all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(), no_device});
+    return all;
+  }
+
+  /// An instruction's row names its op with all attributes; the conversions of cuda:bulk are those of bulk.
+  Attributes honours(const std::string& name, const Op&) const override {
+    return {.rounding = true, .stochastic = name == bulk_name, .tiny = name == bulk_name, .ftz = name != bulk_name, .saturate = true};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": a CUDA-core instruction has no parameters");
+    return name == bulk_name ? bind_bulk(op) : bind_core(name, op);
+  }
+
+ private:
+  Result<std::unique_ptr<Unit>> bind_core(const std::string& name, const Op& op) const {
+    const std::string unit = name.substr(prefix.size());
+    const int index = find_core_instruction(unit, op);
+    if (index < 0) return declined(name + " takes '" + taken_by(unit, ~0u) + "'");
+    const CoreInstruction& i = core_instructions()[static_cast<size_t>(index)];
+    const Result<DeviceInfo> device = child_->info();
+    if (!device) return declined(device.refusal().reason);
+    if (!(i.archs & arch_of_capability(device->major, device->minor))) return declined("unit " + name + ": " + device_lacks(*device));
+    auto bound = std::make_unique<CoreUnit>(child_, index);
+    bound->describe(name, claims_of(i, op));
+    return std::unique_ptr<Unit>(std::move(bound));
+  }
+
+  Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {
+    if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) || !has_bulk_plan(op.d.fields()))
+      return declined("cuda:bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
+    const Result<DeviceInfo> device = child_->info();
+    if (!device) return declined(device.refusal().reason);
+    auto bound = std::make_unique<DeviceBulkUnit>(child_, op);
+    bound->describe(bulk_name, bulk_claims());
+    return std::unique_ptr<Unit>(std::move(bound));
+  }
+
+  static std::vector<Claim> bulk_claims() { return {{"equals_model", "ieee"}, {"equals_model", "bulk"}}; }
+
+  std::shared_ptr<DeviceChild> child_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<CoreFamily>(std::move(child)); }
+
+}  // namespace mmafuzz

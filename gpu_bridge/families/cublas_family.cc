@@ -1,0 +1,248 @@
+// The family `cublas:`: dots and matrix products by cuBLAS on this machine's GPU, through the device child. A unit exists where a probe of its
+// own shape shows that cuBLAS computes as the unit's name says.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "core/quoted.h"
+#include "core/words.h"
+#include "gpu_bridge/instructions/cublas_gemm.h"
+#include "gpu_bridge/device/device_child.h"
+#include "gpu_bridge/device/device_losses.h"
+#include "gpu_bridge/families/device_units.h"
+
+namespace mmafuzz {
+namespace {
+
+using Arithmetic = CublasRow::Arithmetic;
+constexpr std::string_view prefix = "cublas:";
+constexpr uint64_t probes = 8;
+
+/// What may stand after `?` in a unit's name.
+struct CublasParameters {
+  int tile = 64;      ///< dots: so many are the diagonal of one product
+  int bits = 55;      ///< BlasGemm::bits
+  int specials = 1;   ///< BlasGemm::specials
+};
+
+struct CublasParameter {
+  const char *name, *meaning;
+  int least, greatest;
+  int CublasParameters::*value;
+  bool (*of)(const CublasRow& row, const Op& op);
+};
+const CublasParameter cublas_parameters[] = {
+    {"tile", "dots: so many are the diagonal of one product", 1, 256, &CublasParameters::tile, [](const CublasRow&, const Op& op) { return op.kind == OpKind::dot; }},
+    {"bits", "emulated fp64: bits of the slices together", 1, 200, &CublasParameters::bits,
+     [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated && row.operand == format("fp64"); }},
+    {"specials", "emulated: 1 asks for infinities and NaNs", 0, 1, &CublasParameters::specials, [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated; }},
+};
+
+Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow& row, const Op& op) {
+  CublasParameters with;
+  std::string allowed;
+  for (const CublasParameter& p : cublas_parameters)
+    if (p.of(row, op)) allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + std::to_string(p.least) + ".." + std::to_string(p.greatest);
+  for (const auto& [name, number] : settings_of(text)) {
+    const CublasParameter* found = nullptr;
+    for (const CublasParameter& p : cublas_parameters)
+      if (name == p.name && p.of(row, op)) found = &p;
+    const char *from = number.data(), *end = number.data() + number.size();
+    int value = 0;
+    const auto r = std::from_chars(from, end, value);
+    if (!found || from == end || r.ec != std::errc{} || r.ptr != end || value < found->least || value > found->greatest)
+      return invalid(quoted(name + "=" + number) + ": expected " + (allowed.empty() ? "no parameters" : allowed));
+    with.*found->value = value;
+  }
+  return with;
+}
+
+/// The calls of an op's cases. A gemm is a call of its own: the rows of a and the columns of b are the columns of second and first, so that
+/// the column-major result is the row-major d. Dots share calls, one on each place of the diagonal.
+class Calls {
+ public:
+  Calls(const CublasRow& row, const Op& op, const CublasParameters& with)
+      : op_(op), operand_bytes_(size_t(row.operand.storage_bytes())), result_bytes_(size_t(row.result.storage_bytes())) {
+    const bool dots = op.kind == OpKind::dot;
+    per_call_ = dots ? static_cast<size_t>(with.tile) : 1;
+    // cuBLAS takes 8-bit integers in multiples of 4; zeros more change no integer sum.
+    const int multiple = row.operand.fields().integer ? 4 : 1;
+    const auto padded = [&](int extent) { return (extent + multiple - 1) / multiple * multiple; };
+    call_.rows = padded(dots ? with.tile : op.n);
+    call_.columns = padded(dots ? with.tile : op.m);
+    call_.k = padded(op.k);
+    call_.bits = with.bits;
+    call_.specials = with.specials;
+    call_.alpha = op.alpha.value_or(one_of(op.d));
+    call_.beta = op.beta.value_or(one_of(op.d));
+  }
+
+  const BlasGemm& call() const { return call_; }
+  BlasOperands zeros(size_t calls) const {
+    return {std::vector<uint8_t>(calls * first_bytes()), std::vector<uint8_t>(calls * second_bytes()), std::vector<uint8_t>(calls * result_bytes())};
+  }
+  size_t count(size_t cases) const { return (cases + per_call_ - 1) / per_call_; }
+  /// How many calls are sent at once: about 64 MiB.
+  size_t calls_at_once() const { return std::max<size_t>(1, (size_t{64} << 20) / (first_bytes() + second_bytes() + result_bytes())); }
+  size_t cases_at_once() const { return calls_at_once() * per_call_; }
+
+  /// Adds case `index` of the batch as case `place` of what is sent.
+  void put(const Batch& batch, size_t index, size_t place, BlasOperands& sent) const {
+    const size_t k = size_t(op_.k), at = place / per_call_;
+    uint8_t* first = &sent.first[at * first_bytes()];
+    uint8_t* second = &sent.second[at * second_bytes()];
+    if (op_.kind == OpKind::dot) {
+      const size_t diagonal = place % per_call_;
+      for (size_t l = 0; l < k; ++l) {
+        put_operand(first, diagonal, l, op_.b, batch.b().get(index, int(l)));
+        put_operand(second, diagonal, l, op_.a, batch.a().get(index, int(l)));
+      }
+      write(&sent.result[at * result_bytes()], cell(diagonal, diagonal), result_bytes_, batch.c().get(index));
+      return;
+    }
+    for (size_t i = 0; i < size_t(op_.m); ++i)
+      for (size_t l = 0; l < k; ++l) put_operand(second, i, l, op_.a, batch.a().get(index, int(i * k + l)));
+    for (size_t j = 0; j < size_t(op_.n); ++j)
+      for (size_t l = 0; l < k; ++l) put_operand(first, j, l, op_.b, batch.b().get(index, int(l * size_t(op_.n) + j)));
+    for (size_t i = 0; i < size_t(op_.m); ++i)
+      for (size_t j = 0; j < size_t(op_.n); ++j)
+        write(&sent.result[at * result_bytes()], cell(j, i), result_bytes_, batch.c().get(index, int(i * size_t(op_.n) + j)));
+  }
+
+  void take(const std::vector<uint8_t>& received, size_t place, size_t index, Column& results) const {
+    const uint8_t* result = &received[place / per_call_ * result_bytes()];
+    if (op_.kind == OpKind::dot) return results.set(index, 0, read(result, cell(place % per_call_, place % per_call_)));
+    for (size_t i = 0; i < size_t(op_.m); ++i)
+      for (size_t j = 0; j < size_t(op_.n); ++j) results.set(index, int(i * size_t(op_.n) + j), read(result, cell(j, i)));
+  }
+
+ private:
+  size_t first_bytes() const { return size_t(call_.rows) * size_t(call_.k) * operand_bytes_; }
+  size_t second_bytes() const { return size_t(call_.columns) * size_t(call_.k) * operand_bytes_; }
+  size_t result_bytes() const { return size_t(call_.rows) * size_t(call_.columns) * result_bytes_; }
+  size_t cell(size_t row, size_t column) const { return column * size_t(call_.rows) + row; }
+  void put_operand(uint8_t* to, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
+    // What a format ignores must not be read as fraction: tf32 travels as fp32.
+    write(to, vector * size_t(call_.k) + l, operand_bytes_, encoding & ~((uint64_t{1} << format.fields().ignored_low_bits) - 1));
+  }
+  static void write(uint8_t* to, size_t element, size_t bytes, uint64_t encoding) { std::memcpy(to + element * bytes, &encoding, bytes); }
+  uint64_t read(const uint8_t* from, size_t element) const {
+    uint64_t encoding = 0;
+    std::memcpy(&encoding, from + element * result_bytes_, result_bytes_);
+    return encoding;
+  }
+
+  Op op_;
+  BlasGemm call_;
+  size_t operand_bytes_, result_bytes_, per_call_ = 1;
+};
+
+class CublasUnit final : public Unit {
+ public:
+  CublasUnit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls) : child_(std::move(child)), row_(row), calls_(calls) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    guard_.run(*this, batch, outcomes, [&] {
+      for (size_t from = 0; from < batch.size(); from += calls_.cases_at_once()) {
+        const size_t cases = std::min(calls_.cases_at_once(), batch.size() - from), count = calls_.count(cases);
+        BlasOperands sent = calls_.zeros(count);
+        for (size_t i = 0; i < cases; ++i) calls_.put(batch, from + i, i, sent);
+        const Result<std::vector<uint8_t>> received = child_->gemm(row_, calls_.call(), count, sent);
+        if (!received) throw DeviceLost("cuBLAS took the probe but not the batch: " + received.refusal().reason);
+        for (size_t i = 0; i < cases; ++i) calls_.take(*received, i, from + i, outcomes.results);
+      }
+    });
+  }
+
+ private:
+  std::shared_ptr<DeviceChild> child_;
+  int row_;
+  Calls calls_;
+  mutable LossGuard guard_;
+};
+
+std::string ops_of(const CublasRow& row) {
+  const std::string &a = row.operand.name(), &d = row.result.name();
+  return "dot or gemm a=" + a + " b=" + a + " c=" + d + " d=" + d;
+}
+
+Result<bool> fits(const CublasRow& row, const Op& op) {
+  if ((op.kind != OpKind::dot && op.kind != OpKind::gemm) || op.a != row.operand || op.b != row.operand || op.c != row.result || op.d != row.result || op.has_scales())
+    return declined(std::string(prefix) + row.name + " takes '" + ops_of(row) + "'");
+  return true;
+}
+
+class CublasFamily final : public Family {
+ public:
+  explicit CublasFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
+
+  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+
+  Role role(const std::string&) const override { return Role::device; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (size_t i = 0; i < cublas_rows().size(); ++i) {
+      const CublasRow& row = cublas_rows()[i];
+      Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), 16);
+      const Result<bool> ready = proven(static_cast<int>(i), Calls(row, op, {}));
+      all.push_back({std::string(prefix) + row.name, ops_of(row) + " by cublasGemmEx, CUBLAS_COMPUTE_" + row.compute, "cuBLAS 13", {}, ready ? "" : ready.refusal().reason});
+    }
+    return all;
+  }
+
+  FamilyParameters parameters() const override {
+    FamilyParameters all{"cublas:", {}};
+    for (const CublasParameter& p : cublas_parameters)
+      all.parameters.push_back({p.name, p.meaning, std::to_string(p.least) + ".." + std::to_string(p.greatest)});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const UnitName parts(name);
+    const int index = find_cublas_row(parts.path);
+    if (index < 0) return unknown("no unit " + parts.plain() + "; 'mmafuzz list --units cublas:*' has them");
+    const CublasRow& row = cublas_rows()[static_cast<size_t>(index)];
+    const Result<bool> fit = fits(row, op);
+    if (!fit) return fit.refusal();
+    const Result<CublasParameters> with = parse_parameters(parts.settings, row, op);
+    if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
+    const Calls calls(row, op, *with);
+    const Result<bool> ready = proven(index, calls);
+    if (!ready) return ready.refusal();
+    auto unit = std::make_unique<CublasUnit>(child_, index, calls);
+    unit->describe(name, {});
+    return std::unique_ptr<Unit>(std::move(unit));
+  }
+
+ private:
+  /// Whether cuBLAS takes calls of this shape and computes them as the row says.
+  Result<bool> proven(int index, const Calls& calls) const {
+    const Result<DeviceInfo> device = child_->info();
+    if (!device) return declined(device.refusal().reason);
+    const CublasRow& row = cublas_rows()[static_cast<size_t>(index)];
+    BlasGemm call = calls.call();
+    call.alpha = call.beta = one_of(row.result);
+    const bool any = row.arithmetic == Arithmetic::any;
+    const uint64_t count = any ? 1 : std::min<uint64_t>(probes, calls.calls_at_once());
+    const Probe probe = any ? Probe{calls.zeros(count), {}} : make_probe(row, call, count);
+    try {
+      const Result<std::vector<uint8_t>> got = child_->gemm(index, call, count, probe.operands);
+      if (!got) return got.refusal();
+      const bool native = *got == probe.native;
+      if (row.arithmetic == Arithmetic::emulated && native) return declined("cuBLAS did not emulate: the probe has the results of native arithmetic");
+      if (row.arithmetic == Arithmetic::native && !native) return declined("cuBLAS did not run natively: the probe has other results than IEEE arithmetic");
+      return true;
+    } catch (const DeviceLost& lost) {
+      return declined(std::string("the probe lost the device: ") + lost.what());
+    }
+  }
+
+  std::shared_ptr<DeviceChild> child_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<CublasFamily>(std::move(child)); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,125 @@
+// The family `cuda:`: the matrix instructions of this machine's GPU, one device child for all of its units.
+#include "gpu_bridge/families/device_units.h"
+
+#include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/device/device_child.h"
+#include "gpu_bridge/device/device_losses.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view prefix = "cuda:";
+
+class DeviceUnit final : public Unit {
+ public:
+  DeviceUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with) : child_(std::move(child)), instruction_(instruction), with_(with) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    const Instruction& i = instructions()[static_cast<size_t>(instruction_)];
+    guard_.run(*this, batch, outcomes, [&] {
+      TileBuffers tiles = place_cases(i, batch, with_.placement);
+      child_->run(instruction_, tiles, with_.wgmma);
+      collect_results(i, tiles, with_.placement, batch.size(), outcomes.results);
+    });
+  }
+
+ private:
+  std::shared_ptr<DeviceChild> child_;
+  int instruction_;
+  DeviceParameters with_;
+  mutable LossGuard guard_;
+};
+
+Result<bool> fits(const Instruction& i, const Op& op) {
+  const Op& own = i.op;
+  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d && op.scale_block == own.scale_block &&
+                    (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
+  const bool one_step = !(own.c == own.d);  // c of a second instruction would need d's format
+  if (!same || (one_step && op.k > own.k)) return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
+  // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
+  if (i.shape.family == TileFamily::wmma && op.k % own.k != 0) return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
+  return true;
+}
+
+class DeviceFamily final : public Family {
+ public:
+  explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
+
+  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size() && !is_core_unit(name.substr(prefix.size())); }
+
+  Role role(const std::string&) const override { return Role::device; }
+
+  std::vector<UnitInfo> list() const override {
+    const Result<DeviceInfo> device = child_->info();
+    std::vector<UnitInfo> all;
+    for (const Instruction& i : instructions()) {
+      UnitInfo info{std::string(prefix) + i.name, to_text(i.op), "PTX ISA", {}, device ? "" : device.refusal().reason};
+      if (device) {
+        const unsigned on = arch_of_capability(device->major, device->minor);
+        if (!(i.archs & on)) info.unavailable = device_lacks(*device);
+        if (const std::string model = claimed_model(i, on); !model.empty()) info.claims.push_back({"equals_model", model});
+      }
+      all.push_back(std::move(info));
+    }
+    return all;
+  }
+
+  FamilyParameters parameters() const override {
+    return {"cuda: (matrix instructions)",
+            {{"placement", "another one: other rows, columns and neighbours in the tiles", "0 or more"},
+             {"scale_d", "wgmma: 0 leaves c out", "0 | 1"},
+             {"negate_a", "wgmma: a with the other sign", "0 | 1"},
+             {"negate_b", "wgmma: b with the other sign", "0 | 1"}}};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const UnitName parts(name);
+    const int index = find_instruction(parts.path);
+    if (index < 0) return unknown("no device unit " + parts.plain() + "; 'mmafuzz list --units cuda:*' has them");
+    const Instruction& i = instructions()[static_cast<size_t>(index)];
+    const Result<DeviceParameters> with = parse_device_parameters(parts.settings, i.shape.family);
+    if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
+    const Result<bool> fit = fits(i, op);
+    if (!fit) return fit.refusal();
+    const Result<DeviceInfo> device = child_->info();
+    if (!device) return declined(device.refusal().reason);
+    const unsigned on = arch_of_capability(device->major, device->minor);
+    if (!(i.archs & on)) return declined("unit " + name + ": " + device_lacks(*device));
+    auto unit = std::make_unique<DeviceUnit>(child_, index, *with);
+    std::vector<Claim> claims;
+    const std::string model = claimed_model(i, on);
+    const bool plain_sum = with->wgmma.scale_d && !with->wgmma.negate_a && !with->wgmma.negate_b;
+    const bool known_nan = i.op.nan == NanPolicy::exact || op.nan == NanPolicy::any;
+    if (!model.empty() && plain_sum && known_nan && op.k % i.op.k == 0) claims.push_back({"equals_model", model});
+    unit->describe(name, std::move(claims));
+    return std::unique_ptr<Unit>(std::move(unit));
+  }
+
+ private:
+  std::shared_ptr<DeviceChild> child_;
+};
+
+}  // namespace
+
+std::string device_lacks(const DeviceInfo& device) {
+  return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + " (" + device.name + ") does not have this instruction";
+}
+
+Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family) {
+  DeviceParameters with;
+  for (const auto& [name, value] : settings_of(text)) {
+    const bool number = !value.empty() && value.size() < 19 && value.find_first_not_of("0123456789") == std::string::npos;
+    if (name == "placement" && number) {
+      with.placement = std::stoull(value);
+    } else if (family == TileFamily::wgmma && (name == "scale_d" || name == "negate_a" || name == "negate_b") && (value == "0" || value == "1")) {
+      (name == "scale_d" ? with.wgmma.scale_d : name == "negate_a" ? with.wgmma.negate_a : with.wgmma.negate_b) = value == "1";
+    } else {
+      return invalid("'" + name + "=" + value + "': expected placement=NUMBER" + (family == TileFamily::wgmma ? ", scale_d=0|1, negate_a=0|1 or negate_b=0|1" : ""));
+    }
+  }
+  return with;
+}
+
+std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<DeviceFamily>(std::move(child)); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,58 @@
+#include "gpu_bridge/instructions/core_instructions.h"
+
+#include "gpu_bridge/instructions/instructions.h"
+
+namespace mmafuzz {
+namespace {
+
+CoreInstruction make(const char* unit, const char* operation, const char* d, const char* a, Rounding rounding, bool ftz, bool saturate, IeeeClaim claim,
+                     unsigned archs, const char* ptx) {
+  CoreInstruction i;
+  i.unit = unit;
+  i.op.kind = OpKind::convert;
+  for (const ScalarOperation s : {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt,
+                                  ScalarOperation::fma, ScalarOperation::rcp})
+    if (std::string(operation) == name_of(s)) {
+      i.op.kind = OpKind::scalar;
+      i.op.scalar = s;
+    }
+  i.op.a = format_of_type(a);
+  i.op.d = format_of_type(d);
+  i.op.rounding = rounding;
+  i.op.flush_to_zero = ftz;
+  i.op.saturate = saturate;
+  i.claim = claim;
+  i.archs = archs;
+  i.ptx = ptx;
+  return i;
+}
+
+}  // namespace
+
+const std::vector<CoreInstruction>& core_instructions() {
+  static const std::vector<CoreInstruction> all = {
+#define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \
+  make(unit, #operation, #d, #a, Rounding::rounding, ftz, saturate, IeeeClaim::claim, arch::archs, ptx),
+      MMAFUZZ_CORE(ROW)
+#undef ROW
+  };
+  return all;
+}
+
+bool is_core_unit(std::string_view unit) {
+  for (const CoreInstruction& i : core_instructions())
+    if (i.unit == unit) return true;
+  return false;
+}
+
+int find_core_instruction(std::string_view unit, const Op& op) {
+  for (size_t i = 0; i < core_instructions().size(); ++i) {
+    const CoreInstruction& row = core_instructions()[i];
+    if (row.unit == unit && row.op.kind == op.kind && (op.kind != OpKind::scalar || row.op.scalar == op.scalar) && row.op.a == op.a &&
+        row.op.d == op.d && row.op.rounding == op.rounding && row.op.flush_to_zero == op.flush_to_zero && row.op.saturate == op.saturate)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace mmafuzz

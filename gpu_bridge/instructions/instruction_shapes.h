@@ -1,0 +1,43 @@
+// Tile shapes of the rows of instructions.def.h, from their sizes and PTX type names.
+#pragma once
+
+#include "gpu_bridge/instructions/instructions.def.h"
+#include "gpu_bridge/tiles/tile_shape.h"
+
+namespace mmafuzz {
+
+/// "f16" and "f16".
+constexpr bool same_type(const char* x, const char* y) {
+  while (*x && *x == *y) ++x, ++y;
+  return *x == *y;
+}
+
+/// Bits of a type in a register: 8 for every format narrower than that (kind::mxf4nvf4, which packs 4, says so itself).
+constexpr int register_bits(const char* type) {
+  int digits = 0;
+  for (const char* p = type; *p; ++p) digits = *p >= '0' && *p <= '9' ? digits * 10 + (*p - '0') : 0;
+  return type[0] == 'e' ? 8 : digits;
+}
+
+constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a, const char* b, const char* c, int scales = 0) {
+  TileShape s;
+  s.m = m;
+  s.n = n;
+  s.k = k;
+  s.operand_bits = scales > 1 ? 4 : register_bits(a);
+  s.shift_a = scales <= 1 && same_type(a, "e2m1") ? 2 : 0;
+  s.shift_b = scales <= 1 && same_type(b, "e2m1") ? 2 : 0;
+  s.c_bits = register_bits(c);
+  s.d_bits = register_bits(d);
+  s.scales = scales;
+  s.matrices = m == 8 && same_type(a, "f16") ? 4 : 1;
+  return s;
+}
+
+constexpr TileShape of_family(TileFamily family, TileShape s) {
+  s.family = family;
+  s.matrices = 1;
+  return s;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,137 @@
+// From tiles in memory to fragments and back: the load and store code of every matrix kernel, for host and device. A tile is
+// row-major a, column-major b (both: k runs fastest), row-major c and d, scales by row and by column; one encoding per 1, 2, 4 or 8 bytes.
+#pragma once
+
+#include "gpu_bridge/tiles/tile_shape.h"
+
+namespace mmafuzz {
+
+/// Tiles of one instruction, `steps` instructions along k. Each pointer is the first tile's; strides follow from the shape.
+struct Tiles {
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;
+  const uint8_t* c = nullptr;
+  const uint8_t* scale_a = nullptr;
+  const uint8_t* scale_b = nullptr;
+  uint8_t* d = nullptr;
+  int steps = 1;
+};
+
+/// Bytes of one tile in each array.
+struct TileBytes {
+  uint64_t a, b, c, d, scale_a, scale_b;
+};
+MMAFUZZ_HD constexpr TileBytes tile_bytes(const TileShape& s, int steps) {
+  const uint64_t n = static_cast<uint64_t>(steps);
+  return {n * uint64_t(s.rows() * s.k * s.operand_bytes()), n * uint64_t(s.columns() * s.k * s.operand_bytes()),
+          uint64_t(s.cells() * s.c_bits / 8), uint64_t(s.cells() * s.d_bits / 8), n * uint64_t(s.rows() * s.scales),
+          n * uint64_t(s.columns() * s.scales)};
+}
+
+/// The tiles from number `first` on.
+MMAFUZZ_HD inline Tiles tiles_from(const TileShape& s, Tiles t, uint64_t first) {
+  const TileBytes bytes = tile_bytes(s, t.steps);
+  t.a += first * bytes.a;
+  t.b += first * bytes.b;
+  t.c += first * bytes.c;
+  t.d += first * bytes.d;
+  t.scale_a += first * bytes.scale_a;
+  t.scale_b += first * bytes.scale_b;
+  return t;
+}
+
+MMAFUZZ_HD inline uint64_t read_element(const uint8_t* array, int bytes, int index) {
+  switch (bytes) {
+    case 1: return array[index];
+    case 2: return reinterpret_cast<const uint16_t*>(array)[index];
+    case 4: return reinterpret_cast<const uint32_t*>(array)[index];
+    default: return reinterpret_cast<const uint64_t*>(array)[index];
+  }
+}
+
+MMAFUZZ_HD inline void write_element(uint8_t* array, int bytes, int index, uint64_t value) {
+  switch (bytes) {
+    case 1: array[index] = static_cast<uint8_t>(value); break;
+    case 2: reinterpret_cast<uint16_t*>(array)[index] = static_cast<uint16_t>(value); break;
+    case 4: reinterpret_cast<uint32_t*>(array)[index] = static_cast<uint32_t>(value); break;
+    default: reinterpret_cast<uint64_t*>(array)[index] = value; break;
+  }
+}
+
+/// Element i of `bits` bits in a lane's registers.
+MMAFUZZ_HD inline void set_field(uint32_t* registers, int bits, int i, uint64_t value) {
+  if (bits == 64) {
+    registers[2 * i] = static_cast<uint32_t>(value);
+    registers[2 * i + 1] = static_cast<uint32_t>(value >> 32);
+  } else {
+    registers[i * bits / 32] |= static_cast<uint32_t>(value) << (i * bits % 32);
+  }
+}
+MMAFUZZ_HD inline uint64_t get_field(const uint32_t* registers, int bits, int i) {
+  if (bits == 64) return registers[2 * i] | static_cast<uint64_t>(registers[2 * i + 1]) << 32;
+  return (registers[i * bits / 32] >> (i * bits % 32)) & low_mask(bits);
+}
+
+/// Each function below works for one lane; step numbers the instruction along k. Registers are zeroed first.
+template <TileShape S>
+MMAFUZZ_HD void load_a(const Tiles& t, int step, int lane, uint32_t* registers) {
+  for (int r = 0; r < S.a_registers(); ++r) registers[r] = 0;
+  const uint8_t* a = t.a + step * S.rows() * S.k * S.operand_bytes();
+  for (int i = 0; i < S.a_elements(); ++i) {
+    const Place p = a_place(S, lane, i);
+    set_field(registers, S.operand_bits, i, read_element(a, S.operand_bytes(), p.row * S.k + p.column) << S.shift_a);
+  }
+}
+
+template <TileShape S>
+MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) {
+  for (int r = 0; r < S.b_registers(); ++r) registers[r] = 0;
+  const uint8_t* b = t.b + step * S.columns() * S.k * S.operand_bytes();
+  for (int i = 0; i < S.b_elements(); ++i) {
+    const Place p = b_place(S, lane, i);
+    set_field(registers, S.operand_bits, i, read_element(b, S.operand_bytes(), p.column * S.k + p.row) << S.shift_b);
+  }
+}
+
+/// wgmma: one lane's share of b into shared memory.
+template <TileShape S>
+MMAFUZZ_HD void share_b(const Tiles& t, int step, int lane, uint8_t* shared) {
+  const uint8_t* b = t.b + step * S.columns() * S.k * S.operand_bytes();
+  for (int e = lane; e < S.columns() * S.k; e += S.lanes()) {
+    const int column = e / S.k, k = e % S.k;
+    write_element(shared + b_shared_byte(S, k, column), S.operand_bytes(), 0, read_element(b, S.operand_bytes(), e));
+  }
+}
+
+template <TileShape S>
+MMAFUZZ_HD void load_c(const Tiles& t, int lane, uint32_t* registers) {
+  for (int r = 0; r < S.c_registers(); ++r) registers[r] = 0;
+  for (int i = 0; i < S.c_elements(); ++i) {
+    const Place p = c_place(S, S.c_bits, lane, i);
+    set_field(registers, S.c_bits, i, read_element(t.c, S.c_bits / 8, p.row * S.n + p.column));
+  }
+}
+
+/// The scales that a lane provides, first scale in the lowest byte.
+template <TileShape S>
+MMAFUZZ_HD uint32_t load_scale_a(const Tiles& t, int step, int lane) {
+  uint32_t packed = 0;
+  for (int i = 0; i < S.scales; ++i) packed |= uint32_t(t.scale_a[(step * S.rows() + scale_row_of_lane(lane)) * S.scales + i]) << (8 * i);
+  return packed;
+}
+template <TileShape S>
+MMAFUZZ_HD uint32_t load_scale_b(const Tiles& t, int step, int lane) {
+  uint32_t packed = 0;
+  for (int i = 0; i < S.scales; ++i) packed |= uint32_t(t.scale_b[(step * S.columns() + scale_column_of_lane(lane)) * S.scales + i]) << (8 * i);
+  return packed;
+}
+
+template <TileShape S>
+MMAFUZZ_HD void store_d(const Tiles& t, int lane, const uint32_t* registers) {
+  for (int i = 0; i < S.c_elements(); ++i) {
+    const Place p = c_place(S, S.d_bits, lane, i);
+    write_element(t.d, S.d_bits / 8, p.row * S.n + p.column, get_field(registers, S.d_bits, i));
+  }
+}
+
+}  // namespace mmafuzz

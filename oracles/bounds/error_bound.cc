@@ -1,0 +1,97 @@
+#include "oracles/bounds/error_bound.h"
+
+#include <cmath>
+#include <limits>
+
+#include "oracles/bounds/bound_steps.h"
+#include "oracles/models/model_rows.h"
+#include "core/unit_name.h"
+
+namespace mmafuzz {
+namespace {
+
+using namespace bounds;
+
+Result<bool> has_bound(const Op& op) {
+  const FormatFields& d = op.d.fields();
+  if (op.kind != OpKind::dot) return declined("error bounds are of dots");
+  if (op.flush_to_zero) return declined("no error bound is proven where subnormals are flushed");
+  if (d.integer || !d.has_sign() || d.subnormals != SubnormalRule::gradual || op.rounding == Rounding::stochastic)
+    return declined("no error bound is proven for results in " + op.d.name() + " so rounded");
+  return true;
+}
+
+}  // namespace
+
+ErrorBound::ErrorBound(const Op& op) : exact(exact::sum_precision_of(op)), bound(bound_precision) {}
+
+double ErrorBound::ratio(const Format& d, uint64_t result) const {
+  if (unproven) return 0;
+  exact::Mpfr value(64), error(mpfr_get_prec(exact.get()));
+  exact::set_from_encoding(value.get(), d, result);
+  if (!mpfr_number_p(value.get())) return may_overflow ? 0 : std::numeric_limits<double>::infinity();
+  mpfr_sub(error.get(), value.get(), exact.get(), MPFR_RNDA);
+  mpfr_abs(error.get(), error.get(), MPFR_RNDN);
+  if (mpfr_zero_p(error.get())) return 0;
+  mpfr_div(error.get(), error.get(), bound.get(), MPFR_RNDN);
+  return mpfr_get_d(error.get(), MPFR_RNDA);
+}
+
+bool ErrorBound::admits(const Format& d, uint64_t result) const { return ratio(d, result) <= 1; }
+
+Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
+  const Result<bool> possible = has_bound(op);
+  if (!possible) return possible.refusal();
+  const bool sums_integers = m.kernel == Kernel::fused_sum || m.kernel == Kernel::grouped_sum || m.kernel == Kernel::emulated_fp8;
+  if (m.integer_bits && sums_integers) return declined("a sum that wraps has no error bound");
+  if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits))
+    return declined("operands that are rounded on the way in have no error bound");
+  if (m.kernel == Kernel::fused_sum && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
+    return declined("a fused sum whose scales lose their fractions has no error bound");
+  if (m.kernel == Kernel::grouped_sum && m.scale_block % m.group) return declined("groups of several scales have no error bound");
+  if (m.scale_block && m.k % m.scale_block && m.scale_block % m.k)
+    return declined("instructions that cut a scale's products have no error bound");
+  return ErrorBounds(op, m);
+}
+
+Result<ErrorBounds> ErrorBounds::of_reference(const Op& op, std::string_view name) {
+  const Result<bool> possible = has_bound(op);
+  if (!possible) return possible.refusal();
+  DotModel m;
+  m.a = op.a.fields();
+  m.b = op.b.fields();
+  m.c = op.c.fields();
+  m.d = op.d.fields();
+  m.output_rounding = op.rounding;
+  ErrorBounds bounds(op, m);
+  if (name == "exact" || name == "exact:mpfr" || name == "exact:bigint") bounds.reference_ = Reference::exact;
+  if (name == "ieee:fma") bounds.reference_ = Reference::fma;
+  if (name == "ieee:serial") bounds.reference_ = Reference::serial;
+  if (name == "ieee:pairwise") bounds.reference_ = Reference::pairwise;
+  if (!bounds.reference_) return unknown("'" + std::string(name) + "' is no reference of dots");
+  return bounds;
+}
+
+Result<ErrorBounds> ErrorBounds::of_unit(const Op& op, const Unit& unit) {
+  if (unit.model()) return of_model(op, *unit.model());
+  Result<ErrorBounds> bounds = of_reference(op, unit.name());
+  for (const Claim& claim : unit.claims()) {
+    if (bounds) break;
+    if (claim.property != "equals_model") continue;
+    const ModelRow* row = UnitName(claim.detail).backend == "model" ? find_model_row(UnitName(claim.detail).path) : nullptr;
+    bounds = row ? of_model(op, row->model) : of_reference(op, claim.detail);
+  }
+  return bounds;
+}
+
+bool ErrorBounds::speaks_about(const Op& op, const DotOperands& in) {
+  const auto special = [](const Format& f, const uint64_t* encodings, int count) {
+    for (int i = 0; i < count; ++i)
+      if (!f.fields().integer && is_special(f.fields(), encodings[i])) return true;
+    return false;
+  };
+  if (special(op.a, in.a, in.k) || special(op.b, in.b, in.k) || special(op.c, &in.c, 1)) return false;
+  return !op.has_scales() || (!special(op.scale_a, in.scale_a, op.scales()) && !special(op.scale_b, in.scale_b, op.scales()));
+}
+
+}  // namespace mmafuzz

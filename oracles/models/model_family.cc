@@ -1,0 +1,125 @@
+// The families `model:` (the fast kernels) and `twin:` (the slow twins) over the same rows.
+#include "arithmetic/evaluate_dot.h"
+#include "oracles/families.h"
+#include "oracles/models/amd_simd.h"
+#include "core/function_unit.h"
+#include "oracles/models/fused_sum_simd.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
+#include "oracles/models/slow_twin.h"
+
+namespace mmafuzz {
+namespace {
+
+/// A row bound to an op: vectorized where the row allows it, the scalar kernel elsewhere.
+class ModelUnit final : public Unit {
+ public:
+  ModelUnit(const DotModel& model, const Op& op)
+      : model_(model), is_fused_(FusedSumSimd::supports(model, op.k)), is_amd_(AmdSimd::supports(model, op.k)), fused_(model), amd_(model) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (is_fused_) {
+      fused_.run(batch, outcomes.results);
+      return;
+    }
+    if (is_amd_ && amd_.run(batch, outcomes.results)) return;
+    DotCase one(batch.op());
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
+  }
+
+  const DotModel* model() const override { return &model_; }
+
+ private:
+  DotModel model_;
+  bool is_fused_, is_amd_;
+  FusedSumSimd fused_;
+  AmdSimd amd_;
+};
+
+class TwinUnit final : public Unit {
+ public:
+  explicit TwinUnit(const DotModel& model) : model_(model) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    DotCase one(batch.op());
+    for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, slow_twin_dot(model_, one.load(batch, i)));
+  }
+
+  const DotModel* model() const override { return &model_; }
+
+ private:
+  DotModel model_;
+};
+
+/// Whether the op's formats are the instruction's; else what it takes.
+Result<bool> fits(const ModelRow& row, const Op& op) {
+  const Op& own = row.op;
+  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
+                    op.scale_block == own.scale_block && (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
+  if (!same) return declined(row.name() + " takes '" + to_text(own) + "' (any k)");
+  return true;
+}
+
+class RowFamily final : public Family {
+ public:
+  explicit RowFamily(bool twin) : prefix_(twin ? "twin:" : "model:"), twin_(twin) {}
+
+  bool owns(std::string_view name) const override {
+    return name.starts_with(prefix_) && find_model_row(name.substr(prefix_.size())) != nullptr;
+  }
+
+  Role role(const std::string&) const override { return twin_ ? Role::twin : Role::model; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const ModelRow& row : model_rows()) {
+      UnitInfo info{prefix_ + row.name(), to_text(row.op), row.source, row.claims, ""};
+      if (twin_) info.claims = {{"equals_model", "model:" + row.name()}};
+      all.push_back(std::move(info));
+    }
+    return all;
+  }
+
+  FamilyParameters parameters() const override {
+    FamilyParameters all{"model:, twin:", {}};
+    if (twin_) return all;  // the same
+    for (const Parameter& p : mmafuzz::parameters()) all.parameters.push_back({p.name, p.meaning, values_text(p)});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const UnitName parts(name);
+    const ModelRow* row = find_model_row(parts.path);
+    const Result<bool> fit = fits(*row, op);
+    if (!fit) return fit.refusal();
+    Result<DotModel> model = with_overrides(row->model, parts.settings);
+    if (!model) return invalid("unit " + name + ": " + model.refusal().reason);
+    std::unique_ptr<Unit> unit;
+    std::vector<Claim> claims;
+    if (twin_) {
+      unit = std::make_unique<TwinUnit>(*model);
+      claims = {{"equals_model", parts.under("model").text()}};
+    } else {
+      unit = std::make_unique<ModelUnit>(*model, op);
+      // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
+      // operations: a last -0 becomes +0.
+      if (parts.settings.empty())
+        for (const Claim& claim : row->claims)
+          if (claim.property != "equals_model" || op.k % row->op.k == 0) claims.push_back(claim);
+    }
+    return named(std::move(unit), name, std::move(claims));
+  }
+
+ private:
+  std::string prefix_;
+  bool twin_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_model_family() { return std::make_unique<RowFamily>(false); }
+std::unique_ptr<Family> make_twin_family() { return std::make_unique<RowFamily>(true); }
+
+}  // namespace mmafuzz

@@ -1,0 +1,165 @@
+#include "oracles/models/model_rows.h"
+
+#include <charconv>
+#include <map>
+#include <stdexcept>
+
+namespace mmafuzz {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// PTX and AMD type names where they differ from format names.
+std::string format_of_type(const std::string& type) {
+  static const std::map<std::string, std::string> names = {
+      {"f64", "fp64"}, {"f32", "fp32"}, {"f16", "fp16"}, {"ue8m0", "e8m0"}, {"xf32", "tf32"}};
+  const auto found = names.find(type);
+  return found == names.end() ? type : found->second;
+}
+
+/// The number after the last 'k' or 'x' of a shape: m16n8k16, 32x32x8, 32x32x4_2b.
+int k_of_shape(const std::string& shape) {
+  const size_t at = shape.find_last_of("kx") + 1;
+  int k = 0;
+  std::from_chars(shape.data() + at, shape.data() + shape.size(), k);
+  if (k < 1 || k > max_instruction_k) throw std::logic_error("no k in shape " + shape);
+  return k;
+}
+
+/// "m64n128k16" as its three numbers; false if it is of another form.
+bool parse_shape(std::string_view shape, int& m, int& n, int& k) {
+  const char* p = shape.data();
+  const char* end = p + shape.size();
+  for (const auto& [letter, value] : {std::pair{'m', &m}, std::pair{'n', &n}, std::pair{'k', &k}}) {
+    if (p == end || *p++ != letter) return false;
+    const auto r = std::from_chars(p, end, *value);
+    if (r.ec != std::errc{}) return false;
+    p = r.ptr;
+  }
+  return p == end;
+}
+
+/// Replaces the m and n of asynchronous instructions by those that the table lists (m and n do not change the
+/// arithmetic, docs/semantics.md 1); other names stay.
+std::string listed_name(std::string_view name) {
+  std::vector<std::string> parts = split(name, '.');
+  for (std::string& part : parts) {
+    int m = 0, n = 0, k = 0;
+    if (!parse_shape(part, m, n, k)) continue;
+    const bool n_valid = n >= 8 && n <= 256 && n % 8 == 0;
+    if (name.find("/wgmma.") != name.npos && m == 64 && n_valid) part = "m64n8k" + std::to_string(k);
+    if (name.find("/tcgen05.") != name.npos && (m == 64 || m == 128) && n_valid) part = "m128n8k" + std::to_string(k);
+  }
+  std::string joined;
+  for (const std::string& part : parts) joined += (joined.empty() ? "" : ".") + part;
+  return joined;
+}
+
+}  // namespace
+
+ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types) {
+  ModelRow row;
+  row.arch = std::move(arch);
+  row.instruction = std::move(instruction);
+  row.shape = std::move(shape);
+  row.types = std::move(types);
+  const std::vector<std::string> type = split(row.types, '.');
+  row.op.kind = OpKind::dot;
+  row.op.d = format(format_of_type(type.at(0)));
+  row.op.a = format(format_of_type(type.at(1)));
+  row.op.b = format(format_of_type(type.at(2)));
+  row.op.c = format(format_of_type(type.at(3)));
+  row.op.k = k_of_shape(row.shape);
+  if (type.size() > 4) {
+    row.op.scale_a = row.op.scale_b = format(format_of_type(type[4]));
+    row.op.scale_block = row.instruction.ends_with("block16") ? 16 : 32;
+  }
+  DotModel& m = row.model;
+  m.a = row.op.a.fields();
+  m.b = row.op.b.fields();
+  m.c = row.op.c.fields();
+  m.d = row.op.d.fields();
+  if (row.op.scale_block) {
+    m.scale_a = row.op.scale_a.fields();
+    m.scale_b = row.op.scale_b.fields();
+    m.scale_block = row.op.scale_block;
+  }
+  m.k = m.block = row.op.k;
+  m.output_fraction_bits = m.d.fraction_bits;
+  return row;
+}
+
+void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
+                        const std::string& type, const char* source) {
+  for (const char* shape : shapes) {
+    ModelRow row = start_row(arch, instruction, shape, type + "." + type + "." + type + "." + type);
+    row.model.kernel = Kernel::fma_chain;
+    row.model.output_rounding = Rounding::nearest_even;
+    row.model.overflow = Overflow::by_rounding;
+    row.model.nan = row.op.d.fields().encode_nan();
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+    row.claims.push_back({"equals_model", "ieee:fma"});
+    add(std::move(row), source);
+  }
+}
+
+const std::vector<ModelRow>& model_rows() {
+  static const std::vector<ModelRow> rows = [] {
+    std::vector<ModelRow> all = nvidia_rows();
+    for (ModelRow& row : amd_rows()) all.push_back(std::move(row));
+    return all;
+  }();
+  return rows;
+}
+
+const ModelRow* find_model_row(std::string_view name) {
+  const auto by_name = [](const std::string& exact) -> const ModelRow* {
+    static const std::map<std::string, const ModelRow*> index = [] {
+      std::map<std::string, const ModelRow*> map;
+      for (const ModelRow& row : model_rows()) map[row.name()] = &row;
+      return map;
+    }();
+    const auto found = index.find(exact);
+    return found == index.end() ? nullptr : found->second;
+  };
+  const ModelRow* row = by_name(std::string(name));
+  return row ? row : by_name(listed_name(name));
+}
+
+Result<std::string> model_of_provenance(std::string_view provenance) {
+  // Which architecture's rows describe which GPU (docs/case-text.md).
+  static const std::map<std::string, std::string> arch_of_gpu = {
+      {"v100", "volta"},  {"t4", "turing"},   {"a100", "ampere"}, {"a2", "ampere"},   {"a30", "ampere"},    {"ada", "ada"},
+      {"l40s", "ada"},    {"h100", "hopper"}, {"h200", "hopper"}, {"b200", "blackwell"}};
+  const std::string text(provenance);
+  const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
+  const size_t slash = provenance.find('/');
+  if (!provenance.starts_with("nvidia.") || slash == provenance.npos)
+    return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
+  const std::string gpu(provenance.substr(7, slash - 7));
+  const auto arch = arch_of_gpu.find(gpu);
+  if (arch == arch_of_gpu.end()) return refuse("unknown GPU '" + gpu + "'");
+  const std::vector<std::string> parts = split(provenance.substr(slash + 1), '.');
+  if (parts.size() != 3) return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
+  const std::string instruction = parts[0] == "wmma" ? "mma" : parts[0];
+  const ModelRow* widest = nullptr;
+  for (const ModelRow& row : model_rows()) {
+    if (row.arch != arch->second || row.instruction != instruction || row.op.has_scales()) continue;
+    if (row.op.d.name() != parts[1] || row.op.c.name() != parts[1]) continue;
+    if (row.op.a.name() != parts[2] || row.op.b.name() != parts[2]) continue;
+    if (!widest || row.op.k > widest->op.k) widest = &row;
+  }
+  if (!widest) return refuse("the " + arch->second + " models have no such instruction");
+  return "model:" + widest->name();
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,154 @@
+// One line per parameter. A new member of DotModel gets its line here and is then available everywhere.
+#include "oracles/models/parameters.h"
+
+#include <algorithm>
+#include <charconv>
+#include "core/unit_name.h"
+
+namespace mmafuzz {
+namespace {
+
+#define MMAFUZZ_MEMBER(member)                                                   \
+  [](const DotModel& m) { return static_cast<int64_t>(m.member); }, \
+      [](DotModel& m, int64_t value) { m.member = static_cast<decltype(m.member)>(value); }
+
+using Words = std::vector<std::string>;
+
+constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8, exact = Kernel::exact_sum,
+                 tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum, chain = Kernel::fma_chain,
+                 core = Kernel::fma_then_add;
+
+std::vector<Parameter> make_parameters() {
+  return {
+      {"kernel", "the arithmetic",
+       Words{"fused_sum", "grouped_sum", "emulated_fp8", "exact_sum", "ieee_tree", "two_stage_sum", "fma_chain",
+             "fma_then_add"},
+       0, 0, false,
+       MMAFUZZ_MEMBER(kernel), {}},
+      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
+      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block),
+       {fused, emulated, exact, tree, staged, core}},
+      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group), {grouped}},
+      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits), {fused, grouped, emulated, staged}},
+      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule), {fused, grouped, emulated, staged}},
+      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent), {fused, grouped, emulated}},
+      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group), {grouped}},
+      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product), {fused, emulated, staged}},
+      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent), {fused, grouped, emulated, staged}},
+      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits), {fused, grouped, emulated}},
+      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits), {fused, grouped, emulated}},
+      {"output_rounding", "rounding of the result",
+       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding), {}},
+      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow), {fused, grouped, emulated, exact, staged}},
+      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via), {fused, grouped, emulated}},
+      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign), {fused, grouped, emulated}},
+      {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
+       MMAFUZZ_MEMBER(zero_sign), {fused, emulated, exact}},
+      {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
+      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
+      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged}},
+      {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
+       MMAFUZZ_MEMBER(zero_operands), {tree}},
+      {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
+       MMAFUZZ_MEMBER(chain_start), {core}},
+      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow), {tree, staged}},
+      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank), {tree, staged}},
+      {"odd_even", "even and odd products aligned apart", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},
+      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage), {staged}},
+      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special), {staged}},
+  };
+}
+
+#undef MMAFUZZ_MEMBER
+
+std::string allowed(const Parameter& p) {
+  if (p.words.empty())
+    return p.hexadecimal ? "a hexadecimal encoding" : std::to_string(p.least) + " to " + std::to_string(p.greatest);
+  std::string text;
+  for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
+  return text;
+}
+
+bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
+  if (!p.words.empty()) {
+    for (size_t i = 0; i < p.words.size(); ++i) {
+      if (text == p.words[i]) {
+        value = static_cast<int64_t>(i);
+        return true;
+      }
+    }
+    return false;
+  }
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, p.hexadecimal ? 16 : 10);
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= p.least && value <= p.greatest;
+}
+
+}  // namespace
+
+const std::vector<Parameter>& parameters() {
+  static const std::vector<Parameter> all = make_parameters();
+  return all;
+}
+
+const Parameter* find_parameter(std::string_view name) {
+  for (const Parameter& p : parameters())
+    if (name == p.name) return &p;
+  return nullptr;
+}
+
+std::string parameter_text(const Parameter& p, const DotModel& model) {
+  const int64_t value = p.get(model);
+  if (!p.words.empty()) return p.words[static_cast<size_t>(value)];
+  if (!p.hexadecimal) return std::to_string(value);
+  char digits[17];
+  const auto end = std::to_chars(digits, digits + 16, static_cast<uint64_t>(value), 16).ptr;
+  return std::string(digits, end);
+}
+
+std::string values_text(const Parameter& p) {
+  if (p.words.empty()) return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
+  std::string text;
+  for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
+  return text;
+}
+
+bool Parameter::used_by(Kernel kernel) const {
+  return kernels.empty() || std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+}
+
+Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
+  std::vector<const Parameter*> named;
+  for (const auto& [name, text] : settings_of(overrides)) {
+    const Parameter* p = find_parameter(name);
+    if (!p) {
+      std::string known;
+      for (const Parameter& each : parameters()) known += std::string(known.empty() ? "" : " ") + each.name;
+      return invalid("unknown parameter '" + name + "'; known: " + known);
+    }
+    int64_t value = 0;
+    if (!parse_value(*p, text, value))
+      return invalid("parameter " + name + " takes " + allowed(*p) + ", not '" + text + "'");
+    p->set(model, value);
+    named.push_back(p);
+  }
+  for (const Parameter* p : named)
+    if (!p->used_by(model.kernel))
+      return invalid(std::string("parameter ") + p->name + " has no effect on kernel " + parameter_text(*find_parameter("kernel"), model));
+  if (model.output_fraction_bits > model.d.fraction_bits)
+    return invalid("output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here");
+  if (decode(model.d, model.nan).cls != NumberClass::nan) return invalid("nan must be the encoding of a NaN of d's format");
+  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
+    return invalid("output_via=fp32_truncated needs a result narrower than fp32");
+  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0) return invalid("kernel=emulated_fp8 needs a k that is a multiple of 4");
+  if (model.kernel == Kernel::grouped_sum && !model.scale_block) return invalid("kernel=grouped_sum needs an operation with scales");
+  if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
+    return invalid("only grouped_sum and fused_sum know scales");
+  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return invalid("kernel=emulated_fp8 needs 8-bit operands");
+  const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
+  if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
+    return invalid("this kernel sums products of at most 22 bits; these operands are wider");
+  return model;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,40 @@
+// The named parameters of a row: what stands after `?` in a unit's name, what an ablation replaces, what a mutant changes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arithmetic/dot_model.h"
+#include "core/result.h"
+
+namespace mmafuzz {
+
+struct Parameter {
+  const char* name;
+  const char* meaning;
+  std::vector<std::string> words;  ///< allowed words; empty: a number
+  int64_t least = 0, greatest = 0;
+  bool hexadecimal = false;
+  int64_t (*get)(const DotModel&);
+  void (*set)(DotModel&, int64_t);
+  std::vector<Kernel> kernels;  ///< that use it; empty: all
+
+  bool used_by(Kernel kernel) const;
+};
+
+/// All parameters in their fixed, documented order.
+const std::vector<Parameter>& parameters();
+
+const Parameter* find_parameter(std::string_view name);
+
+/// The value as it is written after `=`.
+std::string parameter_text(const Parameter& parameter, const DotModel& model);
+
+/// The values that it takes, for people.
+std::string values_text(const Parameter& parameter);
+
+/// Applies "name=value,name=value". Refuses unknown names and values, and parameters
+/// that the row's kernel does not use, with a message that says what is allowed.
+Result<DotModel> with_overrides(DotModel model, std::string_view overrides);
+
+}  // namespace mmafuzz

@@ -1,0 +1,482 @@
+// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite. Clarity over speed: each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
+#include "oracles/models/slow_twin.h"
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oracles/models/slow_twin_numbers.h"
+
+namespace mmafuzz {
+namespace slow_twin {
+namespace {
+
+using Terms = std::vector<Term>;
+
+constexpr int no_exponent = INT_MIN;
+
+// ---- Reading operands -----------------------------------------------------------------------------------------------
+
+/// Flushed inputs lose their sign (section 6).
+void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
+  if (model.subnormals == Subnormals::flushed && t.kind == Kind::finite && leading_exponent(t) < f.emin()) t = Term{};
+}
+
+/// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
+Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
+  Term t = decode(stored, encoding, model.low_bits);
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (t.is_zero() && loses_sign) t.negative = false;
+  flush_input(model, t, used);
+  set_exponent(t, used.emin());
+  return t;
+}
+
+Term read_scale(const FormatFields& f, uint64_t encoding) {
+  Term t = decode(f, encoding, LowBits::ignored);
+  set_exponent(t, f.emin());
+  return t;
+}
+
+/// An accumulator on its way from step to step.
+struct Accumulator {
+  uint64_t encoding;
+  const FormatFields* format;
+  bool all_ones_is_number = false;
+};
+
+int least_c_exponent(const DotModel& model, const Accumulator& c) {
+  switch (model.c_exponent) {
+    case CExponent::d_format: return model.d.emin();
+    case CExponent::c_format: return c.format->emin();
+    case CExponent::fp32: break;
+  }
+  return -126;
+}
+
+Term read_accumulator(const DotModel& model, const Accumulator& c) {
+  Term t = decode(*c.format, c.encoding, model.low_bits, c.all_ones_is_number);
+  flush_input(model, t, *c.format);
+  set_exponent(t, least_c_exponent(model, c));
+  return t;
+}
+
+/// What one instruction reads: products without scales, and the product of the two scales of each.
+struct Instruction {
+  Terms products;
+  Terms scales;  ///< empty when the operation has none
+
+  Term scaled(size_t i) const { return scales.empty() ? products[i] : multiply(products[i], scales[i]); }
+  Terms all_scaled() const {
+    Terms result;
+    for (size_t i = 0; i < products.size(); ++i) result.push_back(scaled(i));
+    return result;
+  }
+};
+
+Instruction read_instruction(const DotModel& model, const DotOperands& operands, int first) {
+  const bool emulated = model.kernel == Kernel::emulated_fp8;
+  const FormatFields& used_a = emulated ? fp16_fields : model.a;
+  const FormatFields& used_b = emulated ? fp16_fields : model.b;
+  const Term one{Kind::finite, false, 1, 0, 0};
+  const int scale_count = model.scale_block ? (operands.k + model.scale_block - 1) / model.scale_block : 0;
+  Instruction instruction;
+  for (int i = first; i < first + model.k; ++i) {
+    const bool given = i < operands.k;
+    instruction.products.push_back(multiply(read_operand(model, model.a, used_a, given ? operands.a[i] : 0),
+                                            read_operand(model, model.b, used_b, given ? operands.b[i] : 0)));
+    if (model.scale_block == 0) continue;
+    const int s = i / model.scale_block;
+    instruction.scales.push_back(s < scale_count ? multiply(read_scale(model.scale_a, operands.scale_a[s]),
+                                                            read_scale(model.scale_b, operands.scale_b[s]))
+                                                 : one);
+  }
+  return instruction;
+}
+
+// ---- Results --------------------------------------------------------------------------------------------------------
+
+bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
+  return (encoding & ~f.in_container(f.sign_bit())) == 0;
+}
+
+/// A flushed result keeps its sign and is judged after rounding (section 6).
+uint64_t flush_result(const DotModel& model, uint64_t encoding) {
+  const Term t = decode(model.d, encoding, LowBits::ignored);
+  const bool subnormal = t.kind == Kind::finite && leading_exponent(t) < model.d.emin();
+  return model.subnormals == Subnormals::flushed && subnormal ? model.d.encode_zero(t.negative) : encoding;
+}
+
+/// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
+uint64_t round_output(const DotModel& model, const Dyadic& sum) {
+  const bool all_bits = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
+  return round_to(model.d, all_bits ? model.d.fraction_bits : model.output_fraction_bits, sum, model.output_rounding, model.overflow).encoding;
+}
+
+// ---- Specials -------------------------------------------------------------------------------------------------------
+
+/// The result that infinities and NaNs decide, if there are any (section 1.1).
+std::optional<uint64_t> special_result(const DotModel& model, std::span<const Term> products, const Term& c) {
+  bool nan = c.kind == Kind::nan, infinity[2] = {false, false};
+  if (c.kind == Kind::infinity) infinity[c.negative] = true;
+  for (const Term& p : products) {
+    nan |= p.kind == Kind::nan;
+    if (p.kind == Kind::infinity) infinity[p.negative] = true;
+  }
+  if (nan || (infinity[0] && infinity[1])) return model.nan;
+  if (infinity[0] || infinity[1]) return model.d.encode_infinity(infinity[1]);
+  return std::nullopt;
+}
+
+bool any_special(std::span<const Term> terms) {
+  return std::any_of(terms.begin(), terms.end(), [](const Term& t) { return t.special(); });
+}
+
+/// Turns products that overflow into infinities where the unit does so (D19). Where those rank below the operands' own
+/// specials and there are such, returns the result that the operands alone decide (D20, D20b).
+std::optional<uint64_t> overflow_products(const DotModel& model, Terms& products, const Term& c, bool replace,
+                                          auto overflows) {
+  Terms replaced = products;
+  bool any = false;
+  for (Term& p : replaced) {
+    if (p.kind != Kind::finite || !overflows(p)) continue;
+    any = true;
+    p.kind = Kind::infinity;
+    if (model.product_overflow == ProductOverflow::positive_infinity) p.negative = false;
+  }
+  if (any && model.overflow_rank == OverflowRank::below_operands) {
+    if (const auto special = special_result(model, products, c)) return special;
+  }
+  if (replace) products = replaced;
+  return std::nullopt;
+}
+
+// ---- Fused and grouped sums (sections 1 to 3) ----------------------------------------------------------------------
+
+int exponent_read_by_zero(const DotModel& model, const Term& zero) {
+  switch (model.zero_rule) {
+    case ZeroRule::constant: return model.zero_exponent;
+    case ZeroRule::clamp: return no_exponent;
+    case ZeroRule::operand: break;
+  }
+  return zero.exponent;
+}
+
+int exponent_read_by_product(const DotModel& model, const Term& product) {
+  if (product.is_zero()) return exponent_read_by_zero(model, product);
+  return model.product == ProductRule::normalized ? leading_exponent(product) : product.exponent;
+}
+
+int exponent_read_by_c(const DotModel& model, const Term& c) {
+  return c.is_zero() ? exponent_read_by_zero(model, c) : c.exponent;
+}
+
+/// An accumulator of integer_bits bits above the point wraps in magnitude and keeps its sign (D16).
+Dyadic wrap(const DotModel& model, Dyadic sum, int greatest_exponent) {
+  if (model.integer_bits == 0) return sum;
+  const cpp_int modulus = cpp_int(1) << (model.integer_bits + greatest_exponent - sum.weight);
+  const cpp_int magnitude = abs(sum.units) % modulus;
+  sum.units = sum.units < 0 ? cpp_int(-magnitude) : magnitude;
+  return sum;
+}
+
+uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) {
+  if (sum.units == 0) return model.d.encode_zero(zero_negative);
+  const bool negative = sum.units < 0;
+  if (model.output_via == OutputVia::fp32_truncated) {  // D8; range is judged only by the second rounding
+    sum = truncate_at(sum, std::max(leading_exponent(sum), fp32_fields.emin()) - fp32_fields.fraction_bits);
+  }
+  const uint64_t result = sum.units == 0 ? model.d.encode_zero(negative) : round_output(model, sum);
+  if (is_zero_encoding(model.d, result)) {
+    return model.d.encode_zero(negative && model.underflow_sign == UnderflowSign::kept);  // D5
+  }
+  return flush_result(model, result);
+}
+
+/// Terms whose exponents are what each of them reads: align to the greatest, truncate, add, round once.
+uint64_t truncated_sum(const DotModel& model, const Terms& terms, bool zero_negative) {
+  int greatest = model.zero_rule == ZeroRule::clamp ? model.zero_exponent : no_exponent;
+  for (const Term& t : terms) greatest = std::max(greatest, t.exponent);
+  Dyadic sum{0, greatest - model.fraction_bits};
+  for (const Term& t : terms) sum.units += truncate_at(value_of(t), sum.weight).units;
+  return round_fused_sum(model, wrap(model, sum, greatest), zero_negative);
+}
+
+/// The sign of an exactly zero sum: +0 (MMA-Sim), -0 if any term is negative (Valpey et al., Algorithm 1), or IEEE
+/// 754-2019, 6.3: terms of one sign keep it, otherwise + except rounding down.
+bool zero_sum_is_negative(const DotModel& model, std::span<const Term> products, const Term& c) {
+  size_t negatives = c.negative;
+  for (const Term& p : products) negatives += p.negative;
+  switch (model.zero_sign) {
+    case ZeroSign::positive: return false;
+    case ZeroSign::any_negative: return negatives > 0;
+    case ZeroSign::ieee: break;
+  }
+  return negatives == products.size() + 1 || (negatives > 0 && model.output_rounding == Rounding::down);
+}
+
+uint64_t fused_step(const DotModel& model, std::span<const Term> products, Term c) {
+  if (const auto special = special_result(model, products, c)) return *special;
+  const bool zero_negative = zero_sum_is_negative(model, products, c);
+  Terms terms(products.begin(), products.end());
+  for (Term& t : terms) t.exponent = exponent_read_by_product(model, t);
+  c.exponent = exponent_read_by_c(model, c);
+  terms.push_back(c);
+  return truncated_sum(model, terms, zero_negative);
+}
+
+/// One group: the exact sum of its products times its scales, aligned by the scales' exponents alone (section 3).
+Term group_term(const DotModel& model, std::span<const Term> products, const Term& scale) {
+  Dyadic sum;
+  bool all_zero = true;
+  for (const Term& p : products) {
+    if (p.is_zero()) continue;
+    all_zero = false;
+    sum = sum + value_of(p);
+  }
+  Term group;
+  group.exponent = scale.exponent;
+  const bool counts_as_zero = model.zero_group == ZeroGroup::all_products_zero ? all_zero : sum.units == 0;  // D28
+  if (scale.is_zero() || counts_as_zero) group.exponent = exponent_read_by_zero(model, group);
+  if (scale.is_zero() || sum.units == 0) return group;
+  group.kind = Kind::finite;
+  group.negative = sum.units < 0;
+  group.magnitude = abs(sum.units) * scale.magnitude;
+  group.weight = sum.weight + scale.weight;
+  return group;
+}
+
+uint64_t grouped_step(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
+  const Term one{Kind::finite, false, 1, 0, 0};
+  const Terms scaled = instruction.all_scaled();
+  Term c = read_accumulator(model, accumulator);
+  if (const auto special = special_result(model, scaled, c)) return *special;
+  const bool zero_negative = zero_sum_is_negative(model, scaled, c);
+  Terms terms;
+  const std::span<const Term> products(instruction.products);
+  for (size_t first = 0; first < products.size(); first += model.group) {
+    const size_t count = std::min<size_t>(model.group, products.size() - first);
+    terms.push_back(group_term(model, products.subspan(first, count),
+                               instruction.scales.empty() ? one : instruction.scales[first]));
+  }
+  c.exponent = exponent_read_by_c(model, c);
+  terms.push_back(c);
+  return truncated_sum(model, terms, zero_negative);
+}
+
+// ---- IEEE operations (CDNA2, fma chains, the add of the emulated path) ----------------------------------------------
+
+Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
+  switch (exact.kind) {
+    case Kind::nan: return {model.nan, false};
+    case Kind::infinity: return {model.d.encode_infinity(exact.negative), false};
+    case Kind::zero: return {model.d.encode_zero(exact.negative), false};
+    case Kind::finite: break;
+  }
+  return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, Overflow::by_rounding);
+}
+
+Term read_result(const DotModel& model, uint64_t encoding) { return decode(model.d, encoding, LowBits::ignored); }
+
+Term tree_operation(const DotModel& model, const Term& exact) {
+  return read_result(model, flush_result(model, ieee_round(model, exact, model.output_rounding).encoding));
+}
+
+uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Term& c) {
+  Terms level(block.begin(), block.end());
+  const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflow; };
+  const bool replace = model.product_overflow == ProductOverflow::positive_infinity;  // otherwise IEEE rounding does it
+  if (const auto decided = overflow_products(model, level, c, replace, overflows)) return *decided;
+  for (Term& p : level) p = tree_operation(model, p);
+  while (level.size() > 1) {
+    Terms next;
+    for (size_t i = 0; i < level.size(); i += 2) {
+      const Term pair = i + 1 < level.size() ? exact_add(level[i], level[i + 1], model.output_rounding) : level[i];
+      next.push_back(tree_operation(model, pair));
+    }
+    level = next;
+  }
+  const Term sum = exact_add(c, level[0], model.output_rounding);
+  return flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
+}
+
+/// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike).
+/// HADD2.F32 -RZ, x widens every operand. fp32 d: FFMA R, a0, b0, RZ; three more FFMAs; FADD c, R. fp16 d: FMUL a0, b0;
+/// FFMA a1, b1, R; the same for products 2 and 3; FADD c, R01; FADD R, R23; F2FP.F16.F32. None has .FTZ or a rounding.
+uint64_t core_instruction(const DotModel& model, std::span<const Term> products, Term c) {
+  DotModel fp32 = model;
+  fp32.d = fp32_fields;
+  fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
+  const auto operation = [&](const Term& exact) {
+    return decode(fp32_fields, ieee_round(fp32, exact, model.output_rounding).encoding, LowBits::ignored);
+  };
+  const size_t block = std::max(1, model.block);
+  for (size_t first = 0; first < products.size(); first += block) {
+    Term chain;  // RZ
+    for (size_t i = first; i < std::min(first + block, products.size()); ++i) {
+      const bool multiplication = i == first && model.chain_start == ChainStart::first_product;
+      chain = operation(multiplication ? products[i] : exact_add(products[i], chain, model.output_rounding));
+    }
+    c = operation(exact_add(c, chain, model.output_rounding));
+  }
+  return ieee_round(model, c, model.output_rounding).encoding;
+}
+
+uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c) {
+  uint64_t result = 0;
+  for (const Term& product : products) {
+    result = ieee_round(model, exact_add(c, product, model.output_rounding), model.output_rounding).encoding;
+    c = read_accumulator(model, {result, &model.d});
+  }
+  return result;
+}
+
+// ---- CDNA1 and CDNA3 (sections 5 and 7) ---------------------------------------------------------------------------------------
+
+uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
+  if (const auto special = special_result(model, products, c)) return *special;
+  Dyadic sum = value_of(c);
+  for (const Term& p : products) sum = sum + value_of(p);
+  return sum.units != 0 ? round_output(model, sum) : model.d.encode_zero(zero_sum_is_negative(model, products, c));
+}
+
+/// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
+struct ProductSum {
+  Dyadic value;
+  int exponent = no_exponent;
+};
+
+ProductSum sum_products(const DotModel& model, std::span<const Term> products, size_t first, size_t stride) {
+  ProductSum sum;
+  for (size_t i = first; i < products.size(); i += stride) {
+    if (products[i].is_zero() && model.zero_rule != ZeroRule::operand) continue;  // D32
+    sum.exponent = std::max(sum.exponent, exponent_read_by_product(model, products[i]));
+  }
+  if (sum.exponent == no_exponent) return sum;
+  sum.value.weight = sum.exponent - model.fraction_bits;
+  for (size_t i = first; i < products.size(); i += stride) {
+    sum.value.units += truncate_at(value_of(products[i]), sum.value.weight).units;
+  }
+  return sum;
+}
+
+/// Even and odd products aligned apart, then floored together (section 7).
+ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> products) {
+  const ProductSum even = sum_products(model, products, 0, 2), odd = sum_products(model, products, 1, 2);
+  ProductSum sum{{}, std::max(even.exponent, odd.exponent)};
+  if (sum.exponent == no_exponent) return sum;
+  const int weight = sum.exponent - model.fraction_bits;
+  sum.value = floor_at(even.value, weight) + floor_at(odd.value, weight);
+  return sum;
+}
+
+/// c joins the products; the sum is brought to the exponent that its fp32 encoding will have, and floored 31 bits below.
+/// From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a tie,
+/// products of 2^-153 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps 31
+/// bits of its own (D21).
+Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
+  // The paper words it for 24 bits of products and c: 25, 31 and 32 are 1, 7 and 8 more.
+  const int f = model.fraction_bits, greatest = std::max(products.exponent, c.exponent);
+  const bool too_small = model.odd_even && c.exponent < greatest - (f + 1);
+  const Dyadic c_part = too_small ? Dyadic{} : floor_at(value_of(c), greatest - f);
+  if (model.second_stage == SecondStage::floor31) return floor_at(products.value, greatest - (f + 7)) + c_part;
+  const Dyadic sum = floor_at(products.value, greatest - (f + 8)) + c_part;
+  if (sum.units == 0) return sum;
+  const int exponent_of_encoding = std::max(leading_exponent(sum), model.d.emin());
+  return floor_at(sum, exponent_of_encoding - (f + 7));
+}
+
+uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term c) {
+  Terms products(block.begin(), block.end());
+  const auto overflows = [](const Term& p) { return leading_exponent(p) >= 128; };
+  const bool replace = model.product_overflow != ProductOverflow::none;
+  if (const auto decided = overflow_products(model, products, c, replace, overflows)) return *decided;
+  const bool c_may_be_dropped = model.c_special == CSpecial::reads_minus_one && c.special() && !any_special(products);
+  if (!c_may_be_dropped) {
+    if (const auto special = special_result(model, products, c)) return *special;
+  }
+  const ProductSum sum = model.odd_even ? sum_even_and_odd(model, products) : sum_products(model, products, 0, 1);
+  if (c_may_be_dropped) {  // D31
+    if (-1 >= std::max(sum.exponent, -1) - (model.fraction_bits + 1)) return *special_result(model, products, c);
+    c = Term{};
+  }
+  const Dyadic total = join_c(model, sum, c);
+  return total.units == 0 ? model.d.encode_zero(false) : round_output(model, total);
+}
+
+// ---- From blocks to the whole dot -----------------------------------------------------------------------------------
+
+/// What the instruction's operands and c decide before any block is computed (D12, D12b).
+std::optional<uint64_t> screen_whole_k(const DotModel& model, std::span<const Term> products, const Accumulator& c) {
+  const bool c_is_left_to_block = model.kernel == Kernel::two_stage_sum &&
+                                  model.c_special == CSpecial::reads_minus_one && !any_special(products);
+  return special_result(model, products, c_is_left_to_block ? Term{} : read_accumulator(model, c));
+}
+
+/// Blocks in index order, chained through d.
+uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Accumulator c, auto step) {
+  const bool screen_once = model.special_scope == SpecialScope::whole_k;
+  if (screen_once) {
+    if (const auto special = screen_whole_k(model, products, c)) return *special;
+  }
+  const size_t block = std::max(1, model.block);
+  for (size_t first = 0; first < products.size(); first += block) {
+    const auto part = products.subspan(first, std::min(block, products.size() - first));
+    c = {step(model, part, read_accumulator(model, c)), &model.d, screen_once};
+  }
+  return c.encoding;
+}
+
+/// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over k mod 4 in {0,1}, then {2,3}; c joins last (section 4).
+uint64_t emulated_instruction(const DotModel& model, std::span<const Term> products, const Accumulator& c) {
+  Accumulator sum{model.d.encode_zero(false), &model.d};
+  for (size_t pair = 0; pair < 2; ++pair) {
+    Terms half;
+    for (size_t i = 0; i < products.size(); ++i) {
+      if (i % 4 / 2 == pair) half.push_back(products[i]);
+    }
+    sum.encoding = chain_blocks(model, half, sum, fused_step);
+  }
+  const Rounding mode = Rounding::nearest_even;
+  const Term total = exact_add(read_result(model, sum.encoding), read_accumulator(model, c), mode);
+  return ieee_round(model, total, mode).encoding;
+}
+
+/// MMA-Sim 2.1.1 reads -0 as +0 in a, b and the instruction's c; a block's result of -0 stays -0 for the next block.
+Accumulator initial_c(const DotModel& model, Accumulator c) {
+  const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
+  if (loses_sign && is_zero_encoding(*c.format, c.encoding)) c.encoding = c.format->encode_zero(false);
+  return c;
+}
+
+uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
+  if (model.kernel == Kernel::grouped_sum) return grouped_step(model, instruction, c);
+  const Terms products = instruction.all_scaled();
+  switch (model.kernel) {
+    case Kernel::emulated_fp8: return emulated_instruction(model, products, c);
+    case Kernel::exact_sum: return chain_blocks(model, products, c, exact_step);
+    case Kernel::two_stage_sum: return chain_blocks(model, products, c, two_stage_step);
+    case Kernel::ieee_tree: return chain_blocks(model, products, c, tree_step);
+    case Kernel::fma_then_add: return core_instruction(model, products, read_accumulator(model, c));
+    case Kernel::fma_chain: return chain_fma(model, products, read_accumulator(model, c));
+    default: return chain_blocks(model, products, c, fused_step);
+  }
+}
+
+}  // namespace
+}  // namespace slow_twin
+
+uint64_t slow_twin_dot(const DotModel& model, const DotOperands& operands) {
+  using namespace slow_twin;
+  Accumulator c{operands.c, &model.c};
+  int first = 0;
+  do {
+    c = {run_instruction(model, read_instruction(model, operands, first), initial_c(model, c)), &model.d};
+    first += model.k;
+  } while (first < operands.k);
+  return c.encoding;
+}
+
+}  // namespace mmafuzz

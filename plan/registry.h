@@ -1,0 +1,13 @@
+// Every unit that this program knows: oracles, models, plugins and devices.
+#pragma once
+
+#include "core/registry.h"
+
+namespace mmafuzz {
+
+const Registry& registry();
+
+/// The units of one op: those that the patterns name, or all with their own arithmetic where there is no pattern.
+std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op);
+
+}  // namespace mmafuzz

@@ -1,0 +1,22 @@
+#include "plan/request.h"
+
+#include "plan/registry.h"
+
+namespace mmafuzz {
+
+Op op_from_text(const std::string& text) {
+  size_t column = 0;
+  const std::string words = text.starts_with("op ") ? text.substr(3) : text;
+  Result<Op> op = parse_op(words, column);
+  if (!op) throw BadInput("op '" + text + "', column " + std::to_string(column + 1) + ": " + op.refusal().reason);
+  return *op;
+}
+
+std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  if (unit) return std::move(*unit);
+  const bool declined = unit.refusal().kind == Refusal::Kind::declined;
+  throw BadInput((declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,29 @@
+// What people ask for in text, on the command line or in a table: ops and units that must exist.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+/// A wrong call or input. The command prints it on one line and exits with 2.
+struct BadInput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Exit codes of every command.
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_divergence = 1;
+inline constexpr int exit_bad_input = 2;
+inline constexpr int exit_contradiction = 3;
+
+/// Parses an op with or without the leading "op ". Throws BadInput.
+Op op_from_text(const std::string& text);
+
+/// A unit of registry() for the op. Throws BadInput with the refusal's reason.
+std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op);
+
+}  // namespace mmafuzz

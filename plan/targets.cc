@@ -1,0 +1,140 @@
+#include "plan/targets.h"
+
+#include <algorithm>
+
+#include "core/words.h"
+#include "oracles/properties/properties.h"
+#include "plan/default_fields.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+namespace {
+
+std::vector<Op> none() { return {}; }
+std::vector<Op> dots() { return default_ops(OpKind::dot); }
+std::vector<Op> gemms() { return default_ops(OpKind::gemm); }
+
+Op conversion(const char* from, const char* to, Rounding rounding, bool saturate = false) {
+  Op op;
+  op.kind = OpKind::convert;
+  op.a = format(from);
+  op.d = format(to);
+  op.rounding = rounding;
+  op.saturate = saturate;
+  op.nan = NanPolicy::any;
+  return op;
+}
+
+std::vector<Op> conversions() {
+  std::vector<Op> ops;
+  for (const char* to : {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "e5m2fnuz", "e4m3fnuz", "e8m0",
+                         "ue4m3", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15", "shp:15", "uhp"})
+    for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up})
+      ops.push_back(conversion("fp32", to, rounding, rounding == Rounding::toward_zero));
+  for (const char* to : {"e4m3", "e5m2", "bf16", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15?denormal=gradual", "shp:15",
+                         "uhp?negative=absolute"})
+    ops.push_back(conversion("fp32", to, Rounding::stochastic));
+  for (const char* from : {"fp16", "bf16", "e4m3", "cfloat8_1_4_3:7", "shp:15"})
+    ops.push_back(conversion(from, "fp32", Rounding::nearest_even));
+  ops.push_back(conversion("fp64", "fp32", Rounding::nearest_even));
+  ops.push_back(conversion("fp64", "fp16", Rounding::nearest_even));
+  ops.push_back(conversion("fp16", "e4m3", Rounding::nearest_even, true));
+  ops.push_back(conversion("bf16", "e5m2", Rounding::nearest_even, true));
+  ops.push_back(conversion("fp32", "fp16", Rounding::down));
+  ops.push_back(conversion("fp32", "fp16", Rounding::nearest_away));
+  for (const char* to : {"e4m3", "cfloat8_1_5_2:15", "shp:15"})
+    ops.push_back(conversion("bf16", to, Rounding::stochastic));
+  return ops;
+}
+
+std::vector<Op> scalars() {
+  std::vector<Op> ops;
+  for (const char* name : {"fp32", "fp64", "fp16", "bf16"})
+    for (int operation = 0; operation < scalar_operation_count; ++operation)
+      for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down}) {
+        Op op;
+        op.kind = OpKind::scalar;
+        op.scalar = static_cast<ScalarOperation>(operation);
+        op.a = op.d = format(name);
+        op.rounding = rounding;
+        op.nan = NanPolicy::any;
+        ops.push_back(op);
+      }
+  return ops;
+}
+
+void leave_out_other_formats(std::vector<Op>& ops, const FuzzTarget& target) {
+  std::erase_if(ops, [&](const Op& op) { return *target.format && op.a.name() != target.format; });
+}
+
+}  // namespace
+
+const std::vector<FuzzTarget>& fuzz_targets() {
+  static const std::vector<FuzzTarget> all = {
+#define MMAFUZZ_TARGET(name, looks_at, ops, format, properties, without, campaigns, contract) \
+  {#name, LooksAt::looks_at, ops, format, properties, without, campaigns, contract},
+#include "plan/targets.def.h"
+#undef MMAFUZZ_TARGET
+  };
+  return all;
+}
+
+std::vector<std::string> target_names(bool (*which)(const FuzzTarget&)) {
+  std::vector<std::string> names;
+  for (const FuzzTarget& target : fuzz_targets())
+    if (which(target)) names.push_back(target.name);
+  return names;
+}
+
+const FuzzTarget& target_named(const std::string& name) {
+  std::string known;
+  for (const FuzzTarget& target : fuzz_targets()) {
+    if (name == target.name) return target;
+    known += std::string(" ") + target.name;
+  }
+  throw BadInput("unknown target '" + name + "'; known:" + known);
+}
+
+std::vector<Op> ops_of(const FuzzTarget& target) {
+  std::vector<Op> ops = target.ops();
+  leave_out_other_formats(ops, target);
+  return ops;
+}
+
+bool takes(const FuzzTarget& target, const Op& op) {
+  const std::vector<Op> ops = ops_of(target);
+  return !ops.empty() && ops[0].kind == op.kind && (!*target.format || op.a.name() == target.format);
+}
+
+std::vector<Op> campaign_ops_of(const FuzzTarget& target) {
+  std::vector<Op> ops = ops_of(target);
+  if (ops.empty()) return ops;
+  ops = default_ops(ops[0].kind);
+  leave_out_other_formats(ops, target);
+  return ops;
+}
+
+std::vector<const Property*> properties_of(const FuzzTarget& target) {
+  const auto matches_one = [](const char* globs, const char* name) {
+    const std::vector<std::string> all = words_of(globs, ',');
+    return std::any_of(all.begin(), all.end(), [&](const std::string& glob) { return matches_glob(glob, name); });
+  };
+  std::vector<const Property*> properties;
+  for (const Property* property : all_properties())
+    if (matches_one(target.properties, property->name()) && !matches_one(target.not_properties, property->name()))
+      properties.push_back(property);
+  return properties;
+}
+
+const FuzzTarget& target_of(const std::string& property, const Op& op) {
+  const bool of_units = property == "equal" || property == "equals_model";
+  for (const FuzzTarget& target : fuzz_targets()) {
+    if (!takes(target, op)) continue;
+    if (of_units && target.compares_units()) return target;
+    for (const Property* known : properties_of(target))
+      if (known->name() == property) return target;
+  }
+  throw BadInput("no target looks at " + property + " of '" + to_text(op) + "'");
+}
+
+}  // namespace mmafuzz

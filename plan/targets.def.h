@@ -1,0 +1,31 @@
+// Every fuzz target, one row each. Builds, tests, campaigns, minimize, promote, packages and docs/fuzzing.md follow this
+// table. To add a target, add its row: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without, campaigns,
+// contract).
+//   looks at    units: units are compared with what they claim to equal and with each other; one unit: properties alone;
+//               own: the target is fuzz_targets/<name>.cc
+//   ops         the list in plan/targets.cc; none for a target whose inputs are not cases of known ops
+//   format      of the matrices of its ops; "" for any
+//   properties  globs of the properties that it checks, less the globs of `without`
+//   campaigns   whether campaigns run it
+//   contract    what a contract failure means
+// clang-format off
+MMAFUZZ_TARGET(dot_models, units, dots, "", "error_bound", "", true,
+  "a unit differs from what it claims to equal: a model from its slow twin, a device or plugin from its model, the exact fast path from MPFR")
+MMAFUZZ_TARGET(dot_monotone, one_unit, dots, "", "monotone*,error_bound", "", true,
+  "one addend grows and the result falls, on a unit that claims to be monotone; or an error exceeds the proven bound")
+MMAFUZZ_TARGET(dot_metamorphic, one_unit, dots, "", "*", "monotone*", true,
+  "a case and its changed twin (permuted products, flipped signs, powers of two, zero padding, swapped factors, split k) "
+  "give results that the unit's claims exclude")
+MMAFUZZ_TARGET(convert, units, conversions, "", "*", "", true,
+  "a conversion differs from MPFR in value or flags, or breaks a property that it claims")
+MMAFUZZ_TARGET(scalar, units, scalars, "", "*", "", true,
+  "an IEEE operation differs from MPFR in value or flags, or breaks a property that it claims")
+MMAFUZZ_TARGET(ozaki_dgemm, one_unit, gemms, "fp64", "*", "", true,
+  "a product from slices is inexact where it must be exact, exceeds its bound, or loses a NaN, an infinity or a zero's sign")
+MMAFUZZ_TARGET(split_gemm, one_unit, gemms, "fp32", "*", "", true,
+  "an error-corrected product breaks what ozaki_dgemm checks, or a permutation of tiles changes it")
+MMAFUZZ_TARGET(case_text, own, none, "", "", "", true,
+  "a file crashes the reader of case text, an error does not say where, or a case changes when it is written and read")
+MMAFUZZ_TARGET(any_op, own, none, "", "*", "", false,
+  "an op that nobody thought of makes a unit break a claim")
+// clang-format on

@@ -1,0 +1,228 @@
+#include "triage/explain/explain.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/case_text.h"
+#include "core/dot_case.h"
+#include "core/recording_trace.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "oracles/models/parameters.h"
+#include "triage/explain/number_text.h"
+
+namespace mmafuzz {
+namespace {
+
+uint64_t magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
+
+const char* kind_text(Step::Kind kind) {
+  switch (kind) {
+    case Step::Kind::special: return "infinities or NaNs decide";
+    case Step::Kind::fused_sum: return "truncated fused sum";
+    case Step::Kind::exact_sum: return "exact sum, one rounding";
+    case Step::Kind::second_stage: return "two-stage sum";
+    case Step::Kind::ieee_add: return "IEEE addition";
+    case Step::Kind::ieee_multiply: return "IEEE multiplication";
+    case Step::Kind::ieee_fma: return "IEEE fused multiply-add";
+  }
+  return "";
+}
+
+std::string source_text(const Addend& t) {
+  const std::string index = std::to_string(t.index);
+  switch (t.source) {
+    case Addend::Source::product: return "a" + index + "*b" + index;
+    case Addend::Source::c: return "c";
+    case Addend::Source::group: return "group " + index;
+    case Addend::Source::partial_sum: break;
+  }
+  return "term " + index;
+}
+
+/// The significand as it goes with the exponent of the alignment: a product lies in [0, 4), c in [0, 2).
+void write_significand(const Addend& t, ExplainedAddend& out) {
+  const int fraction = std::max(0, t.scale_exponent - t.exponent);
+  const std::string bits = bits_text(t.significand, std::max(fraction + 1, fast_bit_length(t.significand)));
+  out.integer_bits = bits.substr(0, bits.size() - size_t(fraction));
+  out.fraction_bits = bits.substr(bits.size() - size_t(fraction));
+  out.fraction_bits.erase(out.fraction_bits.find_last_not_of('0') + 1);
+}
+
+/// What fell off an addend: the exact magnitude less what was kept. A floor keeps more of a negative addend than it has; then
+/// the bits below the grid are shown.
+void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
+  const int width = step.unit_exponent - t.exponent;  // digits below the grid
+  const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
+  uint64_t rest = width > 0 && width < 64 ? t.significand & low_mask(width) : t.significand;
+  if (kept <= t.significand) rest = t.significand - kept;
+  const int digits = std::max(width, fast_bit_length(rest));
+  out.fallen_top = t.exponent + digits - 1;
+  out.fallen = bits_text(rest, digits);
+  out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
+}
+
+ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, int integer, int fraction, int64_t& sum) {
+  ExplainedAddend out;
+  out.source = source_text(t);
+  out.negative = t.negative;
+  out.finite = t.significand != 0 && t.cls == NumberClass::finite;
+  if (!out.finite)
+    out.special = t.cls == NumberClass::nan ? "NaN" : std::string(t.negative ? "-" : "+") + (t.cls == NumberClass::infinity ? "inf" : "0");
+  else
+    write_significand(t, out);
+  out.exponent = t.scale_exponent;
+  if (!grid) return out;
+  sum += t.kept;
+  out.shift = t.shift;
+  out.kept_negative = t.kept < 0;
+  out.kept = bits_text(magnitude(t.kept), integer + fraction);
+  out.lost = t.lost && out.finite;
+  if (out.lost) write_fallen(t, step, out);
+  out.sum_so_far = binary_text(sum, step.unit_exponent);
+  return out;
+}
+
+ExplainedStep explained_step(const Step& step, const Format& d) {
+  ExplainedStep out;
+  out.kind = kind_text(step.kind);
+  out.instruction = step.instruction;
+  out.block = step.block;
+  out.result = explained_number(d, step.result);
+  out.grid = step.aligned && step.kind != Step::Kind::special;
+  uint64_t widest = 0;
+  if (out.grid) {
+    for (int i = 0; i < step.count; ++i) widest |= magnitude(step.addend[i].kept);
+    const int addend_bits = fast_bit_length(widest), sum_bits = fast_bit_length(magnitude(step.sum));
+    out.greatest_exponent = step.greatest_exponent;
+    out.floor_decided = step.floor_decided;
+    out.grid_fraction_bits = step.greatest_exponent - step.unit_exponent;
+    out.grid_integer_bits = std::max(1, std::max(addend_bits, sum_bits) - out.grid_fraction_bits);
+    out.sum_negative = step.sum < 0;
+    out.sum = bits_text(magnitude(step.sum), out.grid_integer_bits + out.grid_fraction_bits);
+    out.carries = std::max(0, sum_bits - std::max(addend_bits, out.grid_fraction_bits + 1));
+    if (step.sum != 0) out.leading_exponent = step.unit_exponent + sum_bits - 1;
+  }
+  int64_t sum = 0;
+  for (int i = 0; i < step.count; ++i) {
+    const Addend& t = step.addend[i];
+    if (t.cls == NumberClass::zero && t.source == Addend::Source::product)
+      ++out.zero_products;
+    else
+      out.addends.push_back(explained_addend(t, step, out.grid, out.grid_integer_bits, out.grid_fraction_bits, sum));
+  }
+  const Rounded& r = step.rounded;
+  if (step.kind != Step::Kind::special) {
+    const bool inexact = r.flags & flag::inexact;
+    out.rounds = inexact;
+    out.last = r.last;
+    out.guard = r.guard;
+    out.sticky = r.sticky;
+    out.rounding = r.flags & flag::overflow ? "overflow" : !inexact ? "exact" : r.rounded_away ? "rounded away from zero" : "rounded toward zero";
+  }
+  return out;
+}
+
+ExplainedUnit explained_unit(const Unit& unit, const Batch& single, mpfr_srcptr exact_value) {
+  const Op& op = single.op();
+  ExplainedUnit out;
+  out.name = unit.name();
+  if (const DotModel* model = unit.model()) {
+    for (const char* shown : {"kernel", "block", "fraction_bits", "zero_rule", "zero_exponent", "output_fraction_bits", "output_rounding"}) {
+      const Parameter& parameter = *find_parameter(shown);
+      if (parameter.used_by(model->kernel))
+        out.parameters += (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
+    }
+    const Format results = step_format(*model) == op.d.fields() ? op.d : format("fp32");
+    RecordingTrace trace;
+    DotCase one(op);
+    evaluate_dot(*model, one.load(single, 0), trace);
+    for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, results));
+  }
+  Outcomes outcomes;
+  unit.run(single, outcomes);
+  if (!outcomes.has_answer(0)) {
+    out.no_answer = "no answer for this case";
+    return out;
+  }
+  for (int i = 0; i < op.result().count; ++i) out.results.push_back(explained_number(op.d, outcomes.results.get(0, i)));
+  if (!outcomes.flags.empty()) out.flags = outcomes.flags[0];
+  if (exact_value) {
+    const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(0));
+    if (ulps == ulps) out.ulps = ulps;
+  }
+  return out;
+}
+
+/// Where a unit's result lies among the exact result's neighbours.
+std::string neighbour_text(const ExplainedRounding& r, const std::string& hex) {
+  if (r.exact) return hex == r.exact->hex ? "the exact result" : "not the exact result";
+  return hex == r.lower.hex ? "the lower neighbour" : hex == r.upper.hex ? "the upper neighbour" : "neither neighbour";
+}
+
+}  // namespace
+
+ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
+  const Op& op = batch.op();
+  Batch single(op);
+  single.append(batch, index);
+  ExplainedCase out;
+  out.op = to_text(op);
+  out.fields = case_line(batch, index);
+  const bool is_dot = op.kind == OpKind::dot && !op.d.fields().integer;
+  exact::Mpfr exact_value(is_dot ? exact::sum_precision_of(op) : exact::sum_precision);
+  if (is_dot) {
+    DotCase one(op);
+    exact::mpfr_dot_value(op, one.load(single, 0), exact_value.get());
+    char decimal[96];
+    mpfr_snprintf(decimal, sizeof decimal, "%.25Rg", exact_value.get());
+    out.exact_value = decimal;
+  }
+  if (op.kind == OpKind::convert || op.kind == OpKind::scalar) out.rounding = explain_rounding(single, 0, out.exact_value);
+  for (const Unit* unit : units) {
+    out.units.push_back(explained_unit(*unit, single, is_dot ? exact_value.get() : nullptr));
+    if (out.rounding && !out.units.back().results.empty())
+      out.units.back().neighbour = neighbour_text(*out.rounding, out.units.back().results[0].hex);
+  }
+  return out;
+}
+
+Explanation explain_witness(const std::string& case_text, const Registry& registry) {
+  CaseReader reader("witness", case_text);
+  CaseBlock block;
+  while (reader.next(block, 2)) {
+    if (block.property.empty()) continue;
+    std::vector<std::string> words;
+    for (size_t begin = 0; begin <= block.property.size();) {
+      const size_t end = std::min(block.property.find(' ', begin), block.property.size());
+      words.push_back(block.property.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    const bool with_twin = words.size() == 2 && block.batch.size() == 2;
+    Explanation out;
+    for (size_t i = 0; i < (with_twin ? 2u : 1u); ++i) {
+      std::vector<std::unique_ptr<Unit>> bound;
+      std::vector<const Unit*> units;
+      std::vector<ExplainedUnit> refused(words.size() - 1);
+      for (size_t w = 1; w < words.size(); ++w) {
+        Result<std::unique_ptr<Unit>> unit = registry.bind(words[w], block.batch.op());
+        refused[w - 1].name = words[w];
+        if (unit)
+          units.push_back((bound.push_back(std::move(*unit)), bound.back().get()));
+        else
+          refused[w - 1].no_answer = unit.refusal().reason;
+      }
+      ExplainedCase one = explain_case(block.batch, i, units);
+      std::vector<ExplainedUnit> answered = std::move(one.units);
+      one.units = std::move(refused);
+      auto next = answered.begin();
+      for (ExplainedUnit& unit : one.units)
+        if (unit.no_answer.empty()) unit = std::move(*next++);
+      out.cases.push_back(std::move(one));
+    }
+    return out;
+  }
+  throw std::runtime_error(reader.error() ? reader.error()->to_string() : "a witness needs a property line and its cases");
+}
+
+}  // namespace mmafuzz

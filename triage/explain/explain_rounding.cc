@@ -1,0 +1,84 @@
+// Conversions and scalar operations: the exact result (MPFR), its neighbours in the destination format, the decision.
+#include "oracles/exact/mpfr_reference.h"
+#include "triage/explain/explain.h"
+#include "triage/explain/number_text.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Where x lies against the midpoint of its neighbours: -1 below, 0 on it, 1 above.
+int side_of_midpoint(const Op& op, mpfr_srcptr x, uint64_t lower, uint64_t upper, bool truncated, double& position) {
+  exact::Mpfr low(64), high(64), middle(exact::sum_precision), offset(exact::sum_precision), gap(exact::sum_precision);
+  exact::set_from_encoding(low.get(), op.d, lower);
+  exact::set_from_encoding(high.get(), op.d, upper);
+  mpfr_sub(gap.get(), high.get(), low.get(), MPFR_RNDN);
+  mpfr_sub(offset.get(), x, low.get(), MPFR_RNDN);
+  mpfr_div_2ui(middle.get(), gap.get(), 1, MPFR_RNDN);
+  const int side = mpfr_cmp(offset.get(), middle.get());
+  mpfr_div(offset.get(), offset.get(), gap.get(), MPFR_RNDN);
+  position = mpfr_get_d(offset.get(), MPFR_RNDN);
+  // A dropped remainder points away from zero.
+  return side == 0 && truncated ? (mpfr_signbit(x) ? -1 : 1) : side;
+}
+
+std::string decision_text(const Op& op, const std::string& where, const ExplainedRounding& r, const std::string& reference) {
+  const std::string chosen = reference == r.lower.hex   ? "the lower neighbour"
+                             : reference == r.upper.hex ? "the upper neighbour"
+                                                        : "neither neighbour (the op's saturation, flushing or specials decide)";
+  return std::string(name_of(op.rounding)) + ": " + where + ", so " + chosen;
+}
+
+}  // namespace
+
+ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string& exact_value) {
+  const Op& op = batch.op();
+  const bool conversion = op.kind == OpKind::convert;
+  uint64_t operands[3] = {};
+  batch.inputs()[0].unpack(index, operands);
+  ExplainedRounding out;
+  for (int i = 0; i < batch.inputs()[0].count(); ++i) out.operands.push_back(explained_number(op.a, operands[i]));
+
+  exact::Mpfr x(exact::sum_precision);
+  bool truncated = false;
+  if (conversion)
+    exact::set_from_encoding(x.get(), op.a, operands[0]);
+  else
+    truncated = exact::mpfr_scalar_value(op, operands, x.get());
+  char decimal[96];
+  mpfr_snprintf(decimal, sizeof decimal, "%.25Rg%s", x.get(), truncated ? "..." : "");
+  exact_value = decimal;
+
+  const exact::MpfrRounded reference = conversion ? exact::mpfr_convert(op, operands[0]) : exact::mpfr_scalar(op, operands);
+  const ExplainedNumber wanted = explained_number(op.d, reference.encoding);
+  char flag_digits[8];
+  std::snprintf(flag_digits, sizeof flag_digits, "%02x", reference.flags);
+  out.reference = wanted.to_string() + "  flags " + flag_digits + " (" + flags_text(reference.flags) + ")";
+  if (!mpfr_number_p(x.get())) {
+    out.exact = wanted;
+    out.decision = mpfr_nan_p(x.get()) ? "the result is no number" : "the result is infinite";
+    return out;
+  }
+  RoundingRule down, up;
+  down.rounding = Rounding::down;
+  up.rounding = Rounding::up;
+  const uint64_t lower = exact::round_mpfr(op.d, x.get(), down, truncated).encoding;
+  const uint64_t upper = exact::round_mpfr(op.d, x.get(), up, truncated).encoding;
+  out.lower = explained_number(op.d, lower);
+  out.upper = explained_number(op.d, upper);
+  exact::Mpfr rounded(64);
+  exact::set_from_encoding(rounded.get(), op.d, lower);
+  if (mpfr_equal_p(rounded.get(), x.get()) && !truncated) {
+    out.exact = mpfr_zero_p(x.get()) ? wanted : out.lower;
+    out.decision = wanted.hex == out.exact->hex ? "exact" : "a number of the format, but the op flushes or saturates: " + wanted.hex;
+  } else if (lower == upper || out.lower.decimal.empty() || out.upper.decimal.empty()) {
+    out.decision = decision_text(op, "beyond the finite numbers of the format", out, wanted.hex);
+  } else if (op.rounding == Rounding::stochastic) {
+    out.decision = decision_text(op, "random bits decide", out, wanted.hex);
+  } else {
+    const int side = side_of_midpoint(op, x.get(), lower, upper, truncated, out.position);
+    out.decision = decision_text(op, side < 0 ? "below the midpoint" : side > 0 ? "above the midpoint" : "on the midpoint", out, wanted.hex);
+  }
+  return out;
+}
+
+}  // namespace mmafuzz

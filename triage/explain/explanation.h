@@ -1,0 +1,93 @@
+// An explanation as plain data: what each unit did with a case, as a person would write it on paper. Built by triage/explain/explain.h,
+// drawn by triage/explain/explanation_text.h (terminal) and triage/explain/explanation_svg.h (report).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mmafuzz {
+
+/// One encoding for people.
+struct ExplainedNumber {
+  std::string hex;      ///< the encoding, as case text writes it
+  std::string binary;   ///< hexadecimal floating point: "0x1.8p+1"; "NaN", "+inf", "-inf"
+  std::string decimal;  ///< enough digits to tell the format's numbers apart
+
+  std::string to_string() const;  ///< "3f800000  0x1p+0 = 1"
+};
+
+/// One term of a sum. Strings of bits hold the digits 0 and 1 only.
+struct ExplainedAddend {
+  std::string source;         ///< "a0*b0", "c", "group 2", "term 1"
+  bool negative = false;
+  bool finite = false;        ///< finite and nonzero: the fields below are meaningful, else `special` is
+  std::string special;        ///< "NaN", "+inf", "-inf", "+0", "-0"
+  std::string integer_bits;   ///< the significand in [0, 4) that goes with `exponent`, before the point
+  std::string fraction_bits;  ///< and behind it, without trailing zeros
+  int exponent = 0;           ///< that takes part in the alignment
+  int shift = 0;              ///< the step's greatest exponent minus `exponent`
+  bool kept_negative = false;
+  std::string kept;           ///< what entered the sum, on the step's grid; empty where the step has no grid
+  bool lost = false;          ///< alignment dropped nonzero bits
+  std::string fallen;         ///< the dropped bits; the first has weight 2^fallen_top
+  int fallen_top = 0;
+  std::string sum_so_far;     ///< of this and all addends before, hexadecimal floating point (exact); empty without a grid
+};
+
+/// One step: aligned terms, their sum, normalization, one rounding. The grid's first digit has weight
+/// 2^(greatest_exponent + grid_integer_bits - 1), its last one 2^(greatest_exponent - grid_fraction_bits).
+struct ExplainedStep {
+  std::string kind;  ///< "truncated fused sum"
+  int instruction = 0, block = 0;
+  bool grid = false;
+  int greatest_exponent = 0;
+  bool floor_decided = false;  ///< a zero term or the row's floor read the greatest exponent
+  int grid_integer_bits = 0, grid_fraction_bits = 0;
+  std::vector<ExplainedAddend> addends;  ///< without products that are zero
+  int zero_products = 0;
+  bool sum_negative = false;
+  std::string sum;         ///< magnitude on the grid
+  int carries = 0;         ///< leading digits of the sum that no addend reaches
+  std::optional<int> leading_exponent;  ///< of a nonzero sum: where normalization puts the leading bit
+  bool rounds = false;     ///< the three below are meaningful
+  bool last = false, guard = false, sticky = false;
+  std::string rounding;    ///< "exact", "rounded toward zero", "rounded away from zero", "overflow"
+  ExplainedNumber result;
+};
+
+struct ExplainedUnit {
+  std::string name;
+  std::string parameters;               ///< of a modelled unit: "kernel=fused_sum block=4 ..."
+  std::vector<ExplainedStep> steps;     ///< empty for a unit without a trace
+  std::vector<ExplainedNumber> results; ///< empty: no answer
+  std::string no_answer;                ///< why
+  std::optional<double> ulps;           ///< error against the exact value
+  std::optional<uint8_t> flags;
+  std::string neighbour;                ///< conversions and scalar operations: "the lower neighbour"
+};
+
+/// The rounding of a conversion or scalar operation: the exact result among the numbers of the destination.
+struct ExplainedRounding {
+  std::vector<ExplainedNumber> operands;
+  std::optional<ExplainedNumber> exact;  ///< the exact result, where it is a number of the destination
+  ExplainedNumber lower, upper;          ///< else its neighbours
+  double position = 0;                   ///< of the exact result between them, 0 to 1, for a picture
+  std::string decision;                  ///< "nearest_even: above the midpoint, the upper neighbour"
+  std::string reference;                 ///< what MPFR says the op asks for: encoding and flags
+};
+
+struct ExplainedCase {
+  std::string op, fields;   ///< the op line and the case line
+  std::string exact_value;  ///< decimal, 25 digits; empty where there is none
+  std::optional<ExplainedRounding> rounding;
+  std::vector<ExplainedUnit> units;
+};
+
+/// One case on some units, or, for a property of one unit, the case and its twin.
+struct Explanation {
+  std::vector<ExplainedCase> cases;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,228 @@
+#include "triage/explain/explanation_svg.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "triage/explain/markup.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr int character = 8, digit = 9, row_height = 18, left = 8;  ///< pixels; digits stand wider, for the point between them
+constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56, grid_x = sign_x + 12;
+constexpr int widest_grid = 96;      ///< digits; units whose grids lie farther apart are not drawn on common columns
+constexpr size_t most_fallen = 32;   ///< digits shown of what fell off
+constexpr size_t longest_line = 92;  ///< characters of a line of parameters
+constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
+constexpr const char* carry_ink = "var(--carry,#9a6700)";
+
+/// Weights of a step's grid: exponents of its first digit and of its last one.
+int top_of(const ExplainedStep& step) { return step.greatest_exponent + step.grid_integer_bits - 1; }
+int end_of(const ExplainedStep& step) { return step.greatest_exponent - step.grid_fraction_bits; }
+
+/// Exponents of the leftmost and of the rightmost digit drawn.
+struct Columns {
+  int top = INT_MIN, bottom = INT_MAX;
+
+  void cover(const ExplainedStep& step) {
+    top = std::max(top, top_of(step));
+    bottom = std::min(bottom, end_of(step));
+    for (const ExplainedAddend& t : step.addends)
+      if (t.lost) {
+        top = std::max(top, t.fallen_top);
+        bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), most_fallen)));
+      }
+  }
+  int x(int exponent) const { return grid_x + (top - exponent) * digit; }
+};
+
+class Drawing {
+ public:
+  void text(int x, const std::string& words, const std::string& attributes = "") {
+    body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes, escaped(words));
+    width_ = std::max(width_, x + static_cast<int>(words.size() + 1) * character);
+  }
+  /// Digits in fixed columns, whatever the font.
+  void digits(int x, const std::string& bits, const std::string& ink = "") {
+    if (bits.empty()) return;
+    std::string attributes = fmt::format("textLength=\"{}\" lengthAdjust=\"spacing\"", bits.size() * digit);
+    if (!ink.empty()) attributes += " style=\"fill:" + ink + "\"";
+    text(x, bits, attributes);
+    width_ = std::max(width_, x + static_cast<int>(bits.size()) * digit);
+  }
+  void line(int x, int from, int to, const std::string& ink) {
+    body_ += fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" style=\"stroke:{3}\" stroke-dasharray=\"3 2\"/>", x, from, to, ink);
+  }
+  /// A number line of `width` with a mark at its middle and a point at the share `position` of it.
+  void number_line(int x, int width, double position) {
+    body_ += fmt::format("<path d=\"M{0} {1}h{2}m{3} -5v10m{4} -5v-5v10m-{2} 0v-10\" fill=\"none\" stroke=\"currentColor\"/>", x, y_, width, -width / 2, width / 2);
+    body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" style=\"fill:{}\"/>", x + width * position, y_, fallen_ink);
+    width_ = std::max(width_, x + width + left);
+  }
+  void point(int x) { body_ += fmt::format("<circle cx=\"{}.5\" cy=\"{}\" r=\"1.4\"/>", x - 1, y_); }
+  void next_row(int height = row_height) { y_ += height; }
+  int y() const { return y_; }
+
+  std::string svg(const std::string& label) const {
+    return fmt::format("<svg role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" "
+                       "fill=\"currentColor\" font-family=\"ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\" font-size=\"13\">{3}</svg>",
+                       escaped(label), width_ + left, y_ - row_height, body_);
+  }
+
+ private:
+  std::string body_;
+  int width_ = 320, y_ = row_height;
+};
+
+void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedStep& step, bool negative, const std::string& bits, int carries) {
+  if (bits.find('1') != std::string::npos) drawing.text(sign_x, negative ? "-" : "+");
+  const size_t carried = static_cast<size_t>(carries);
+  drawing.digits(columns.x(top_of(step)), bits.substr(0, carried), carry_ink);
+  drawing.digits(columns.x(top_of(step) - carries), bits.substr(carried));
+  drawing.point(columns.x(step.greatest_exponent) + digit);
+}
+
+void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t, int sum_x) {
+  drawing.text(source_x, t.source);
+  if (!t.finite) {
+    drawing.text(exponent_x, t.special);
+  } else if (!step.grid) {
+    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits, t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent));
+  } else {
+    drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
+    drawing.text(shift_x, fmt::format(">> {}", t.shift));
+    // Bits that an inner stage dropped lie above the end of the grid: they replace the zeros that took their place.
+    const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size())) : static_cast<int>(t.kept.size());
+    draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))), 0);
+    if (t.lost) {
+      drawing.digits(columns.x(t.fallen_top), t.fallen.substr(0, most_fallen), fallen_ink);
+      if (t.fallen.size() > most_fallen) drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen) * digit, "...");
+    }
+  }
+  if (step.grid) drawing.text(sum_x, t.sum_so_far);
+  drawing.next_row();
+}
+
+void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns) {
+  std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
+  if (step.grid) title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
+                                      step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
+  drawing.text(left + 8, title);
+  drawing.next_row();
+  const int sum_x = step.grid ? columns.x(columns.bottom) + 4 * digit : 0;
+  if (step.grid) {
+    drawing.text(sum_x, "sum so far", "opacity=\".7\"");
+    drawing.text(columns.x(end_of(step)) + digit + 3, "cut", "opacity=\".7\"");
+    drawing.next_row();
+  }
+  const int first_row = drawing.y();
+  for (const ExplainedAddend& t : step.addends) draw_addend(drawing, columns, step, t, sum_x);
+  if (step.grid) {
+    drawing.text(source_x, "sum");
+    draw_grid_digits(drawing, columns, step, step.sum_negative, step.sum, step.carries);
+    drawing.line(columns.x(end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
+    if (step.carries) drawing.text(columns.x(end_of(step)) + 2 * digit, fmt::format("{} carry bit{}", step.carries, step.carries == 1 ? "" : "s"), fmt::format("style=\"fill:{}\"", carry_ink));
+    drawing.next_row();
+  }
+  if (step.zero_products) {
+    drawing.text(source_x, fmt::format("{} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
+    drawing.next_row();
+  }
+  if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent) {
+    drawing.text(source_x, fmt::format("normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
+    drawing.next_row();
+  }
+  std::string result = "result " + step.result.to_string() + (step.rounding.empty() ? "" : ", " + step.rounding);
+  if (step.rounds) result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
+  drawing.text(source_x, result);
+  drawing.next_row(row_height + 6);
+}
+
+void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Columns>& common) {
+  drawing.text(left, unit.name, "font-weight=\"700\"");
+  drawing.next_row();
+  for (size_t begin = 0; begin < unit.parameters.size();) {
+    size_t end = unit.parameters.size();
+    if (end - begin > longest_line) end = unit.parameters.rfind(' ', begin + longest_line);
+    drawing.text(left + 8, unit.parameters.substr(begin, end - begin), "opacity=\".75\"");
+    drawing.next_row();
+    begin = end + 1;
+  }
+  for (size_t i = 0; i < unit.steps.size(); ++i) {
+    Columns columns = common[i];
+    if (unit.steps[i].grid && columns.top - columns.bottom > widest_grid) {
+      columns = Columns();
+      columns.cover(unit.steps[i]);
+    }
+    draw_step(drawing, unit.steps[i], columns);
+  }
+  std::string result = unit.no_answer;
+  for (const ExplainedNumber& number : unit.results) {
+    result = "= " + number.to_string();
+    if (unit.ulps) result += fmt::format("  error {:.4g} ulp", *unit.ulps);
+    if (unit.flags) result += fmt::format("  flags {:02x}", *unit.flags);
+    if (!unit.neighbour.empty()) result += "  (" + unit.neighbour + ")";
+    drawing.text(left + 8, result, "font-weight=\"700\"");
+    drawing.next_row();
+  }
+  if (!unit.no_answer.empty()) {
+    drawing.text(left + 8, result);
+    drawing.next_row();
+  }
+  drawing.next_row(10);
+}
+
+/// The exact result between its neighbours.
+void draw_rounding(Drawing& drawing, const ExplainedRounding& r) {
+  for (size_t i = 0; i < r.operands.size(); ++i) {
+    drawing.text(left, fmt::format("operand {}  {}", i, r.operands[i].to_string()));
+    drawing.next_row();
+  }
+  if (!r.exact) {
+    drawing.text(left, "lower      " + r.lower.to_string());
+    drawing.next_row();
+    drawing.text(left, "upper      " + r.upper.to_string());
+    drawing.next_row();
+    if (!r.lower.decimal.empty() && !r.upper.decimal.empty()) {
+      drawing.text(left, "lower");
+      drawing.number_line(left + 56, 320, r.position);
+      drawing.text(left + 388, "upper");
+      drawing.next_row(row_height + 4);
+    }
+  }
+  drawing.text(left, "rounding   " + r.decision);
+  drawing.next_row();
+  drawing.text(left, "asked for  " + r.reference);
+  drawing.next_row(row_height + 8);
+}
+
+}  // namespace
+
+std::string explanation_svg(const Explanation& explanation) {
+  std::vector<Columns> common;  // of the i-th step of every unit
+  for (const ExplainedCase& one : explanation.cases)
+    for (const ExplainedUnit& unit : one.units)
+      for (size_t i = 0; i < unit.steps.size(); ++i) {
+        common.resize(std::max(common.size(), i + 1));
+        if (unit.steps[i].grid) common[i].cover(unit.steps[i]);
+      }
+  Drawing drawing;
+  for (size_t i = 0; i < explanation.cases.size(); ++i) {
+    const ExplainedCase& one = explanation.cases[i];
+    if (explanation.cases.size() > 1) {
+      drawing.text(left, i == 0 ? "the case" : "its twin", "font-style=\"italic\"");
+      drawing.next_row();
+    }
+    if (!one.exact_value.empty()) {
+      drawing.text(left, "exact value " + one.exact_value);
+      drawing.next_row();
+    }
+    if (one.rounding) draw_rounding(drawing, *one.rounding);
+    for (const ExplainedUnit& unit : one.units) draw_unit(drawing, unit, common);
+  }
+  return drawing.svg("The arithmetic of the witness, step by step");
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,210 @@
+#include "triage/explain/explanation_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace mmafuzz {
+namespace {
+
+constexpr int side_by_side_from = 160;
+constexpr size_t gap_between = 3;
+constexpr size_t most_fallen = 12;  ///< digits shown of what fell off
+
+enum class Ink { plain, strong, fallen, carry };
+
+struct Line {
+  std::vector<std::pair<Ink, std::string>> parts;
+
+  Line() = default;
+  Line(std::string text, Ink ink = Ink::plain) { add(std::move(text), ink); }
+  Line& add(std::string text, Ink ink = Ink::plain) {
+    parts.emplace_back(ink, std::move(text));
+    return *this;
+  }
+  size_t width() const {
+    size_t sum = 0;
+    for (const auto& [ink, text] : parts) sum += text.size();
+    return sum;
+  }
+  /// Adds spaces up to a column.
+  Line& pad(size_t column) { return add(std::string(column > width() ? column - width() : 0, ' ')); }
+  std::string draw(bool colour) const {
+    std::string drawn;
+    for (const auto& [ink, text] : parts) {
+      const char* on = ink == Ink::strong ? "\x1b[1m" : ink == Ink::fallen ? "\x1b[31m" : "\x1b[1;33m";
+      drawn += !colour || ink == Ink::plain || text.empty() ? text : on + text + "\x1b[0m";
+    }
+    return drawn.erase(drawn.find_last_not_of(' ') + 1);
+  }
+};
+using Lines = std::vector<Line>;
+
+size_t width_of(const Lines& lines) {
+  size_t width = 0;
+  for (const Line& line : lines) width = std::max(width, line.width());
+  return width;
+}
+
+/// "+10.0101": sign, the grid's digits with a point, the carries in their own ink.
+Line grid_digits(bool negative, const std::string& digits, int integer_bits, int carries) {
+  const bool zero = digits.find('1') == std::string::npos;
+  const size_t integer = static_cast<size_t>(integer_bits), carried = static_cast<size_t>(carries);
+  Line line(zero ? " " : negative ? "-" : "+");
+  line.add(digits.substr(0, carried), Ink::carry).add(digits.substr(carried, integer - carried) + "." + digits.substr(integer));
+  return line;
+}
+
+void append(Line& line, const Line& more) { line.parts.insert(line.parts.end(), more.parts.begin(), more.parts.end()); }
+
+std::string significand_text(const ExplainedAddend& t) {
+  if (!t.finite) return t.special;
+  return fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits, t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent);
+}
+
+std::string fallen_text(const ExplainedAddend& t, int grid_end) {
+  std::string text = "|" + t.fallen.substr(0, most_fallen) + (t.fallen.size() > most_fallen ? "..." : "");
+  if (t.fallen_top >= grid_end) text += fmt::format(" from 2^{}", t.fallen_top);
+  return text;
+}
+
+void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
+  Line title(fmt::format("  instruction {}, block {}: {}", step.instruction, step.block, step.kind));
+  lines.push_back(title);
+  if (step.grid)
+    lines.emplace_back(fmt::format("    greatest exponent {}{}; {} bits are kept below it", step.greatest_exponent,
+                                   step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits));
+  const int grid_end = step.greatest_exponent - step.grid_fraction_bits;
+  // Columns: source, significand (or, narrow, its exponent), shift, digits on the grid with what fell off, sum so far.
+  constexpr size_t source_at = 4;
+  size_t significand_at = source_at + 4, shift_at = 0, digits_at = 0, sum_at = 0;
+  for (const ExplainedAddend& t : step.addends) significand_at = std::max(significand_at, source_at + t.source.size() + 1);
+  const auto second_column = [&](const ExplainedAddend& t) { return narrow && t.finite && step.grid ? fmt::format("2^{}", t.exponent) : significand_text(t); };
+  for (const ExplainedAddend& t : step.addends) shift_at = std::max(shift_at, significand_at + second_column(t).size() + 2);
+  digits_at = shift_at + (narrow ? 5 : 11);
+  Lines rows;
+  for (const ExplainedAddend& t : step.addends) {
+    Line row("    " + t.source);
+    row.pad(significand_at).add(second_column(t));
+    if (step.grid && t.finite) {
+      row.pad(shift_at).add((narrow ? ">>" : "shift ") + std::to_string(t.shift)).pad(digits_at);
+      append(row, grid_digits(t.kept_negative, t.kept, step.grid_integer_bits, 0));
+      if (t.lost) row.add(" ").add(fallen_text(t, grid_end), Ink::fallen);
+    }
+    sum_at = std::max(sum_at, row.width() + 2);
+    rows.push_back(std::move(row));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (step.grid) rows[i].pad(sum_at).add((narrow ? "" : "sum so far ") + step.addends[i].sum_so_far);
+    lines.push_back(std::move(rows[i]));
+  }
+  if (step.zero_products) lines.emplace_back(fmt::format("    {} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
+  if (step.grid) {
+    Line row("    sum");
+    row.pad(digits_at);
+    append(row, grid_digits(step.sum_negative, step.sum, step.grid_integer_bits, step.carries));
+    if (step.carries) row.add(fmt::format("  {} carry bit{}", step.carries, step.carries == 1 ? "" : "s"), Ink::carry);
+    lines.push_back(std::move(row));
+    if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
+      lines.emplace_back(fmt::format("    normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
+  }
+  Line row("    result     ");
+  row.add(step.result.hex, Ink::strong).add(step.result.to_string().substr(step.result.hex.size()));
+  if (!step.rounding.empty()) row.add(", " + step.rounding);
+  if (step.rounds) row.add(fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky)));
+  lines.push_back(std::move(row));
+}
+
+Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
+  Lines lines;
+  lines.emplace_back(unit.name, Ink::strong);
+  std::string row;  // parameters, in lines of a readable length
+  for (size_t begin = 0; begin < unit.parameters.size();) {
+    const size_t end = std::min(unit.parameters.find(' ', begin), unit.parameters.size());
+    const std::string word = unit.parameters.substr(begin, end - begin);
+    if (narrow && row.size() + word.size() > 74) lines.emplace_back("  " + std::exchange(row, ""));
+    row += (row.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  if (!row.empty()) lines.emplace_back("  " + row);
+  for (const ExplainedStep& step : unit.steps) add_step(lines, step, narrow);
+  if (!unit.no_answer.empty()) lines.emplace_back("  = " + unit.no_answer);
+  for (const ExplainedNumber& result : unit.results) {
+    Line line("  = ");
+    line.add(result.hex, Ink::strong).add(result.to_string().substr(result.hex.size()));
+    if (unit.ulps) line.add(fmt::format("  error {:.4g} ulp", *unit.ulps));
+    if (unit.flags) line.add(fmt::format("  flags {:02x}", *unit.flags));
+    if (!unit.neighbour.empty()) line.add("  (" + unit.neighbour + ")");
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Lines case_lines(const ExplainedCase& one) {
+  Lines lines;
+  lines.emplace_back(one.op);
+  lines.emplace_back(one.fields);
+  lines.emplace_back();
+  if (one.rounding) {
+    const ExplainedRounding& r = *one.rounding;
+    for (size_t i = 0; i < r.operands.size(); ++i) lines.emplace_back(fmt::format("operand {}    {}", i, r.operands[i].to_string()));
+    lines.emplace_back("exact value  " + one.exact_value);
+    if (!r.exact) {
+      lines.emplace_back("lower        " + r.lower.to_string());
+      lines.emplace_back("upper        " + r.upper.to_string());
+    }
+    lines.emplace_back("rounding     " + r.decision);
+    lines.emplace_back("asked for    " + r.reference);
+    lines.emplace_back();
+  } else if (!one.exact_value.empty()) {
+    lines.emplace_back("exact value " + one.exact_value);
+    lines.emplace_back();
+  }
+  return lines;
+}
+
+void draw(std::string& text, const Lines& lines, bool colour) {
+  for (const Line& line : lines) text += line.draw(colour) + "\n";
+}
+
+/// Two columns if the width allows; false, with nothing drawn, if not.
+bool draw_beside(std::string& text, const Lines& left, const Lines& right, const TextStyle& style) {
+  const size_t second = width_of(left) + gap_between;
+  if (style.width < side_by_side_from || second + width_of(right) > static_cast<size_t>(style.width)) return false;
+  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    Line line = i < left.size() ? left[i] : Line();
+    if (i < right.size()) append(line.pad(second), right[i]);
+    text += line.draw(style.colour) + "\n";
+  }
+  text += "\n";
+  return true;
+}
+
+Lines joined(Lines lines, const Lines& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation, const TextStyle& style) {
+  std::string text;
+  const std::vector<ExplainedCase>& cases = explanation.cases;
+  const bool twins = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
+  if (twins) {
+    const auto whole = [](const ExplainedCase& c) { return joined(case_lines(c), unit_lines(c.units[0], true)); };
+    if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text;
+  }
+  for (const ExplainedCase& one : cases) {
+    draw(text, case_lines(one), style.colour);
+    if (one.units.size() == 2 && draw_beside(text, unit_lines(one.units[0], true), unit_lines(one.units[1], true), style)) continue;
+    for (const ExplainedUnit& unit : one.units) {
+      draw(text, unit_lines(unit, false), style.colour);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace mmafuzz

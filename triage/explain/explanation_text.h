@@ -1,0 +1,15 @@
+// Draws an explanation for a terminal or a plain file.
+#pragma once
+
+#include "triage/explain/explanation.h"
+
+namespace mmafuzz {
+
+struct TextStyle {
+  bool colour = false;
+  int width = 80;  ///< columns; from 160 on, two units stand side by side where both fit
+};
+
+std::string explanation_text(const Explanation& explanation, const TextStyle& style);
+
+}  // namespace mmafuzz

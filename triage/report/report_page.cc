@@ -1,0 +1,118 @@
+#include "triage/report/report_page.h"
+
+namespace mmafuzz {
+
+const char report_page[] = R"page(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>mmafuzz: {{verdict}}</title>
+<link rel="icon" href="data:,">
+<style>
+:root{--ground:#fff;--ink:#1c2127;--quiet:#57606a;--box:#f5f6f8;--edge:#d8dde3;--contract:#b42318;--accuracy:#8a5a00;--semantic:#1f5fae;--good:#1a6f3c;
+--fallen:#c0392b;--carry:#8a5a00;--heat:200,60,30;--line0:#1f5fae;--line1:#b4541a;--line2:#1a7f5a;--line3:#8e44ad;--line4:#b42318;--line5:#6b6f00;--line6:#00788a;--line7:#7a4b2a}
+@media(prefers-color-scheme:dark){:root{--ground:#12161b;--ink:#e3e8ee;--quiet:#9aa7b4;--box:#1b2128;--edge:#323b45;--contract:#ff8a7a;--accuracy:#e6b450;--semantic:#7fb2ff;
+--good:#6fd39a;--fallen:#ff7b6b;--carry:#f0c060;--heat:230,90,60;--line0:#7fb2ff;--line1:#ffae70;--line2:#6fd3a8;--line3:#d3a0ff;--line4:#ff8a7a;--line5:#d6d860;--line6:#6cd6e6;--line7:#d8b090}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,"DejaVu Sans",sans-serif}
+main{max-width:1120px;margin:0 auto;padding:20px 16px 60px}
+h1{font-size:1.5rem;line-height:1.25;margin:.3em 0 .6em}
+h2{font-size:1.2rem;margin:2.2em 0 .6em;padding-bottom:.25em;border-bottom:1px solid var(--edge)}
+h3{font-size:1rem;margin:1.4em 0 .5em}
+p,li,dd,td,th,h1,h2,h3,summary{overflow-wrap:anywhere}
+.brand,.quiet{color:var(--quiet)}.brand{font-weight:600;letter-spacing:.02em}
+.contract{color:var(--contract)}.accuracy{color:var(--accuracy)}.semantic{color:var(--semantic)}.good{color:var(--good)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:0 0 1em}
+.tile{background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:10px 14px}
+.tile b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}
+code,pre,.mono{font-family:ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;font-size:.84rem}
+code{overflow-wrap:anywhere}
+pre,.scroll{overflow-x:auto;background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:10px 12px;margin:.5em 0}
+pre{line-height:1.4}
+.bucket{border:1px solid var(--edge);border-left:4px solid currentColor;border-radius:8px;padding:12px 14px;margin:0 0 14px}
+.bucket>*{color:var(--ink)}
+.bucket header{display:flex;flex-wrap:wrap;gap:4px 12px;align-items:baseline}
+.bucket header b{font-size:1.05rem;overflow-wrap:anywhere}
+.bucket p{margin:.35em 0}
+.bucket .quiet{color:var(--quiet)}
+nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 1em}
+a{color:var(--semantic)}
+.pill{border:1px solid var(--edge);border-radius:99px;padding:0 9px;font-size:.82rem;color:var(--quiet)}
+summary{cursor:pointer;color:var(--semantic)}
+table{border-collapse:collapse;font-size:.86rem}
+th,td{padding:4px 8px;text-align:left;vertical-align:top}
+.heat td.cell,.heat th.number,td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
+.heat td.cell{border:1px solid var(--edge);min-width:3.4em;text-align:center}
+.heat th{font-weight:500}.heat thead th{text-align:center}.heat th.unit{white-space:nowrap;overflow-wrap:normal}
+.scroll th,.scroll td{white-space:nowrap;overflow-wrap:normal}
+.bar{display:inline-block;width:110px;height:.7em;border-radius:3px;background:var(--edge);overflow:hidden}
+.bar i{display:block;height:100%;background:var(--good)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:14px}
+.chart{width:100%;height:auto;background:var(--box);border:1px solid var(--edge);border-radius:8px}
+.key{display:inline-block;width:1.6em;height:3px;vertical-align:middle;margin-right:.5em}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 14px;margin:.4em 0 1.2em}
+dt{color:var(--quiet)}dd{margin:0}
+</style>
+</head>
+<body>
+<main>
+<div class="brand">mmafuzz</div>
+<h1 class="{{verdict_class}}">{{verdict}}</h1>
+<div class="tiles">
+{{#tiles}}<div class="tile"><b class="{{class}}">{{number}}</b>{{what}}</div>
+{{/tiles}}</div>
+<nav>{{#severities}}<a href="#{{severity}}">{{title}}</a>{{/severities}}{{#has_pairs}}<a href="#units">Units</a>{{/has_pairs}}{{#has_coverage}}<a href="#coverage">Coverage</a>{{/has_coverage}}
+{{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
+{{#left_out}}<p class="quiet">{{left_out}}</p>
+{{/left_out}}
+{{#severities}}<h2 class="{{severity}}" id="{{severity}}">{{title}}</h2>
+<p class="quiet">{{meaning}}</p>
+{{#buckets}}<article class="bucket {{severity}}" id="b{{id}}">
+<header><b>{{cause}}</b><code>{{id}}</code><span class="pill">{{status}}</span><span class="quiet">{{count}}</span></header>
+{{#detail}}<p>{{detail}}</p>
+{{/detail}}<p><code>{{line}}</code></p>
+{{#note}}<p><i>{{note}}</i></p>
+{{/note}}{{#facts}}<p class="quiet">{{facts}}</p>
+{{/facts}}{{#witness}}<pre tabindex="0">{{witness}}</pre>
+{{/witness}}{{#command}}<p><code>{{command}}</code></p>
+{{/command}}{{#explanation}}<details{{#open}} open{{/open}}><summary>The bits of the witness</summary><div class="scroll" tabindex="0">{{{svg}}}</div></details>
+{{/explanation}}{{#no_explanation}}<p class="quiet">{{no_explanation}}</p>
+{{/no_explanation}}</article>
+{{/buckets}}{{/severities}}
+{{#has_pairs}}<h2 id="units">Units against units</h2>
+<p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies.</p>
+{{#matrices}}<h3>{{op}}</h3>
+<div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<th></th></tr></thead><tbody>
+{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
+{{/rows}}</tbody></table></div>
+{{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
+{{/not_drawn}}{{/has_pairs}}
+{{#has_coverage}}<h2 id="coverage">Coverage</h2>
+<p class="quiet">Bins that were reached of those that are possible, summed over the units that the cases were looked at through.</p>
+<div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">possible</th><th></th></tr></thead><tbody>
+{{#groups}}<tr><td>{{name}}</td><td class="number">{{reached}}</td><td class="number">{{possible}}</td><td><span class="bar"><i style="width:{{percent}}%"></i></span></td></tr>
+{{/groups}}</tbody></table></div>
+<details><summary>By unit</summary><div class="scroll" tabindex="0"><table><thead><tr><th>unit</th><th>op</th><th class="number">reached</th><th class="number">possible</th></tr></thead><tbody>
+{{#fields}}<tr><td class="mono">{{unit}}</td><td class="mono">{{op}}</td><td class="number">{{reached}}</td><td class="number">{{possible}}</td></tr>
+{{/fields}}</tbody></table></div></details>
+<h3>Never reached by any unit</h3>
+{{#missing}}<details><summary>{{name}}: {{count}}</summary><p class="mono">{{bins}}</p></details>
+{{/missing}}{{^missing}}<p>Every possible bin was reached by some unit.</p>
+{{/missing}}{{/has_coverage}}
+{{#has_charts}}<h2 id="time">Over time</h2>
+<div class="charts">{{#charts}}<div>{{{svg}}}</div>{{/charts}}</div>
+<ul>{{#keys}}<li><span class="key" style="background:var(--line{{colour}})"></span><code>{{name}}</code></li>
+{{/keys}}</ul>
+{{/has_charts}}
+{{#has_campaigns}}<h2 id="campaigns">Campaigns</h2>
+{{#campaigns}}<dl><dt>campaign</dt><dd><code>{{uuid}}</code></dd><dt>started</dt><dd>{{started}}</dd><dt>ran</dt><dd>{{ran}}</dd><dt>cases</dt><dd>{{cases}}</dd>
+<dt>inputs kept</dt><dd>{{inputs}}</dd><dt>seed</dt><dd>{{seed}}</dd><dt>command</dt><dd><code>{{command}}</code></dd><dt>machine</dt><dd>{{machine}}</dd><dt>version</dt><dd>{{version}}</dd></dl>
+{{/campaigns}}{{/has_campaigns}}
+</main>
+</body>
+</html>
+)page";
+
+}  // namespace mmafuzz

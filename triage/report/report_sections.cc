@@ -1,0 +1,199 @@
+#include "triage/report/report_sections.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "triage/report/line_chart.h"
+
+namespace mmafuzz {
+namespace {
+
+using List = PageData;
+
+List list() { return List(PageData::type::list); }
+
+PageData object(std::initializer_list<std::pair<const char*, std::string>> fields) {
+  PageData data;
+  for (const auto& [name, text] : fields) data.set(name, text);
+  return data;
+}
+
+/// How strong a share's colour is: differences of one case in a million still show.
+double heat(double share) { return share <= 0 ? 0 : std::clamp(0.12 + 0.73 * (6 + std::log10(share)) / 6, 0.12, 0.85); }
+
+std::string share_text(double share) {
+  const double percent = 100 * share;
+  if (percent == 0) return "0";
+  if (percent < 0.01) return "<0.01%";
+  return fmt::format("{:.{}f}%", percent, percent < 1 ? 2 : percent < 10 ? 1 : 0);
+}
+
+struct Reached {
+  uint64_t reached = 0, possible = 0;
+  void add(bool hit) {
+    reached += hit;
+    ++possible;
+  }
+};
+
+}  // namespace
+
+std::string counted(uint64_t n) {
+  std::string text = std::to_string(n);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string date_text(int64_t seconds_since_1970) {
+  const std::time_t time = static_cast<std::time_t>(seconds_since_1970);
+  std::tm parts{};
+  char text[40] = "";
+  if (gmtime_r(&time, &parts)) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+void add_matrices(const ReportData& data, PageData& page) {
+  struct Matrix {
+    std::vector<std::string> units;
+    std::map<std::pair<std::string, std::string>, ReportPair> pairs;
+  };
+  std::map<std::string, Matrix> matrices;
+  for (const ReportPair& pair : data.pairs) {
+    if (pair.property != "equal" || pair.second.empty()) continue;
+    Matrix& matrix = matrices[pair.op];
+    for (const std::string& unit : {pair.first, pair.second})
+      if (std::find(matrix.units.begin(), matrix.units.end(), unit) == matrix.units.end()) matrix.units.push_back(unit);
+    ReportPair& sum = matrix.pairs[std::minmax(pair.first, pair.second)];
+    sum.compared += pair.compared;
+    sum.differing += pair.differing;
+  }
+  if (matrices.empty()) return;
+  constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
+  List tables = list();
+  size_t cells_drawn = 0;
+  std::string left_out;
+  for (const auto& [op, matrix] : matrices) {
+    const size_t count = matrix.units.size() * (matrix.units.size() - 1) / 2;
+    if (cells_drawn + count > most_cells) {
+      left_out += (left_out.empty() ? "" : ", ") + op;
+      continue;
+    }
+    cells_drawn += count;
+    List rows = list(), columns = list();
+    for (size_t i = 0; i < matrix.units.size(); ++i) {
+      const std::string number = std::to_string(i + 1), &unit = matrix.units[i];
+      if (i + 1 < matrix.units.size()) columns.push_back(object({{"number", number}, {"name", unit}}));
+      List cells = list();
+      for (size_t j = 0; j < i; ++j) {
+        const std::string& other = matrix.units[j];
+        const auto found = matrix.pairs.find(std::minmax(unit, other));
+        if (found == matrix.pairs.end() || found->second.compared == 0) {
+          cells.push_back(object({{"share", "-"}, {"title", "not compared"}}));
+          continue;
+        }
+        const uint64_t compared = found->second.compared, differing = found->second.differing;
+        const double share = double(differing) / double(compared);
+        PageData cell = object({{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
+        if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
+        cells.push_back(cell);
+      }
+      PageData row = object({{"number", number}, {"name", unit}});
+      row.set("cells", cells);
+      row.set("span", std::to_string(matrix.units.size() - i));
+      rows.push_back(row);
+    }
+    PageData table = object({{"op", op}});
+    table.set("columns", columns);
+    table.set("rows", rows);
+    tables.push_back(table);
+  }
+  PageData pairs;
+  pairs.set("matrices", tables);
+  if (!left_out.empty()) pairs.set("not_drawn", left_out.substr(0, 4000));
+  page.set("has_pairs", pairs);
+}
+
+void add_coverage(const ReportData& data, PageData& page) {
+  if (data.coverage.empty()) return;
+  constexpr size_t most_names = 150;  // of a group
+  std::map<std::string, Reached> groups;
+  std::map<std::pair<std::string, std::string>, Reached> fields;
+  std::map<std::string, std::map<std::string, bool>> reached_by_any;
+  for (const ReportBin& bin : data.coverage) {
+    groups[bin.group].add(bin.reached);
+    fields[{bin.unit, bin.op}].add(bin.reached);
+    reached_by_any[bin.group][bin.name] |= bin.reached;
+  }
+  PageData coverage;
+  List group_rows = list(), field_rows = list(), missing = list();
+  for (const auto& [name, r] : groups)
+    group_rows.push_back(object({{"name", name}, {"reached", counted(r.reached)}, {"possible", counted(r.possible)},
+                                 {"percent", std::to_string(100 * r.reached / r.possible)}}));
+  for (const auto& [field, r] : fields)
+    field_rows.push_back(object({{"unit", field.first}, {"op", field.second}, {"reached", counted(r.reached)}, {"possible", counted(r.possible)}}));
+  for (const auto& [group, bins] : reached_by_any) {
+    std::string names;
+    uint64_t count = 0;
+    for (const auto& [name, reached] : bins)
+      if (!reached && ++count <= most_names) names += (names.empty() ? "" : ", ") + name;
+    if (count > most_names) names += " and " + counted(count - most_names) + " more";
+    if (count) missing.push_back(object({{"name", group}, {"count", counted(count)}, {"bins", names}}));
+  }
+  coverage.set("groups", group_rows);
+  coverage.set("fields", field_rows);
+  coverage.set("missing", missing);
+  page.set("has_coverage", coverage);
+}
+
+void add_charts(const ReportData& data, PageData& page) {
+  if (data.samples.empty()) return;
+  constexpr size_t most_lines = 40;
+  std::vector<ChartLine> buckets, bins;
+  size_t unseen = 0;
+  std::set<std::string> seen;
+  for (const ReportSample& s : data.samples) {
+    auto at = std::find_if(buckets.begin(), buckets.end(), [&](const ChartLine& line) { return line.name == s.campaign; });
+    if (at == buckets.end()) {
+      if (buckets.size() == most_lines) {
+        unseen += seen.insert(s.campaign).second;
+        continue;
+      }
+      for (auto* lines : {&buckets, &bins}) lines->push_back({s.campaign, {}});
+      at = buckets.end() - 1;
+    }
+    const auto i = static_cast<size_t>(at - buckets.begin());
+    buckets[i].points.emplace_back(s.elapsed, double(s.buckets));
+    bins[i].points.emplace_back(s.elapsed, double(s.bins));
+  }
+  PageData time;
+  List charts = list(), keys = list();
+  charts.push_back(object({{"svg", line_chart("kinds of divergence", buckets)}}));
+  charts.push_back(object({{"svg", line_chart("coverage bins", bins)}}));
+  for (size_t i = 0; i < buckets.size(); ++i) keys.push_back(object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
+  if (unseen) keys.push_back(object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
+  time.set("charts", charts);
+  time.set("keys", keys);
+  page.set("has_charts", time);
+}
+
+void add_campaigns(const ReportData& data, PageData& page) {
+  if (data.campaigns.empty()) return;
+  constexpr size_t most_campaigns = 200;
+  List campaigns = list();
+  for (const CampaignRecord& c : data.campaigns) {
+    if (campaigns.list_value().size() == most_campaigns) break;
+    campaigns.push_back(object({{"uuid", c.uuid}, {"started", date_text(c.started)}, {"ran", fmt::format("{:.0f} s", c.seconds)}, {"cases", counted(c.cases)},
+                                {"inputs", counted(c.inputs)}, {"seed", std::to_string(c.seed)}, {"command", c.command}, {"machine", c.machine},
+                                {"version", c.version}}));
+  }
+  PageData section;
+  section.set("campaigns", campaigns);
+  page.set("has_campaigns", section);
+}
+
+}  // namespace mmafuzz
