@@ -1,6 +1,6 @@
 // Functional coverage: names for what happened in the arithmetic of one case. A bin is one cell of a cross of classes
-// (docs/coverage.md lists the groups); a search keeps inputs that reach a new bin, as a fuzzer keeps those that reach a new
-// edge. The classes descend from the floating-point coverage models of IBM's FPgen (Aharoni et al., 2003).
+// (docs/coverage.md lists the groups); a search keeps inputs that reach a new bin, as a fuzzer keeps those that reach a
+// new edge. The classes descend from the floating-point coverage models of IBM's FPgen (Aharoni et al., 2003).
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -26,20 +26,20 @@ struct BinCross {
 namespace bins {
 
 // The classes' labels are in search/bin_names.cc, which must list as many.
-using Align = BinCross<0, 2, 12, 6, 2>;          // who is shifted, shift, bits lost, sign
-using Loss = BinCross<Align::end, 4, 4, 4, 3>;   // who holds the maximum, addends gone, addends inexact, net loss
-using Floor = BinCross<Loss::end, 8, 2, 3, 2>;   // greatest exponent minus floor, c zero, zero products, loss
-using Carry = BinCross<Floor::end, 6, 6, 2, 3>;  // integer bits used, addends at the maximum, sign, c's sign
-using Cancel = BinCross<Carry::end, 10, 2, 2, 2>;  // depth, loss, sign, c takes part
-using Round = BinCross<Cancel::end, 2, 2, 8, 4>;   // sign, last bit, remainder, where
-using Result = BinCross<Round::end, 10, 4, 2>;     // value, how, sign
-using Special = BinCross<Result::end, 15, 5, 4>;   // classes of a factor pair, class of c, what else is special
-using Signs = BinCross<Special::end, 5, 3, 4>;     // negative products, sign of c, where the largest addend is
-using Block = BinCross<Signs::end, 8, 4>;          // block that holds the maximum, blocks with loss
-using Lane = BinCross<Block::end, 16, 3>;          // lane of the largest product in its block, c beside it
-using Container = BinCross<Lane::end, 2, 6>;       // operand, low bits or scale
-using Disagree = BinCross<Container::end, 16, 8>;  // who agrees with the focus unit, gap in ulp
-using Property = BinCross<Disagree::end, 32, 3>;   // property by its number, outcome
+using Align = BinCross<0, 2, 12, 6, 2>;                // who is shifted, shift, bits lost, sign
+using Loss = BinCross<Align::end, 4, 4, 4, 3>;         // who holds the maximum, addends gone, addends inexact, net loss
+using Floor = BinCross<Loss::end, 8, 2, 3, 2>;         // greatest exponent minus floor, c zero, zero products, loss
+using Carry = BinCross<Floor::end, 6, 6, 2, 3>;        // integer bits used, addends at the maximum, sign, c's sign
+using Cancel = BinCross<Carry::end, 10, 2, 2, 2>;      // depth, loss, sign, c takes part
+using Round = BinCross<Cancel::end, 2, 2, 8, 4>;       // sign, last bit, remainder, where
+using Result = BinCross<Round::end, 10, 4, 2>;         // value, how, sign
+using Special = BinCross<Result::end, 15, 5, 4>;       // classes of a factor pair, class of c, what else is special
+using Signs = BinCross<Special::end, 5, 3, 4>;         // negative products, sign of c, where the largest addend is
+using Block = BinCross<Signs::end, 8, 4>;              // block that holds the maximum, blocks with loss
+using Lane = BinCross<Block::end, 16, 3>;              // lane of the largest product in its block, c beside it
+using Container = BinCross<Lane::end, 2, 6>;           // operand, low bits or scale
+using Disagree = BinCross<Container::end, 16, 8>;      // who agrees with the focus unit, gap in ulp
+using Property = BinCross<Disagree::end, 32, 3>;       // property by its number, outcome
 using Convert = BinCross<Property::end, 10, 8, 2, 2>;  // region of the destination, remainder, last bit, sign
 inline constexpr int count = Convert::end;
 static_assert(count <= 4096, "engines slow down beyond 4,096 counters");
@@ -87,7 +87,8 @@ MMAFUZZ_HD inline bool possible_alignment(const Addend& t, int shift, int f, boo
   return shift <= f + larger(integer_bits - 1, 0);
 }
 
-/// A remainder of `dropped` bits: none, its last bit only, below half, one below half, half, one above, above, all ones.
+/// A remainder of `dropped` bits: none, its last bit only, below half, one below half, half, one above, above, all
+/// ones.
 MMAFUZZ_HD inline int remainder_class(uint64_t magnitude, int dropped) {
   if (dropped <= 0) return 0;
   if (dropped >= 64) return magnitude == 0 ? 0 : magnitude == 1 ? 1 : 2;
@@ -128,7 +129,9 @@ class BinTrace {
  public:
   static constexpr bool enabled = true;
 
-  MMAFUZZ_HD BinTrace(const DotModel& model, const DotOperands& in, Sink& sink) : m_(model), in_(in), sink_(sink) { read_operands(); }
+  MMAFUZZ_HD BinTrace(const DotModel& model, const DotOperands& in, Sink& sink) : m_(model), in_(in), sink_(sink) {
+    read_operands();
+  }
 
   MMAFUZZ_HD_CALL void operator()(const Step& s) {
     const int position = s.instruction * steps_per_instruction() + s.block;
@@ -149,15 +152,21 @@ class BinTrace {
 
   /// The bins of the whole case; d is its result.
   MMAFUZZ_HD_CALL void finish(uint64_t d) {
-    const int value = bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
+    const int value =
+        bins::result_value(m_.d, m_.output_fraction_bits ? m_.output_fraction_bits : m_.d.fraction_bits, d);
     const bool inexact = last_rounded_.guard || last_rounded_.sticky || (last_rounded_.flags & flag::inexact);
     const bool inner_overflow = overflowed_ && sums_ > 1 && !(last_rounded_.flags & flag::overflow);
     const int how = inner_overflow ? 3 : special_step_ ? 2 : inexact ? 1 : 0;
     sink_.hit(bins::Result::at(value, how, (d >> m_.d.ignored_low_bits & m_.d.sign_bit()) != 0));
     if (have_maximum_)
-      sink_.hit(bins::Block::at(bins::capped(maximum_block_, 7), lossy_blocks_ == 0 ? 0 : first_block_lossy_ ? (lossy_blocks_ > 1 ? 3 : 1) : 2));
-    const int negatives = negative_products_ == 0 ? 0 : negative_products_ == 1 ? 1
-                        : negative_products_ == in_.k ? 4 : negative_products_ == in_.k - 1 ? 3 : 2;
+      sink_.hit(bins::Block::at(bins::capped(maximum_block_, 7), lossy_blocks_ == 0   ? 0
+                                                                 : first_block_lossy_ ? (lossy_blocks_ > 1 ? 3 : 1)
+                                                                                      : 2));
+    const int negatives = negative_products_ == 0           ? 0
+                          : negative_products_ == 1         ? 1
+                          : negative_products_ == in_.k     ? 4
+                          : negative_products_ == in_.k - 1 ? 3
+                                                            : 2;
     sink_.hit(bins::Signs::at(negatives, c_kind_ == 0 ? 2 : c_negative_, maximum_where_));
   }
 
@@ -165,7 +174,8 @@ class BinTrace {
   MMAFUZZ_HD int steps_per_instruction() const { return m_.block > 0 ? (m_.k + m_.block - 1) / m_.block : 1; }
 
   MMAFUZZ_HD static bool is_huge(const FormatFields& f, uint64_t encoding) {
-    return static_cast<int>((encoding >> f.ignored_low_bits & ~f.sign_bit()) >> f.fraction_bits) - f.bias >= f.emax() - 1;
+    return static_cast<int>((encoding >> f.ignored_low_bits & ~f.sign_bit()) >> f.fraction_bits) - f.bias >=
+           f.emax() - 1;
   }
 
   /// Bins that the operands alone decide: specials, signs, low bits, scales, zero products.
@@ -177,7 +187,8 @@ class BinTrace {
       negative_products_ += ((x & a_sign) != 0) != ((y & b_sign) != 0);
       special |= is_special(m_.a, x) || is_special(m_.b, y);
       const bool x_zero = is_zero(m_.a, x), y_zero = is_zero(m_.b, y);
-      if (x_zero != y_zero && zero_products_ < 2) zero_products_ = is_huge(x_zero ? m_.b : m_.a, x_zero ? y : x) ? 2 : 1;
+      if (x_zero != y_zero && zero_products_ < 2)
+        zero_products_ = is_huge(x_zero ? m_.b : m_.a, x_zero ? y : x) ? 2 : 1;
       if (x_zero && y_zero && zero_products_ == 0) zero_products_ = 1;
     }
     const Number c = decode(m_.c, in_.c);
@@ -210,7 +221,10 @@ class BinTrace {
       int other_nans = nans, other_plus = plus, other_minus = minus;
       count_special(i, -1, other_nans, other_plus, other_minus);
       const bool negative = x.negative != y.negative;
-      const int elsewhere = other_nans > 0 ? 3 : (negative ? other_plus : other_minus) > 0 ? 2 : (negative ? other_minus : other_plus) > 0 ? 1 : 0;
+      const int elsewhere = other_nans > 0                              ? 3
+                            : (negative ? other_plus : other_minus) > 0 ? 2
+                            : (negative ? other_minus : other_plus) > 0 ? 1
+                                                                        : 0;
       sink_.hit(bins::Special::at(first * (9 - first) / 2 + second, c_kind_, elsewhere));
     }
   }
@@ -226,7 +240,9 @@ class BinTrace {
       const uint64_t low = values[i] & low_mask(f.ignored_low_bits);
       const uint64_t code = (values[i] >> f.ignored_low_bits) & ~f.sign_bit();
       const bool infinite = code == uint64_t(f.top_exponent_field()) << f.fraction_bits;
-      sink_.hit(bins::Container::at(operand, (infinite ? 3 : 0) + (low == 0 ? 0 : low == low_mask(f.ignored_low_bits) ? 2 : 1)));
+      sink_.hit(bins::Container::at(operand, (infinite ? 3 : 0) + (low == 0                              ? 0
+                                                                   : low == low_mask(f.ignored_low_bits) ? 2
+                                                                                                         : 1)));
     }
   }
   /// Scales: zero or least, one, greatest, NaN, below one, above one.
@@ -235,7 +251,12 @@ class BinTrace {
     const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
     for (int i = 0; i < n; ++i) {
       const uint64_t s = values[i] & ~f.sign_bit();
-      const int kind = s == 0 ? 0 : s == one ? 1 : s == f.greatest_magnitude() ? 2 : is_special(f, s) ? 3 : s < one ? 4 : 5;
+      const int kind = s == 0                        ? 0
+                       : s == one                    ? 1
+                       : s == f.greatest_magnitude() ? 2
+                       : is_special(f, s)            ? 3
+                       : s < one                     ? 4
+                                                     : 5;
       sink_.hit(bins::Container::at(operand, kind));
     }
   }
@@ -259,26 +280,35 @@ class BinTrace {
         const int64_t rest = fraction_of_unit(t.significand, cut - t.exponent);
         net_loss += t.negative ? -rest : rest;
       }
-      if (s.kind == Step::Kind::fused_sum && !bins::possible_alignment(t, t.shift, f, t.lost)) sink_.impossible("align: bits lost and shift contradict each other");
+      if (s.kind == Step::Kind::fused_sum && !bins::possible_alignment(t, t.shift, f, t.lost))
+        sink_.impossible("align: bits lost and shift contradict each other");
       sink_.hit(bins::Align::at(is_c ? 0 : 1, bins::shift_class(t.shift, f), lost, t.negative));
     }
     const bool any_loss = inexact > 0;
     note_block(position, max, any_loss);
     if (max.count) {
       const int who = max.c ? (max.count > 1 ? 2 : 0) : max.count > 1 ? 3 : 1;
-      sink_.hit(bins::Loss::at(who, bins::capped(gone ? 1 + bins::log_class(gone) : 0, 3), bins::capped(inexact ? 1 + bins::log_class(inexact) : 0, 3),
-                               net_loss < 0 ? 0 : net_loss > 0 ? 2 : 1));
+      sink_.hit(bins::Loss::at(who, bins::capped(gone ? 1 + bins::log_class(gone) : 0, 3),
+                               bins::capped(inexact ? 1 + bins::log_class(inexact) : 0, 3),
+                               net_loss < 0   ? 0
+                               : net_loss > 0 ? 2
+                                              : 1));
     }
     const int above = max.count ? max.exponent - m_.zero_exponent : 0;
-    sink_.hit(bins::Floor::at(max.count == 0 ? 7 : above <= -3 ? 0 : above >= 3 ? 6 : above + 3, c_kind_ == 0, zero_products_, any_loss));
+    sink_.hit(bins::Floor::at(max.count == 0 ? 7
+                              : above <= -3  ? 0
+                              : above >= 3   ? 6
+                                             : above + 3,
+                              c_kind_ == 0, zero_products_, any_loss));
     const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
-    const int top = fast_bit_length(magnitude) - 1 - (s.greatest_exponent - s.unit_exponent);  // of the sum, above the greatest exponent
+    const int top = fast_bit_length(magnitude) - 1 -
+                    (s.greatest_exponent - s.unit_exponent);  // of the sum, above the greatest exponent
     const int sign = s.sum < 0;
     if (max.count && magnitude) {
       if (top >= 0)
-        sink_.hit(bins::Carry::at(bins::capped(top, 5), bins::capped(bins::log_class(max.count), 5), sign, c_kind_ == 0 ? 2 : c_negative_ != sign));
-      else
-        sink_.hit(bins::Cancel::at(depth_class(-top, f), any_loss, sign, max.c));
+        sink_.hit(bins::Carry::at(bins::capped(top, 5), bins::capped(bins::log_class(max.count), 5), sign,
+                                  c_kind_ == 0 ? 2 : c_negative_ != sign));
+      else sink_.hit(bins::Cancel::at(depth_class(-top, f), any_loss, sign, max.c));
     } else if (max.count) {
       sink_.hit(bins::Cancel::at(9, any_loss, 0, max.c));
     }
@@ -295,11 +325,13 @@ class BinTrace {
   MMAFUZZ_HD_CALL void unaligned_sum(const Step& s, int position) {
     Maximum max;
     for (int i = 0; i < s.count; ++i)
-      if (s.addend[i].significand) max.offer(leading(s.addend[i]), s.addend[i].source == Addend::Source::c, s.addend[i].index);
+      if (s.addend[i].significand)
+        max.offer(leading(s.addend[i]), s.addend[i].source == Addend::Source::c, s.addend[i].index);
     for (int i = 0; i < s.count; ++i) {
       const Addend& t = s.addend[i];
       if (t.significand)
-        sink_.hit(bins::Align::at(t.source == Addend::Source::c ? 0 : 1, bins::shift_class(max.exponent - leading(t), m_.d.precision()), 0, t.negative));
+        sink_.hit(bins::Align::at(t.source == Addend::Source::c ? 0 : 1,
+                                  bins::shift_class(max.exponent - leading(t), m_.d.precision()), 0, t.negative));
     }
     note_block(position, max, s.rounded.guard || s.rounded.sticky);
     if (max.count) cancellation(s, max.exponent, max.c);
@@ -311,11 +343,14 @@ class BinTrace {
     const Addend &x = s.addend[0], &factor = s.addend[1], &added = s.addend[fma ? 2 : 1];
     for (int i = 0; i < s.count; ++i)
       if (s.addend[i].significand == 0 || s.addend[i].cls != NumberClass::finite) return;
-    const int first = leading(x) + (fma ? leading(factor) : 0), second = leading(added), greatest = larger(first, second);
+    const int first = leading(x) + (fma ? leading(factor) : 0), second = leading(added),
+              greatest = larger(first, second);
     const int p = step_format(m_).precision();
     const bool inexact = s.rounded.guard || s.rounded.sticky;
-    sink_.hit(bins::Align::at(1, bins::shift_class(greatest - first, p), inexact && first < second ? 2 : 0, fma ? x.negative != factor.negative : x.negative));
-    sink_.hit(bins::Align::at(0, bins::shift_class(greatest - second, p), inexact && second < first ? 2 : 0, added.negative));
+    sink_.hit(bins::Align::at(1, bins::shift_class(greatest - first, p), inexact && first < second ? 2 : 0,
+                              fma ? x.negative != factor.negative : x.negative));
+    sink_.hit(
+        bins::Align::at(0, bins::shift_class(greatest - second, p), inexact && second < first ? 2 : 0, added.negative));
     cancellation(s, greatest, true);
   }
 
@@ -328,7 +363,8 @@ class BinTrace {
     } else if (d.cls == NumberClass::finite) {
       const int top = d.exponent + fast_bit_length(d.significand) - 1 - greatest;
       if (top < 0) sink_.hit(bins::Cancel::at(depth_class(-top, f.precision()), inexact, d.negative, with_c));
-      else sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
+      else
+        sink_.hit(bins::Carry::at(bins::capped(top, 5), 0, d.negative, c_kind_ == 0 ? 2 : c_negative_ != d.negative));
     }
   }
 
@@ -336,8 +372,12 @@ class BinTrace {
     const Rounded& r = s.rounded;
     const FormatFields d = step_format(m_);
     const uint64_t code = s.result & ~d.sign_bit();
-    const uint64_t least_normal = uint64_t{1} << d.fraction_bits, top = static_cast<uint64_t>(d.top_exponent_field()) << d.fraction_bits;
-    const int where = code < least_normal ? 0 : (code & (least_normal - 1)) == 0 ? 2 : code >= top - least_normal ? 3 : 1;
+    const uint64_t least_normal = uint64_t{1} << d.fraction_bits, top = static_cast<uint64_t>(d.top_exponent_field())
+                                                                        << d.fraction_bits;
+    const int where = code < least_normal                ? 0
+                      : (code & (least_normal - 1)) == 0 ? 2
+                      : code >= top - least_normal       ? 3
+                                                         : 1;
     int remainder;
     if (s.aligned && (s.kind == Step::Kind::fused_sum || s.kind == Step::Kind::second_stage)) {
       const uint64_t magnitude = s.sum < 0 ? 0 - static_cast<uint64_t>(s.sum) : static_cast<uint64_t>(s.sum);
@@ -373,8 +413,7 @@ class BinTrace {
     }
     if (max.count == 0) return;
     const int block = m_.block > 0 ? m_.block : 1;
-    if (!max.c || max.count > 1)
-      sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
+    if (!max.c || max.count > 1) sink_.hit(bins::Lane::at((max.lane % block) & 15, position > 0 ? 2 : c_kind_ != 0));
     // c is the first block's; later blocks join a partial sum, which holds nothing new.
     const bool partial_sum = position > 0 && max.c && max.count == 1;
     if (partial_sum || (have_maximum_ && max.exponent <= maximum_exponent_)) return;
@@ -389,7 +428,9 @@ class BinTrace {
   MMAFUZZ_HD static int64_t fraction_of_unit(uint64_t significand, int dropped) {
     if (dropped <= 0) return 0;
     const uint64_t rest = significand & low_mask(dropped);
-    const int64_t scaled = dropped <= 30 ? static_cast<int64_t>(rest << (30 - dropped)) : dropped - 30 >= 64 ? 0 : static_cast<int64_t>(rest >> (dropped - 30));
+    const int64_t scaled = dropped <= 30        ? static_cast<int64_t>(rest << (30 - dropped))
+                           : dropped - 30 >= 64 ? 0
+                                                : static_cast<int64_t>(rest >> (dropped - 30));
     return scaled ? scaled : 1;
   }
 
@@ -411,7 +452,11 @@ template <class Sink>
 MMAFUZZ_HD void rounding_bins(const FormatFields& d, const Rounded& r, Sink& sink) {
   const int region = bins::result_value(d, d.fraction_bits, r.encoding);
   // How near to a tie or to a representable number is not in guard and sticky; flags tell over- and underflow apart.
-  const int edge = (r.flags & flag::overflow) ? 1 : (r.flags & flag::underflow) ? 3 : (r.flags & flag::invalid) ? 5 : (r.flags & flag::denormal_operand) ? 7 : -1;
+  const int edge = (r.flags & flag::overflow)           ? 1
+                   : (r.flags & flag::underflow)        ? 3
+                   : (r.flags & flag::invalid)          ? 5
+                   : (r.flags & flag::denormal_operand) ? 7
+                                                        : -1;
   sink.hit(bins::Convert::at(region, bins::remainder_class(r.guard, r.sticky), r.last, r.negative));
   if (edge >= 0) sink.hit(bins::Convert::at(region, edge, r.last, r.negative));
 }

@@ -1,36 +1,39 @@
-// Conversion of fp32 to one format of at most 10 fraction bits (and through it of bf16), in 32-bit integers without a branch on
-// the common path: everything that depends on the format and the rounding alone is worked out once. The vector codec
-// (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both.
+// Conversion of fp32 to one format of at most 10 fraction bits (and through it of bf16), in 32-bit integers without a
+// branch on the common path: everything that depends on the format and the rounding alone is worked out once. The
+// vector codec (oracles/convert/bulk_convert_simd.cc) does the same in lanes; round.h is the slow twin of both.
 #pragma once
 
 #include "arithmetic/ieee_operations.h"
 
 namespace mmafuzz {
 
-/// A format and a rounding as constants. Magnitudes are fp32 encodings without the sign, whose order is that of the numbers.
+/// A format and a rounding as constants. Magnitudes are fp32 encodings without the sign, whose order is that of the
+/// numbers.
 struct BulkPlan {
   FormatFields to;
-  RoundingRule rule;   ///< its random bits are given with each element
-  int32_t shift = 0;   ///< fp32 fraction bits that a normal result drops
-  int32_t rebias = 0;  ///< exponent field of the result less that of fp32, less one: the significand brings its leading one
+  RoundingRule rule;  ///< its random bits are given with each element
+  int32_t shift = 0;  ///< fp32 fraction bits that a normal result drops
+  int32_t rebias =
+      0;  ///< exponent field of the result less that of fp32, less one: the significand brings its leading one
   bool round_away[2] = {};  ///< by the source's sign: a directed mode that moves this sign's magnitudes away from zero
   bool flagged = true;
   uint32_t sign = 0, greatest = 0;
-  uint32_t zero[2] = {}, overflow[2] = {}, infinity[2] = {}, nan[2] = {}, negative = 0;  ///< results by sign, without ignored low bits
+  uint32_t zero[2] = {}, overflow[2] = {}, infinity[2] = {}, nan[2] = {},
+           negative = 0;  ///< results by sign, without ignored low bits
   uint8_t infinity_flags[2] = {}, negative_flags = 0;
-  bool signless = false;  ///< negative sources become `negative`, but for zeros
-  bool negatives_flushed = false;  ///< and but for those whose result is flushed
-  uint32_t least_normal = 0;       ///< below: tiny before rounding
-  uint32_t least_not_tiny[2] = {}; ///< below: tiny as the rule says, unless a draw decides
-  uint32_t tiny_drawn_from = 0;    ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
-  int32_t tiny_drop = 0;           ///< fp32 fraction bits dropped there, with an unbounded exponent
-  uint32_t hole_from = 0;          ///< greatest subnormal; the hole lies above it, below least_normal (literal subnormals)
-  uint32_t hole_up_from[2] = {};   ///< from here on the hole is left upward
-  uint32_t hole_top = 0;           ///< encoding of the greatest subnormal
-  bool hole_drawn = false;         ///< a draw decides which end of the hole a number in it takes
-  int32_t hole_field = 0;          ///< exponent field of hole_from, in units of whose last bit ...
+  bool signless = false;            ///< negative sources become `negative`, but for zeros
+  bool negatives_flushed = false;   ///< and but for those whose result is flushed
+  uint32_t least_normal = 0;        ///< below: tiny before rounding
+  uint32_t least_not_tiny[2] = {};  ///< below: tiny as the rule says, unless a draw decides
+  uint32_t tiny_drawn_from = 0;  ///< from here to least_normal a draw decides on tininess (stochastic, after rounding)
+  int32_t tiny_drop = 0;         ///< fp32 fraction bits dropped there, with an unbounded exponent
+  uint32_t hole_from = 0;  ///< greatest subnormal; the hole lies above it, below least_normal (literal subnormals)
+  uint32_t hole_up_from[2] = {};           ///< from here on the hole is left upward
+  uint32_t hole_top = 0;                   ///< encoding of the greatest subnormal
+  bool hole_drawn = false;                 ///< a draw decides which end of the hole a number in it takes
+  int32_t hole_field = 0;                  ///< exponent field of hole_from, in units of whose last bit ...
   uint32_t hole_origin = 0, hole_gap = 0;  ///< ... the hole begins here and has this width, below 2^25
-  uint32_t greatest_magnitude = 0; ///< of the greatest number
+  uint32_t greatest_magnitude = 0;         ///< of the greatest number
 };
 
 namespace detail {
@@ -81,17 +84,20 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
   }
   const int precision = to.precision();
   p.least_normal = detail::fp32_magnitude(1, to.emin());
-  p.greatest_magnitude = detail::fp32_magnitude((p.greatest & to.fraction_mask()) | (uint64_t{1} << to.fraction_bits),
-                                                static_cast<int>(p.greatest >> to.fraction_bits) - to.bias - to.fraction_bits);
+  p.greatest_magnitude =
+      detail::fp32_magnitude((p.greatest & to.fraction_mask()) | (uint64_t{1} << to.fraction_bits),
+                             static_cast<int>(p.greatest >> to.fraction_bits) - to.bias - to.fraction_bits);
   // The number of `precision` bits below 2^emin, and the middle between the two.
   const uint32_t below = detail::fp32_magnitude((uint64_t{1} << precision) - 1, to.emin() - precision);
   const uint32_t middle = detail::fp32_magnitude((uint64_t{2} << precision) - 1, to.emin() - precision - 1);
-  p.tiny_drawn_from = rule.rounding == Rounding::stochastic && rule.tininess == Tininess::after ? below + 1 : p.least_normal;
+  p.tiny_drawn_from =
+      rule.rounding == Rounding::stochastic && rule.tininess == Tininess::after ? below + 1 : p.least_normal;
   p.tiny_drop = p.shift - larger(-125 - to.emin(), 0);
   for (int s = 0; s < 2; ++s) {
     p.least_not_tiny[s] = p.least_normal;
     if (rule.tininess == Tininess::before) continue;
-    if (rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away) p.least_not_tiny[s] = middle;
+    if (rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away)
+      p.least_not_tiny[s] = middle;
     if (p.round_away[s]) p.least_not_tiny[s] = below + 1;
   }
   if (to.subnormals == SubnormalRule::literal) {
@@ -101,12 +107,15 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
     p.hole_drawn = rule.rounding == Rounding::stochastic && !to.has(policy::hole_nearest);
     p.hole_field = static_cast<int32_t>(p.hole_from >> 23);
     p.hole_origin = detail::with_leading_one(p.hole_from);
-    p.hole_gap = (detail::with_leading_one(p.least_normal) << (static_cast<int32_t>(p.least_normal >> 23) - p.hole_field)) - p.hole_origin;
+    p.hole_gap =
+        (detail::with_leading_one(p.least_normal) << (static_cast<int32_t>(p.least_normal >> 23) - p.hole_field)) -
+        p.hole_origin;
     const uint32_t hole_middle = detail::fp32_magnitude(top + (uint64_t{2} << to.fraction_bits), to.least_bit() - 2);
     for (int s = 0; s < 2; ++s) {
       p.hole_up_from[s] = hole_middle + (to.has(policy::hole_tie_down) ? 1 : 0);
       if (rule.rounding == Rounding::toward_zero) p.hole_up_from[s] = p.least_normal;
-      if (rule.rounding == Rounding::up || rule.rounding == Rounding::down) p.hole_up_from[s] = p.round_away[s] ? p.hole_from + 1 : p.least_normal;
+      if (rule.rounding == Rounding::up || rule.rounding == Rounding::down)
+        p.hole_up_from[s] = p.round_away[s] ? p.hole_from + 1 : p.least_normal;
     }
   }
   return p;
@@ -126,12 +135,16 @@ MMAFUZZ_HD inline BulkResult convert_slowly(const BulkPlan& p, uint32_t source, 
 }
 
 /// Whether a magnitude needs the slow path: numbers below fp32's least normal one for a format without subnormals.
-MMAFUZZ_HD inline bool is_slow(const BulkPlan& p, uint32_t magnitude) { return p.to.subnormals == SubnormalRule::absent && magnitude < 0x00800000u; }
+MMAFUZZ_HD inline bool is_slow(const BulkPlan& p, uint32_t magnitude) {
+  return p.to.subnormals == SubnormalRule::absent && magnitude < 0x00800000u;
+}
 
 /// T of stochastic rounding (Threshold) where `drop` >= 1 low bits of a significand of 24 bits are discarded.
 MMAFUZZ_HD inline uint32_t draw_threshold(const RoundingRule& rule, uint32_t significand, int32_t drop) {
   const uint32_t discarded = drop < 32 ? significand & ((1u << drop) - 1) : significand;
-  const uint32_t scaled = drop < 32 ? discarded << (32 - drop) : drop < 64 ? significand >> (drop - 32) : 0;  // in units of 2^-32
+  const uint32_t scaled = drop < 32   ? discarded << (32 - drop)
+                          : drop < 64 ? significand >> (drop - 32)
+                                      : 0;  // in units of 2^-32
   const bool rest = drop > 32 && significand != 0 && (drop > 63 || (significand & ((1u << (drop - 32)) - 1)) != 0);
   const int unused = 32 - rule.random_bits;
   uint32_t threshold = scaled >> unused;
@@ -142,7 +155,8 @@ MMAFUZZ_HD inline uint32_t draw_threshold(const RoundingRule& rule, uint32_t sig
 
 /// Whether a draw leaves the hole upward: random < T of the part of the gap, multiplied out by twice the gap.
 MMAFUZZ_HD inline bool draws_out_of_hole(const BulkPlan& p, uint32_t magnitude, uint32_t random) {
-  const uint32_t part = (detail::with_leading_one(magnitude) << (static_cast<int32_t>(magnitude >> 23) - p.hole_field)) - p.hole_origin;
+  const uint32_t part =
+      (detail::with_leading_one(magnitude) << (static_cast<int32_t>(magnitude >> 23) - p.hole_field)) - p.hole_origin;
   const uint64_t scaled = uint64_t{part} << (p.rule.random_bits + 1), drawn = 2 * uint64_t{random} * p.hole_gap;
   if (p.rule.threshold == Threshold::ceiling) return drawn < scaled;
   return drawn + (p.rule.threshold == Threshold::floor ? 2 : 1) * uint64_t{p.hole_gap} <= scaled;
@@ -155,7 +169,8 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   if (is_slow(p, magnitude)) return convert_slowly(p, source, random);
   const uint32_t field = magnitude >> 23, implicit = field != 0;
   const uint32_t significand = (magnitude & 0x7fffffu) | (implicit << 23);
-  const int32_t exponent = static_cast<int32_t>(field + 1 - implicit) + p.rebias;  // negative: below the least normal number
+  const int32_t exponent =
+      static_cast<int32_t>(field + 1 - implicit) + p.rebias;  // negative: below the least normal number
   const int32_t base = exponent < 0 ? 0 : exponent;
   const bool literal = p.hole_from != 0 && exponent < 0;
   const int32_t full_drop = p.shift + base - exponent - (literal ? 1 : 0), drop = smaller<int32_t>(full_drop, 31);
@@ -176,7 +191,8 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   if (p.to.subnormals == SubnormalRule::absent) {
     tiny = false;
   } else if (p.to.subnormals == SubnormalRule::flushed &&
-             ((code != 0 && code < (1u << p.to.fraction_bits)) || (p.to.has(policy::flush_before) && magnitude < p.least_normal && magnitude != 0))) {
+             ((code != 0 && code < (1u << p.to.fraction_bits)) ||
+              (p.to.has(policy::flush_before) && magnitude < p.least_normal && magnitude != 0))) {
     code = 0;
     flags |= flag::underflow | flag::inexact;
   }

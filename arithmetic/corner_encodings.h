@@ -12,9 +12,9 @@ MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng&
   const uint64_t mask = f.fraction_mask();
   switch (rng.below(8)) {
     case 0: return 0;
-    case 1: return mask;                       // all ones: the longest carry
-    case 2: return mask & (mask - 1);          // one ulp below that
-    case 3: return 1 & mask;                   // one ulp above a power of two
+    case 1: return mask;                                                        // all ones: the longest carry
+    case 2: return mask & (mask - 1);                                           // one ulp below that
+    case 3: return 1 & mask;                                                    // one ulp above a power of two
     case 4: return f.fraction_bits ? uint64_t{1} << (f.fraction_bits - 1) : 0;  // 1.5: products of it normalize
     case 5: return f.fraction_bits ? uint64_t{1} << rng.below(f.fraction_bits) : 0;
     default: return rng.next() & mask;
@@ -45,15 +45,18 @@ MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& 
     case 0: return f.encode_zero(negative);
     case 1: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
     case 2: return f.has_nan() ? f.encode_nan() : f.encode_greatest(negative);
-    case 3: return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(negative) | f.in_container(1) : f.encode_zero(negative);
+    case 3:
+      return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(negative) | f.in_container(1)
+                                                     : f.encode_zero(negative);
     case 4: return f.encode_greatest(negative);
     case 5: return f.in_container(uint64_t{1} << f.fraction_bits | (negative ? f.sign_bit() : 0));  // least normal
     case 6: return f.in_container(1 | (negative ? f.sign_bit() : 0));                               // least subnormal
-    default: return f.in_container(f.fraction_mask() | (negative ? f.sign_bit() : 0));              // greatest subnormal
+    default: return f.in_container(f.fraction_mask() | (negative ? f.sign_bit() : 0));  // greatest subnormal
   }
 }
 
-/// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no order.
+/// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no
+/// order.
 MMAFUZZ_HD inline uint64_t draw_near(const FormatFields& f, int exponent, CounterRng& rng) {
   const uint64_t fraction = draw_fraction(f, rng);
   const bool negative = rng.next() & 1;

@@ -19,9 +19,13 @@ class CounterRng {
     return mix(state_);
   }
   /// Uniform in 0..n-1, n > 0 (the bias of the multiplication method is below 2^-32).
-  MMAFUZZ_HD uint32_t below(uint32_t n) { return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(next() >> 32)} * n) >> 32); }
+  MMAFUZZ_HD uint32_t below(uint32_t n) {
+    return static_cast<uint32_t>((uint64_t{static_cast<uint32_t>(next() >> 32)} * n) >> 32);
+  }
   /// Uniform in low..high.
-  MMAFUZZ_HD int between(int low, int high) { return low + static_cast<int>(below(static_cast<uint32_t>(high - low + 1))); }
+  MMAFUZZ_HD int between(int low, int high) {
+    return low + static_cast<int>(below(static_cast<uint32_t>(high - low + 1)));
+  }
   /// True once in n.
   MMAFUZZ_HD bool one_in(uint32_t n) { return below(n) == 0; }
 

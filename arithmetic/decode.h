@@ -58,8 +58,7 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
         return n;
       }
       break;
-    case Specials::none:
-      break;
+    case Specials::none: break;
   }
   if (field == 0 && f.subnormals != SubnormalRule::absent) {
     n.scale_exponent = f.emin();

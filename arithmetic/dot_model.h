@@ -40,9 +40,9 @@ enum class OutputVia : uint8_t {
 enum class UnderflowSign : uint8_t { kept, positive };  ///< sign of a nonzero sum that rounds to zero (D5)
 
 enum class ZeroSign : uint8_t {
-  positive,         ///< an exactly zero sum is +0
-  any_negative,     ///< -0 if any term is negative (SMT model, D6 and D35)
-  ieee,             ///< terms of one sign keep it, otherwise + except rounding down (IEEE 754-2019, 6.3; N5)
+  positive,      ///< an exactly zero sum is +0
+  any_negative,  ///< -0 if any term is negative (SMT model, D6 and D35)
+  ieee,          ///< terms of one sign keep it, otherwise + except rounding down (IEEE 754-2019, 6.3; N5)
 };
 
 enum class SpecialScope : uint8_t {
@@ -63,7 +63,7 @@ enum class ProductOverflow : uint8_t {
 enum class OverflowRank : uint8_t { equal, below_operands };
 
 enum class SecondStage : uint8_t {
-  floor31,       ///< product sum floored at 31 bits below the maximum (MMA-Sim 2025, MATLAB, D21)
+  floor31,          ///< product sum floored at 31 bits below the maximum (MMA-Sim 2025, MATLAB, D21)
   floor32_then_31,  ///< at 32 bits, then the sum at 31 below its leading bit or d's emin (MMA-Sim 2026, D21, N7)
 };
 
@@ -89,9 +89,9 @@ struct DotModel {
   FormatFields a, b, c, d, scale_a, scale_b;
   int scale_block = 0;  ///< products per scale; 0: the operation has no scales
   Kernel kernel = Kernel::fused_sum;
-  int k = 0;      ///< products per instruction
-  int block = 0;  ///< products per fused step (P of FTZ-AddMul)
-  int group = 16;  ///< products per group of grouped_sum
+  int k = 0;              ///< products per instruction
+  int block = 0;          ///< products per fused step (P of FTZ-AddMul)
+  int group = 16;         ///< products per group of grouped_sum
   int fraction_bits = 0;  ///< F: bits kept below the weight of the greatest exponent
   ZeroRule zero_rule = ZeroRule::constant;
   int zero_exponent = 0;

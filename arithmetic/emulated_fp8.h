@@ -10,7 +10,7 @@ namespace mmafuzz {
 
 template <class Trace>
 MMAFUZZ_HD_CALL uint64_t emulated_fp8(const DotModel& m, const DotOperands& in, int first_index,
-                                 const FormatFields& c_format, Trace& trace, Step& step) {
+                                      const FormatFields& c_format, Trace& trace, Step& step) {
   (void)first_index;
   constexpr FormatFields fp16 = ieee_fields(5, 10);
   DotModel hmma = m;

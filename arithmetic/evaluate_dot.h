@@ -28,8 +28,8 @@ MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& i
   return fma_chain(m, in, first_index, c_format, trace, step);
 }
 
-/// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last one's
-/// d; a shorter one is padded with +0, its scales with one.
+/// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last
+/// one's d; a shorter one is padded with +0, its scales with one.
 template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
   Step step;

@@ -1,5 +1,5 @@
-// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses block,
-// output_rounding, overflow, zero_sign, nan, subnormals, product_overflow.
+// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses
+// block, output_rounding, overflow, zero_sign, nan, subnormals, product_overflow.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -49,8 +49,8 @@ MMAFUZZ_HD uint64_t exact_sum_block(const DotModel& m, const Product* product, i
 }
 
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t exact_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                              Trace& trace, Step& step) {
+MMAFUZZ_HD_CALL uint64_t exact_sum(const DotModel& m, const DotOperands& in, int first_index,
+                                   const FormatFields& c_format, Trace& trace, Step& step) {
   return chain_blocks(m, in, first_index, c_format, step,
                       [&](const Product* product, int n, int first, const FormatFields& format, uint64_t c) {
                         return exact_sum_block(m, product, n, first, format, c, trace, step);

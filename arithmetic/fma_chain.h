@@ -1,4 +1,5 @@
-// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (docs/semantics.md 8). Uses output_rounding and nan.
+// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (docs/semantics.md 8). Uses
+// output_rounding and nan.
 #pragma once
 
 #include "arithmetic/ieee_tree.h"
@@ -6,8 +7,8 @@
 namespace mmafuzz {
 
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t fma_chain(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                              Trace& trace, Step& step) {
+MMAFUZZ_HD_CALL uint64_t fma_chain(const DotModel& m, const DotOperands& in, int first_index,
+                                   const FormatFields& c_format, Trace& trace, Step& step) {
   RoundingRule rule;
   rule.rounding = m.output_rounding;
   Number accumulator = read_operand(m, c_format, in.c);

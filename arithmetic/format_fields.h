@@ -27,8 +27,9 @@ enum class SubnormalRule : uint8_t {
   absent,   ///< exponent field 0 is an ordinary exponent (e8m0)
 };
 
-/// Readings of what Tesla's text leaves open, as bits of FormatFields::policy (docs/cfloat.md numbers them; core/format.cc names
-/// them). A bit that is clear is the reading of IEEE 754, or where that has none, the first one listed there.
+/// Readings of what Tesla's text leaves open, as bits of FormatFields::policy (docs/cfloat.md numbers them;
+/// core/format.cc names them). A bit that is clear is the reading of IEEE 754, or where that has none, the first one
+/// listed there.
 namespace policy {
 inline constexpr uint32_t hole_tie_down = 1u << 0;      ///< 2: the middle of the hole goes to the greatest subnormal
 inline constexpr uint32_t clamp_positive = 1u << 1;     ///< 3: what overflows below clamps to +greatest
@@ -37,19 +38,21 @@ inline constexpr uint32_t zero_positive = 1u << 3;      ///< 5: zeros have no si
 inline constexpr uint32_t negative_zero = 1u << 4;      ///< 6: a negative value without a sign bit becomes zero
 inline constexpr uint32_t negative_absolute = 1u << 5;  ///< 6: ... its absolute value
 inline constexpr uint32_t hole_nearest = 1u << 6;       ///< 9: stochastic rounding takes the nearer end of the hole
-inline constexpr uint32_t overflow_before = 1u << 7;    ///< 10: overflow is flagged above the greatest number, rounded or not
-inline constexpr uint32_t underflow_exact = 1u << 8;    ///< 11: exact subnormal results raise underflow too
-inline constexpr uint32_t no_inexact = 1u << 9;         ///< 11: there is no inexact flag
-inline constexpr uint32_t flush_before = 1u << 10;      ///< 12: results are flushed by their value before rounding
+inline constexpr uint32_t overflow_before =
+    1u << 7;  ///< 10: overflow is flagged above the greatest number, rounded or not
+inline constexpr uint32_t underflow_exact = 1u << 8;      ///< 11: exact subnormal results raise underflow too
+inline constexpr uint32_t no_inexact = 1u << 9;           ///< 11: there is no inexact flag
+inline constexpr uint32_t flush_before = 1u << 10;        ///< 12: results are flushed by their value before rounding
 inline constexpr uint32_t conversions_silent = 1u << 11;  ///< 13: conversions raise no flags
-inline constexpr uint32_t infinity_invalid = 1u << 12;  ///< 16: an infinite operand that is clamped is invalid, not an overflow
-inline constexpr uint32_t any_nan_invalid = 1u << 13;   ///< 17: quiet NaN operands are invalid too
+inline constexpr uint32_t infinity_invalid =
+    1u << 12;  ///< 16: an infinite operand that is clamped is invalid, not an overflow
+inline constexpr uint32_t any_nan_invalid = 1u << 13;        ///< 17: quiet NaN operands are invalid too
 inline constexpr uint32_t tiny_negative_flushed = 1u << 14;  ///< 19: what rounds to a negative denormal is flushed
 }  // namespace policy
 
 /// A format as plain data, so that device code can hold it.
 struct FormatFields {
-  uint8_t width = 0;          ///< bits of the container that travels
+  uint8_t width = 0;  ///< bits of the container that travels
   uint8_t exponent_bits = 0;
   uint8_t fraction_bits = 0;
   uint8_t ignored_low_bits = 0;  ///< container bits below the fraction (tf32: 13)
@@ -57,7 +60,7 @@ struct FormatFields {
   SignField sign = SignField::present;
   Specials specials = Specials::ieee;
   SubnormalRule subnormals = SubnormalRule::gradual;
-  uint32_t policy = 0;  ///< bits of namespace policy
+  uint32_t policy = 0;   ///< bits of namespace policy
   bool integer = false;  ///< s8, u8, s32: two's complement or unsigned integers of `width` bits
 
   friend bool operator==(const FormatFields&, const FormatFields&) = default;
@@ -110,14 +113,10 @@ struct FormatFields {
     switch (specials) {
       case Specials::ieee:
         return encode_infinity(false) | in_container(fraction_bits ? uint64_t{1} << (fraction_bits - 1) : 0);
-      case Specials::fn:
-        return in_container(low_mask(exponent_bits + fraction_bits));
-      case Specials::fnuz:
-        return in_container(sign_bit());
-      case Specials::top_code:
-        return in_container(low_mask(exponent_bits + fraction_bits));
-      case Specials::none:
-        break;
+      case Specials::fn: return in_container(low_mask(exponent_bits + fraction_bits));
+      case Specials::fnuz: return in_container(sign_bit());
+      case Specials::top_code: return in_container(low_mask(exponent_bits + fraction_bits));
+      case Specials::none: break;
     }
     return encode_greatest(false);
   }

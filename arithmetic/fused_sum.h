@@ -1,6 +1,6 @@
-// The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): docs/semantics.md 1 (T-FDPA) and 2 (ST-FDPA, one
-// power-of-two scale per side). Uses block, fraction_bits, zero_rule, zero_exponent, product, c_exponent, integer_bits,
-// output_*, overflow, underflow_sign, zero_sign, nan, special_scope, low_bits, subnormals.
+// The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): docs/semantics.md 1 (T-FDPA) and 2
+// (ST-FDPA, one power-of-two scale per side). Uses block, fraction_bits, zero_rule, zero_exponent, product, c_exponent,
+// integer_bits, output_*, overflow, underflow_sign, zero_sign, nan, special_scope, low_bits, subnormals.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -56,12 +56,13 @@ MMAFUZZ_HD uint64_t special_result(const DotModel& m, const SpecialTerms& specia
   return result;
 }
 
-/// One block: n products, or groups of them as `source` says (n <= max_instruction_k), and c (an encoding of c_format). Scale exponents, if any, are already
-/// part of the products; `specials` holds the special terms of products and c (ignored under SpecialScope::whole_k).
+/// One block: n products, or groups of them as `source` says (n <= max_instruction_k), and c (an encoding of c_format).
+/// Scale exponents, if any, are already part of the products; `specials` holds the special terms of products and c
+/// (ignored under SpecialScope::whole_k).
 template <class Trace>
 MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* product, int n, int first_index,
-                                    const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step,
-                                    Addend::Source source = Addend::Source::product) {
+                                         const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step,
+                                         Addend::Source source = Addend::Source::product) {
   const Number c_read = read_operand(m, c_format, c_encoding);
   if (m.special_scope == SpecialScope::block) {
     SpecialTerms specials;
@@ -101,7 +102,8 @@ MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* produ
       if (significand == 0 && m.zero_rule == ZeroRule::constant) scale_exponent = m.zero_exponent;
       Addend& t = step.addend[i];
       t = make_addend(is_c ? Addend::Source::c : source, is_c ? 0 : first_index + i,
-                      significand ? NumberClass::finite : NumberClass::zero, negative, significand, exponent, scale_exponent);
+                      significand ? NumberClass::finite : NumberClass::zero, negative, significand, exponent,
+                      scale_exponent);
       t.shift = greatest.value - t.scale_exponent;
       t.kept = kept;
       t.lost = lost;
@@ -126,8 +128,8 @@ MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* produ
 
 /// One instruction of m.k products in blocks of m.block, in index order. c is an encoding of c_format.
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t fused_sum(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                              Trace& trace, Step& step) {
+MMAFUZZ_HD_CALL uint64_t fused_sum(const DotModel& m, const DotOperands& in, int first_index,
+                                   const FormatFields& c_format, Trace& trace, Step& step) {
   Product product[max_instruction_k];
   SpecialTerms whole;
   for (int i = 0; i < m.k; ++i) {

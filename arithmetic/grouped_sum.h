@@ -1,6 +1,6 @@
-// The grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3, GST-FDPA): each group of products is summed exactly, times the
-// exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed.
-// Uses group, fraction_bits, zero_rule, zero_exponent, zero_group, integer_bits, output_*, overflow, nan.
+// The grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3, GST-FDPA): each group of products is summed exactly,
+// times the exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed. Uses
+// group, fraction_bits, zero_rule, zero_exponent, zero_group, integer_bits, output_*, overflow, nan.
 #pragma once
 
 #include "arithmetic/fused_sum.h"
@@ -9,7 +9,7 @@ namespace mmafuzz {
 
 template <class Trace>
 MMAFUZZ_HD_CALL uint64_t grouped_sum(const DotModel& m, const DotOperands& in, int first_index,
-                                const FormatFields& c_format, Trace& trace, Step& step) {
+                                     const FormatFields& c_format, Trace& trace, Step& step) {
   Product group[max_instruction_k];
   int groups = 0;
   for (int first = 0; first < m.k; first += m.group, ++groups) {

@@ -50,7 +50,8 @@ MMAFUZZ_HD constexpr T smaller(T x, T y) {
 
 }  // namespace mmafuzz
 
-// A function that device code calls and does not inline: what the compiler takes for a kernel grows much faster than its size.
+// A function that device code calls and does not inline: what the compiler takes for a kernel grows much faster than
+// its size.
 #if defined(__CUDACC__)
 #define MMAFUZZ_HD_CALL MMAFUZZ_HD __noinline__
 #else

@@ -40,15 +40,17 @@ MMAFUZZ_HD inline int bit_length128(uint128 v) {
   return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
 }
 
-/// The product of two products, whose significands together may exceed 128 bits (two scales beside two operands: 212 bits in
-/// fp64). What is longer is rounded to odd at 128 bits: rounding that once more to 64 bits or fewer, also after an addition
-/// of a number of 53 bits, gives what the exact product gives (Boldo and Melquiond, IEEE Trans. Comput. 57, 2008).
+/// The product of two products, whose significands together may exceed 128 bits (two scales beside two operands: 212
+/// bits in fp64). What is longer is rounded to odd at 128 bits: rounding that once more to 64 bits or fewer, also after
+/// an addition of a number of 53 bits, gives what the exact product gives (Boldo and Melquiond, IEEE Trans. Comput. 57,
+/// 2008).
 MMAFUZZ_HD inline Exact product_to_odd(const Exact& x, const Exact& y) {
   if (x.cls != NumberClass::finite || y.cls != NumberClass::finite) return exact_product(x, y);
   const WideInt<4> full = full_product(x.significand, y.significand);
   const int drop = larger(0, full.length() - 128);
   Exact p{NumberClass::finite, x.negative != y.negative, 0, x.exponent + y.exponent + drop};
-  p.significand = uint128{full.bits_from(drop + 64)} << 64 | full.bits_from(drop) | (drop > 0 && full.any_below(drop) ? 1 : 0);
+  p.significand =
+      uint128{full.bits_from(drop + 64)} << 64 | full.bits_from(drop) | (drop > 0 && full.any_below(drop) ? 1 : 0);
   return p;
 }
 
@@ -106,7 +108,8 @@ MMAFUZZ_HD inline Rounded rounded_infinity(const FormatFields& f, bool negative,
 }
 
 /// x + y rounded once. Both finite or zero addends may be anywhere in the exponent range of a product of fp64 numbers.
-MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, const Exact& y,
+                                         const RoundingRule& rule) {
   if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return rounded_nan(f, false);
   if (x.cls == NumberClass::infinity || y.cls == NumberClass::infinity) {
     const bool both = x.cls == y.cls;
@@ -131,7 +134,8 @@ MMAFUZZ_HD_CALL inline Rounded add_exact(const FormatFields& f, const Exact& x, 
   }
   const int base = smaller(high.exponent, low.exponent);
   const bool zero_negative = zero_sum_sign(false, false, rule.rounding);
-  const int top = larger(high.exponent + bit_length128(high.significand), low.exponent + bit_length128(low.significand));
+  const int top =
+      larger(high.exponent + bit_length128(high.significand), low.exponent + bit_length128(low.significand));
   if (top - base < 126) {  // always so up to fp32
     const uint128 upper = high.significand << (high.exponent - base), lower = low.significand << (low.exponent - base);
     Exact sum{NumberClass::finite, high.negative, high.negative == low.negative ? upper + lower : upper - lower, base};
@@ -162,7 +166,8 @@ MMAFUZZ_HD inline uint8_t merged_flags(const FormatFields& f, uint8_t operands, 
   return all;
 }
 
-MMAFUZZ_HD_CALL inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded ieee_add(const FormatFields& f, const Number& x, const Number& y,
+                                        const RoundingRule& rule) {
   Rounded r = add_exact(f, to_exact(x), to_exact(y), rule);
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
@@ -170,7 +175,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_add(const FormatFields& f, const Number& x, 
 }
 
 MMAFUZZ_HD_CALL inline Rounded ieee_multiply(const FormatFields& f, const Number& x, const Number& y,
-                                        const RoundingRule& rule) {
+                                             const RoundingRule& rule) {
   const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   Rounded r = p.cls == NumberClass::nan        ? rounded_nan(f, !any_nan)
@@ -180,10 +185,10 @@ MMAFUZZ_HD_CALL inline Rounded ieee_multiply(const FormatFields& f, const Number
   return r;
 }
 
-/// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + a quiet NaN raises nothing, as on x86; 7.2
-/// leaves that open.
+/// x * y + z rounded once (IEEE 754-2019, 5.4.1 fusedMultiplyAdd). Infinity * 0 + a quiet NaN raises nothing, as on
+/// x86; 7.2 leaves that open.
 MMAFUZZ_HD_CALL inline Rounded ieee_fma(const FormatFields& f, const Number& x, const Number& y, const Number& z,
-                                   const RoundingRule& rule) {
+                                        const RoundingRule& rule) {
   const Exact p = exact_product(to_exact(x), to_exact(y));
   const bool factor_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   const bool any_nan = factor_nan || z.cls == NumberClass::nan;
@@ -200,7 +205,7 @@ MMAFUZZ_HD_CALL inline Rounded ieee_fma(const FormatFields& f, const Number& x, 
 
 /// x / y rounded once (IEEE 754-2019, 5.4.1 division).
 MMAFUZZ_HD_CALL inline Rounded ieee_divide(const FormatFields& f, const Number& x, const Number& y,
-                                      const RoundingRule& rule) {
+                                           const RoundingRule& rule) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   const bool negative = x.negative != y.negative;
   Rounded r;
@@ -252,7 +257,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_square_root(const FormatFields& f, const Num
 }
 
 /// IEEE remainder: x - y * n, n the integer nearest to x / y, ties to even (IEEE 754-2019, 5.3.1). Always exact.
-MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y, const RoundingRule& rule) {
+MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Number& x, const Number& y,
+                                              const RoundingRule& rule) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   Rounded r;
   if (any_nan || x.cls == NumberClass::infinity || y.cls == NumberClass::zero) {
@@ -260,7 +266,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
   } else if (x.cls == NumberClass::zero || y.cls == NumberClass::infinity || y.exponent - x.exponent > 64) {
     r = round_once(f, x.negative, x.significand, x.exponent, false, rule);  // |x| is below |y| / 2
   } else {
-    // Units of the lower exponent. A higher exponent of x is worked off 32 bits at a time; only the quotient's last bit counts.
+    // Units of the lower exponent. A higher exponent of x is worked off 32 bits at a time; only the quotient's last bit
+    // counts.
     int higher = x.exponent - y.exponent;
     const uint128 divisor = higher >= 0 ? uint128{y.significand} : uint128{y.significand} << -higher;
     uint128 quotient = x.significand / divisor, rest = x.significand % divisor;
@@ -276,7 +283,8 @@ MMAFUZZ_HD_CALL inline Rounded ieee_remainder(const FormatFields& f, const Numbe
       rest = complement;
       negative = !negative;
     }
-    r = round_exact(f, {NumberClass::finite, rest == 0 ? x.negative : negative, rest, smaller(x.exponent, y.exponent)}, rule);
+    r = round_exact(f, {NumberClass::finite, rest == 0 ? x.negative : negative, rest, smaller(x.exponent, y.exponent)},
+                    rule);
   }
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), r.flags, any_nan);
   return r;
@@ -287,10 +295,13 @@ enum class Order : uint8_t { less, equal, greater, unordered };
 
 MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
   if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return Order::unordered;
-  // Infinities rank above every number, zeros below; then the weight of the leading bit and the bits from there on decide.
+  // Infinities rank above every number, zeros below; then the weight of the leading bit and the bits from there on
+  // decide.
   const auto magnitude = [](const Number& n, uint64_t& bits) {
     bits = n.cls == NumberClass::finite ? n.significand << (64 - fast_bit_length(n.significand)) : 0;
-    return n.cls == NumberClass::infinity ? 1 << 20 : n.cls == NumberClass::zero ? -(1 << 20) : n.exponent + fast_bit_length(n.significand);
+    return n.cls == NumberClass::infinity ? 1 << 20
+           : n.cls == NumberClass::zero   ? -(1 << 20)
+                                          : n.exponent + fast_bit_length(n.significand);
   };
   const bool both_zero = x.cls == NumberClass::zero && y.cls == NumberClass::zero;
   if (both_zero) return Order::equal;
@@ -303,7 +314,8 @@ MMAFUZZ_HD inline Order ieee_order(const Number& x, const Number& y) {
 }
 
 /// A comparison's truth as 1 or +0 of the format; `signaling`: any NaN operand is invalid, else signaling ones alone.
-MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth, bool signaling) {
+MMAFUZZ_HD inline Rounded ieee_comparison(const FormatFields& f, const Number& x, const Number& y, bool truth,
+                                          bool signaling) {
   const bool any_nan = x.cls == NumberClass::nan || y.cls == NumberClass::nan;
   Rounded r = round_once(f, false, truth ? 1 : 0, 0, false);
   r.flags = merged_flags(f, operand_flags(x) | operand_flags(y), any_nan && signaling ? flag::invalid : 0, any_nan);

@@ -1,6 +1,6 @@
-// CDNA2's matrix core (docs/semantics.md 6, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's format,
-// then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, zero_operands, product_overflow,
-// overflow_rank.
+// CDNA2's matrix core (docs/semantics.md 6, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's
+// format, then added to c. Uses block (P, a power of two), output_rounding, nan, subnormals, zero_operands,
+// product_overflow, overflow_rank.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -10,8 +10,8 @@ namespace mmafuzz {
 
 namespace detail {
 
-/// One IEEE operation's result as the tree passes it on: subnormal results become signed zeros where flushed, NaN is the
-/// row's. Flushing comes after rounding.
+/// One IEEE operation's result as the tree passes it on: subnormal results become signed zeros where flushed, NaN is
+/// the row's. Flushing comes after rounding.
 MMAFUZZ_HD inline uint64_t tree_result(const DotModel& m, const Rounded& r) {
   const Number n = decode(m.d, r.encoding);
   if (n.cls == NumberClass::nan) return m.nan;
@@ -44,7 +44,7 @@ MMAFUZZ_HD void trace_operation(Trace& trace, Step& step, Step::Kind kind, const
 
 template <class Trace>
 MMAFUZZ_HD_CALL uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& x_format, uint64_t y, Trace& trace,
-                             Step& step) {
+                                  Step& step) {
   RoundingRule rule;
   rule.rounding = m.output_rounding;
   const Number term[2] = {decode(x_format, x), decode(m.d, y)};
@@ -55,8 +55,8 @@ MMAFUZZ_HD_CALL uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFie
 }
 
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                              Trace& trace, Step& step) {
+MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int first_index,
+                                   const FormatFields& c_format, Trace& trace, Step& step) {
   (void)first_index;
   RoundingRule rule;
   rule.rounding = m.output_rounding;

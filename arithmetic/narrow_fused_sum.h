@@ -1,6 +1,6 @@
-// The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants: what a sweep compares
-// with at the speed of the device. The same function as fused_sum and emulated_fp8 on the rows that narrow_fits accepts
-// (tests/sweep_test.cc), for operands without scales and sums that fit 32 bits.
+// The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants:
+// what a sweep compares with at the speed of the device. The same function as fused_sum and emulated_fp8 on the rows
+// that narrow_fits accepts (tests/sweep_test.cc), for operands without scales and sums that fit 32 bits.
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -35,14 +35,17 @@ struct Parts {
 MMAFUZZ_HD inline uint32_t magnitude_code(const FormatFields& f, uint32_t x) {
   return (x >> f.ignored_low_bits) & static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits));
 }
-MMAFUZZ_HD inline bool negative(const FormatFields& f, uint32_t x) { return (x >> (f.ignored_low_bits + f.exponent_bits + f.fraction_bits)) & 1; }
+MMAFUZZ_HD inline bool negative(const FormatFields& f, uint32_t x) {
+  return (x >> (f.ignored_low_bits + f.exponent_bits + f.fraction_bits)) & 1;
+}
 MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
   const uint32_t field = code >> f.fraction_bits, implicit = 1u << f.fraction_bits, fraction = code & (implicit - 1);
   return {field ? fraction | implicit : fraction, static_cast<int>(field ? field : 1) - f.bias};
 }
 /// Infinity or NaN; only NaN.
 MMAFUZZ_HD inline bool special(const FormatFields& f, uint32_t code) {
-  return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits) : code >> f.fraction_bits == static_cast<uint32_t>(f.top_exponent_field());
+  return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits)
+                                    : code >> f.fraction_bits == static_cast<uint32_t>(f.top_exponent_field());
 }
 MMAFUZZ_HD inline bool nan(const FormatFields& f, uint32_t code) {
   return special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
@@ -66,14 +69,18 @@ MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, 
   }
   const uint32_t implicit = 1u << bits;
   const int field = quantum + bits + d.bias;
-  if (kept >= implicit && field >= d.top_exponent_field()) return sign | static_cast<uint32_t>(d.encode_infinity(false));
-  const uint32_t code = kept < implicit ? kept : (static_cast<uint32_t>(field) << bits) + (kept - implicit);  // a carry walks into the exponent
+  if (kept >= implicit && field >= d.top_exponent_field())
+    return sign | static_cast<uint32_t>(d.encode_infinity(false));
+  const uint32_t code =
+      kept < implicit ? kept
+                      : (static_cast<uint32_t>(field) << bits) + (kept - implicit);  // a carry walks into the exponent
   return sign | code << (d.fraction_bits - bits);
 }
 
 /// One block of n = S.block products from `first` on and c.
 template <NarrowShape S>
-MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first, uint32_t c) {
+MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first,
+                              uint32_t c) {
   constexpr int product_bits = S.a.fraction_bits + S.b.fraction_bits;
   const FormatFields d = result_fields(half);
   const uint32_t c_code = magnitude_code(d, c);
@@ -135,12 +142,15 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
   const bool half = m.d.width == 16;
   const int product_bits = s.kernel == Kernel::emulated_fp8 ? 20 : s.a.fraction_bits + s.b.fraction_bits;
-  return m.kernel == s.kernel && m.k == s.k && k == s.k && m.block == s.block && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
-         m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) && m.scale_block == 0 && m.zero_rule == ZeroRule::constant &&
-         m.product == ProductRule::unnormalized && m.c_exponent == CExponent::d_format && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
-         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&
-         m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept &&
-         m.fraction_bits >= product_bits && m.fraction_bits < 30 && (uint64_t(4 * m.block + 2) << m.fraction_bits) >> 32 == 0;
+  return m.kernel == s.kernel && m.k == s.k && k == s.k && m.block == s.block && m.a == s.a && m.b == s.b &&
+         m.c == m.d && m.d == narrow::result_fields(half) &&
+         m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) && m.scale_block == 0 &&
+         m.zero_rule == ZeroRule::constant && m.product == ProductRule::unnormalized &&
+         m.c_exponent == CExponent::d_format && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
+         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
+         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
+         m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept && m.fraction_bits >= product_bits &&
+         m.fraction_bits < 30 && (uint64_t(4 * m.block + 2) << m.fraction_bits) >> 32 == 0;
 }
 
 /// One instruction's result. a and b: S.k encodings each.
@@ -163,11 +173,13 @@ MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const
     }
     const FormatFields d = narrow::result_fields(half);
     const uint64_t joined = ieee_add(d, decode(d, c), decode(d, sum), {}).encoding;
-    return static_cast<uint32_t>(narrow::nan(d, narrow::magnitude_code(d, static_cast<uint32_t>(joined))) ? m.nan : joined);
+    return static_cast<uint32_t>(narrow::nan(d, narrow::magnitude_code(d, static_cast<uint32_t>(joined))) ? m.nan
+                                                                                                          : joined);
   } else {
     uint32_t accumulator = c;
     MMAFUZZ_UNROLL
-    for (int first = 0; first < S.k; first += S.block) accumulator = narrow::sum_block<S>(m, half, a, b, first, accumulator);
+    for (int first = 0; first < S.k; first += S.block)
+      accumulator = narrow::sum_block<S>(m, half, a, b, first, accumulator);
     return accumulator;
   }
 }

@@ -29,8 +29,8 @@ inline constexpr uint8_t invalid = 0x10;
 inline constexpr uint8_t denormal_operand = 0x20;
 }  // namespace flag
 
-/// How stochastic rounding compares: a discarded part of f (in 0..1) of the gap between the two neighbours and `random_bits`
-/// random bits r move the magnitude up iff r < T, T being f * 2^random_bits made an integer as named.
+/// How stochastic rounding compares: a discarded part of f (in 0..1) of the gap between the two neighbours and
+/// `random_bits` random bits r move the magnitude up iff r < T, T being f * 2^random_bits made an integer as named.
 enum class Threshold : uint8_t { floor, ceiling, nearest };
 
 inline constexpr int most_random_bits = 31;
@@ -58,20 +58,16 @@ struct Rounded {
   bool guard = false;   ///< first discarded bit
   bool sticky = false;  ///< any discarded bit below it
   bool rounded_away = false;
-  int quantum = 0;      ///< weight of the result's last bit before a carry-out
+  int quantum = 0;  ///< weight of the result's last bit before a carry-out
 };
 
 /// Whether a magnitude with these discarded bits moves away from zero.
 MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, bool guard, bool sticky) {
   switch (rounding) {
-    case Rounding::nearest_even:
-      return guard && (sticky || last);
-    case Rounding::nearest_away:
-      return guard;
-    case Rounding::up:
-      return !negative && (guard || sticky);
-    case Rounding::down:
-      return negative && (guard || sticky);
+    case Rounding::nearest_even: return guard && (sticky || last);
+    case Rounding::nearest_away: return guard;
+    case Rounding::up: return !negative && (guard || sticky);
+    case Rounding::down: return negative && (guard || sticky);
     case Rounding::toward_zero:
     case Rounding::stochastic:  // needs more than two bits: detail::moves_away
       break;
@@ -86,7 +82,8 @@ struct Cut {
   bool guard, sticky;
 };
 
-/// significand * 2^exponent (+ sticky) cut at weight 2^quantum. The significand's leading bits must survive a left shift.
+/// significand * 2^exponent (+ sticky) cut at weight 2^quantum. The significand's leading bits must survive a left
+/// shift.
 MMAFUZZ_HD inline Cut cut_at(uint64_t significand, int exponent, bool sticky, int quantum) {
   const int drop = quantum - exponent;
   if (drop <= 0) return {significand << -drop, false, sticky};
@@ -107,20 +104,22 @@ MMAFUZZ_HD_CALL inline bool draws_away(const RoundingRule& rule, uint64_t discar
   return rule.random < threshold;
 }
 
-/// Whether a magnitude cut at weight 2^quantum moves away from zero, in every rounding mode; stochastic rounding takes exact
-/// values, without a sticky part.
-MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint64_t significand, int exponent, bool sticky, int quantum,
-                                  const Cut& cut) {
-  if (rule.rounding != Rounding::stochastic) return rounds_away(rule.rounding, negative, cut.kept & 1, cut.guard, cut.sticky);
+/// Whether a magnitude cut at weight 2^quantum moves away from zero, in every rounding mode; stochastic rounding takes
+/// exact values, without a sticky part.
+MMAFUZZ_HD inline bool moves_away(const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
+                                  bool sticky, int quantum, const Cut& cut) {
+  if (rule.rounding != Rounding::stochastic)
+    return rounds_away(rule.rounding, negative, cut.kept & 1, cut.guard, cut.sticky);
   const int drop = quantum - exponent;
   if (drop <= 0 || drop > 126) return drop > 0 && rule.threshold == Threshold::ceiling && rule.random == 0;
   return draws_away(rule, significand & low_mask(drop), uint128{1} << drop);
 }
 
-/// The end of the hole below the least normal number that a magnitude inside it takes; the hole spans top..normal units of
-/// 2^quantum, and a tie has no parity.
-MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative, uint64_t significand, int exponent,
-                                          bool sticky, int quantum, uint64_t top, uint64_t normal) {
+/// The end of the hole below the least normal number that a magnitude inside it takes; the hole spans top..normal units
+/// of 2^quantum, and a tie has no parity.
+MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const RoundingRule& rule, bool negative,
+                                               uint64_t significand, int exponent, bool sticky, int quantum,
+                                               uint64_t top, uint64_t normal) {
   const Cut cut = cut_at(significand, exponent, sticky, quantum);
   const uint64_t twice = 2 * cut.kept + (cut.guard ? 1 : 0);
   const bool tie = twice == top + normal && !cut.sticky;
@@ -148,7 +147,8 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
     if (rule.rounding == Rounding::up) to_infinity = !negative;
     if (rule.rounding == Rounding::down) to_infinity = negative;
   }
-  if (!to_infinity || f.specials == Specials::none) return f.encode_greatest(negative && !f.has(policy::clamp_positive));
+  if (!to_infinity || f.specials == Specials::none)
+    return f.encode_greatest(negative && !f.has(policy::clamp_positive));
   if (f.has_infinity()) return f.encode_infinity(negative);
   return f.encode_nan() | (f.specials == Specials::fn && negative ? f.sign_bit() : 0);
 }
@@ -170,7 +170,7 @@ MMAFUZZ_HD inline Rounded rounded_negative_unsigned(const FormatFields& f, const
 /// hold at least precision + 2 bits. Literal CFloat subnormals (docs/semantics.md 9) leave a hole below the least
 /// normal number: a value in it goes to the nearer end, a tie to the normal number.
 MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, uint64_t significand, int exponent,
-                                     bool sticky, const RoundingRule& rule = {}) {
+                                          bool sticky, const RoundingRule& rule = {}) {
   Rounded r;
   r.negative = negative;
   if (significand == 0) {
@@ -200,14 +200,16 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   if (tiny && rule.tininess == Tininess::after && leading == f.emin() - 1) {
     // Tiny after rounding: round as if the exponent range were unbounded.
     const detail::Cut unbounded = detail::cut_at(significand, exponent, sticky, leading - f.fraction_bits);
-    const bool away = detail::moves_away(rule, negative, significand, exponent, sticky, leading - f.fraction_bits, unbounded);
+    const bool away =
+        detail::moves_away(rule, negative, significand, exponent, sticky, leading - f.fraction_bits, unbounded);
     tiny = unbounded.kept + (away ? 1 : 0) < (uint64_t{1} << f.precision());
   }
   if (literal) {
     const uint64_t top = f.fraction_mask();  // the greatest subnormal significand
     if (cut.kept > top || (cut.kept == top && inexact)) {
       const uint64_t normal = uint64_t{1} << (f.fraction_bits + 1);
-      const bool up = detail::leaves_hole_upward(f, rule, negative, significand, exponent, sticky, quantum, top, normal);
+      const bool up =
+          detail::leaves_hole_upward(f, rule, negative, significand, exponent, sticky, quantum, top, normal);
       r.flags |= flag::inexact;
       kept = up ? normal : top;
       r.rounded_away = up;
@@ -230,9 +232,8 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
   if (tiny && (inexact || f.has(policy::underflow_exact))) r.flags |= flag::underflow;
 
   // kept <= 2^precision; adding instead of or-ing lets a carry-out walk into the exponent field.
-  const int field_before = quantum == f.least_bit() && kept < (uint64_t{1} << f.fraction_bits)
-                               ? 0
-                               : quantum + f.fraction_bits + f.bias;
+  const int field_before =
+      quantum == f.least_bit() && kept < (uint64_t{1} << f.fraction_bits) ? 0 : quantum + f.fraction_bits + f.bias;
   uint64_t code;
   if (field_before == 0 && f.subnormals != SubnormalRule::absent) {
     code = kept;
@@ -255,7 +256,8 @@ MMAFUZZ_HD_CALL inline Rounded round_once(const FormatFields& f, bool negative, 
     r.encoding = f.encode_zero(negative);
     return r;
   }
-  if (f.has(policy::overflow_before) && code == f.greatest_magnitude() && inexact && !r.rounded_away) r.flags |= flag::overflow;
+  if (f.has(policy::overflow_before) && code == f.greatest_magnitude() && inexact && !r.rounded_away)
+    r.flags |= flag::overflow;
   r.encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
   return r;
 }

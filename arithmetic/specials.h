@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-/// Exponent that a zero term reads under ZeroRule::operand, whatever its format (MMA-Sim 2025, D1 and D2 of docs/units.md).
+/// Exponent that a zero term reads under ZeroRule::operand, whatever its format (MMA-Sim 2025, D1 and D2 of
+/// docs/units.md).
 inline constexpr int operand_rule_zero_exponent = -126;
 
 /// Collects the special terms of one sum; order does not matter.
@@ -41,7 +42,8 @@ MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields
   if (f.ignored_low_bits && m.low_bits != LowBits::ignored) {
     const uint64_t low = encoding & low_mask(f.ignored_low_bits);
     const int all_ones = f.top_exponent_field();
-    const bool top = static_cast<int>((encoding >> (f.fraction_bits + f.ignored_low_bits)) & uint64_t(all_ones)) == all_ones;
+    const bool top =
+        static_cast<int>((encoding >> (f.fraction_bits + f.ignored_low_bits)) & uint64_t(all_ones)) == all_ones;
     if (m.low_bits == LowBits::nan_payload && top && low) {
       Number nan;
       nan.cls = NumberClass::nan;
@@ -132,8 +134,8 @@ MMAFUZZ_HD inline Addend addend_of(const Number& n, Addend::Source source, int i
 /// An instruction's blocks of m.block products in index order, each joining c of c_format or the last block's result:
 /// evaluate(products, count, first index, format of c, c).
 template <class Evaluate>
-MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
-                                 Step& step, Evaluate evaluate) {
+MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int first_index,
+                                 const FormatFields& c_format, Step& step, Evaluate evaluate) {
   uint64_t accumulator = in.c;
   for (int first = 0; first < m.k; first += m.block) {
     const int n = smaller(m.block, m.k - first);

@@ -22,8 +22,8 @@ struct Addend {
 };
 
 /// The part of an addend that does not depend on the alignment; the rest is zero.
-MMAFUZZ_HD inline Addend make_addend(Addend::Source source, int index, NumberClass cls, bool negative, uint64_t significand,
-                                     int exponent, int scale_exponent) {
+MMAFUZZ_HD inline Addend make_addend(Addend::Source source, int index, NumberClass cls, bool negative,
+                                     uint64_t significand, int exponent, int scale_exponent) {
   Addend t{};
   t.source = source;
   t.index = static_cast<int16_t>(index);

@@ -1,6 +1,7 @@
-// CDNA3's matrix core (docs/semantics.md 7): products are truncated and summed first, c joins in a second stage that floors both
-// (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block, fraction_bits (24),
-// zero_rule, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank, output_rounding, nan.
+// CDNA3's matrix core (docs/semantics.md 7): products are truncated and summed first, c joins in a second stage that
+// floors both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block,
+// fraction_bits (24), zero_rule, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank,
+// output_rounding, nan.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -27,11 +28,12 @@ MMAFUZZ_HD inline int64_t floor_to(int64_t value, int from, int to) {
 MMAFUZZ_HD inline PartialSum truncated_sum(const DotModel& m, const Product* product, int n, int first, int stride) {
   PartialSum s;
   for (int i = first; i < n; i += stride)
-    if (!product[i].zero || m.zero_rule == ZeroRule::operand) s.greatest = larger(s.greatest, product[i].scale_exponent);
+    if (!product[i].zero || m.zero_rule == ZeroRule::operand)
+      s.greatest = larger(s.greatest, product[i].scale_exponent);
   for (int i = first; i < n; i += stride) {
     bool lost;
-    const int64_t kept = static_cast<int64_t>(
-        align(product[i].significand, product[i].exponent, s.greatest - m.fraction_bits, lost));
+    const int64_t kept =
+        static_cast<int64_t>(align(product[i].significand, product[i].exponent, s.greatest - m.fraction_bits, lost));
     s.sum += product[i].negative ? -kept : kept;
   }
   return s;
@@ -63,7 +65,8 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
     const detail::PartialSum even = detail::truncated_sum(m, product, n, 0, 2);
     const detail::PartialSum odd = detail::truncated_sum(m, product, n, 1, 2);
     dot.greatest = larger(even.greatest, odd.greatest);
-    dot.sum = detail::floor_to(even.sum, even.greatest, dot.greatest) + detail::floor_to(odd.sum, odd.greatest, dot.greatest);
+    dot.sum =
+        detail::floor_to(even.sum, even.greatest, dot.greatest) + detail::floor_to(odd.sum, odd.greatest, dot.greatest);
   } else {
     dot = detail::truncated_sum(m, product, n, 0, 1);
   }
@@ -145,7 +148,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
 
 template <class Trace>
 MMAFUZZ_HD_CALL uint64_t two_stage_sum(const DotModel& m, const DotOperands& in, int first_index,
-                                  const FormatFields& c_format, Trace& trace, Step& step) {
+                                       const FormatFields& c_format, Trace& trace, Step& step) {
   return chain_blocks(m, in, first_index, c_format, step,
                       [&](Product* product, int n, int first, const FormatFields& format, uint64_t c) {
                         return two_stage_block(m, product, n, first, format, c, trace, step);

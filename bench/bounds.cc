@@ -1,5 +1,6 @@
-// mmafuzz bench bounds: how tight the proven error bounds are. A search for each row's greatest ratio error/bound; what comes near 1
-// shows that the bound cannot be better, what stays far below it that the bound or the search is weak (docs/bounds.md).
+// mmafuzz bench bounds: how tight the proven error bounds are. A search for each row's greatest ratio error/bound; what
+// comes near 1 shows that the bound cannot be better, what stays far below it that the bound or the search is weak
+// (docs/bounds.md).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,10 +21,9 @@ namespace mmafuzz {
 namespace {
 
 /// Ops with units that the default ops do not reach: block-scaled dots.
-const char* const scaled_ops[] = {
-    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
-    "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
-    "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32"};
+const char* const scaled_ops[] = {"dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
+                                  "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+                                  "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32"};
 
 /// Cases with what loses most: addends of one sign that end just below the last bit kept, all ones, beside one that is
 /// greater by the kept bits. What a search would have to find by luck is drawn here.
@@ -112,14 +112,16 @@ class Search {
 
   const Unit& unit() const { return *unit_; }
   double greatest() const { return greatest_; }
-  /// The case that shows best how tight the bound is. A single rounding meets its bound in many cases; that all parts do at once
-  /// has to be found: the greatest ratio among the cases with at least half of the parts that any error amounts to.
+  /// The case that shows best how tight the bound is. A single rounding meets its bound in many cases; that all parts
+  /// do at once has to be found: the greatest ratio among the cases with at least half of the parts that any error
+  /// amounts to.
   const Kept* tightest() const {
     double most = 0;
     for (const Kept& k : kept_) most = std::max(most, score(k));
     const Kept* best = nullptr;
     for (const Kept& k : kept_)
-      if (2 * k.parts >= most && (!best || k.ratio > best->ratio || (k.ratio == best->ratio && k.parts > best->parts))) best = &k;
+      if (2 * k.parts >= most && (!best || k.ratio > best->ratio || (k.ratio == best->ratio && k.parts > best->parts)))
+        best = &k;
     return best;
   }
 
@@ -140,10 +142,14 @@ class Search {
       const uint64_t unit = uint64_t{1} << f.ignored_low_bits, x = column.get(index, at);
       const uint64_t mask = low_mask(f.width);
       switch (rng.below(4)) {
-        case 0: column.set(index, at, x ^ unit << rng.below(static_cast<uint32_t>(f.width - f.ignored_low_bits))); break;
+        case 0:
+          column.set(index, at, x ^ unit << rng.below(static_cast<uint32_t>(f.width - f.ignored_low_bits)));
+          break;
         case 1: column.set(index, at, (rng.one_in(2) ? x + unit : x - unit) & mask); break;
         case 2: column.set(index, at, column.get(index, rng.between(0, column.count() - 1))); break;
-        default: column.set(index, at, (x + (rng.one_in(2) ? unit : ~unit + 1) * (uint64_t{1} << f.fraction_bits)) & mask); break;
+        default:
+          column.set(index, at, (x + (rng.one_in(2) ? unit : ~unit + 1) * (uint64_t{1} << f.fraction_bits)) & mask);
+          break;
       }
     }
   }
@@ -198,13 +204,15 @@ int run(const Options& options) {
   std::unique_ptr<CaseWriter> writer;
   if (!options.witnesses.empty()) {
     writer = std::make_unique<CaseWriter>(options.witnesses);
-    writer->comment("The tightest cases that 'mmafuzz bench bounds' found: of each the ratio error/bound, and the unit's result.");
+    writer->comment(
+        "The tightest cases that 'mmafuzz bench bounds' found: of each the ratio error/bound, and the unit's result.");
   }
   bool any = false, broken = false;
   for (size_t o = 0; o < ops.size(); ++o) {
     for (const std::string& name : default_units(registry(), ops[o])) {
       const Role role = registry().role_of(name);
-      if (!matches_glob(options.only, name) || role == Role::silicon || (o >= unscaled && role != Role::model)) continue;
+      if (!matches_glob(options.only, name) || role == Role::silicon || (o >= unscaled && role != Role::model))
+        continue;
       std::unique_ptr<Unit> unit = bind_or_fail(name, ops[o]);
       Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
       if (!bounds) continue;
@@ -216,8 +224,8 @@ int run(const Options& options) {
       const DotModel* model = search.unit().model();
       const Search::Kept* tightest = search.tightest();
       fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}\n", model ? name : name + " " + op_label(ops[o]),
-                 model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(), tightest ? tightest->ratio : 0,
-                 tightest ? tightest->parts : 0, options.cases);
+                 model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(),
+                 tightest ? tightest->ratio : 0, tightest ? tightest->parts : 0, options.cases);
       std::fflush(stdout);
       if (!writer || !tightest) continue;
       Outcomes outcomes;
@@ -237,13 +245,18 @@ int run(const Options& options) {
 
 void add_bench_bounds(CLI::App& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("bounds", "The greatest ratio of error to proven error bound that a search finds");
-  sub->add_option("--cases", options->cases, "cases per unit")->capture_default_str()->check(unsigned_number())->check(CLI::PositiveNumber);
+  CLI::App* sub =
+      bench.add_subcommand("bounds", "The greatest ratio of error to proven error bound that a search finds");
+  sub->add_option("--cases", options->cases, "cases per unit")
+      ->capture_default_str()
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
   sub->add_option("--seed", options->seed, "seed of the search")->capture_default_str()->check(unsigned_number());
   sub->add_option("--units", options->only, "only units that match this glob");
   sub->add_option("--witnesses", options->witnesses, "write the tightest case of each unit to this file");
-  sub->footer("Exit code 1 if a result lies beyond its bound.\n"
-              "Example: mmafuzz bench bounds --units 'model:hopper/*' --cases 50000");
+  sub->footer(
+      "Exit code 1 if a result lies beyond its bound.\n"
+      "Example: mmafuzz bench bounds --units 'model:hopper/*' --cases 50000");
   sub->callback([options, &status] { status = run(*options); });
 }
 

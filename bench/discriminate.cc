@@ -1,5 +1,5 @@
-// mmafuzz bench discriminate: how long the guided search takes to find an input that tells two hypotheses about a matrix unit
-// apart, for the queries that Valpey et al. put to solvers.
+// mmafuzz bench discriminate: how long the guided search takes to find an input that tells two hypotheses about a
+// matrix unit apart, for the queries that Valpey et al. put to solvers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,14 +25,15 @@ struct Bound {
   Op op;
   std::unique_ptr<Unit> first, second;
 
-  explicit Bound(const Query& q) : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
+  explicit Bound(const Query& q)
+      : query(q), op(op_from_text(q.op)), first(bind_or_fail(q.first, op)), second(bind_or_fail(q.second, op)) {}
 };
 
 /// One seed's search: what was found, if anything.
 struct Run {
   uint64_t seed = 0, cases = 0;  ///< cases up to the found one
   double seconds = 0;
-  std::optional<Batch> input;    ///< a single case
+  std::optional<Batch> input;      ///< a single case
   uint64_t first = 0, second = 0;  ///< results on it
 };
 
@@ -86,10 +87,11 @@ Run search(const Bound& bound, uint64_t seed, double limit) {
   return run;
 }
 
-/// Evaluates a found input again, by both units, by the slow twins of rows, and by MPFR where the first hypothesis is the exact
-/// result. Returns what is wrong, or nothing.
+/// Evaluates a found input again, by both units, by the slow twins of rows, and by MPFR where the first hypothesis is
+/// the exact result. Returns what is wrong, or nothing.
 std::string verify(const Bound& bound, const Run& run) {
-  std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first}, {bound.query.second, run.second}};
+  std::vector<std::pair<std::string, uint64_t>> expected = {{bound.query.first, run.first},
+                                                            {bound.query.second, run.second}};
   for (size_t i = 0; i < 2; ++i)
     if (const auto [name, result] = expected[i]; registry().role_of(name) == Role::model)
       expected.push_back({UnitName(name).under("twin").text(), result});
@@ -98,8 +100,8 @@ std::string verify(const Bound& bound, const Run& run) {
     Outcomes outcomes;
     bind_or_fail(name, bound.op)->run(*run.input, outcomes);
     if (outcomes.results.get(0) != result)
-      return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)), case_line(*run.input, 0),
-                         to_hex(bound.op.d, result));
+      return fmt::format("{} gives {} on '{}', not {}", name, to_hex(bound.op.d, outcomes.results.get(0)),
+                         case_line(*run.input, 0), to_hex(bound.op.d, result));
   }
   return "";
 }
@@ -134,9 +136,10 @@ const Run* shown_run(const std::vector<Run>& runs) {
 }
 
 void print_header() {
-  fmt::print("{:46} {:^31} {:^39}  {:>8} {:>8} {:>9}\n", "", "cases to the first input", "milliseconds", "Z3 s", "cvc5 s", "Z3 s");
-  fmt::print("{:46} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}\n", "query", "q1", "median", "q3", "most", "q1",
-             "median", "q3", "most", "table 4", "table 4", "4.8.12");
+  fmt::print("{:46} {:^31} {:^39}  {:>8} {:>8} {:>9}\n", "", "cases to the first input", "milliseconds", "Z3 s",
+             "cvc5 s", "Z3 s");
+  fmt::print("{:46} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}\n", "query", "q1", "median",
+             "q3", "most", "q1", "median", "q3", "most", "table 4", "table 4", "4.8.12");
 }
 
 void print_query(const Bound& bound, const std::vector<Run>& runs) {
@@ -148,8 +151,9 @@ void print_query(const Bound& bound, const std::vector<Run>& runs) {
   const auto missed = std::count_if(runs.begin(), runs.end(), [](const Run& r) { return !r.input; });
   if (missed) fmt::print("    nothing found with {} of {} seeds\n", missed, runs.size());
   if (const Run* run = shown_run(runs)) {
-    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second, bound.query.op,
-               case_line(*run->input, 0), to_hex(bound.op.d, run->first), to_hex(bound.op.d, run->second));
+    fmt::print("    {} against {}\n    op {}\n    {}  {} against {}\n", bound.query.first, bound.query.second,
+               bound.query.op, case_line(*run->input, 0), to_hex(bound.op.d, run->first),
+               to_hex(bound.op.d, run->second));
   }
   std::fflush(stdout);
 }
@@ -163,16 +167,21 @@ nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
     list.back()["results"] = {to_hex(bound.op.d, run.first), to_hex(bound.op.d, run.second)};
   }
   const PaperQuery& paper = *bound.query.paper;
-  return {{"query", bound.query.name}, {"op", bound.query.op}, {"first", bound.query.first}, {"second", bound.query.second},
+  return {{"query", bound.query.name},
+          {"op", bound.query.op},
+          {"first", bound.query.first},
+          {"second", bound.query.second},
           {"paper",
-           {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}}, {"runs", list}};
+           {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}},
+          {"runs", list}};
 }
 
 void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const std::string results = run.input ? to_hex(bound.op.d, run.first) + ',' + to_hex(bound.op.d, run.second) : ",";
-    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases, bound.query.op,
-                       bound.query.first, bound.query.second, run.input ? case_line(*run.input, 0) : "", results);
+    out << fmt::format("{},{},{:.9f},{},{},\"{}\",\"{}\",{},{}\n", bound.query.name, run.seed, run.seconds, run.cases,
+                       bound.query.op, bound.query.first, bound.query.second, run.input ? case_line(*run.input, 0) : "",
+                       results);
   }
 }
 
@@ -227,13 +236,15 @@ void add_bench_discriminate(CLI::App& bench, int& status) {
   sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
       ->check(unsigned_number())
       ->check(CLI::PositiveNumber);
-  sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")->check(CLI::PositiveNumber);
+  sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
   sub->add_option("--csv", options->csv, "write every search to this file");
   sub->add_flag("--json", options->json, "print JSON");
-  sub->footer("An input holds finite operands, and each hypothesis makes a finite result of it.\n"
-              "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
-              "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
+  sub->footer(
+      "An input holds finite operands, and each hypothesis makes a finite result of it.\n"
+      "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
+      "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
   sub->callback([options, &status] { status = run(*options); });
 }
 

@@ -5,8 +5,10 @@
 namespace mmafuzz {
 namespace {
 
-// Times: table 4 (AMD EPYC 7502P, 1.5 GHz, 6 hours at most), then z3 4.8.12 on pyxis-roc/tensor_core_semantics, smt/fp_add.py;
-// "-": not measured. That file sums the significands of its carry query without aligning them, an easier question than ours.
+// Times: table 4 (AMD EPYC 7502P, 1.5 GHz, 6 hours at most), then z3 4.8.12 on pyxis-roc/tensor_core_semantics,
+// smt/fp_add.py;
+// "-": not measured. That file sums the significands of its carry query without aligning them, an easier question than
+// ours.
 constexpr PaperQuery exact_product_query{"Exact Multiplication", "0.55", "0.027", "1.25"};
 constexpr PaperQuery exact_addition_query{"Exact Addition in FP16", "27.59", "0.12", "28.8"};
 constexpr PaperQuery final_rounding_query{"Rounding of Final Result", "0.52", "0.008", "-"};
@@ -16,7 +18,8 @@ constexpr PaperQuery normalization_query{"Normalization", "9.63", "0.25", "33.3"
 constexpr PaperQuery three_carry_bits_query{"3 Carry Bits", "410.25", "72.793", "1357"};
 constexpr PaperQuery four_carry_bits_query{"4 Carry Bits (Ampere)", "> 6 h", "> 6 h", "not tried"};
 
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32", volta_fp16 = "model:volta/mma.m8n8k4.f16.f16.f16.f16",
+const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                  volta_fp16 = "model:volta/mma.m8n8k4.f16.f16.f16.f16",
                   ampere = "model:ampere/mma.m16n8k8.f32.f16.f16.f32";
 constexpr const char* modes[] = {"nearest_even", "toward_zero", "up", "down"};  // RNE, RTZ, RTP, RTN
 
@@ -36,8 +39,8 @@ bool products_alone(const Op& op, const DotOperands& in) { return is_zero(op.c.f
 bool exact_sum_of_inexact_products(const Op& op, const DotOperands& in) {
   const Exact x = product(in, 0), y = product(in, 1);
   const auto inexact = [](const Rounded& r) { return (r.flags & flag::inexact) != 0; };
-  return products_alone(op, in) && inexact(round_exact(fp16_fields, x, {})) && inexact(round_exact(fp16_fields, y, {})) &&
-         !inexact(add_exact(fp16_fields, x, y, {}));
+  return products_alone(op, in) && inexact(round_exact(fp16_fields, x, {})) &&
+         inexact(round_exact(fp16_fields, y, {})) && !inexact(add_exact(fp16_fields, x, y, {}));
 }
 
 bool positive(const Op& op, const DotOperands& in) {
@@ -47,13 +50,14 @@ bool positive(const Op& op, const DotOperands& in) {
   return all;
 }
 
-/// More than property 4 asks, whose inputs may only show the order: with the greatest term first, aligned and ordered sums lose the same
-/// bits until a partial sum grows by a digit.
+/// More than property 4 asks, whose inputs may only show the order: with the greatest term first, aligned and ordered
+/// sums lose the same bits until a partial sum grows by a digit.
 bool positive_and_descending(const Op& op, const DotOperands& in) {
   if (!positive(op, in)) return false;
   uint64_t last = in.c;
   for (int i = in.k - 1; i >= 0; --i) {
-    const uint64_t p = round_exact(fp32_fields, product(in, i), {}).encoding;  // exact, and positive encodings are ordered
+    const uint64_t p =
+        round_exact(fp32_fields, product(in, i), {}).encoding;  // exact, and positive encodings are ordered
     if (p < last) return false;
     last = p;
   }
@@ -63,7 +67,8 @@ bool positive_and_descending(const Op& op, const DotOperands& in) {
 std::vector<Query> make_queries() {
   const std::string left = "hypothesis:left-to-right", right = "hypothesis:right-to-left";
   std::vector<Query> all;
-  all.push_back({"exact-product", &exact_product_query, dot("fp32", 1), volta, "hypothesis:narrow-products", products_alone, true});
+  all.push_back({"exact-product", &exact_product_query, dot("fp32", 1), volta, "hypothesis:narrow-products",
+                 products_alone, true});
   all.push_back({"exact-addition", &exact_addition_query, dot("fp16", 2), volta_fp16, "hypothesis:narrow-sums",
                  exact_sum_of_inexact_products, true});
 
@@ -73,31 +78,36 @@ std::vector<Query> make_queries() {
       all.push_back({std::string("final-rounding/") + modes[i] + "-" + modes[j], &final_rounding_query, dot("fp16", 1),
                      final_mode(modes[i]), final_mode(modes[j]), products_alone});
 
-  // One product and c, as in table 3. Truncation before the sum is what the units do, each mode what IEEE additions would. The paper
-  // aligns products as fp32 numbers, that is, normalized (algorithm 1); the units do not, which other inputs would show.
+  // One product and c, as in table 3. Truncation before the sum is what the units do, each mode what IEEE additions
+  // would. The paper aligns products as fp32 numbers, that is, normalized (algorithm 1); the units do not, which other
+  // inputs would show.
   const std::string aligned = volta + "?product=normalized";
   const auto mode_of = [&](const char* mode) { return left + "?rounding=" + mode; };
   for (int i = 0; i < 4; ++i)
-    all.push_back({std::string("accumulator-rounding/truncation-") + modes[i], &accumulator_rounding_query, dot("fp32", 1),
-                   aligned, mode_of(modes[i]), any_finite});
+    all.push_back({std::string("accumulator-rounding/truncation-") + modes[i], &accumulator_rounding_query,
+                   dot("fp32", 1), aligned, mode_of(modes[i]), any_finite});
   for (int i = 0; i < 4; ++i)
     for (int j = i + 1; j < 4; ++j)
-      all.push_back({std::string("accumulator-rounding/") + modes[i] + "-" + modes[j], &accumulator_rounding_query, dot("fp32", 1),
-                     mode_of(modes[i]), mode_of(modes[j]), any_finite});
+      all.push_back({std::string("accumulator-rounding/") + modes[i] + "-" + modes[j], &accumulator_rounding_query,
+                     dot("fp32", 1), mode_of(modes[i]), mode_of(modes[j]), any_finite});
 
   all.push_back({"order", &order_query, dot("fp32", 3), left, right, products_alone});
   all.push_back({"normalization", &normalization_query, dot("fp32", 2), aligned, left, positive});
-  all.push_back({"normalization/descending", &normalization_query, dot("fp32", 2), aligned, left, positive_and_descending});
+  all.push_back(
+      {"normalization/descending", &normalization_query, dot("fp32", 2), aligned, left, positive_and_descending});
 
-  // The paper's terms are normalized, below 2: with n carry bits they wrap at 2^(n+1), so integer_bits = n + 1. The units' products
-  // are below 4 and not normalized (docs/semantics.md 1.5): k of them and c stay below 4k + 2, which takes one bit more.
+  // The paper's terms are normalized, below 2: with n carry bits they wrap at 2^(n+1), so integer_bits = n + 1. The
+  // units' products are below 4 and not normalized (docs/semantics.md 1.5): k of them and c stay below 4k + 2, which
+  // takes one bit more.
   const std::string normalized = "?product=normalized,integer_bits=", as_measured = "?integer_bits=";
-  all.push_back({"carry-bits/3", &three_carry_bits_query, dot("fp32", 4), volta + normalized + "4", volta + normalized + "3", positive});
-  all.push_back({"carry-bits/3-unnormalized", &three_carry_bits_query, dot("fp32", 4),
-                 volta + as_measured + "5", volta + as_measured + "4", positive});
-  all.push_back({"carry-bits/4", &four_carry_bits_query, dot("fp32", 8), ampere + normalized + "5", ampere + normalized + "4", positive});
-  all.push_back({"carry-bits/4-unnormalized", &four_carry_bits_query, dot("fp32", 8),
-                 ampere + as_measured + "6", ampere + as_measured + "5", positive});
+  all.push_back({"carry-bits/3", &three_carry_bits_query, dot("fp32", 4), volta + normalized + "4",
+                 volta + normalized + "3", positive});
+  all.push_back({"carry-bits/3-unnormalized", &three_carry_bits_query, dot("fp32", 4), volta + as_measured + "5",
+                 volta + as_measured + "4", positive});
+  all.push_back({"carry-bits/4", &four_carry_bits_query, dot("fp32", 8), ampere + normalized + "5",
+                 ampere + normalized + "4", positive});
+  all.push_back({"carry-bits/4-unnormalized", &four_carry_bits_query, dot("fp32", 8), ampere + as_measured + "6",
+                 ampere + as_measured + "5", positive});
   return all;
 }
 

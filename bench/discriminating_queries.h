@@ -1,5 +1,5 @@
-// The questions of Valpey et al. ("An SMT formalization of mixed-precision matrix multiplication", section 4, table 4): pairs of
-// hypotheses about a matrix unit, each with an input that tells them apart.
+// The questions of Valpey et al. ("An SMT formalization of mixed-precision matrix multiplication", section 4, table 4):
+// pairs of hypotheses about a matrix unit, each with an input that tells them apart.
 #pragma once
 
 #include <string>
@@ -23,8 +23,9 @@ struct Query {
   const PaperQuery* paper;
   std::string op;
   std::string first, second;  ///< units, one for each hypothesis
-  bool (*admits)(const Op&, const DotOperands&);  ///< what the paper asks of the input; operands and results are always finite
-  bool first_is_exact = false;  ///< what `exact:mpfr` says is then the first unit's result
+  bool (*admits)(const Op&,
+                 const DotOperands&);  ///< what the paper asks of the input; operands and results are always finite
+  bool first_is_exact = false;         ///< what `exact:mpfr` says is then the first unit's result
 };
 
 const std::vector<Query>& discriminating_queries();

@@ -20,7 +20,8 @@ std::vector<std::string> all_destinations() {
     if (colon == name.npos) {
       names.push_back(name);
     } else {
-      for (const int bias : {0, 1, 7, 15, 31, 47, 62, 63}) names.push_back(name.substr(0, colon + 1) + std::to_string(bias));
+      for (const int bias : {0, 1, 7, 15, 31, 47, 62, 63})
+        names.push_back(name.substr(0, colon + 1) + std::to_string(bias));
     }
   }
   return names;
@@ -28,27 +29,35 @@ std::vector<std::string> all_destinations() {
 
 /// All 2^32 fp32 inputs; false where the codec is wrong somewhere.
 bool prove_from_fp32(const Op& op, unsigned threads) {
-  if (!has_bulk_plan(op.d.fields())) throw BadInput("bench exhaustive: from fp32 only to formats of at most 10 fraction bits, not " + op.d.name());
+  if (!has_bulk_plan(op.d.fields()))
+    throw BadInput("bench exhaustive: from fp32 only to formats of at most 10 fraction bits, not " + op.d.name());
   if (op.rounding == Rounding::stochastic)
-    throw BadInput("bench exhaustive: stochastic rounding differs from input to input; tests/bulk_convert_test.cc counts its random values");
+    throw BadInput(
+        "bench exhaustive: stochastic rounding differs from input to input; tests/bulk_convert_test.cc counts its "
+        "random values");
   const BulkConversion conversion(op.d.fields(), op.rounding_rule());
   const exact::ConversionProof proof = exact::prove_conversion(
-      op, [&](const uint32_t* sources, size_t count, uint8_t* results, uint8_t* flags) { conversion.run(sources, count, 0, results, flags); }, threads);
-  fmt::print("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: ", op.d.name(), name_of(op.rounding), proof.segments,
-             proof.referee_seconds, proof.scan_seconds);
+      op,
+      [&](const uint32_t* sources, size_t count, uint8_t* results, uint8_t* flags) {
+        conversion.run(sources, count, 0, results, flags);
+      },
+      threads);
+  fmt::print("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: ", op.d.name(),
+             name_of(op.rounding), proof.segments, proof.referee_seconds, proof.scan_seconds);
   if (!proof.first_wrong) {
     fmt::print("proven\n");
     return true;
   }
   const exact::WrongConversion& w = *proof.first_wrong;
-  fmt::print("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}\n", proof.wrong, to_hex(op.a, w.source), to_hex(op.d, w.encoding), w.flags,
-             to_hex(op.d, w.expected), w.expected_flags);
+  fmt::print("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}\n", proof.wrong, to_hex(op.a, w.source),
+             to_hex(op.d, w.encoding), w.flags, to_hex(op.d, w.expected), w.expected_flags);
   return false;
 }
 
 /// Every encoding of a source of at most 16 bits, against MPFR one by one.
 bool prove_from_few_bits(const Op& op) {
-  if (op.a.fields().width > 16) throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());
+  if (op.a.fields().width > 16)
+    throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());
   Batch batch(op);
   batch.resize(size_t{1} << op.a.fields().width);
   for (size_t i = 0; i < batch.size(); ++i) batch.inputs()[0].set(i, 0, i);
@@ -57,9 +66,10 @@ bool prove_from_few_bits(const Op& op) {
   bind_or_fail(name, op)->run(batch, ours);
   bind_or_fail("exact:mpfr", op)->run(batch, referee);
   uint64_t wrong = 0;
-  compare_units("equals_model", Severity::contract, batch, name, ours, "exact:mpfr", referee, [&](const Divergence&, uint64_t count) { wrong += count; });
-  fmt::print("{:24} {:12} from {}, {} inputs by {}: {}\n", op.d.name(), name_of(op.rounding), op.a.name(), batch.size(), name,
-             wrong ? std::to_string(wrong) + " wrong" : "proven");
+  compare_units("equals_model", Severity::contract, batch, name, ours, "exact:mpfr", referee,
+                [&](const Divergence&, uint64_t count) { wrong += count; });
+  fmt::print("{:24} {:12} from {}, {} inputs by {}: {}\n", op.d.name(), name_of(op.rounding), op.a.name(), batch.size(),
+             name, wrong ? std::to_string(wrong) + " wrong" : "proven");
   return wrong == 0;
 }
 
@@ -73,7 +83,8 @@ void add_bench_exhaustive(CLI::App& bench, int& status) {
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("exhaustive", "Prove conversions over every input, value and flags, against MPFR");
+  CLI::App* sub =
+      bench.add_subcommand("exhaustive", "Prove conversions over every input, value and flags, against MPFR");
   sub->add_option("--to", options->to, "destination format, several times if wanted");
   sub->add_option("--from", options->from, "source format")->capture_default_str();
   sub->add_option("--round", options->round, "rounding mode")->capture_default_str();
@@ -86,8 +97,9 @@ void add_bench_exhaustive(CLI::App& bench, int& status) {
     if (options->all == !options->to.empty()) throw BadInput("bench exhaustive: give --to FORMAT or --all");
     bool proven = true;
     for (const std::string& to : options->all ? all_destinations() : options->to) {
-      const Op op = op_from_text("convert from=" + options->from + " to=" + to + " round=" + options->round + (options->saturate ? " saturate=1" : "") +
-                                 (options->tiny_before ? " tiny=before" : ""));
+      const Op op =
+          op_from_text("convert from=" + options->from + " to=" + to + " round=" + options->round +
+                       (options->saturate ? " saturate=1" : "") + (options->tiny_before ? " tiny=before" : ""));
       proven &= op.a == format("fp32") ? prove_from_fp32(op, options->jobs) : prove_from_few_bits(op);
       std::fflush(stdout);
     }

@@ -1,5 +1,6 @@
 // mmafuzz bench ozaki, ozaki-accuracy and ozaki-estimate: the Ozaki scheme on random matrices of a chosen spread, its
-// time and its error against the exact product (Mukunoki et al. 2020, section 5: elements (uniform - 0.5) * exp(phi * normal)).
+// time and its error against the exact product (Mukunoki et al. 2020, section 5: elements (uniform - 0.5) * exp(phi *
+// normal)).
 #include <fmt/core.h>
 
 #include <bit>
@@ -90,7 +91,8 @@ std::vector<uint64_t> fma_chain(const Shape& s, const std::vector<uint64_t>& a, 
 
 gemm::NamedPlan plan_or_fail(const std::string& slice, const std::string& parameters) {
   const std::vector<std::string>& known = gemm::ozaki_slices();
-  if (std::find(known.begin(), known.end(), slice) == known.end()) throw BadInput("no slices of format '" + slice + "'");
+  if (std::find(known.begin(), known.end(), slice) == known.end())
+    throw BadInput("no slices of format '" + slice + "'");
   Result<gemm::NamedPlan> plan = gemm::parse_ozaki_plan(slice, parameters);
   if (!plan) throw BadInput(plan.refusal().reason);
   return *plan;
@@ -116,15 +118,17 @@ int run_speed(const Options& o) {
   gemm::NamedPlan plan = plan_or_fail(o.slice, o.plan);
   plan.plan.threads = o.threads;
   const OzakiGemm engine = engine_or_fail(plan, o.k);
-  const std::vector<uint64_t> a = random_matrix(o.m * o.k, o.phi, o.seed), b = random_matrix(o.k * o.n, o.phi, o.seed + 1),
-                              c(static_cast<size_t>(o.m * o.n), 0);
+  const std::vector<uint64_t> a = random_matrix(o.m * o.k, o.phi, o.seed),
+                              b = random_matrix(o.k * o.n, o.phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
   gemm::OzakiRecord record;
   const auto start = std::chrono::steady_clock::now();
   const std::vector<uint64_t> d = engine.multiply(*shape, a.data(), b.data(), c.data(), &record);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products\n", o.m, o.n, o.k, plan.on, o.threads, record.widths.a,
-             record.widths.b, record.slices_a, record.slices_b, record.slice_products);
-  fmt::print("{:.3f} s, {:.3f} GFLOP/s of DGEMM, greatest relative error {:.3g}\n", seconds, 2e-9 * double(o.m) * double(o.n) * double(o.k) / seconds,
+  fmt::print("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products\n", o.m, o.n, o.k,
+             plan.on, o.threads, record.widths.a, record.widths.b, record.slices_a, record.slices_b,
+             record.slice_products);
+  fmt::print("{:.3f} s, {:.3f} GFLOP/s of DGEMM, greatest relative error {:.3g}\n", seconds,
+             2e-9 * double(o.m) * double(o.n) * double(o.k) / seconds,
              ExactElements(*shape, a, b, 1024).greatest_relative_error(d));
   return exit_ok;
 }
@@ -133,15 +137,19 @@ int run_speed(const Options& o) {
 int run_accuracy(const Options& o) {
   std::vector<std::string> plans;
   for (const char* fast : {"0", "1"})
-    for (const char* slices : {"2", "3", "4", "5", "6", "7", "8", "10", "12", "estimated", "all"}) plans.push_back(std::string("slices=") + slices + ",fast=" + fast);
-  fmt::print("# {}x{}x{}, elements (uniform - 0.5) * exp(phi * normal), slices of {}: phi, then greatest relative errors\nphi", o.m, o.n, o.k, o.slice);
+    for (const char* slices : {"2", "3", "4", "5", "6", "7", "8", "10", "12", "estimated", "all"})
+      plans.push_back(std::string("slices=") + slices + ",fast=" + fast);
+  fmt::print(
+      "# {}x{}x{}, elements (uniform - 0.5) * exp(phi * normal), slices of {}: phi, then greatest relative errors\nphi",
+      o.m, o.n, o.k, o.slice);
   for (const std::string& plan : plans) fmt::print("\t{}", plan);
   fmt::print("\tieee:fma\tslices of estimated\tslices of all\n");
   const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
   if (!shape) throw BadInput("bench ozaki-accuracy: " + shape.refusal().reason);
   for (int step = 0; step <= 16; ++step) {
     const double phi = 0.25 * step;
-    const std::vector<uint64_t> a = random_matrix(o.m * o.k, phi, o.seed), b = random_matrix(o.k * o.n, phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
+    const std::vector<uint64_t> a = random_matrix(o.m * o.k, phi, o.seed),
+                                b = random_matrix(o.k * o.n, phi, o.seed + 1), c(static_cast<size_t>(o.m * o.n), 0);
     const ExactElements exact(*shape, a, b, 2048);
     fmt::print("{}", phi);
     int estimated = 0, all = 0;
@@ -210,20 +218,22 @@ void add_bench_ozaki(CLI::App& bench, int& status) {
   add_options(*speed, *options);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
   speed->add_option("--phi", options->phi, "spread of the elements")->capture_default_str();
-  speed->footer("Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
+  speed->footer(
+      "Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
   speed->callback([options, &status] { status = run_speed(*options); });
 
   auto small = std::make_shared<Options>();
   small->m = small->n = 32;
   small->k = 128;
-  CLI::App* accuracy = bench.add_subcommand("ozaki-accuracy", "Errors of Ozaki DGEMM against the spread of the inputs, as tab-separated values");
+  CLI::App* accuracy = bench.add_subcommand(
+      "ozaki-accuracy", "Errors of Ozaki DGEMM against the spread of the inputs, as tab-separated values");
   add_options(*accuracy, *small);
   accuracy->footer("Example: mmafuzz bench ozaki-accuracy > accuracy.tsv (bench/plot_ozaki_accuracy.py draws it)");
   accuracy->callback([small, &status] { status = run_accuracy(*small); });
 
   auto estimate_options = std::make_shared<Options>(*small);
-  CLI::App* estimate =
-      bench.add_subcommand("ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
+  CLI::App* estimate = bench.add_subcommand("ozaki-estimate",
+                                            "Errors with the estimated number of slices and with one less, as a table");
   add_options(*estimate, *estimate_options, false);
   estimate->footer("Example: mmafuzz bench ozaki-estimate --seed 3");
   estimate->callback([estimate_options, &status] { status = run_estimate(*estimate_options); });

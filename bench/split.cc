@@ -1,5 +1,6 @@
-// mmafuzz bench split: Markidis against Ootomo-Yokota on the same unit: how often each is nearer to the exact result, how many draws
-// until the newer method loses, and a search for the case on which it loses most (Valpey et al., section 6).
+// mmafuzz bench split: Markidis against Ootomo-Yokota on the same unit: how often each is nearer to the exact result,
+// how many draws until the newer method loses, and a search for the case on which it loses most (Valpey et al., section
+// 6).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +31,9 @@ struct Errors {
 class Duel {
  public:
   explicit Duel(const Options& o)
-      : op_(op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=" + std::to_string(o.k))), markidis_(bind(o, "markidis")), ootomo_(bind(o, "ootomo")) {}
+      : op_(op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=" + std::to_string(o.k))),
+        markidis_(bind(o, "markidis")),
+        ootomo_(bind(o, "ootomo")) {}
 
   const Op& op() const { return op_; }
 
@@ -49,7 +52,8 @@ class Duel {
         all.push_back({NAN, NAN});
         continue;
       }
-      all.push_back({std::fabs(exact::ulp_error(op_.d, sum.get(), first.results.get(i))), std::fabs(exact::ulp_error(op_.d, sum.get(), second.results.get(i)))});
+      all.push_back({std::fabs(exact::ulp_error(op_.d, sum.get(), first.results.get(i))),
+                     std::fabs(exact::ulp_error(op_.d, sum.get(), second.results.get(i)))});
     }
     return all;
   }
@@ -76,7 +80,8 @@ class Duel {
   std::unique_ptr<Unit> markidis_, ootomo_;
 };
 
-/// fp32 numbers with exponents uniform in -15..14 (Ootomo and Yokota's type 1, as Valpey et al. restrict it), c likewise.
+/// fp32 numbers with exponents uniform in -15..14 (Ootomo and Yokota's type 1, as Valpey et al. restrict it), c
+/// likewise.
 void draw_random(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
   for (Column& column : batch.inputs())
@@ -88,18 +93,20 @@ void draw_random(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     }
 }
 
-/// As random, but exponents and fractions where alignment and rounding have corners: products that nearly cancel or complete each
-/// other, powers of two, full fractions.
+/// As random, but exponents and fractions where alignment and rounding have corners: products that nearly cancel or
+/// complete each other, powers of two, full fractions.
 void draw_structured(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
   const int top = rng.between(-4, 4);
   for (int l = 0; l < op.k; ++l) {
-    const int sum = l == 0 ? top : top - (rng.one_in(2) ? rng.between(18, 26) : rng.between(0, 26)), ea = std::clamp(sum / 2 + rng.between(-3, 3), -15, 14);
+    const int sum = l == 0 ? top : top - (rng.one_in(2) ? rng.between(18, 26) : rng.between(0, 26)),
+              ea = std::clamp(sum / 2 + rng.between(-3, 3), -15, 14);
     const bool plain = rng.one_in(3);
     const uint64_t fraction = plain ? 0 : draw_fraction(f, rng);
     const bool negative = rng.one_in(4);
     batch.inputs()[0].set(index, l, encode_near(f, negative, ea, fraction));
-    batch.inputs()[1].set(index, l, encode_near(f, false, std::clamp(sum - ea, -15, 14), plain ? 0 : draw_fraction(f, rng)));
+    batch.inputs()[1].set(index, l,
+                          encode_near(f, false, std::clamp(sum - ea, -15, 14), plain ? 0 : draw_fraction(f, rng)));
   }
   if (rng.one_in(4)) return batch.inputs()[2].set(index, 0, 0);
   const uint64_t fraction = rng.one_in(2) ? 0 : draw_fraction(f, rng);
@@ -149,8 +156,8 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
   }
 }
 
-/// How much worse the newer method is: the ratio of the errors; the older one's counts as a 2^-24th of an ulp at least, so that an exact
-/// result does not decide.
+/// How much worse the newer method is: the ratio of the errors; the older one's counts as a 2^-24th of an ulp at least,
+/// so that an exact result does not decide.
 double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
 
 int run(const Options& o) {
@@ -160,14 +167,18 @@ int run(const Options& o) {
   constexpr size_t chunk = 4096;
   uint64_t wins[3] = {}, left_out = 0;
   for (uint64_t first = 0; first < o.cases; first += chunk) {
-    for (const Errors& e : duel.errors(draws(o.seed, first, static_cast<size_t>(std::min<uint64_t>(chunk, o.cases - first))))) {
+    for (const Errors& e :
+         duel.errors(draws(o.seed, first, static_cast<size_t>(std::min<uint64_t>(chunk, o.cases - first))))) {
       if (!e.counts()) ++left_out;
       else ++wins[e.ootomo < e.markidis ? 0 : e.ootomo > e.markidis ? 1 : 2];
     }
   }
   const double all = double(wins[0] + wins[1] + wins[2]);
-  fmt::print("{} inputs of k={} on {}: nearer to the exact result is Ootomo-Yokota in {:.2f} %, Markidis in {:.2f} %, neither in {:.2f} % of {} cases\n", o.inputs, o.k, o.on,
-             100 * double(wins[0]) / all, 100 * double(wins[1]) / all, 100 * double(wins[2]) / all, static_cast<uint64_t>(all));
+  fmt::print(
+      "{} inputs of k={} on {}: nearer to the exact result is Ootomo-Yokota in {:.2f} %, Markidis in {:.2f} %, neither "
+      "in {:.2f} % of {} cases\n",
+      o.inputs, o.k, o.on, 100 * double(wins[0]) / all, 100 * double(wins[1]) / all, 100 * double(wins[2]) / all,
+      static_cast<uint64_t>(all));
   if (left_out) fmt::print("{} cases left out: an infinity or a NaN\n", left_out);
 
   std::vector<size_t> firsts;
@@ -179,7 +190,8 @@ int run(const Options& o) {
     firsts.push_back(at + 1);
   }
   std::sort(firsts.begin(), firsts.end());
-  fmt::print("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most\n", firsts[firsts.size() / 2], o.trials, firsts.back());
+  fmt::print("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most\n",
+             firsts[firsts.size() / 2], o.trials, firsts.back());
 
   // Up the ratio: from the worst of some draws, keeping what is worse.
   std::vector<std::pair<double, Batch>> kept;
@@ -203,15 +215,17 @@ int run(const Options& o) {
       if (rng.one_in(4)) continue;
       const Batch& from = kept[rng.below(static_cast<uint32_t>(kept.size()))].second;
       for (size_t column = 0; column < 3; ++column)
-        for (int e = 0; e < batch.inputs()[column].count(); ++e) batch.inputs()[column].set(i, e, from.inputs()[column].get(0, e));
+        for (int e = 0; e < batch.inputs()[column].count(); ++e)
+          batch.inputs()[column].set(i, e, from.inputs()[column].get(0, e));
       nudge(duel.op(), batch, i, rng);
     }
     offer(batch);
   }
   if (kept.empty()) return exit_ok;
   const Errors worst = duel.errors(kept[0].second)[0];
-  fmt::print("worst case of a search of {} cases: errors in ulp {:.6g} (Ootomo-Yokota) against {:.6g} (Markidis)\n{}\n{}\n", o.search, worst.ootomo, worst.markidis, to_text(duel.op()),
-             case_line(kept[0].second, 0));
+  fmt::print(
+      "worst case of a search of {} cases: errors in ulp {:.6g} (Ootomo-Yokota) against {:.6g} (Markidis)\n{}\n{}\n",
+      o.search, worst.ootomo, worst.markidis, to_text(duel.op()), case_line(kept[0].second, 0));
   if (!o.witness.empty()) duel.write(o.witness, kept[0].second, worst);
   return exit_ok;
 }
@@ -220,16 +234,26 @@ int run(const Options& o) {
 
 void add_bench_split(CLI::App& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("split", "Error-corrected SGEMM: Markidis against Ootomo-Yokota, and where the newer method is worst");
+  CLI::App* sub = bench.add_subcommand(
+      "split", "Error-corrected SGEMM: Markidis against Ootomo-Yokota, and where the newer method is worst");
   sub->add_option("--on", options->on, "dot unit")->capture_default_str();
   sub->add_option("--inputs", options->inputs, "random or structured")->capture_default_str();
   sub->add_option("-k", options->k, "products")->capture_default_str()->check(CLI::Range(1, 4096));
-  sub->add_option("--unit-k", options->unit_k, "products of one dot of the unit")->capture_default_str()->check(CLI::Range(1, 64));
-  sub->add_option("--cases", options->cases, "cases that are counted")->capture_default_str()->check(unsigned_number())->check(CLI::PositiveNumber);
-  sub->add_option("--search", options->search, "cases of the search for the worst ratio")->capture_default_str()->check(unsigned_number());
+  sub->add_option("--unit-k", options->unit_k, "products of one dot of the unit")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  sub->add_option("--cases", options->cases, "cases that are counted")
+      ->capture_default_str()
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--search", options->search, "cases of the search for the worst ratio")
+      ->capture_default_str()
+      ->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed")->capture_default_str()->check(unsigned_number());
   sub->add_option("--witness", options->witness, "write the worst case to this file");
-  sub->footer("Example: mmafuzz bench split --inputs structured --on model:ampere/mma.m16n8k16.f32.f16.f16.f32 --unit-k 16 -k 16");
+  sub->footer(
+      "Example: mmafuzz bench split --inputs structured --on model:ampere/mma.m16n8k16.f32.f16.f16.f32 --unit-k 16 -k "
+      "16");
   sub->callback([options, &status] { status = run(*options); });
 }
 

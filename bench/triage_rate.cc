@@ -33,15 +33,17 @@ double memory_mb() {
 /// Twenty kinds: pairs of a row and of the same with something else, whose ordinary results differ by it.
 std::vector<std::vector<std::string>> twenty_pairs() {
   std::vector<std::vector<std::string>> pairs;
-  for (const char* row : {"model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:turing/mma.m16n8k8.f32.f16.f16.f32", "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
-                          "model:hopper/mma.m16n8k16.f32.f16.f16.f32"})
-    for (const char* change : {"fraction_bits=22", "block=3", "output_rounding=nearest_even", "output_fraction_bits=20", "output_rounding=up"})
+  for (const char* row : {"model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:turing/mma.m16n8k8.f32.f16.f16.f32",
+                          "model:ampere/mma.m16n8k16.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"})
+    for (const char* change : {"fraction_bits=22", "block=3", "output_rounding=nearest_even", "output_fraction_bits=20",
+                               "output_rounding=up"})
       pairs.push_back({row, std::string(row) + "?" + change});
   return pairs;
 }
 
 /// Cases on which a pair's ordinary results differ, until `count` are found.
-void each_divergence(const std::vector<std::string>& units, const Op& op, size_t count, const std::function<void(const Batch&, size_t, const Verdict&)>& take) {
+void each_divergence(const std::vector<std::string>& units, const Op& op, size_t count,
+                     const std::function<void(const Batch&, size_t, const Verdict&)>& take) {
   Result<Judge> judge = Judge::bind("equal", units, op, registry());
   if (!judge) throw BadInput(judge.refusal().reason);
   const StructuredGenerator generator(op, 1);
@@ -66,44 +68,58 @@ void add_bench_triage(CLI::App& bench, int& status) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = bench.add_subcommand("triage", "Time and memory of triage, and of one minimization");
-  sub->add_option("--divergences", options->divergences, "raw divergences, of 20 kinds")->check(unsigned_number())->capture_default_str();
-  sub->add_option("--minimizations", options->minimizations, "cases of k = 32 to minimize")->check(unsigned_number())->capture_default_str();
+  sub->add_option("--divergences", options->divergences, "raw divergences, of 20 kinds")
+      ->check(unsigned_number())
+      ->capture_default_str();
+  sub->add_option("--minimizations", options->minimizations, "cases of k = 32 to minimize")
+      ->check(unsigned_number())
+      ->capture_default_str();
   sub->add_option("--jobs", options->jobs, "threads")->check(CLI::Range(1, 1024))->capture_default_str();
   sub->footer("Example: mmafuzz bench triage --divergences 100000");
   sub->callback([options, &status] {
-    const std::string segment = std::filesystem::temp_directory_path() / fmt::format("mmafuzz-bench-triage-{}.cases", getpid());
+    const std::string segment =
+        std::filesystem::temp_directory_path() / fmt::format("mmafuzz-bench-triage-{}.cases", getpid());
     const std::vector<std::vector<std::string>> pairs = twenty_pairs();
     {
       std::ofstream file(segment, std::ios::binary);
       file << "mmafuzz-cases 1\n";
       const Op op = dot_op("fp16", "fp32", "fp32", 16);
-      for (const std::vector<std::string>& units : pairs) each_divergence(units, op, options->divergences / pairs.size(), [&](const Batch& batch, size_t i, const Verdict& v) {
-        file << divergence_record(make_divergence("equal", Severity::semantic, batch, i, v.cls, units[0], v.first, units[1], v.second)) << "# end of record\n";
-      });
+      for (const std::vector<std::string>& units : pairs)
+        each_divergence(units, op, options->divergences / pairs.size(),
+                        [&](const Batch& batch, size_t i, const Verdict& v) {
+                          file << divergence_record(make_divergence("equal", Severity::semantic, batch, i, v.cls,
+                                                                    units[0], v.first, units[1], v.second))
+                               << "# end of record\n";
+                        });
     }
     const double before = memory_mb(), begin = now();
     Triage triage(registry(), options->jobs);
     read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     const std::vector<Bucket> buckets = triage.finish();
     const double seconds = now() - begin;
-    fmt::print("{} divergences, {} MB of segments: {} buckets in {:.1f} s on {} threads, {:.0f} MB of memory ({:.0f} before)\n", triage.added(),
-               std::filesystem::file_size(segment) >> 20, buckets.size(), seconds, options->jobs, memory_mb(), before);
+    fmt::print(
+        "{} divergences, {} MB of segments: {} buckets in {:.1f} s on {} threads, {:.0f} MB of memory ({:.0f} "
+        "before)\n",
+        triage.added(), std::filesystem::file_size(segment) >> 20, buckets.size(), seconds, options->jobs, memory_mb(),
+        before);
     std::filesystem::remove(segment);
     std::vector<double> times;
     const Op op = dot_op("fp16", "fp32", "fp32", 32);
     for (const std::vector<std::string>& units : pairs) {
-      each_divergence(units, op, std::max<size_t>(1, options->minimizations / pairs.size()), [&](const Batch& batch, size_t i, const Verdict& v) {
-        const double start = now();
-        Result<Judge> judge = Judge::bind("equal", units, op, registry());
-        Causes causes(*judge, registry());
-        Batch one(op);
-        one.append(batch, i);
-        Minimizer(*judge, causes).minimize(one, v.cls, causes.find(one, {v})[0]);
-        times.push_back(now() - start);
-      });
+      each_divergence(units, op, std::max<size_t>(1, options->minimizations / pairs.size()),
+                      [&](const Batch& batch, size_t i, const Verdict& v) {
+                        const double start = now();
+                        Result<Judge> judge = Judge::bind("equal", units, op, registry());
+                        Causes causes(*judge, registry());
+                        Batch one(op);
+                        one.append(batch, i);
+                        Minimizer(*judge, causes).minimize(one, v.cls, causes.find(one, {v})[0]);
+                        times.push_back(now() - start);
+                      });
     }
     std::sort(times.begin(), times.end());
-    fmt::print("minimizing one case of k = 32: {:.1f} ms at the median, {:.1f} ms at most ({} cases)\n", 1e3 * times[times.size() / 2], 1e3 * times.back(), times.size());
+    fmt::print("minimizing one case of k = 32: {:.1f} ms at the median, {:.1f} ms at most ({} cases)\n",
+               1e3 * times[times.size() / 2], 1e3 * times.back(), times.size());
     status = exit_ok;
   });
 }

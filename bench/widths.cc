@@ -1,5 +1,6 @@
-// mmafuzz bench ozaki-widths: which widths of slices each unit sums exactly, checked from both sides: at the derived width no slice
-// product of a search is inexact, at one bit more a witness is found. The table of docs/ozaki.md is this command's output.
+// mmafuzz bench ozaki-widths: which widths of slices each unit sums exactly, checked from both sides: at the derived
+// width no slice product of a search is inexact, at one bit more a witness is found. The table of docs/ozaki.md is this
+// command's output.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,13 +22,17 @@ struct Accumulator {
   const char* slice;
   const char* on;
 };
-const Accumulator accumulators[] = {
-    {"Volta fp16", "fp16", "model:volta/mma.m8n8k4.f32.f16.f16.f32"},        {"Turing fp16", "fp16", "model:turing/mma.m16n8k8.f32.f16.f16.f32"},
-    {"Ampere fp16", "fp16", "model:ampere/mma.m16n8k16.f32.f16.f16.f32"},    {"Ada fp16", "fp16", "model:ada/mma.m16n8k16.f32.f16.f16.f32"},
-    {"Hopper fp16", "fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"},    {"Blackwell fp16", "fp16", "model:blackwell/mma.m16n8k16.f32.f16.f16.f32"},
-    {"Ampere bf16", "bf16", "model:ampere/mma.m16n8k16.f32.bf16.bf16.f32"},  {"Hopper tf32", "tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
-    {"Ada e4m3", "e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},        {"Hopper wgmma e4m3", "e4m3", "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
-    {"s8 to s32", "s8", "integer"}};
+const Accumulator accumulators[] = {{"Volta fp16", "fp16", "model:volta/mma.m8n8k4.f32.f16.f16.f32"},
+                                    {"Turing fp16", "fp16", "model:turing/mma.m16n8k8.f32.f16.f16.f32"},
+                                    {"Ampere fp16", "fp16", "model:ampere/mma.m16n8k16.f32.f16.f16.f32"},
+                                    {"Ada fp16", "fp16", "model:ada/mma.m16n8k16.f32.f16.f16.f32"},
+                                    {"Hopper fp16", "fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"},
+                                    {"Blackwell fp16", "fp16", "model:blackwell/mma.m16n8k16.f32.f16.f16.f32"},
+                                    {"Ampere bf16", "bf16", "model:ampere/mma.m16n8k16.f32.bf16.bf16.f32"},
+                                    {"Hopper tf32", "tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
+                                    {"Ada e4m3", "e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},
+                                    {"Hopper wgmma e4m3", "e4m3", "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32"},
+                                    {"s8 to s32", "s8", "integer"}};
 constexpr int longest_witness = 128;
 constexpr int lengths[] = {4, 16, 64, 128, 256, 1024, 4096, 16384, 65536};
 
@@ -37,7 +42,8 @@ uint64_t encoding_of(int digit, int width) {
   return round_once(f, digit < 0, static_cast<uint64_t>(digit < 0 ? -digit : digit), 1 - width, false).encoding;
 }
 
-/// Looks for slice products that the unit rounds: digits near the greatest, of one sign, one of them small. The first case, if any.
+/// Looks for slice products that the unit rounds: digits near the greatest, of one sign, one of them small. The first
+/// case, if any.
 struct Attack {
   Batch found;
   int64_t tried = 0;
@@ -51,7 +57,8 @@ Attack attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t se
   std::vector<uint64_t> a(static_cast<size_t>(k)), b(static_cast<size_t>(k));
   for (int i = 0; i < tries; ++i) {
     CounterRng rng(seed, static_cast<uint64_t>(i));
-    const int greatest_a = (1 << w.a) - 1, greatest_b = (1 << w.b) - 1, lower = rng.below(4) == 0 ? 0 : static_cast<int>(rng.below(4));
+    const int greatest_a = (1 << w.a) - 1, greatest_b = (1 << w.b) - 1,
+              lower = rng.below(4) == 0 ? 0 : static_cast<int>(rng.below(4));
     const bool negative = rng.one_in(4);
     for (int l = 0; l < k; ++l) {
       const int less = lower == 0 ? 0 : static_cast<int>(rng.below(static_cast<uint32_t>(lower)));
@@ -84,13 +91,14 @@ struct Options {
 
 /// Both sides of the condition on one unit, for products of length k.
 struct Row {
-  std::string cells;     ///< of the table, but for the unit
+  std::string cells;  ///< of the table, but for the unit
   bool as_derived = true;
-  std::string witness;   ///< a record of case text; empty: none, or too long
+  std::string witness;  ///< a record of case text; empty: none, or too long
 };
 Row examine(const Accumulator& u, int k, int tries) {
   const std::unique_ptr<Unit> unit =
-      bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)));
+      bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on,
+                   op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=" + std::to_string(k)));
   const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
   const gemm::OzakiRecord record = engine.describe({0, 0, k}, nullptr, nullptr).record;
   const SliceWidths w = record.widths;
@@ -106,18 +114,22 @@ Row examine(const Accumulator& u, int k, int tries) {
     row.as_derived &= broken.found.size() > 0;
     if (broken.found.size()) more = "fails";
     if (broken.found.size() && k <= longest_witness)
-      row.witness = fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n", u.slice, wider.a, wider.b, u.on,
-                                to_text(broken.found.op()), case_line(broken.found, 0));
+      row.witness =
+          fmt::format("property exact_slices ozaki:dgemm.{}?slices=1,width_a={},width_b={},on={}\n{}\n{}\n", u.slice,
+                      wider.a, wider.b, u.on, to_text(broken.found.op()), case_line(broken.found, 0));
   }
   const int slices_a = (53 + w.a - 1) / w.a, slices_b = (53 + w.b - 1) / w.b;
-  row.cells = fmt::format("{} | {}{} | {} + {} {} | {} and {} | {} | {}", record.bits, k, n < k ? fmt::format(" in blocks of {}", n) : "", w.a, w.b,
-                          holds ? "hold" : "FAIL", slices_a, slices_b, slices_a * slices_b, more);
+  row.cells = fmt::format("{} | {}{} | {} + {} {} | {} and {} | {} | {}", record.bits, k,
+                          n < k ? fmt::format(" in blocks of {}", n) : "", w.a, w.b, holds ? "hold" : "FAIL", slices_a,
+                          slices_b, slices_a * slices_b, more);
   return row;
 }
 
 int run(const Options& options) {
   bool as_derived = true;
-  std::string witnesses = "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': exact_slices fails on each.\n";
+  std::string witnesses =
+      "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': "
+      "exact_slices fails on each.\n";
   std::vector<std::pair<std::string, std::string>> tables;  // units that say the same share one
   for (const Accumulator& u : accumulators) {
     std::string table;
@@ -131,7 +143,9 @@ int run(const Options& options) {
     if (same == tables.end()) tables.push_back({u.unit, table});
     else same->first += std::string(", ") + u.unit;
   }
-  fmt::print("| unit | p | n | wa + wb | slices of 53 bits | slice products | one bit more |\n|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| unit | p | n | wa + wb | slices of 53 bits | slice products | one bit more "
+      "|\n|---|---|---|---|---|---|---|\n");
   for (const auto& [unit, table] : tables)
     for (const std::string& line : words_of(table, '\n')) fmt::print("| {} | {}\n", unit, line);
   if (!options.witnesses.empty()) replace_file(options.witnesses, witnesses);
@@ -142,10 +156,12 @@ int run(const Options& options) {
 
 void add_bench_widths(CLI::App& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("ozaki-widths", "The widest slices that each unit sums exactly, with witnesses against one bit more");
+  CLI::App* sub = bench.add_subcommand(
+      "ozaki-widths", "The widest slices that each unit sums exactly, with witnesses against one bit more");
   sub->add_option("--tries", options->tries, "cases per width")->capture_default_str()->check(CLI::PositiveNumber);
   sub->add_option("--witnesses", options->witnesses, "write the witnesses of products up to n = 128 to this file");
-  sub->footer("Exit code 1 where a derived width fails or one bit more finds no witness.\nExample: mmafuzz bench ozaki-widths");
+  sub->footer(
+      "Exit code 1 where a derived width fails or one bit more finds no witness.\nExample: mmafuzz bench ozaki-widths");
   sub->callback([options, &status] { status = run(*options); });
 }
 

@@ -28,13 +28,17 @@ volatile std::sig_atomic_t stop_requested = 0;
 class BatchWorker {
  public:
   explicit BatchWorker(const WorkerOptions& options)
-      : options_(options), target_(target_named(options.target)), op_(op_from_text(options.op)),
+      : options_(options),
+        target_(target_named(options.target)),
+        op_(op_from_text(options.op)),
         comparison_(op_, units_of(options.units, op_), registry(), properties_of(target_)),
         guided_(op_, focuses_of(comparison_), options.seed),
-        log_(options.segment), corpus_(options.corpus, op_, options.files) {
+        log_(options.segment),
+        corpus_(options.corpus, op_, options.files) {
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus) {
       size_t unit = 0;
-      while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus)) ++unit;
+      while (unit + 1 < comparison_.units().size() && comparison_.units()[unit]->name() != guided_.focus_unit(focus))
+        ++unit;
       focus_units_.push_back(guided_.focus_unit(focus).empty() ? 0 : unit);
     }
   }
@@ -117,8 +121,9 @@ class BatchWorker {
   void write_status() {
     corpus_.flush();
     const auto [focus, feature] = guided_.newest();
-    replace_file(options_.status, fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
-                                              guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
+    replace_file(options_.status,
+                 fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(),
+                             cases_, guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
   }
 
   static constexpr uint64_t property_share = 8;

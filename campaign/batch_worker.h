@@ -1,5 +1,5 @@
-// One batch worker of a campaign, a process of its own: guided search of one op for one target, single-threaded. What it does
-// depends on op, units, seed, corpus and number of cases alone.
+// One batch worker of a campaign, a process of its own: guided search of one op for one target, single-threaded. What
+// it does depends on op, units, seed, corpus and number of cases alone.
 #pragma once
 
 #include <cstdint>

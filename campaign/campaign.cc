@@ -15,8 +15,8 @@ namespace {
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
 constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
-constexpr double grace_seconds = 5;       ///< between asking a worker to end and killing it
-constexpr double early_death = 2;         ///< a worker that dies sooner did not get to work
+constexpr double grace_seconds = 5;        ///< between asking a worker to end and killing it
+constexpr double early_death = 2;          ///< a worker that dies sooner did not get to work
 constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment is left out
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -36,15 +36,24 @@ sigset_t watched_signals() {
 
 /// Somebody else's doing, the out-of-memory killer's for example: no finding. libFuzzer turns an interrupt into 72.
 bool killed_from_outside(const ProcessEnd& end) {
-  return end.signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP : end.code == 72;
+  return end.signaled ? end.code == SIGKILL || end.code == SIGTERM || end.code == SIGINT || end.code == SIGHUP
+                      : end.code == 72;
 }
 
 }  // namespace
 
-Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose, bool lines_to_stderr)
-    : settings_(std::move(settings)), plan_(std::move(plan)), folder_(std::move(folder)), progress_(std::move(progress)), verbose_(verbose),
-      lines_to_stderr_(lines_to_stderr), findings_(folder_), shares_(plan_.assignments.size()),
-      slice_(slice_seconds((progress_.time - progress_.elapsed) * settings_.jobs, plan_.assignments.size())), start_(now()),
+Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose,
+                   bool lines_to_stderr)
+    : settings_(std::move(settings)),
+      plan_(std::move(plan)),
+      folder_(std::move(folder)),
+      progress_(std::move(progress)),
+      verbose_(verbose),
+      lines_to_stderr_(lines_to_stderr),
+      findings_(folder_),
+      shares_(plan_.assignments.size()),
+      slice_(slice_seconds((progress_.time - progress_.elapsed) * settings_.jobs, plan_.assignments.size())),
+      start_(now()),
       base_elapsed_(progress_.elapsed) {
   for (const Assignment& assignment : plan_.assignments) with_engines_ |= assignment.engine != Engine::batch;
 }
@@ -62,7 +71,8 @@ bool Campaign::open(size_t share) const {
 
 /// Free slots take the next open assignment in turn, those that nobody works on first.
 void Campaign::fill_slots() {
-  while (workers_.size() < settings_.jobs && !over() && (progress_.time <= 0 || progress_.time - elapsed() > least_run)) {
+  while (workers_.size() < settings_.jobs && !over() &&
+         (progress_.time <= 0 || progress_.time - elapsed() > least_run)) {
     const size_t n = shares_.size();
     size_t best = n;
     for (size_t i = 0; i < n; ++i) {
@@ -120,22 +130,27 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
   const Assignment& assignment = plan_.assignments[worker.share];
   const double at = elapsed();
   if (assignment.engine == Engine::afl && collect_afl(worker.run) > 0)
-    if (const auto* entry = findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log())) tell(*entry);
+    if (const auto* entry =
+            findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log()))
+      tell(*entry);
   if (worker.stopping) return;
   if (!end.signaled && end.code == 0) {
     share.early_deaths = 0;
     if (settings_.cases) progress_.shares[assignment.name()].done = true;
     return;
   }
-  const bool of_target = assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
+  const bool of_target =
+      assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
   if (of_target && !killed_from_outside(end))
-    if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log())) tell(*entry);
+    if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log()))
+      tell(*entry);
   ++progress_.restarts;
   share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
   if (share.early_deaths >= most_early_deaths) {
     share.set_aside = true;
     panel_.clear();
-    fmt::print(stderr, "mmafuzz: {} is left out: it died {} times at once, see {}\n", assignment.name(), most_early_deaths, worker.run.log());
+    fmt::print(stderr, "mmafuzz: {} is left out: it died {} times at once, see {}\n", assignment.name(),
+               most_early_deaths, worker.run.log());
     return;
   }
   const double rest = worker.deadline - grace_seconds - at;
@@ -234,8 +249,9 @@ CampaignView Campaign::view() const {
   for (const Running& worker : workers_) {
     const WorkerStatus& s = worker.status;
     const double seconds = std::max(s.seconds, 1e-3);
-    view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine), worker.run.assignment->label(),
-                            double(s.cases) / seconds, double(s.inputs) / seconds, s.bins, s.divergences});
+    view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine),
+                            worker.run.assignment->label(), double(s.cases) / seconds, double(s.inputs) / seconds,
+                            s.bins, s.divergences});
     view.cases_per_second += double(s.cases) / seconds;
   }
   if (workers_.empty() && all.elapsed > 0) view.cases_per_second = double(view.cases) / all.elapsed;

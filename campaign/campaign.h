@@ -1,4 +1,5 @@
-// The campaign itself: workers over assignments until the time is over, findings told as they come, all of it resumable.
+// The campaign itself: workers over assignments until the time is over, findings told as they come, all of it
+// resumable.
 #pragma once
 
 #include <list>
@@ -12,9 +13,11 @@ namespace mmafuzz {
 class Campaign {
  public:
   /// `folder` exists and is this process's alone; progress is what an earlier run left there.
-  Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose, bool lines_to_stderr);
+  Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose,
+           bool lines_to_stderr);
 
-  /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when it returns.
+  /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when
+  /// it returns.
   void run();
 
   const CampaignProgress& progress() const { return progress_; }

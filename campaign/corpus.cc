@@ -62,7 +62,8 @@ SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
   fs::create_directories(folder_);
   const std::string pack = folder_ + ".inputs";
   std::error_code error;
-  if (const uintmax_t size = fs::file_size(pack, error); !error && size % record_bytes_) fs::resize_file(pack, size - size % record_bytes_);
+  if (const uintmax_t size = fs::file_size(pack, error); !error && size % record_bytes_)
+    fs::resize_file(pack, size - size % record_bytes_);
 }
 
 void SharedCorpus::write_file(const std::string& bytes) {

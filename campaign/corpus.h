@@ -1,5 +1,6 @@
-// The corpus that workers of one target and op share. Batch searches append to one file of packed inputs, because a file system
-// takes longer to make a file than they to find its content; engines have a folder with a file for each input.
+// The corpus that workers of one target and op share. Batch searches append to one file of packed inputs, because a
+// file system takes longer to make a file than they to find its content; engines have a folder with a file for each
+// input.
 #pragma once
 
 #include <set>
@@ -19,8 +20,8 @@ class SharedCorpus {
 
   /// Takes one case as an input for a focus unit, if it is new.
   void add(const Batch& batch, size_t index, size_t focus);
-  /// Writes what was added. Throws std::runtime_error if it cannot. Killed in the middle it leaves a part of an input at the
-  /// end, which the next writer cuts off.
+  /// Writes what was added. Throws std::runtime_error if it cannot. Killed in the middle it leaves a part of an input
+  /// at the end, which the next writer cuts off.
   void flush();
 
  private:

@@ -34,7 +34,9 @@ std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
   std::map<std::string, Pair> pairs;
   for (const Bucket& b : buckets) {
     if (b.key.property != "equal" || b.witness.empty()) continue;
-    if (!std::all_of(b.key.units.begin(), b.key.units.end(), [](const std::string& u) { return registry().role_of(u) == Role::model; })) continue;
+    if (!std::all_of(b.key.units.begin(), b.key.units.end(),
+                     [](const std::string& u) { return registry().role_of(u) == Role::model; }))
+      continue;
     const Op op = op_of(b);
     Pair& pair = pairs[b.key.units[0] + " " + b.key.units[1] + " " + to_text(op)];
     pair.op = op;
@@ -49,8 +51,14 @@ std::vector<Pair> pairs_of(const std::vector<Bucket>& buckets) {
 class Deepening {
  public:
   Deepening(const Pair& pair, Triage& triage, uint64_t cases, uint64_t seed)
-      : op_(pair.op), units_(pair.units), explained_(pair.causes), triage_(triage), cases_(cases), seed_(seed),
-        judge_(bound(units_, op_)), causes_(judge_, registry()),
+      : op_(pair.op),
+        units_(pair.units),
+        explained_(pair.causes),
+        triage_(triage),
+        cases_(cases),
+        seed_(seed),
+        judge_(bound(units_, op_)),
+        causes_(judge_, registry()),
         list_(replacements(*judge_.units()[0]->model(), *judge_.units()[1]->model())) {}
 
   size_t run() {
@@ -106,7 +114,8 @@ class Deepening {
       bool is_new = false;
       for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;
       if (!is_new && found == 0) continue;
-      const Divergence d = make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, units_[0], verdicts[i].first, units_[1], verdicts[i].second);
+      const Divergence d = make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, units_[0],
+                                           verdicts[i].first, units_[1], verdicts[i].second);
       triage_.add({d.key.to_string(), d.severity, divergence_record(d)});
       ++found;
     }

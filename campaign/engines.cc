@@ -15,11 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What every engine's build of a target understands (fuzz_targets/target.h).
-std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run, const CampaignSettings& settings) {
+std::vector<std::pair<std::string, std::string>> target_environment(const WorkerRun& run,
+                                                                    const CampaignSettings& settings) {
   std::vector<std::pair<std::string, std::string>> environment = {
       {"MMAFUZZ_SEGMENT", run.segment()}, {"MMAFUZZ_STATUS", run.status()}, {"MMAFUZZ_KEEP_GOING", "1"}};
   if (run.assignment->op) environment.push_back({"MMAFUZZ_OPS", to_text(*run.assignment->op).substr(3)});
-  if (!settings.units.empty()) environment.push_back({"MMAFUZZ_UNITS", fmt::format("{}", fmt::join(settings.units, ","))});
+  if (!settings.units.empty())
+    environment.push_back({"MMAFUZZ_UNITS", fmt::format("{}", fmt::join(settings.units, ","))});
   return environment;
 }
 
@@ -35,11 +37,17 @@ void seed_empty_corpus(const WorkerRun& run) {
 
 ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings) {
   ProcessSpec spec;
-  spec.command = {own_executable(), "campaign-worker", "--target", run.assignment->target->name, "--op", to_text(*run.assignment->op),
-                  "--corpus", run.corpus(), "--segment", run.segment(), "--status", run.status(), "--seed", std::to_string(run.seed)};
+  spec.command = {own_executable(), "campaign-worker",
+                  "--target",       run.assignment->target->name,
+                  "--op",           to_text(*run.assignment->op),
+                  "--corpus",       run.corpus(),
+                  "--segment",      run.segment(),
+                  "--status",       run.status(),
+                  "--seed",         std::to_string(run.seed)};
   for (const std::string& unit : settings.units) spec.command.insert(spec.command.end(), {"--units", unit});
   if (settings.cases) spec.command.insert(spec.command.end(), {"--cases", std::to_string(settings.cases), "--alone"});
-  if (run.seconds > 0 && !settings.cases) spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
+  if (run.seconds > 0 && !settings.cases)
+    spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
   if (run.with_engines) spec.command.push_back("--files");
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
@@ -48,9 +56,14 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
 ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& settings) {
   seed_empty_corpus(run);
   ProcessSpec spec;
-  spec.command = {run.assignment->binary, run.corpus(), "-reload=1", "-len_control=0",
+  spec.command = {run.assignment->binary,
+                  run.corpus(),
+                  "-reload=1",
+                  "-len_control=0",
                   fmt::format("-max_len={}", input_bytes(*run.assignment)),
-                  fmt::format("-seed={}", run.seed & 0x7fffffff), fmt::format("-rss_limit_mb={}", settings.memory_mb), "-timeout=60",
+                  fmt::format("-seed={}", run.seed & 0x7fffffff),
+                  fmt::format("-rss_limit_mb={}", settings.memory_mb),
+                  "-timeout=60",
                   fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
   if (run.seconds > 0) spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::ceil(run.seconds)));
   spec.environment = target_environment(run, settings);
@@ -61,13 +74,28 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
   seed_empty_corpus(run);
   fs::create_directories(run.afl_output());
   ProcessSpec spec;
-  spec.command = {"afl-fuzz", "-M", "main", "-i", run.corpus(), "-o", run.afl_output(), "-F", run.corpus(), "-t", "10000", "-m", "none",
-                  "-s", std::to_string(run.seed & 0x7fffffff), "-G", std::to_string(input_bytes(*run.assignment))};
+  spec.command = {"afl-fuzz",
+                  "-M",
+                  "main",
+                  "-i",
+                  run.corpus(),
+                  "-o",
+                  run.afl_output(),
+                  "-F",
+                  run.corpus(),
+                  "-t",
+                  "10000",
+                  "-m",
+                  "none",
+                  "-s",
+                  std::to_string(run.seed & 0x7fffffff),
+                  "-G",
+                  std::to_string(input_bytes(*run.assignment))};
   if (run.seconds > 0) spec.command.insert(spec.command.end(), {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
   spec.command.insert(spec.command.end(), {"--", run.assignment->binary});
   spec.environment = target_environment(run, settings);
-  for (const char* name : {"AFL_NO_UI", "AFL_SKIP_CPUFREQ", "AFL_NO_AFFINITY", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES", "AFL_AUTORESUME",
-                           "AFL_FAST_CAL"})
+  for (const char* name : {"AFL_NO_UI", "AFL_SKIP_CPUFREQ", "AFL_NO_AFFINITY", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES",
+                           "AFL_AUTORESUME", "AFL_FAST_CAL"})
     spec.environment.push_back({name, "1"});
   spec.environment.push_back({"AFL_CUSTOM_MUTATOR_LIBRARY", run.assignment->binary + "_mutator.so"});
   return spec;

@@ -13,7 +13,7 @@ struct WorkerRun {
   std::string id;      ///< unique among running workers; the same for the next run of this share
   std::string folder;  ///< the campaign's
   uint64_t seed = 1;
-  double seconds = 0;  ///< 0: no bound
+  double seconds = 0;         ///< 0: no bound
   bool with_engines = false;  ///< others than batch searches take part in the campaign
 
   std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
@@ -26,8 +26,8 @@ struct WorkerRun {
 /// Prepares folders (an engine needs an input to begin with) and says what to execute.
 ProcessSpec worker_process(const WorkerRun& run, const CampaignSettings& settings);
 
-/// After an AFL++ run: what its queue holds goes to the shared corpus, its crashes to the artifacts. Returns the number of
-/// crashes that were not there before. Other engines write to the shared corpus themselves.
+/// After an AFL++ run: what its queue holds goes to the shared corpus, its crashes to the artifacts. Returns the number
+/// of crashes that were not there before. Other engines write to the shared corpus themselves.
 size_t collect_afl(const WorkerRun& run);
 
 /// What a shell would need to start the same worker.

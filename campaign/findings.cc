@@ -66,8 +66,8 @@ std::vector<const CampaignFindings::Entry*> CampaignFindings::follow() {
   return fresh;
 }
 
-const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& assignment, const std::string& what, const std::string& command,
-                                                           const std::string& log) {
+const CampaignFindings::Entry* CampaignFindings::add_crash(const std::string& assignment, const std::string& what,
+                                                           const std::string& command, const std::string& log) {
   const std::string line = fmt::format("mmafuzz: crash {} {}", assignment, what);
   if (entries_.contains(line)) return nullptr;
   replace_file(fmt::format("{}/artifacts/{}.{}.crash.txt", folder_, assignment, entries_.size()),

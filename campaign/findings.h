@@ -1,5 +1,5 @@
-// Follows what workers append to their segments: one entry per bucket across all workers, and crashes. What is told to a
-// person is in a file before.
+// Follows what workers append to their segments: one entry per bucket across all workers, and crashes. What is told to
+// a person is in a file before.
 #pragma once
 
 #include <map>
@@ -31,9 +31,10 @@ class CampaignFindings {
   /// New whole records of all segments; returns the entries that are new buckets.
   std::vector<const Entry*> follow();
 
-  /// Keeps a crash: `what` ("signal 11 (...)", "exit code 1"), who, and the tail of the worker's log are in a file when this
-  /// returns. Null if the same worker's assignment crashed that way before.
-  const Entry* add_crash(const std::string& assignment, const std::string& what, const std::string& command, const std::string& log);
+  /// Keeps a crash: `what` ("signal 11 (...)", "exit code 1"), who, and the tail of the worker's log are in a file when
+  /// this returns. Null if the same worker's assignment crashed that way before.
+  const Entry* add_crash(const std::string& assignment, const std::string& what, const std::string& command,
+                         const std::string& log);
 
   FindingCounts count(bool known) const;
   FindingCounts total() const;

@@ -23,7 +23,8 @@ size_t files_in(const std::string& folder) {
 }
 
 /// Returns the number of inputs that it chose from.
-size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from, const std::string& to) {
+size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& units, const std::string& from,
+                              const std::string& to) {
   const Comparison comparison(op, units, registry(), {});
   GuidedSearch guided(op, focuses_of(comparison), 0);
   const Batch cases = SharedCorpus(from, op, false).read_new();
@@ -51,8 +52,10 @@ MinimizedCorpus minimize_corpora(const Plan& plan, const std::vector<std::string
   MinimizedCorpus sizes;
   std::set<std::string> done;
   for (const Assignment& assignment : plan.assignments) {
-    const std::string from = folder + "/corpus/" + assignment.field(), to = folder + "/corpus.min/" + assignment.field();
-    if (!fs::exists(from) || (!assignment.op && assignment.engine != Engine::libfuzzer) || !done.insert(to).second) continue;
+    const std::string from = folder + "/corpus/" + assignment.field(),
+                      to = folder + "/corpus.min/" + assignment.field();
+    if (!fs::exists(from) || (!assignment.op && assignment.engine != Engine::libfuzzer) || !done.insert(to).second)
+      continue;
     fs::remove_all(to);
     fs::create_directories(to);
     if (assignment.op) {

@@ -14,7 +14,8 @@ namespace {
 constexpr double line_interval = 60;
 
 std::string findings_text(const FindingCounts& n) {
-  return fmt::format("{} contract, {} accuracy, {} semantic, {} crash{}", n.contract, n.accuracy, n.semantic, n.crash, n.crash == 1 ? "" : "es");
+  return fmt::format("{} contract, {} accuracy, {} semantic, {} crash{}", n.contract, n.accuracy, n.semantic, n.crash,
+                     n.crash == 1 ? "" : "es");
 }
 
 std::string time_text(const CampaignView& view) {
@@ -34,14 +35,17 @@ std::string short_number(double value) {
 
 std::string clock_text(double seconds) {
   const long s = static_cast<long>(seconds);
-  return s >= 3600 ? fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60) : fmt::format("{}:{:02}", s / 60, s % 60);
+  return s >= 3600 ? fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+                   : fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
 std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, size_t rows) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("mmafuzz campaign  {}  {} worker{}{}", time_text(view), view.workers.size(), view.workers.size() == 1 ? "" : "s",
+  lines.push_back(fmt::format("mmafuzz campaign  {}  {} worker{}{}", time_text(view), view.workers.size(),
+                              view.workers.size() == 1 ? "" : "s",
                               view.restarts ? fmt::format("  {} restarted", view.restarts) : ""));
-  lines.push_back(fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6} {:>4}", "target", "engine", "op", "cases/s", "execs/s", "bins", "div."));
+  lines.push_back(fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6} {:>4}", "target", "engine", "op", "cases/s",
+                              "execs/s", "bins", "div."));
   const size_t room = rows > 8 ? rows - 8 : 1;
   for (size_t i = 0; i < view.workers.size(); ++i) {
     if (i + 1 == room && view.workers.size() > room) {
@@ -50,14 +54,17 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
     }
     const WorkerView& w = view.workers[i];
     lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6} {:>4}", w.target, w.engine, w.label,
-                                short_number(w.cases_per_second), w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins, w.divergences));
+                                short_number(w.cases_per_second),
+                                w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins,
+                                w.divergences));
   }
   lines.push_back(fmt::format("total     {} cases at {}/s, {} engine inputs, {} bins", short_number(double(view.cases)),
                               short_number(view.cases_per_second), short_number(double(view.inputs)), view.bins));
   lines.push_back("new       " + findings_text(view.fresh));
   lines.push_back("known     " + findings_text(view.known));
   lines.push_back(view.newest_bin.empty() ? "last bin  none yet"
-                                          : fmt::format("last bin  {} {} {}", clock_text(view.newest_at), view.newest_bin, view.newest_where));
+                                          : fmt::format("last bin  {} {} {}", clock_text(view.newest_at),
+                                                        view.newest_bin, view.newest_where));
   for (std::string& line : lines)
     if (line.size() >= columns) line.resize(columns - 1);
   return lines;
@@ -72,8 +79,9 @@ void CampaignPanel::show(const CampaignView& view, bool always) {
   if (!live_) {
     if (!always && view.elapsed - last_line_ < line_interval) return;
     last_line_ = view.elapsed;
-    fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; new: {}\n", time_text(view), short_number(double(view.cases)),
-               short_number(view.cases_per_second), view.bins, findings_text(view.fresh));
+    fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; new: {}\n", time_text(view),
+               short_number(double(view.cases)), short_number(view.cases_per_second), view.bins,
+               findings_text(view.fresh));
     return;
   }
   winsize size{};

@@ -1,4 +1,5 @@
-// What a person sees of a running campaign: a live panel on a terminal, a line a minute elsewhere. Everything on standard error.
+// What a person sees of a running campaign: a live panel on a terminal, a line a minute elsewhere. Everything on
+// standard error.
 #pragma once
 
 #include <string>

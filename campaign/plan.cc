@@ -54,9 +54,11 @@ std::string refusal(const FuzzTarget& target, const std::vector<std::string>& un
   for (const std::string& name : units) {
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
-    for (const Property* property : properties_of(target)) any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
+    for (const Property* property : properties_of(target))
+      any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
   }
-  if (!target.compares_units() && !any_property) return std::string(target.name) + " has no property of '" + to_text(op) + "'";
+  if (!target.compares_units() && !any_property)
+    return std::string(target.name) + " has no property of '" + to_text(op) + "'";
   return "";
 }
 
@@ -76,12 +78,15 @@ bool wants(const std::vector<std::string>& with, Engine engine) {
 
 }  // namespace
 
-const char* name_of(Engine engine) { return engine == Engine::batch ? "batch" : engine == Engine::libfuzzer ? "libfuzzer" : "afl"; }
+const char* name_of(Engine engine) {
+  return engine == Engine::batch ? "batch" : engine == Engine::libfuzzer ? "libfuzzer" : "afl";
+}
 
 std::string Assignment::field() const {
   if (!op) return target->name;
   std::string text = to_text(*op).substr(3);
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
   return std::string(target->name) + "/" + text;
 }
 
@@ -102,7 +107,8 @@ Plan make_plan(const PlanRequest& request) {
     for (const FuzzTarget& target : fuzz_targets()) {
       if (!target.in_campaigns) continue;
       known += std::string(" ") + target.name;
-      if (matches_glob(glob, target.name) && std::find(targets.begin(), targets.end(), &target) == targets.end()) targets.push_back(&target);
+      if (matches_glob(glob, target.name) && std::find(targets.begin(), targets.end(), &target) == targets.end())
+        targets.push_back(&target);
     }
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
@@ -143,16 +149,21 @@ Plan make_plan(const PlanRequest& request) {
       if (engine != Engine::batch) without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
       continue;
     }
-    const double needed = least_slice[static_cast<int>(engine)] * static_cast<double>(plan.assignments.size() + shares.size());
-    if (request.with.empty() && request.worker_seconds > 0 && needed > request.worker_seconds && !plan.assignments.empty()) {
-      plan.notes.push_back(fmt::format("no time for {} beside the others: it takes {:.0f} s of one worker", name_of(engine), needed));
+    const double needed =
+        least_slice[static_cast<int>(engine)] * static_cast<double>(plan.assignments.size() + shares.size());
+    if (request.with.empty() && request.worker_seconds > 0 && needed > request.worker_seconds &&
+        !plan.assignments.empty()) {
+      plan.notes.push_back(
+          fmt::format("no time for {} beside the others: it takes {:.0f} s of one worker", name_of(engine), needed));
       break;
     }
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
   if (!without_build.empty())
-    plan.notes.push_back(fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
-  if (plan.assignments.empty()) throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
+    plan.notes.push_back(
+        fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
+  if (plan.assignments.empty())
+    throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
   return plan;
 }
 

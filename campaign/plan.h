@@ -17,7 +17,7 @@ struct Assignment {
   const FuzzTarget* target = nullptr;
   std::optional<Op> op;  ///< none: the target has no ops
   Engine engine = Engine::batch;
-  std::string binary;    ///< of the engine; for AFL++ its mutator stands beside it
+  std::string binary;  ///< of the engine; for AFL++ its mutator stands beside it
 
   std::string field() const;  ///< "dot_models/dot_a=fp16_...": names the corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"

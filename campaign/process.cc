@@ -82,8 +82,7 @@ Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1))
 Process::~Process() {
   if (pid_ < 0) return;
   signal(SIGKILL);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
 
 std::optional<ProcessEnd> Process::poll() {

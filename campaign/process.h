@@ -1,4 +1,5 @@
-// Child processes of a campaign: started with bounds, watched, ended. A child never outlives its campaign, however that ends.
+// Child processes of a campaign: started with bounds, watched, ended. A child never outlives its campaign, however that
+// ends.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,7 @@ namespace mmafuzz {
 struct ProcessSpec {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of this process's own
-  std::string log;            ///< standard output and error go here; rewritten
+  std::string log;                                               ///< standard output and error go here; rewritten
   uint64_t memory_bytes = 0;  ///< bound of the address space; 0: none (sanitizers and engines have bounds of their own)
 };
 
@@ -28,7 +29,8 @@ struct ProcessEnd {
 class Process {
  public:
   /// Starts the command in its own process group, so that Ctrl-C on a terminal reaches the parent alone. Throws
-  /// std::runtime_error if no process can be made; a command that cannot be executed ends with code 127 and says why in the log.
+  /// std::runtime_error if no process can be made; a command that cannot be executed ends with code 127 and says why in
+  /// the log.
   explicit Process(const ProcessSpec& spec);
   ~Process();  ///< kills what still runs
   Process(Process&& other) noexcept;

@@ -17,11 +17,11 @@
 #include <stdexcept>
 #include <thread>
 
-
 namespace mmafuzz {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders, seed, cases, memory_mb,
-                                                fail_on, stop_on, uuid, command, machine, version, started)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders,
+                                                seed, cases, memory_mb, fail_on, stop_on, uuid, command, machine,
+                                                version, started)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 
@@ -70,17 +70,25 @@ void set_identity(CampaignSettings& settings) {
     processor = line.substr(line.find(':') + 2);
     break;
   }
-  settings.machine = fmt::format("{}, {} cores, {} {}", processor, std::max(1u, std::thread::hardware_concurrency()), system.sysname, system.release);
+  settings.machine = fmt::format("{}, {} cores, {} {}", processor, std::max(1u, std::thread::hardware_concurrency()),
+                                 system.sysname, system.release);
 }
 
-void save(const CampaignSettings& settings, const std::string& file) { replace_file(file, nlohmann::json(settings).dump(2) + "\n"); }
-void save(const CampaignProgress& progress, const std::string& file) { replace_file(file, nlohmann::json(progress).dump(2) + "\n"); }
+void save(const CampaignSettings& settings, const std::string& file) {
+  replace_file(file, nlohmann::json(settings).dump(2) + "\n");
+}
+void save(const CampaignProgress& progress, const std::string& file) {
+  replace_file(file, nlohmann::json(progress).dump(2) + "\n");
+}
 CampaignSettings load_settings(const std::string& file) {
   CampaignSettings settings = load<CampaignSettings>(file);
-  if (settings.uuid.empty()) settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // begun before campaigns had names
+  if (settings.uuid.empty())
+    settings.uuid = "campaign:" + std::filesystem::absolute(file).string();  // begun before campaigns had names
   return settings;
 }
-CampaignProgress load_progress(const std::string& file) { return std::filesystem::exists(file) ? load<CampaignProgress>(file) : CampaignProgress{}; }
+CampaignProgress load_progress(const std::string& file) {
+  return std::filesystem::exists(file) ? load<CampaignProgress>(file) : CampaignProgress{};
+}
 
 WorkerStatus read_status(const std::string& file) {
   WorkerStatus status;

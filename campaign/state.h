@@ -31,7 +31,7 @@ struct ShareProgress {
 
 /// Kept in progress.json, rewritten every few seconds: a killed campaign repeats at most those.
 struct CampaignProgress {
-  double elapsed = 0, time = 0;            ///< seconds so far, and in all
+  double elapsed = 0, time = 0;  ///< seconds so far, and in all
   uint64_t restarts = 0;
   std::map<std::string, ShareProgress> shares;  ///< by Assignment::name()
   std::map<std::string, uint64_t> bins;         ///< greatest number reached, by Assignment::field()

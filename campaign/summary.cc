@@ -16,7 +16,9 @@ nlohmann::json to_json(const FindingCounts& n) {
 
 constexpr char row[] = "{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
 
-const char* severity_of(const CampaignFindings::Entry& entry) { return entry.crash ? "crash" : name_of(entry.divergence.severity); }
+const char* severity_of(const CampaignFindings::Entry& entry) {
+  return entry.crash ? "crash" : name_of(entry.divergence.severity);
+}
 
 }  // namespace
 
@@ -30,8 +32,13 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
     if (at == prefixes.size()) {
       prefixes.push_back(prefix);
       const auto bins = progress.bins.find(assignment.field());
-      fields.push_back({{"target", assignment.target->name}, {"op", assignment.op ? to_text(*assignment.op) : ""}, {"label", assignment.label()},
-                        {"cases", 0}, {"inputs", 0}, {"seconds", 0.0}, {"bins", bins == progress.bins.end() ? 0 : bins->second},
+      fields.push_back({{"target", assignment.target->name},
+                        {"op", assignment.op ? to_text(*assignment.op) : ""},
+                        {"label", assignment.label()},
+                        {"cases", 0},
+                        {"inputs", 0},
+                        {"seconds", 0.0},
+                        {"bins", bins == progress.bins.end() ? 0 : bins->second},
                         {"findings", to_json({})}});
     }
     const auto share = progress.shares.find(name);
@@ -45,28 +52,40 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [line, entry] : findings.entries()) {
     list.push_back({{"line", line}, {"severity", severity_of(entry)}, {"known", entry.known}});
-    const std::string owner = entry.crash ? line.substr(line.find("crash ") + 6) : std::filesystem::path(entry.segment).filename().string();
+    const std::string owner =
+        entry.crash ? line.substr(line.find("crash ") + 6) : std::filesystem::path(entry.segment).filename().string();
     for (size_t i = 0; i < prefixes.size(); ++i)
-      if (owner.starts_with(prefixes[i])) fields[i]["findings"][severity_of(entry)] = fields[i]["findings"][severity_of(entry)].get<size_t>() + 1;
+      if (owner.starts_with(prefixes[i]))
+        fields[i]["findings"][severity_of(entry)] = fields[i]["findings"][severity_of(entry)].get<size_t>() + 1;
   }
-  return {{"elapsed", progress.elapsed}, {"cases", cases}, {"inputs", inputs}, {"restarts", progress.restarts}, {"fields", fields},
-          {"new", to_json(findings.count(false))}, {"known", to_json(findings.count(true))}, {"findings", list}};
+  return {{"elapsed", progress.elapsed},
+          {"cases", cases},
+          {"inputs", inputs},
+          {"restarts", progress.restarts},
+          {"fields", fields},
+          {"new", to_json(findings.count(false))},
+          {"known", to_json(findings.count(true))},
+          {"findings", list}};
 }
 
 std::string summary_text(const nlohmann::json& summary) {
-  std::string text = fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
+  std::string text =
+      fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
   for (const auto& field : summary["fields"]) {
     const auto& n = field["findings"];
-    text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(), short_number(field["cases"].get<double>()),
-                        short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(), n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+    text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(),
+                        short_number(field["cases"].get<double>()), short_number(field["inputs"].get<double>()),
+                        field["bins"].get<uint64_t>(), n["contract"].get<size_t>(), n["accuracy"].get<size_t>(),
+                        n["semantic"].get<size_t>(), n["crash"].get<size_t>());
   }
-  text += fmt::format("\n{} cases, {} engine inputs in {}, {} workers restarted\n", short_number(summary["cases"].get<double>()),
-                      short_number(summary["inputs"].get<double>()), clock_text(summary["elapsed"].get<double>()),
-                      summary["restarts"].get<uint64_t>());
+  text += fmt::format("\n{} cases, {} engine inputs in {}, {} workers restarted\n",
+                      short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
+                      clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
   for (const char* when : {"new", "known"}) {
     const auto& n = summary[when];
-    text += fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
-                        n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+    text +=
+        fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
+                    n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
   }
   return text;
 }

@@ -38,7 +38,8 @@ std::vector<std::string> segments_of(const std::string& path) {
     return {path};
   }
   std::vector<std::string> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
     if (entry.is_regular_file()) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
@@ -90,13 +91,16 @@ void add_coverage(Store& store, const std::string& folder, const CampaignSetting
       struct Sink {
         std::vector<uint64_t> hits = std::vector<uint64_t>(static_cast<size_t>(bins::count));
         void hit(int bin) { ++hits[static_cast<size_t>(bin)]; }
-        void impossible(const char* what) { throw Contradiction(std::string("a kernel broke an invariant of its own arithmetic: ") + what); }
+        void impossible(const char* what) {
+          throw Contradiction(std::string("a kernel broke an invariant of its own arithmetic: ") + what);
+        }
       } sink;
       for (const Batch& corpus : corpora)
         for (size_t i = 0; i < corpus.size(); ++i) coverage.observe(corpus, i, sink);
       for (const BinGroup& group : bin_groups())
         for (int bin = group.first; bin < group.first + group.count; ++bin)
-          records.push_back({settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+          records.push_back(
+              {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
     };
     if (op.kind == OpKind::dot) {
       for (size_t i = 0; i < comparison.units().size(); ++i)
@@ -119,7 +123,8 @@ void add_claims(const std::string& campaign, const Unit& unit, const Batch& batc
     if (!judge) continue;
     uint64_t failing = 0;
     for (const Verdict& v : judge->judge(batch)) failing += v.fails;
-    records.push_back({campaign, op_label(op), unit.name(), compares ? claim.detail : "", batch.size(), failing, claim.property});
+    records.push_back(
+        {campaign, op_label(op), unit.name(), compares ? claim.detail : "", batch.size(), failing, claim.property});
   }
 }
 
@@ -128,7 +133,8 @@ void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan)
   std::vector<PairRecord> records;
   std::set<std::string> done;
   for (const Assignment& assignment : plan.assignments) {
-    if (!assignment.op || !assignment.target->compares_units() || !done.insert(to_text(*assignment.op)).second) continue;
+    if (!assignment.op || !assignment.target->compares_units() || !done.insert(to_text(*assignment.op)).second)
+      continue;
     const Op& op = *assignment.op;
     const Comparison comparison(op, units_of(settings.units, op), registry(), {});
     Batch batch(op);
@@ -141,7 +147,8 @@ void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan)
         const DifferenceTally tally = tally_differences(batch, special, outcomes[i], outcomes[j]);
         uint64_t differing = 0;
         for (const uint64_t count : tally.count) differing += count;
-        records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(), tally.compared, differing});
+        records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(),
+                           tally.compared, differing});
       }
       add_claims(settings.uuid, *comparison.units()[i], batch, records);
     }
@@ -149,7 +156,9 @@ void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan)
   store.add(records);
 }
 
-Plan plan_of(const CampaignSettings& settings) { return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0}); }
+Plan plan_of(const CampaignSettings& settings) {
+  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0});
+}
 
 }  // namespace
 
@@ -185,14 +194,16 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     has_witness = stored;
     Triage triage(registry(), request.jobs);
     for (const std::string& path : part.paths)
-      for (const std::string& segment : segments_of(path)) read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
+      for (const std::string& segment : segments_of(path))
+        read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
       std::vector<Bucket> buckets = triage.finish(has_witness);
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
           const auto known = minimized.find(bucket.line());
-          const Bucket& earlier = known != minimized.end() ? known->second : minimized[bucket.line()] = store->find(bucket.id());
+          const Bucket& earlier =
+              known != minimized.end() ? known->second : minimized[bucket.line()] = store->find(bucket.id());
           bucket.witness = earlier.witness;
           bucket.addends = earlier.addends;
         } else {
@@ -205,7 +216,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     std::vector<Bucket> buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     outcome.divergences += triage.added();
-    for (const auto& [reason, count] : triage.refused()) outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
+    for (const auto& [reason, count] : triage.refused())
+      outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
     CampaignSettings settings;
     CampaignProgress progress;
     if (part.campaign) {
@@ -232,14 +244,16 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       store->write_witnesses();
     }
     for (Bucket& bucket : buckets) {
-      if (!known.count(bucket.id()) && std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
+      if (!known.count(bucket.id()) &&
+          std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
         outcome.is_new.push_back(bucket.id());
       if (store) bucket = store->find(bucket.id());
       outcome.buckets.push_back(std::move(bucket));
     }
   }
   std::sort(outcome.buckets.begin(), outcome.buckets.end(), listed_before);
-  outcome.buckets.erase(std::unique(outcome.buckets.begin(), outcome.buckets.end(), [](const Bucket& x, const Bucket& y) { return x.id() == y.id(); }),
+  outcome.buckets.erase(std::unique(outcome.buckets.begin(), outcome.buckets.end(),
+                                    [](const Bucket& x, const Bucket& y) { return x.id() == y.id(); }),
                         outcome.buckets.end());
   return outcome;
 }

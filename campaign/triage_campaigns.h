@@ -1,4 +1,5 @@
-// Triage of whole campaigns: from a campaign's folder to its store of buckets, with the campaign's own figures beside them.
+// Triage of whole campaigns: from a campaign's folder to its store of buckets, with the campaign's own figures beside
+// them.
 #pragma once
 
 #include <string>
@@ -10,14 +11,14 @@ namespace mmafuzz {
 
 struct TriageRequest {
   std::vector<std::string> paths;  ///< campaign folders and segment files
-  std::string store;               ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
-  unsigned jobs = 1;               ///< threads
-  uint64_t deepen = 0;             ///< cases to search behind each pair's explained causes (campaign/deepen.h)
+  std::string store;    ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
+  unsigned jobs = 1;    ///< threads
+  uint64_t deepen = 0;  ///< cases to search behind each pair's explained causes (campaign/deepen.h)
 };
 
 struct TriageOutcome {
-  std::vector<Bucket> buckets;        ///< of these paths, in listed order; all have a witness
-  std::vector<std::string> is_new;    ///< ids that the store did not know
+  std::vector<Bucket> buckets;      ///< of these paths, in listed order; all have a witness
+  std::vector<std::string> is_new;  ///< ids that the store did not know
   uint64_t divergences = 0;
   std::vector<std::string> left_out;  ///< for people: how many records and why
   std::string store;                  ///< empty: none was written

@@ -1,5 +1,5 @@
-// mmafuzz campaign: a bounded run of engines over targets that feeds one folder of findings. This file is its options; the
-// campaign itself is in campaign_run.cc.
+// mmafuzz campaign: a bounded run of engines over targets that feeds one folder of findings. This file is its options;
+// the campaign itself is in campaign_run.cc.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -48,7 +48,8 @@ double parse_time(const std::string& text) {
 /// A lock on the campaign's folder that goes with this process, however it ends.
 class FolderLock {
  public:
-  explicit FolderLock(const std::string& folder) : file_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  explicit FolderLock(const std::string& folder)
+      : file_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (file_ < 0) throw BadInput("cannot write in " + folder + ": " + std::strerror(errno));
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw BadInput("another campaign runs in " + folder);
   }
@@ -148,11 +149,13 @@ int run(Options options, const CLI::App& call) {
   campaign.findings().merge(options.out + "/findings.cases");
   if (options.minimize) {
     const MinimizedCorpus sizes = minimize_corpora(campaign.plan(), settings.units, options.out);
-    fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before, options.out);
+    fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before,
+               options.out);
   }
   if (options.triage) {
     const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, 0});
-    fmt::print(stderr, "mmafuzz: {} divergences in {} buckets: {}\n", outcome.divergences, outcome.buckets.size(), outcome.store);
+    fmt::print(stderr, "mmafuzz: {} divergences in {} buckets: {}\n", outcome.divergences, outcome.buckets.size(),
+               outcome.store);
   }
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
@@ -169,20 +172,29 @@ void add_campaign(CLI::App& app, int& status) {
   options->settings.targets.clear();
   CampaignSettings& settings = options->settings;
   CLI::App* sub = app.add_subcommand("campaign", "Run engines over targets for a time, resumable, into one folder");
-  sub->add_option("--time", options->time, "how long: seconds, or with s, m or h (default 60; with --cases: until they are done)");
-  sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")->check(CLI::Range(1, 4096));
+  sub->add_option("--time", options->time,
+                  "how long: seconds, or with s, m or h (default 60; with --cases: until they are done)");
+  sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")
+      ->check(CLI::Range(1, 4096));
   sub->add_option("--targets", settings.targets, "names and globs of targets, comma-separated (default: all)");
-  sub->add_option("--units", settings.units, "units to compare, names and globs, comma-separated (default: all with their own arithmetic)");
-  sub->add_option("--ops", settings.ops, "op line, repeatable (default: each target's own list)")->allow_extra_args(false);
+  sub->add_option("--units", settings.units,
+                  "units to compare, names and globs, comma-separated (default: all with their own arithmetic)");
+  sub->add_option("--ops", settings.ops, "op line, repeatable (default: each target's own list)")
+      ->allow_extra_args(false);
   sub->add_option("--out", options->out, "the campaign's folder: corpora, segments, artifacts, findings")->required();
-  sub->add_flag("--resume", options->resume, "go on in --out with its settings, for the rest of its time or for --time more");
+  sub->add_flag("--resume", options->resume,
+                "go on in --out with its settings, for the rest of its time or for --time more");
   sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
   sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
-      ->check(unsigned_number())->check(CLI::PositiveNumber);
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
   sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(CLI::Range(64, 1 << 20));
-  sub->add_option("--with", settings.with, "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")
-      ->delimiter(',')->check(CLI::IsMember({"batch", "libfuzzer", "afl"}));
-  sub->add_option("--engines", settings.engine_folders, "folders with builds of the targets for engines (default: beside this executable)");
+  sub->add_option("--with", settings.with,
+                  "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"batch", "libfuzzer", "afl"}));
+  sub->add_option("--engines", settings.engine_folders,
+                  "folders with builds of the targets for engines (default: beside this executable)");
   sub->add_option("--fail-on", settings.fail_on, "contract (default, always included), accuracy, semantic or new")
       ->check(CLI::IsMember({"contract", "accuracy", "semantic", "new"}));
   sub->add_option("--stop-on", settings.stop_on, "end at the first finding: contract, new, or never (default)")
@@ -190,11 +202,15 @@ void add_campaign(CLI::App& app, int& status) {
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
   sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
-  sub->add_flag("--json", options->json, "print one JSON object at the end; findings go to standard error as they come");
-  sub->footer("Divergences never stop a worker: they are recorded first and printed then; a killed campaign loses none. --resume alone runs\n"
-              "the rest of the time, --resume --time T runs T more. OUT/findings.cases is case text, OUT/summary.json the summary.\n"
-              "Same seed, --cases N: same corpus and findings, twice; --time and engines cannot promise that.\n"
-              "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
+  sub->add_flag("--json", options->json,
+                "print one JSON object at the end; findings go to standard error as they come");
+  sub->footer(
+      "Divergences never stop a worker: they are recorded first and printed then; a killed campaign loses none. "
+      "--resume alone runs\n"
+      "the rest of the time, --resume --time T runs T more. OUT/findings.cases is case text, OUT/summary.json the "
+      "summary.\n"
+      "Same seed, --cases N: same corpus and findings, twice; --time and engines cannot promise that.\n"
+      "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
   sub->callback([options, sub, &status] { status = run(*options, *sub); });
 }
 

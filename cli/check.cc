@@ -45,8 +45,13 @@ struct Checker {
         got += fmt::format(" flags {:02x}", outcomes.flags[i]);
       }
       if (json) {
-        list.push_back({{"file", file}, {"line", block.line[i]}, {"unit", unit.name()}, {"op", to_text(block.batch.op())},
-                        {"case", case_line(block.batch, i)}, {"expected", expected}, {"got", got}});
+        list.push_back({{"file", file},
+                        {"line", block.line[i]},
+                        {"unit", unit.name()},
+                        {"op", to_text(block.batch.op())},
+                        {"case", case_line(block.batch, i)},
+                        {"expected", expected},
+                        {"got", got}});
       } else {
         fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
       }
@@ -64,7 +69,8 @@ void add_check(CLI::App& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("check", "Compare a unit with the recorded results of case files");
-  sub->add_option("--unit", options->unit, "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases)");
+  sub->add_option("--unit", options->unit,
+                  "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases)");
   sub->add_option("files", options->files, "case files, - for standard input")->required();
   sub->add_flag("--json", options->json, "print one JSON object");
   sub->footer("Example: mmafuzz check corpus/published/*.cases");
@@ -73,13 +79,17 @@ void add_check(CLI::App& app, int& status) {
     checker.json = options->json;
     const auto summary = [&] {
       if (options->json) {
-        fmt::print("{}\n", nlohmann::json{{"cases", checker.cases}, {"mismatches", checker.mismatches},
-                                          {"without_result", checker.without_result}, {"unanswered", checker.unanswered},
-                                          {"list", checker.list}}.dump(2));
+        fmt::print("{}\n", nlohmann::json{{"cases", checker.cases},
+                                          {"mismatches", checker.mismatches},
+                                          {"without_result", checker.without_result},
+                                          {"unanswered", checker.unanswered},
+                                          {"list", checker.list}}
+                               .dump(2));
         return;
       }
       if (checker.without_result) fmt::print("{} cases without a result were not compared\n", checker.without_result);
-      if (checker.unanswered) fmt::print("{} cases that the unit has no answer for were not compared\n", checker.unanswered);
+      if (checker.unanswered)
+        fmt::print("{} cases that the unit has no answer for were not compared\n", checker.unanswered);
       fmt::print("{} cases, {} mismatches\n", checker.cases, checker.mismatches);
     };
     try {

@@ -18,11 +18,12 @@ void add_eval(CLI::App& app, int& status) {
     CaseWriter writer(options->output);
     const auto flush = [&] { writer.finish(); };
     try {
-      run_files(options->files, options->unit, [&](const std::string&, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
-        writer.unit(unit.name());
-        writer.op(block.batch.op());
-        for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, &outcomes);
-      });
+      run_files(options->files, options->unit,
+                [&](const std::string&, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
+                  writer.unit(unit.name());
+                  writer.op(block.batch.op());
+                  for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, &outcomes);
+                });
     } catch (const BadInput&) {
       flush();  // nothing before a malformed line is lost
       throw;

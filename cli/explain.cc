@@ -12,7 +12,8 @@
 namespace mmafuzz::cli {
 namespace {
 
-/// Colour and width of standard output; a file gets neither colour nor columns side by side unless COLUMNS asks for them.
+/// Colour and width of standard output; a file gets neither colour nor columns side by side unless COLUMNS asks for
+/// them.
 TextStyle style_of_output() {
   TextStyle style;
   style.colour = isatty(1) != 0;
@@ -43,20 +44,25 @@ void add_explain(CLI::App& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
-  sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line, or its unit line and exact)");
+  sub->add_option("--units", options->units,
+                  "units, comma-separated (default: the file's property line, or its unit line and exact)");
   sub->add_option("--op", options->op, "op line, with --case");
   sub->add_option("--case", options->text, "the case's fields, with --op");
-  sub->add_option("--line", options->lines, "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
+  sub->add_option("--line", options->lines,
+                  "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
       ->allow_extra_args(false)
       ->check(unsigned_number());
   sub->add_option("file", options->file, "case file");
-  sub->footer("Example: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 0001 0001 | 3f7fffff'"
-              " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
+  sub->footer(
+      "Example: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
+      "0001 0001 | 3f7fffff'"
+      " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
     const bool given = !options->text.empty();
     if (given && options->op.empty()) throw BadInput("--case needs --op");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
-    const std::string text = given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" + options->text + "\n" : "";
+    const std::string text =
+        given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" + options->text + "\n" : "";
     const std::unique_ptr<CaseReader> reader =
         given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     std::vector<uint64_t> wanted = options->lines;
@@ -69,7 +75,8 @@ void add_explain(CLI::App& app, int& status) {
       const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         const auto at = std::find(wanted.begin(), wanted.end(), block.line[i]);
-        const bool chosen = options->lines.empty() ? explanation.cases.empty() || (has_twin && i == 1) : at != wanted.end();
+        const bool chosen =
+            options->lines.empty() ? explanation.cases.empty() || (has_twin && i == 1) : at != wanted.end();
         if (!chosen) continue;
         if (at != wanted.end()) wanted.erase(at);
         if (names.empty()) names = {unit_for(block, ""), "exact"};
@@ -81,9 +88,12 @@ void add_explain(CLI::App& app, int& status) {
     const bool found = !explanation.cases.empty() && wanted.empty();
     if (!found && reader->error()) {
       const CaseTextError& error = *reader->error();
-      throw BadInput(given ? "--case: column " + std::to_string(error.column) + ": " + error.message : error.to_string());
+      throw BadInput(given ? "--case: column " + std::to_string(error.column) + ": " + error.message
+                           : error.to_string());
     }
-    if (!found) throw BadInput(options->file + ": no case" + (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
+    if (!found)
+      throw BadInput(options->file + ": no case" +
+                     (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
     fmt::print("{}", explanation_text(explanation, style_of_output()));
     status = exit_ok;
   });

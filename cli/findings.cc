@@ -22,7 +22,9 @@ Enum from_name(const std::string& name, std::initializer_list<Enum> all) {
   throw BadInput("'" + name + "' is none of " + known);
 }
 
-Severity severity_from(const std::string& name) { return from_name(name, {Severity::contract, Severity::accuracy, Severity::semantic}); }
+Severity severity_from(const std::string& name) {
+  return from_name(name, {Severity::contract, Severity::accuracy, Severity::semantic});
+}
 BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
 }
@@ -44,23 +46,40 @@ std::string units_text(const Bucket& b) {
 
 /// What was called fixed and came after that is not fixed.
 std::string status_text(const Bucket& b) {
-  return std::string(name_of(b.status)) + (b.status == BucketStatus::fixed && b.last_seen > b.status_set ? ", seen again" : "");
+  return std::string(name_of(b.status)) +
+         (b.status == BucketStatus::fixed && b.last_seen > b.status_set ? ", seen again" : "");
 }
 
 nlohmann::json to_json(const Bucket& b) {
-  return {{"id", b.id()}, {"severity", name_of(b.severity)}, {"status", name_of(b.status)}, {"status_set", b.status_set}, {"note", b.note},
-          {"count", b.count}, {"addends", b.addends}, {"property", b.key.property}, {"op", b.key.op}, {"units", b.key.units},
-          {"value_class", b.key.value_class}, {"cause", b.cause}, {"detail", b.detail}, {"first_seen", b.first_seen},
-          {"last_seen", b.last_seen}, {"seed", b.seed}, {"command", b.command}, {"witness", b.witness}, {"line", b.line()}};
+  return {{"id", b.id()},
+          {"severity", name_of(b.severity)},
+          {"status", name_of(b.status)},
+          {"status_set", b.status_set},
+          {"note", b.note},
+          {"count", b.count},
+          {"addends", b.addends},
+          {"property", b.key.property},
+          {"op", b.key.op},
+          {"units", b.key.units},
+          {"value_class", b.key.value_class},
+          {"cause", b.cause},
+          {"detail", b.detail},
+          {"first_seen", b.first_seen},
+          {"last_seen", b.last_seen},
+          {"seed", b.seed},
+          {"command", b.command},
+          {"witness", b.witness},
+          {"line", b.line()}};
 }
 
 void print_table(const std::vector<Bucket>& buckets) {
   constexpr size_t columns = 10;
   using Row = std::array<std::string, columns>;
-  std::vector<Row> rows = {{"id", "severity", "status", "count", "addends", "property", "op", "units", "class", "cause"}};
+  std::vector<Row> rows = {
+      {"id", "severity", "status", "count", "addends", "property", "op", "units", "class", "cause"}};
   for (const Bucket& b : buckets)
-    rows.push_back({b.id(), name_of(b.severity), status_text(b), std::to_string(b.count), std::to_string(b.addends), b.key.property, b.key.op,
-                    units_text(b), b.key.value_class, b.cause});
+    rows.push_back({b.id(), name_of(b.severity), status_text(b), std::to_string(b.count), std::to_string(b.addends),
+                    b.key.property, b.key.op, units_text(b), b.key.value_class, b.cause});
   size_t width[columns] = {};
   for (const Row& row : rows)
     for (size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], row[i].size());
@@ -114,7 +133,8 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
   store.atomically([&] {
     for (const std::string& setting : settings) {
       const size_t equals = setting.find('=');
-      if (equals == std::string::npos) throw BadInput("--set takes ID=known, ID=expected, ID=fixed or ID=new, not '" + setting + "'");
+      if (equals == std::string::npos)
+        throw BadInput("--set takes ID=known, ID=expected, ID=fixed or ID=new, not '" + setting + "'");
       const Bucket bucket = store.find(setting.substr(0, equals));
       const BucketStatus status = status_from(setting.substr(equals + 1));
       store.set_status(bucket.id(), status, note.empty() ? bucket.note : note, now);
@@ -141,8 +161,10 @@ void add_findings(CLI::App& app, int& status) {
   sub->add_option("--cause", options->filter.cause, "only causes that match this glob");
   sub->add_option("--unit", options->filter.unit, "only buckets with a unit that matches this glob");
   sub->add_option("--op", options->filter.op, "only op labels that match this glob, as in 'dot.f32.*'");
-  CLI::Option* show = sub->add_option("--show", options->show, "one bucket with its witness, by id or the beginning of it");
-  CLI::Option* set = sub->add_option("--set", options->set, "ID=known, ID=expected, ID=fixed or ID=new")->excludes(show);
+  CLI::Option* show =
+      sub->add_option("--show", options->show, "one bucket with its witness, by id or the beginning of it");
+  CLI::Option* set =
+      sub->add_option("--set", options->set, "ID=known, ID=expected, ID=fixed or ID=new")->excludes(show);
   sub->add_option("--note", options->note, "with --set: why")->needs(set);
   sub->add_flag("--json", options->json, "print JSON")->excludes(set);
   sub->footer("Example: mmafuzz findings night.store --severity semantic --cause 'fraction_bits*'");

@@ -1,6 +1,6 @@
-// mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with what they claim (contract), with the
-// properties that they claim, and with each other (semantic). Results depend on seed and number of cases alone, not on
-// threads: the chunks of an epoch are computed in parallel and learned from in order.
+// mmafuzz fuzz: a seeded search guided by functional coverage. Units are compared with what they claim (contract), with
+// the properties that they claim, and with each other (semantic). Results depend on seed and number of cases alone, not
+// on threads: the chunks of an epoch are computed in parallel and learned from in order.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -72,8 +72,9 @@ class Merger {
     const double since_last = std::chrono::duration<double>(now - last_progress_).count();
     if (json_ || since_last < (terminal_ ? 0.25 : 30)) return;
     last_progress_ = now;
-    const std::string line = fmt::format("{:.0f} s  {} cases  {} kinds of divergence  {}", std::chrono::duration<double>(now - start_).count(),
-                                         total_.cases, total_.buckets.size(), op);
+    const std::string line =
+        fmt::format("{:.0f} s  {} cases  {} kinds of divergence  {}",
+                    std::chrono::duration<double>(now - start_).count(), total_.cases, total_.buckets.size(), op);
     fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "mmafuzz: ", line, terminal_ ? "\x1b[K" : "\n");
   }
   void end_progress() const {
@@ -109,7 +110,8 @@ class Merger {
 };
 
 /// Units against units: the share of cases on which they differ.
-void print_matrix(const Comparison& field, uint64_t cases, const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
+void print_matrix(const Comparison& field, uint64_t cases,
+                  const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
   fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op()), cases);
   const size_t n = field.units().size();
   size_t width = 0;
@@ -135,8 +137,14 @@ nlohmann::json to_json(const Findings& total) {
     nlohmann::json cases = nlohmann::json::array(), results = nlohmann::json::array();
     for (size_t i = 0; i < entry.first.cases.size(); ++i) cases.push_back(case_line(entry.first.cases, i));
     for (const uint64_t r : entry.first.results) results.push_back(to_hex(entry.first.cases.op().d, r));
-    list.push_back({{"property", key.property}, {"op", to_text(entry.first.cases.op())}, {"units", key.units}, {"class", key.value_class},
-                    {"severity", name_of(entry.severity)}, {"count", entry.count}, {"cases", cases}, {"results", results}});
+    list.push_back({{"property", key.property},
+                    {"op", to_text(entry.first.cases.op())},
+                    {"units", key.units},
+                    {"class", key.value_class},
+                    {"severity", name_of(entry.severity)},
+                    {"count", entry.count},
+                    {"cases", cases},
+                    {"results", results}});
   }
   return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
@@ -152,7 +160,8 @@ struct AnyOps {
 
 void search_any_op(const AnyOps& limits, Merger& merger) {
   const UnitIndex index(registry());
-  const AnyOp any(registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
+  const AnyOp any(
+      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
   const OpGenerator generator(limits.seed, ops_of_models());
   for (uint64_t first = 0; first < limits.ops && Clock::now() < limits.deadline; first += ops_together) {
     std::vector<Findings> found(static_cast<size_t>(std::min(ops_together, limits.ops - first)));
@@ -185,20 +194,25 @@ int finish(const Options& options, const Merger& merger) {
   } else {
     std::map<Severity, size_t> kinds;
     for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
-    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n", total.cases, total.compared,
-               options.seed, kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
+    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n",
+               total.cases, total.compared, options.seed, kinds[Severity::contract], kinds[Severity::accuracy],
+               kinds[Severity::semantic]);
   }
-  if (total.compared == 0) throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
+  if (total.compared == 0)
+    throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
   const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
                       (options.fail_on == "semantic" && merger.any(Severity::semantic));
   return failed ? exit_divergence : exit_ok;
 }
 
 int run_any(const Options& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
-  if (options.ops.size() > 1 || !options.units.empty()) throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
+  if (options.ops.size() > 1 || !options.units.empty())
+    throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
   AnyOps limits;
   limits.seed = options.seed;
-  limits.ops = options.op_count ? options.op_count : options.time > 0 ? UINT64_MAX : OpGenerator(options.seed, ops_of_models()).suite_size();
+  limits.ops = options.op_count   ? options.op_count
+               : options.time > 0 ? UINT64_MAX
+                                  : OpGenerator(options.seed, ops_of_models()).suite_size();
   limits.cases = options.cases ? static_cast<size_t>(options.cases) : 16;
   limits.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
   limits.threads = threads;
@@ -223,8 +237,7 @@ int run(const Options& options) {
       for (const Op& op : default_ops(kind)) ops.push_back(op);
   std::vector<Comparison> fields;
   for (const Op& op : ops) {
-    const std::vector<std::string> names =
-        units_of(split_units(options.units), op);
+    const std::vector<std::string> names = units_of(split_units(options.units), op);
     if (names.empty()) throw BadInput("no unit evaluates '" + to_text(op) + "'");
     for (const std::string& name : names) bind_or_fail(name, op);
     fields.emplace_back(op, names, registry(), all_properties());
@@ -249,20 +262,30 @@ int run(const Options& options) {
 void add_fuzz(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
-  sub->add_option("--op", options->ops, "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
+  sub->add_option("--op", options->ops,
+                  "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
       ->allow_extra_args(false);
-  sub->add_option("--units", options->units, "units to compare, comma-separated (default: all with their own arithmetic)");
+  sub->add_option("--units", options->units,
+                  "units to compare, comma-separated (default: all with their own arithmetic)");
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")->check(unsigned_number())->check(CLI::PositiveNumber);
-  sub->add_option("--ops", options->op_count, "with --op any: number of ops (default: until every two features have met)")->check(unsigned_number())->check(CLI::PositiveNumber);
-  sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")->check(CLI::PositiveNumber);
+  sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--ops", options->op_count,
+                  "with --op any: number of ops (default: until every two features have met)")
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(CLI::Range(1, 1024));
   sub->add_option("--fail-on", options->fail_on, "contract (default, always included), accuracy or semantic")
       ->check(CLI::IsMember({"contract", "accuracy", "semantic"}));
   sub->add_flag("--json", options->json, "print one JSON object at the end");
   sub->add_flag("-q,--quiet", options->quiet, "print semantic divergences only as counts");
-  sub->footer("Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"
-              "Example: mmafuzz fuzz --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16' --units exact,model:hopper/mma.m16n8k16.f32.f16.f16.f32 --seed 7 --cases 1000000");
+  sub->footer(
+      "Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"
+      "Example: mmafuzz fuzz --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16' --units "
+      "exact,model:hopper/mma.m16n8k16.f32.f16.f16.f32 --seed 7 --cases 1000000");
   sub->callback([options, &status] { status = run(*options); });
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 std::string claims_text(const std::vector<Claim>& claims) {
   std::string text;
-  for (const Claim& c : claims) text += (text.empty() ? "" : ", ") + c.property + (c.detail.empty() ? "" : " " + c.detail);
+  for (const Claim& c : claims)
+    text += (text.empty() ? "" : ", ") + c.property + (c.detail.empty() ? "" : " " + c.detail);
   return text;
 }
 
@@ -25,7 +26,10 @@ void list_units(const std::string& pattern, bool verbose, bool json) {
     if (json) {
       nlohmann::json claims = nlohmann::json::array();
       for (const Claim& c : info.claims) claims.push_back({{"property", c.property}, {"detail", c.detail}});
-      array.push_back({{"name", info.name}, {"summary", info.summary}, {"source", info.source}, {"claims", claims},
+      array.push_back({{"name", info.name},
+                       {"summary", info.summary},
+                       {"source", info.source},
+                       {"claims", claims},
                        {"unavailable", info.unavailable}});
     } else if (verbose) {
       fmt::print("{}\n    {}\n", info.name, info.summary);
@@ -54,8 +58,9 @@ void add_list(CLI::App& app, int& status) {
   sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
-  sub->footer("Example: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
-              "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.");
+  sub->footer(
+      "Example: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
+      "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.");
   sub->callback([options, &status] {
     if (options->what == "units") list_units(options->pattern, options->verbose, options->json);
     if (options->what == "formats") {
@@ -64,7 +69,8 @@ void add_list(CLI::App& app, int& status) {
         if (f.integer) {
           fmt::print("{:16} {} bits, integer\n", name, f.width);
         } else {
-          fmt::print("{:16} {} bits: {} exponent, {} fraction, bias {}\n", name, f.width, f.exponent_bits, f.fraction_bits, f.bias);
+          fmt::print("{:16} {} bits: {} exponent, {} fraction, bias {}\n", name, f.width, f.exponent_bits,
+                     f.fraction_bits, f.bias);
         }
       }
     }

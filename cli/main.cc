@@ -15,8 +15,9 @@ int main(int argc, char** argv) {
   CLI::App app{"mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models"};
   app.set_version_flag("--version", "mmafuzz " MMAFUZZ_VERSION);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
-             "3 the product contradicts itself.");
+  app.footer(
+      "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
+      "3 the product contradicts itself.");
   int status = exit_ok;
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);
 #include "cli/subcommands.def.h"
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
     return exit_bad_input;
   } catch (const std::logic_error& e) {  // a Contradiction, or an invariant that broke
     std::fflush(stdout);
-    fmt::print(stderr, "mmafuzz: CONTRADICTION, no result of this run is to be trusted; please report it: {}\n", e.what());
+    fmt::print(stderr, "mmafuzz: CONTRADICTION, no result of this run is to be trusted; please report it: {}\n",
+               e.what());
     return exit_contradiction;
   } catch (const std::exception& e) {
     std::fflush(stdout);

@@ -21,10 +21,12 @@ void add_merge(CLI::App& app, int& status) {
   CLI::App* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
-  sub->add_flag("--fail-on-new", options->fail_on_new, "list contract, accuracy, unstable and unexplained buckets that INTO did not know; exit with 1");
+  sub->add_flag("--fail-on-new", options->fail_on_new,
+                "list contract, accuracy, unstable and unexplained buckets that INTO did not know; exit with 1");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");
   sub->callback([options, &status] {
-    for (const std::string& from : options->from) Store(from, Access::read);  // a wrong name changes and creates nothing
+    for (const std::string& from : options->from)
+      Store(from, Access::read);  // a wrong name changes and creates nothing
     Store into(options->into, Access::write);
     std::set<std::string> known;
     for (const Bucket& bucket : into.buckets()) known.insert(bucket.id());
@@ -35,8 +37,8 @@ void add_merge(CLI::App& app, int& status) {
     into.write_witnesses();
     std::vector<Bucket> all = into.buckets();
     const size_t buckets = all.size(), campaigns = into.campaigns().size();
-    fmt::print("{}: {} buckets ({} more) of {} campaigns ({} more)\n", options->into, buckets, buckets - buckets_before, campaigns,
-               campaigns - campaigns_before);
+    fmt::print("{}: {} buckets ({} more) of {} campaigns ({} more)\n", options->into, buckets, buckets - buckets_before,
+               campaigns, campaigns - campaigns_before);
     status = exit_ok;
     if (!options->fail_on_new) return;
     std::erase_if(all, [&](const Bucket& b) { return known.count(b.id()) || !is_grave(b); });

@@ -33,7 +33,9 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
   const FuzzTarget& target = target_named(options.target);
   if (ops.empty()) ops = ops_of(target);
-  std::erase_if(ops, [&](const Op& op) { return !options.units.empty() && matching_units(registry(), op, options.units).empty(); });
+  std::erase_if(ops, [&](const Op& op) {
+    return !options.units.empty() && matching_units(registry(), op, options.units).empty();
+  });
   if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
   const EngineInput header = decode_header(data, bytes.size());
   const Op& op = ops[header.op % ops.size()];
@@ -66,7 +68,9 @@ size_t minimize_cases(const Options& options, const std::string& file, std::stri
     std::vector<std::string> statement = {options.property};
     statement.insert(statement.end(), options.units.begin(), options.units.end());
     if (options.units.empty()) statement = words_of(block.property);
-    if (statement.size() < 2) throw BadInput(file + ": line " + std::to_string(block.line[0]) + ": no property line before the case; say --units U[,V]");
+    if (statement.size() < 2)
+      throw BadInput(file + ": line " + std::to_string(block.line[0]) +
+                     ": no property line before the case; say --units U[,V]");
     found += minimize_divergence(statement, block.batch, registry(), out, &twin);
   }
   if (reader.error()) throw BadInput(reader.error()->to_string());
@@ -85,8 +89,9 @@ void add_minimize(CLI::App& app, int& status) {
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();
-  sub->footer("Exit codes: 0 all cases fail and were minimized, 1 none fails, 2 the call or an input was wrong.\n"
-              "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
+  sub->footer(
+      "Exit codes: 0 all cases fail and were minimized, 1 none fails, 2 the call or an input was wrong.\n"
+      "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
   sub->callback([options, &status] {
     options->units = split_units(options->units);
     std::string out = "mmafuzz-cases 1\n";

@@ -1,5 +1,5 @@
-// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit gives today, which `mmafuzz check` holds
-// it to from then on.
+// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit gives today, which `mmafuzz
+// check` holds it to from then on.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -18,10 +18,13 @@ std::vector<std::string> units_for_everywhere(const Bucket& bucket, bool leave_o
     if (!is_of_this_machine(registry().role_of(unit))) {
       kept.push_back(unit);
     } else if (!leave_out) {
-      throw BadInput("bucket " + bucket.id() + ": " + unit + " is of this machine, a regression runs on every one; --leave-out promotes it without");
+      throw BadInput("bucket " + bucket.id() + ": " + unit +
+                     " is of this machine, a regression runs on every one; --leave-out promotes it without");
     }
   }
-  if (kept.empty()) throw BadInput("bucket " + bucket.id() + ": every unit is of this machine (" + bucket.key.units[0] + "): nothing to replay elsewhere");
+  if (kept.empty())
+    throw BadInput("bucket " + bucket.id() + ": every unit is of this machine (" + bucket.key.units[0] +
+                   "): nothing to replay elsewhere");
   return kept;
 }
 
@@ -55,7 +58,8 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
       bind_or_fail(name, block.batch.op())->run(block.batch, outcomes);
       if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";
       for (size_t i = 0; i < block.batch.size(); ++i) {
-        if (!outcomes.has_answer(i)) throw BadInput("bucket " + bucket.id() + ": " + name + " has no answer for its witness");
+        if (!outcomes.has_answer(i))
+          throw BadInput("bucket " + bucket.id() + ": " + name + " has no answer for its witness");
         text += case_line(block.batch, i, &outcomes) + "\n";
       }
     }
@@ -75,16 +79,20 @@ void add_promote(CLI::App& app, int& status) {
     bool leave_out = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
+  CLI::App* sub =
+      app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_option("ids", options->ids, "ids of buckets, or the beginnings of them")->required();
-  sub->add_option("--corpus", options->corpus, "folder of corpora; the file is TARGET/regressions/ID.cases in it")->capture_default_str();
-  sub->add_flag("--leave-out", options->leave_out, "promote without units that only this machine has (plugins, recordings, devices)");
+  sub->add_option("--corpus", options->corpus, "folder of corpora; the file is TARGET/regressions/ID.cases in it")
+      ->capture_default_str();
+  sub->add_flag("--leave-out", options->leave_out,
+                "promote without units that only this machine has (plugins, recordings, devices)");
   sub->footer("Example: mmafuzz promote night.store 3f2a9 --corpus corpus");
   sub->callback([options, &status] {
     namespace fs = std::filesystem;
     const Store store(options->store, Access::read);
-    if (!fs::is_directory(options->corpus)) throw BadInput(options->corpus + " is no folder: name the corpus with --corpus");
+    if (!fs::is_directory(options->corpus))
+      throw BadInput(options->corpus + " is no folder: name the corpus with --corpus");
     std::vector<std::pair<std::string, Regression>> regressions;  // all are made before one is written
     for (const std::string& id : options->ids) {
       const Bucket bucket = store.find(id);

@@ -25,13 +25,16 @@ void add_record(CLI::App& app, int& status) {
     std::vector<std::string> files;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("record", "Write the cases of files with a unit's results, device, driver and date");
+  CLI::App* sub =
+      app.add_subcommand("record", "Write the cases of files with a unit's results, device, driver and date");
   sub->add_option("--unit", options->unit, "unit to record, as cuda:mma.m16n8k16.f32.f16.f16.f32")->required();
   sub->add_option("-o,--output", options->output, "file to write, .gz compresses (default: standard output)");
-  sub->add_option("--seed", options->seed, "seed that the cases were drawn with, for the record")->check(unsigned_number());
+  sub->add_option("--seed", options->seed, "seed that the cases were drawn with, for the record")
+      ->check(unsigned_number());
   sub->add_option("files", options->files, "case files, - for standard input")->required();
-  sub->footer("Cases of ops that the unit does not take are left out; it is an error if none is left.\n"
-              "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
+  sub->footer(
+      "Cases of ops that the unit does not take are left out; it is an error if none is left.\n"
+      "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
   sub->callback([options, &status] {
     std::string device;
     if (registry().role_of(options->unit) == Role::device) {
@@ -42,7 +45,8 @@ void add_record(CLI::App& app, int& status) {
     std::optional<CaseWriter> writer;  // once there is something to write
     const auto begin = [&] {
       writer.emplace(options->output);
-      writer->comment("recorded " + today() + " by mmafuzz " + MMAFUZZ_VERSION + (options->seed.empty() ? "" : ", seed " + options->seed));
+      writer->comment("recorded " + today() + " by mmafuzz " + MMAFUZZ_VERSION +
+                      (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
       writer->unit(options->unit);
     };

@@ -28,7 +28,8 @@ void add_report(CLI::App& app, int& status) {
   sub->add_option("--json", options->json, "JSON file to write");
   sub->footer("Example: mmafuzz report findings.db -o report.html --junit report.xml");
   sub->callback([options, &status] {
-    if (options->html.empty() && options->junit.empty() && options->json.empty()) throw BadInput("report needs an output: -o, --junit or --json");
+    if (options->html.empty() && options->junit.empty() && options->json.empty())
+      throw BadInput("report needs an output: -o, --junit or --json");
     const ReportData data = read_report_data(options->store);
     if (!options->html.empty()) write_file(options->html, html_report(data, registry()));
     if (!options->junit.empty()) write_file(options->junit, junit_report(data));

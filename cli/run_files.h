@@ -22,7 +22,8 @@ class UnitCache {
 /// scalar operations and conversions. Throws BadInput.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);
 
-using VisitBlock = std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
+using VisitBlock =
+    std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
 
 /// Runs every file through its unit. A malformed line throws BadInput after what stands before it was visited.
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit);

@@ -1,5 +1,5 @@
-// mmafuzz sweep: a device unit against its model on as many dots as the device can take, or a model's mutant against the model with
-// the same generator on the host.
+// mmafuzz sweep: a device unit against its model on as many dots as the device can take, or a model's mutant against
+// the model with the same generator on the host.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -58,7 +58,8 @@ int run(const Options& options) {
   if ((options.cases > 0) == (options.time > 0)) throw BadInput("give --cases or --time");
   SweepSubject subject = subject_of(options);
   subject.request.seed = options.seed;
-  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, subject.first_epoch, subject.greatest_epoch);
+  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, subject.first_epoch,
+                 subject.greatest_epoch);
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const uint64_t cells = static_cast<uint64_t>(subject.request.shape.cells());
@@ -78,7 +79,8 @@ int run(const Options& options) {
       Batch one(subject.op);
       one.resize(1);
       sweep.put(d.dot, one, 0);
-      fmt::print("divergence: {}\n    {}\n    {} against {}\n", to_text(subject.op), case_line(one, 0), to_hex(subject.op.d, d.got), to_hex(subject.op.d, d.expected));
+      fmt::print("divergence: {}\n    {}\n    {} against {}\n", to_text(subject.op), case_line(one, 0),
+                 to_hex(subject.op.d, d.got), to_hex(subject.op.d, d.expected));
     }
   }
   if (!options.output.empty()) {
@@ -100,12 +102,22 @@ int run(const Options& options) {
   }
   const double rate = sweep.seconds() > 0 ? double(sweep.dots()) / sweep.seconds() : 0;
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"unit", subject.unit->name()}, {"reference", subject.reference ? subject.reference->name() : "integer sum"}, {"seed", options.seed},
-                                      {"dots", sweep.dots()}, {"operand_vectors", sweep.vectors()}, {"divergent", sweep.divergent_dots()}, {"unstable", sweep.unstable_dots()},
-                                      {"bins", sweep.bins()}, {"seconds", sweep.seconds()}, {"dots_per_second", rate}, {"lost", lost}}.dump(2));
+    fmt::print("{}\n", nlohmann::json{{"unit", subject.unit->name()},
+                                      {"reference", subject.reference ? subject.reference->name() : "integer sum"},
+                                      {"seed", options.seed},
+                                      {"dots", sweep.dots()},
+                                      {"operand_vectors", sweep.vectors()},
+                                      {"divergent", sweep.divergent_dots()},
+                                      {"unstable", sweep.unstable_dots()},
+                                      {"bins", sweep.bins()},
+                                      {"seconds", sweep.seconds()},
+                                      {"dots_per_second", rate},
+                                      {"lost", lost}}
+                           .dump(2));
   } else {
-    fmt::print("{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n", sweep.dots(), sweep.vectors(),
-               sweep.divergent_dots(), sweep.unstable_dots(), sweep.bins(), options.seed, rate);
+    fmt::print(
+        "{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n",
+        sweep.dots(), sweep.vectors(), sweep.divergent_dots(), sweep.unstable_dots(), sweep.bins(), options.seed, rate);
   }
   if (!lost.empty()) fmt::print(stderr, "mmafuzz: device lost during the sweep at dot {}: {}\n", sweep.dots(), lost);
   return sweep.divergent_dots() ? exit_divergence : lost.empty() ? exit_ok : exit_bad_input;
@@ -119,17 +131,22 @@ void add_sweep(CLI::App& app, int& status) {
   sub->add_option("--unit", options->unit, "a cuda: unit, or a model: unit with overrides in its place")->required();
   sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
   sub->add_option("--seed", options->seed, "seed of the generator")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")->check(unsigned_number())->check(CLI::PositiveNumber);
+  sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")
+      ->check(unsigned_number())
+      ->check(CLI::PositiveNumber);
   sub->add_option("--time", options->time, "seconds, instead of --cases")->check(CLI::PositiveNumber);
   sub->add_option("-o,--output", options->output, "file for the divergent cases");
   sub->add_flag("--json", options->json, "print one JSON object");
-  sub->footer("Same seed and --cases N: the same findings.\n"
-              "Example: mmafuzz sweep --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24 --seed 1 --cases 100000");
+  sub->footer(
+      "Same seed and --cases N: the same findings.\n"
+      "Example: mmafuzz sweep --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24 --seed 1 --cases "
+      "100000");
   sub->callback([options, &status] { status = run(*options); });
 }
 
 void add_device_child(CLI::App& app, int& status) {
-  CLI::App* sub = app.add_subcommand("device-child", "one device, on behalf of device units; speaks on standard input")->group("");
+  CLI::App* sub =
+      app.add_subcommand("device-child", "one device, on behalf of device units; speaks on standard input")->group("");
   sub->callback([&status] { status = device::serve(0, open_device()); });
 }
 

@@ -20,19 +20,25 @@ void add_triage(CLI::App& app, int& status) {
   request.jobs = std::max(1u, std::thread::hardware_concurrency());
   CLI::App* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
   sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(CLI::ExistingPath);
-  sub->add_option("--store", request.store, "store to write or add to (default: findings.sqlite in the first campaign's folder)");
+  sub->add_option("--store", request.store,
+                  "store to write or add to (default: findings.sqlite in the first campaign's folder)");
   sub->add_option("--jobs", request.jobs, "threads")->check(CLI::Range(1, 1024))->capture_default_str();
-  sub->add_option("--deepen", request.deepen, "cases to search behind each pair's explained causes")->check(unsigned_number())->capture_default_str();
+  sub->add_option("--deepen", request.deepen, "cases to search behind each pair's explained causes")
+      ->check(unsigned_number())
+      ->capture_default_str();
   sub->add_flag("--details", options->details, "print what each cause means");
-  sub->footer("Exit codes: 1 where a bucket is a contract divergence. Buckets that a store knows keep their status, notes and witnesses.\n"
-              "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
+  sub->footer(
+      "Exit codes: 1 where a bucket is a contract divergence. Buckets that a store knows keep their status, notes and "
+      "witnesses.\n"
+      "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
   sub->callback([options, &status] {
     const TriageOutcome outcome = triage_campaigns(options->request);
     print_buckets(outcome.buckets, options->details);
     for (const std::string& line : outcome.left_out) fmt::print(stderr, "mmafuzz: {}\n", line);
-    fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(), outcome.is_new.size(),
-               outcome.store.empty() ? "" : ": " + outcome.store);
-    const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), [](const Bucket& b) { return b.severity == Severity::contract; });
+    fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(),
+               outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
+    const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(),
+                                    [](const Bucket& b) { return b.severity == Severity::contract; });
     status = broken ? exit_divergence : exit_ok;
   });
 }

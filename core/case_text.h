@@ -27,7 +27,7 @@ struct CaseBlock {
   std::string unit;      ///< text of the last unit line; empty before the first
   std::string property;  ///< text of the last property line
   Batch batch;
-  Column expected;                      ///< result field, where has_expected
+  Column expected;  ///< result field, where has_expected
   std::vector<uint8_t> has_expected;
   std::vector<uint8_t> expected_flags;  ///< where has_flags
   std::vector<uint8_t> has_flags;
@@ -65,14 +65,14 @@ class CaseReader {
   std::string unit_, property_;
   std::optional<Op> op_;
   std::vector<FieldShape> fields_;  ///< inputs of op_, then its result
-  std::string pending_;  ///< a case line that belongs to the next block
+  std::string pending_;             ///< a case line that belongs to the next block
   bool has_pending_ = false;
 };
 
 class CaseWriter {
  public:
-  /// "-" writes standard output; a regular file appears under its name when finish() is called, so that an output may be
-  /// one of the inputs. Throws std::runtime_error if the file cannot be written.
+  /// "-" writes standard output; a regular file appears under its name when finish() is called, so that an output may
+  /// be one of the inputs. Throws std::runtime_error if the file cannot be written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
   CaseWriter(const CaseWriter&) = delete;

@@ -117,7 +117,8 @@ struct CaseReader::Input {
   z_stream stream_{};
 };
 
-CaseReader::CaseReader(const std::string& path) : path_(path == "-" ? "<stdin>" : path), input_(std::make_unique<Input>()) {
+CaseReader::CaseReader(const std::string& path)
+    : path_(path == "-" ? "<stdin>" : path), input_(std::make_unique<Input>()) {
   if (path == "-") {
     input_->file = stdin;
   } else {
@@ -136,7 +137,8 @@ CaseReader::CaseReader(const std::string& path) : path_(path == "-" ? "<stdin>" 
   read_header();
 }
 
-CaseReader::CaseReader(const std::string& name, std::string_view text) : path_(name), input_(std::make_unique<Input>()) {
+CaseReader::CaseReader(const std::string& name, std::string_view text)
+    : path_(name), input_(std::make_unique<Input>()) {
   input_->buffer.assign(text.begin(), text.end());
   input_->end = text.size();
   input_->at_end = true;

@@ -19,8 +19,8 @@ constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int most_records = 256;  ///< of one bucket in one segment
 
-/// What a new writer puts first: the header of a new file, or a line end after what a killed process left half written; the
-/// reader takes the last key of such a record, which is the whole one.
+/// What a new writer puts first: the header of a new file, or a line end after what a killed process left half written;
+/// the reader takes the last key of such a record, which is the whole one.
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -37,10 +37,14 @@ std::optional<LoggedDivergence> parse_record(std::string_view body) {
   const size_t key_end = d.text.find('\n');
   const size_t severity = d.text.find(severity_word);
   // A record that was cut off before its last line break, or lacks a part, is not whole.
-  if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' || d.text.find("\nop ") == std::string::npos) return {};
+  if (key_end == std::string::npos || severity == std::string::npos || d.text.back() != '\n' ||
+      d.text.find("\nop ") == std::string::npos)
+    return {};
   d.key = d.text.substr(2, key_end - 2);
   const std::string_view word = std::string_view(d.text).substr(severity + severity_word.size());
-  d.severity = word.starts_with("contract") ? Severity::contract : word.starts_with("accuracy") ? Severity::accuracy : Severity::semantic;
+  d.severity = word.starts_with("contract")   ? Severity::contract
+               : word.starts_with("accuracy") ? Severity::accuracy
+                                              : Severity::semantic;
   return d;
 }
 

@@ -1,5 +1,6 @@
-// Append-only segments of divergences: what a search found and may not lose. A segment is case text; each record is written
-// with one call and ends with a line of its own, so that a reader skips what a killed process left half written.
+// Append-only segments of divergences: what a search found and may not lose. A segment is case text; each record is
+// written with one call and ends with a line of its own, so that a reader skips what a killed process left half
+// written.
 #pragma once
 
 #include <functional>
@@ -14,8 +15,8 @@ namespace mmafuzz {
 /// The text of one record: key line, severity and results as comments, then property, op and case lines.
 std::string divergence_record(const Divergence& divergence);
 
-/// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole time, because
-/// triage may find different causes in them (core/thinning.h), but at most 256.
+/// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole
+/// time, because triage may find different causes in them (core/thinning.h), but at most 256.
 class DivergenceLog {
  public:
   /// Appends to `path`, creating it with its header. Throws std::runtime_error if it cannot be opened.
@@ -24,8 +25,9 @@ class DivergenceLog {
   DivergenceLog(const DivergenceLog&) = delete;
   DivergenceLog& operator=(const DivergenceLog&) = delete;
 
-  /// Takes one divergence that stands for `count`. Returns whether the bucket was new to this log; when it returns, the kernel has what
-  /// was written: killing this process loses nothing. Throws std::runtime_error if a record cannot be written (disk full).
+  /// Takes one divergence that stands for `count`. Returns whether the bucket was new to this log; when it returns, the
+  /// kernel has what was written: killing this process loses nothing. Throws std::runtime_error if a record cannot be
+  /// written (disk full).
   bool add(const Divergence& divergence, uint64_t count = 1);
   size_t buckets() const { return keys_.size(); }
 
@@ -46,8 +48,8 @@ struct LoggedDivergence {
   std::string text;  ///< the record, without header and end line
 };
 
-/// Reads the whole records of a segment from byte `offset` on; returns the offset behind the last whole one, so that a growing
-/// segment can be followed. A file that does not exist has none.
+/// Reads the whole records of a segment from byte `offset` on; returns the offset behind the last whole one, so that a
+/// growing segment can be followed. A file that does not exist has none.
 size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record);
 
 }  // namespace mmafuzz

@@ -35,10 +35,13 @@ constexpr Switch switches[] = {
     {"zero", "signed", policy::zero_positive, 0, Switch::Of::with_sign},
     {"zero", "positive", policy::zero_positive, policy::zero_positive, Switch::Of::with_sign},
     {"negative", "nan", policy::negative_zero | policy::negative_absolute, 0, Switch::Of::without_sign},
-    {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero, Switch::Of::without_sign},
-    {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute, Switch::Of::without_sign},
+    {"negative", "zero", policy::negative_zero | policy::negative_absolute, policy::negative_zero,
+     Switch::Of::without_sign},
+    {"negative", "absolute", policy::negative_zero | policy::negative_absolute, policy::negative_absolute,
+     Switch::Of::without_sign},
     {"tiny_negative", "invalid", policy::tiny_negative_flushed, 0, Switch::Of::without_sign},
-    {"tiny_negative", "flushed", policy::tiny_negative_flushed, policy::tiny_negative_flushed, Switch::Of::without_sign},
+    {"tiny_negative", "flushed", policy::tiny_negative_flushed, policy::tiny_negative_flushed,
+     Switch::Of::without_sign},
     {"stochastic_hole", "gap", policy::hole_nearest, 0, Switch::Of::literal},
     {"stochastic_hole", "nearest", policy::hole_nearest, policy::hole_nearest, Switch::Of::literal},
     {"overflow", "after", policy::overflow_before, 0, Switch::Of::all},
@@ -73,8 +76,8 @@ constexpr FormatFields make(int width, int exponent_bits, int fraction_bits, int
 }
 
 /// A format of Tesla's text: four flags, and any NaN operand is invalid.
-constexpr FormatFields make_tesla(int width, int exponent_bits, int fraction_bits, int bias, Specials specials, SignField sign,
-                                  SubnormalRule subnormals) {
+constexpr FormatFields make_tesla(int width, int exponent_bits, int fraction_bits, int bias, Specials specials,
+                                  SignField sign, SubnormalRule subnormals) {
   FormatFields f = make(width, exponent_bits, fraction_bits, bias, specials, sign, subnormals);
   f.policy = policy::no_inexact | policy::any_nan_invalid;
   return f;
@@ -149,7 +152,8 @@ bool set_switch(const FormatFields& row, std::string_view text, FormatFields& fi
 }
 
 bool concerns_literal(std::string_view name) {
-  return std::any_of(std::begin(switches), std::end(switches), [&](const Switch& s) { return name == s.name && s.of == Switch::Of::literal; });
+  return std::any_of(std::begin(switches), std::end(switches),
+                     [&](const Switch& s) { return name == s.name && s.of == Switch::Of::literal; });
 }
 
 std::string known_switches(const FormatFields& row) {
@@ -183,8 +187,8 @@ Result<Format> parse_format(std::string_view text) {
     if (row.takes_bias) {
       int bias = -1;
       const auto parsed = std::from_chars(bias_text.data(), bias_text.data() + bias_text.size(), bias);
-      if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() || bias < 0 ||
-          bias > greatest_bias)
+      if (bias_text.empty() || parsed.ec != std::errc{} || parsed.ptr != bias_text.data() + bias_text.size() ||
+          bias < 0 || bias > greatest_bias)
         return invalid("format " + quoted(whole) + " needs a bias of 0 to 63, as in " + row.name + ":7");
       fields.bias = static_cast<int16_t>(bias);
     } else if (colon != text.npos) {
@@ -198,17 +202,20 @@ Result<Format> parse_format(std::string_view text) {
         return invalid("format " + quoted(whole) + " has the switch " + quoted(std::string(name)) + " twice");
       named.push_back(name);
       if (!set_switch(row.fields, one, fields))
-        return invalid("format " + quoted(whole) + " has no switch " + quoted(std::string(one)) + "; " + known_switches(row.fields));
+        return invalid("format " + quoted(whole) + " has no switch " + quoted(std::string(one)) + "; " +
+                       known_switches(row.fields));
       has_switches = comma != chosen.npos;
       if (has_switches) chosen = chosen.substr(comma + 1);
     }
     for (const std::string_view name : named)
       if (fields.subnormals != row.fields.subnormals && concerns_literal(name))
-        return invalid("format " + quoted(whole) + ": " + quoted(std::string(name)) + " is about the hole that denormal=gradual closes");
+        return invalid("format " + quoted(whole) + ": " + quoted(std::string(name)) +
+                       " is about the hole that denormal=gradual closes");
     return Format(whole, fields);
   }
   std::string known;
-  for (const Row& row : rows) known += std::string(known.empty() ? "" : " ") + row.name + (row.takes_bias ? ":<bias>" : "");
+  for (const Row& row : rows)
+    known += std::string(known.empty() ? "" : " ") + row.name + (row.takes_bias ? ":<bias>" : "");
   return unknown("unknown format " + quoted(whole) + "; known: " + known);
 }
 

@@ -42,7 +42,7 @@ std::vector<std::string> format_names();
 /// A row of the table of formats, and what may follow its name.
 struct FormatForms {
   std::string name;
-  bool takes_bias = false;             ///< `:<bias>`, 0 to greatest_bias
+  bool takes_bias = false;            ///< `:<bias>`, 0 to greatest_bias
   std::vector<std::string> switches;  ///< `?name=value`: each value that is not the row's own
 };
 inline constexpr int greatest_bias = 63;

@@ -8,7 +8,8 @@ namespace mmafuzz {
 
 /// What every scalar operation or conversion promises that rounds an exact result once.
 inline std::vector<Claim> claims_of_correct_rounding() {
-  return claims_of({"faithful", "idempotent", "monotone_in_operand", "nearest", "not_above_up", "not_below_down", "round_trip", "sign_symmetry"});
+  return claims_of({"faithful", "idempotent", "monotone_in_operand", "nearest", "not_above_up", "not_below_down",
+                    "round_trip", "sign_symmetry"});
 }
 
 inline void prepare(const Batch& batch, Outcomes& outcomes) {
@@ -35,8 +36,8 @@ class DotFunctionUnit final : public Unit {
   Evaluate evaluate_;
 };
 
-/// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions. ReportsFlags is false
-/// for hardware whose status flags do not follow the operation.
+/// Evaluate: {encoding, flags}-like(const uint64_t* operands) for scalar operations and conversions. ReportsFlags is
+/// false for hardware whose status flags do not follow the operation.
 template <class Evaluate, bool ReportsFlags>
 class ScalarFunctionUnit final : public Unit {
  public:

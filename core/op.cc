@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
-constexpr const char* scalar_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "rcp", "rem", "equal", "less", "less_equal", "unordered"};
+constexpr const char* scalar_names[] = {"add", "sub", "mul",   "div",  "sqrt",       "fma",
+                                        "rcp", "rem", "equal", "less", "less_equal", "unordered"};
 static_assert(std::size(scalar_names) == scalar_operation_count);
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
 
@@ -100,7 +101,9 @@ class AttributeWords {
   }
 
   void number(const std::string& name, uint64_t& out) {
-    with(name, false, [&](std::string_view text) -> std::string { return parse_int(text, 10, out) ? "" : name + "= needs a whole number"; });
+    with(name, false, [&](std::string_view text) -> std::string {
+      return parse_int(text, 10, out) ? "" : name + "= needs a whole number";
+    });
   }
 
   void encoding(const std::string& name, const Format& format, std::optional<uint64_t>& out) {
@@ -234,7 +237,8 @@ std::string not_honoured(const Op& op, const Attributes& honoured) {
     if (asked && !granted) words += (words.empty() ? "" : " ") + word;
   };
   const bool stochastic = op.rounding == Rounding::stochastic;
-  ask(!stochastic && op.rounding != Rounding::nearest_even, honoured.rounding, std::string("round=") + name_of(op.rounding));
+  ask(!stochastic && op.rounding != Rounding::nearest_even, honoured.rounding,
+      std::string("round=") + name_of(op.rounding));
   ask(stochastic, honoured.stochastic, "round=stochastic");
   ask(op.tininess == Tininess::before, honoured.tiny, "tiny=before");
   ask(op.flush_to_zero, honoured.ftz, "ftz=1");
@@ -263,7 +267,8 @@ std::string to_text(const Op& op) {
   if (always || op.rounding != Rounding::nearest_even) text += std::string(" round=") + name_of(op.rounding);
   if (op.seed) text += " seed=" + std::to_string(op.seed);
   if (op.random_bits != Op().random_bits) text += " random_bits=" + std::to_string(op.random_bits);
-  if (op.threshold != Threshold::floor) text += std::string(" threshold=") + threshold_names[static_cast<int>(op.threshold)];
+  if (op.threshold != Threshold::floor)
+    text += std::string(" threshold=") + threshold_names[static_cast<int>(op.threshold)];
   if (op.tininess == Tininess::before) text += " tiny=before";
   if (op.nan == NanPolicy::any) text += " nan=any";
   if (op.flags == FlagPolicy::ieee) text += " flags=ieee";
@@ -283,7 +288,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.kind == OpKind::scalar) {
     if (words.size() < 2 || !find_name(scalar_names, words[1].text, op.scalar)) {
       column = words.size() < 2 ? text.size() : words[1].column;
-      return invalid("expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered");
+      return invalid(
+          "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered");
     }
     first = 2;
   }
@@ -339,7 +345,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
   if (op.kind == OpKind::scalar && !can_compare(op.scalar, op.d.fields()))
-    return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() + " does not have both");
+    return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() +
+                   " does not have both");
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
     if (op.kind == OpKind::gemm && elements > max_elements)
       return invalid("a matrix of a gemm case may have at most " + std::to_string(max_elements) + " elements");

@@ -12,8 +12,8 @@
 namespace mmafuzz {
 
 enum class OpKind : uint8_t { dot, convert, scalar, gemm };
-/// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess, compareSignalingLessEqual,
-/// compareQuietUnordered.
+/// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess,
+/// compareSignalingLessEqual, compareQuietUnordered.
 enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
 inline constexpr int scalar_operation_count = 12;
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
@@ -41,10 +41,10 @@ struct Op {
   FlagPolicy flags = FlagPolicy::all;
   bool flush_to_zero = false;
   bool saturate = false;
-  uint64_t seed = 0;         ///< of stochastic rounding
-  int random_bits = 24;      ///< of stochastic rounding
+  uint64_t seed = 0;                       ///< of stochastic rounding
+  int random_bits = 24;                    ///< of stochastic rounding
   Threshold threshold = Threshold::floor;  ///< of stochastic rounding
-  std::optional<uint64_t> alpha, beta;  ///< gemm, encodings of d; one that is absent is exactly 1
+  std::optional<uint64_t> alpha, beta;     ///< gemm, encodings of d; one that is absent is exactly 1
 
   friend bool operator==(const Op&, const Op&) = default;
 
@@ -62,7 +62,8 @@ struct Op {
 
   /// Without the random bits of stochastic rounding, which differ from case to case.
   RoundingRule rounding_rule() const;
-  /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed alone.
+  /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed
+  /// alone.
   RoundingRule rounding_rule_of(uint64_t source) const;
 };
 

@@ -10,7 +10,8 @@
 
 namespace mmafuzz {
 
-/// Calls work(0) .. work(parts - 1), each once, on up to `threads` threads. After an exception no further part is begun.
+/// Calls work(0) .. work(parts - 1), each once, on up to `threads` threads. After an exception no further part is
+/// begun.
 template <class Work>
 void in_parallel(unsigned threads, size_t parts, const Work& work) {
   std::atomic<size_t> next = 0;

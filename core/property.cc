@@ -47,9 +47,13 @@ bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
     if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma) {
       Number operand[3];
       for (int i = 0; i < 3; ++i) operand[i] = decode(op.a.fields(), batch.inputs()[0].get(index, i));
-      const auto are = [&](NumberClass first, NumberClass second) { return operand[0].cls == first && operand[1].cls == second; };
-      const bool zero_by_infinity = are(NumberClass::zero, NumberClass::infinity) || are(NumberClass::infinity, NumberClass::zero);
-      if (zero_by_infinity && operand[2].cls == NumberClass::nan && !operand[2].signaling) looked_at &= static_cast<uint8_t>(~flag::invalid);
+      const auto are = [&](NumberClass first, NumberClass second) {
+        return operand[0].cls == first && operand[1].cls == second;
+      };
+      const bool zero_by_infinity =
+          are(NumberClass::zero, NumberClass::infinity) || are(NumberClass::infinity, NumberClass::zero);
+      if (zero_by_infinity && operand[2].cls == NumberClass::nan && !operand[2].signaling)
+        looked_at &= static_cast<uint8_t>(~flag::invalid);
     }
   }
   return ((x ^ y) & looked_at) == 0;
@@ -84,13 +88,19 @@ bool any_special(const FormatFields& f, const Column& column, size_t index) {
   // Infinities and NaNs are one bit pattern under a mask, whatever the format's policy.
   const uint64_t exponent = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
   const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
-  const uint64_t mask = f.in_container(f.specials == Specials::ieee ? exponent : f.specials == Specials::fnuz ? magnitude | f.sign_bit() : magnitude);
-  const uint64_t pattern = f.in_container(f.specials == Specials::ieee ? exponent : f.specials == Specials::fnuz ? f.sign_bit() : magnitude);
+  const uint64_t mask = f.in_container(f.specials == Specials::ieee   ? exponent
+                                       : f.specials == Specials::fnuz ? magnitude | f.sign_bit()
+                                                                      : magnitude);
+  const uint64_t pattern = f.in_container(f.specials == Specials::ieee   ? exponent
+                                          : f.specials == Specials::fnuz ? f.sign_bit()
+                                                                         : magnitude);
   const uint8_t* data = column.data() + index * column.stride();
   switch (column.element_bytes()) {
     case 1: return any_with<uint8_t>(data, column.count(), static_cast<uint8_t>(mask), static_cast<uint8_t>(pattern));
-    case 2: return any_with<uint16_t>(data, column.count(), static_cast<uint16_t>(mask), static_cast<uint16_t>(pattern));
-    case 4: return any_with<uint32_t>(data, column.count(), static_cast<uint32_t>(mask), static_cast<uint32_t>(pattern));
+    case 2:
+      return any_with<uint16_t>(data, column.count(), static_cast<uint16_t>(mask), static_cast<uint16_t>(pattern));
+    case 4:
+      return any_with<uint32_t>(data, column.count(), static_cast<uint32_t>(mask), static_cast<uint32_t>(pattern));
     default: return any_with<uint64_t>(data, column.count(), mask, pattern);
   }
 }
@@ -114,13 +124,15 @@ ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t
   const FormatFields& d = op.d.fields();
   const Number r[2] = {decode(d, x), decode(d, y)};
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
-  if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; })) return ValueClass::overflow;
+  if (any([](const Number& n) { return n.cls == NumberClass::infinity || n.cls == NumberClass::nan; }))
+    return ValueClass::overflow;
   if (r[0].cls == NumberClass::zero && r[1].cls == NumberClass::zero && x != y) return ValueClass::zero_sign;
   if (any([](const Number& n) { return n.subnormal; })) return ValueClass::subnormal;
   return ValueClass::normal;
 }
 
-DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first, const Outcomes& second) {
+DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
+                                  const Outcomes& second) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
   const bool all_answered = first.answered.empty() && second.answered.empty();
   DifferenceTally tally;
@@ -146,7 +158,8 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
 }
 
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
-                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second, int element) {
+                           const std::string& first_name, uint64_t first, const std::string& second_name,
+                           uint64_t second, int element) {
   Divergence d;
   d.key = {property, op_label(batch.op()), {first_name, second_name}, name_of(cls)};
   d.severity = severity;
@@ -157,8 +170,10 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   return d;
 }
 
-Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry) {
-  if (!property.applies(op, unit)) return declined(std::string(property.name()) + " says nothing about " + op_label(op));
+Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& unit, const Op& op,
+                                          const Registry& registry) {
+  if (!property.applies(op, unit))
+    return declined(std::string(property.name()) + " says nothing about " + op_label(op));
   BoundProperty bound;
   bound.property_ = &property;
   bound.unit_ = &unit;
@@ -176,30 +191,35 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
   return bound;
 }
 
-void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts, std::vector<Batch>* twins) const {
+void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
+                          std::vector<Batch>* twins) const {
   std::vector<Batch> twin;
   for (const Op& op : twin_ops_) {
     twin.push_back(op == cases.op() ? cases : Batch(op));
     twin.back().resize(cases.size());
   }
-  std::vector<int> known(cases.size());  // what transform says of the twin; 0: left out
-  for (size_t i = 0; i < cases.size(); ++i) known[i] = base.has_answer(i) ? property_->transform_result(*unit_, cases, i, base.results.get(i), twin) : 0;
+  const auto subject = [&](size_t i) { return Property::Subject{*unit_, cases, i, base.results.get(i)}; };
+  std::vector<std::optional<Property::Twin>> known(cases.size());  // of the cases that are not left out
+  for (size_t i = 0; i < cases.size(); ++i)
+    if (base.has_answer(i)) known[i] = property_->transform(subject(i), twin);
   Outcomes after;
   for (size_t part = 0; part < twin.size(); ++part) {
     if (part > 0) twin[part].inputs()[2] = after.results;
     (rebound_[part] ? *rebound_[part] : *unit_).run(twin[part], after);
-    for (size_t i = 0; i < cases.size(); ++i) known[i] = after.has_answer(i) ? known[i] : 0;
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (!after.has_answer(i)) known[i].reset();
   }
   verdicts.assign(cases.size(), {});
   SpecialOperands special(cases);
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (known[i] == 0) continue;
+    if (!known[i]) continue;
     Verdict& v = verdicts[i];
     v.compared = true;
+    const Property::Subject of = subject(i);
     for (int e = 0; e < base.results.count() && !v.failed; ++e) {
       v.before = base.results.get(i, e);
-      v.after = after.results.get(i, property_->twin_element(cases, i, known[i], e));
-      v.failed = !property_->holds_at(*unit_, cases, i, e, known[i], v.before, v.after);
+      v.after = after.results.get(i, property_->twin_element(cases.op(), e));
+      v.failed = !property_->holds({of, e, *known[i], v.before, v.after});
     }
     if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
   }
@@ -239,8 +259,8 @@ size_t compare_units(const char* property, Severity severity, const Batch& batch
     if (tally.count[cls] == 0) continue;
     const size_t i = tally.first[cls];
     const int e = tally.element[cls];
-    report(make_divergence(property, severity, batch, i, static_cast<ValueClass>(cls), first_name, first.results.get(i, e), second_name,
-                           second.results.get(i, e), e),
+    report(make_divergence(property, severity, batch, i, static_cast<ValueClass>(cls), first_name,
+                           first.results.get(i, e), second_name, second.results.get(i, e), e),
            tally.count[cls]);
   }
   return tally.compared;

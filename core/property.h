@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ std::string op_label(const Op& op);
 /// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
 bool same_result(const Op& op, uint64_t x, uint64_t y);
 
-/// Whether two units raise the same flags on case `index`, as far as the op's comparison looks at them. Under flags=ieee the
-/// denormal-operand flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE 754-2019, 7.2 leaves open.
+/// Whether two units raise the same flags on case `index`, as far as the op's comparison looks at them. Under
+/// flags=ieee the denormal-operand flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE
+/// 754-2019, 7.2 leaves open.
 bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y);
 
 /// The first element of case `index` in which two results differ under the op's NaN policy; -1 where they are the same.
@@ -62,21 +64,25 @@ class SpecialOperands {
   std::vector<State> state_;
 };
 
-/// The bucket's value class, from two results (equal where a property judges a case by itself) and whether there are special operands.
+/// The bucket's value class, from two results (equal where a property judges a case by itself) and whether there are
+/// special operands.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
 
-/// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which element.
+/// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which
+/// element.
 struct DifferenceTally {
   size_t compared = 0;
   uint64_t count[value_class_count] = {};
   size_t first[value_class_count] = {};
   int element[value_class_count] = {};
 };
-DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first, const Outcomes& second);
+DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
+                                  const Outcomes& second);
 
 /// The divergence of two units on one case, whose results differ in that element.
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
-                           const std::string& first_name, uint64_t first, const std::string& second_name, uint64_t second, int element = 0);
+                           const std::string& first_name, uint64_t first, const std::string& second_name,
+                           uint64_t second, int element = 0);
 
 /// Receives the first divergence of each value class in a batch, and how many cases of the batch fell in that class.
 using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
@@ -84,6 +90,31 @@ using ReportDivergence = std::function<void(Divergence, uint64_t count)>;
 /// A statement about one unit's results on a case and on a transformed case, its twin.
 class Property {
  public:
+  /// A case and what the unit made of it (of several elements the first).
+  struct Subject {
+    const Unit& unit;
+    const Batch& cases;
+    size_t index;
+    uint64_t result;
+
+    const Op& op() const { return cases.op(); }
+  };
+  /// What holds() is to know of a twin: the exponent of a scale, say.
+  struct Twin {
+    int note = 0;
+  };
+  static std::optional<Twin> twin_if(bool there_is_one) { return there_is_one ? std::optional(Twin{}) : std::nullopt; }
+
+  /// The results on a case and on its twin, in one element.
+  struct Pair {
+    const Subject& of;
+    int element;
+    Twin twin;
+    uint64_t before, after;
+
+    const Op& op() const { return of.op(); }
+  };
+
   virtual ~Property() = default;
   virtual const char* name() const = 0;
   virtual const char* statement() const = 0;
@@ -97,26 +128,14 @@ class Property {
   /// The ops on which the twin is evaluated, where that is not the case's own: one, or the parts of a dot that runs in
   /// several, each of which takes the d of the one before as its c.
   virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
-  /// Writes the twin of case `index` at the same index of `twin`: a batch for each of twin_ops, a copy of `cases` to start
-  /// with where the op is the same. Returns 0 to leave this case out, else what holds() is to know of the twin (an exponent
-  /// of a scale, say).
-  virtual int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const = 0;
-  /// The same for twins that are made from the result on the case.
-  virtual int transform_result(const Unit& unit, const Batch& cases, size_t index, uint64_t, std::vector<Batch>& twin) const {
-    return transform(unit, cases, index, twin);
-  }
-  /// Whether the results of a case and of its twin obey the statement, given what transform returned.
-  virtual bool holds(const Op& op, int twin, uint64_t before, uint64_t after) const = 0;
-  /// The same for statements that need the case itself.
-  virtual bool holds_on(const Unit&, const Batch& cases, size_t, int twin, uint64_t before, uint64_t after) const {
-    return holds(cases.op(), twin, before, after);
-  }
-  /// The same for results of several elements, of which each is put to the statement.
-  virtual bool holds_at(const Unit& unit, const Batch& cases, size_t index, int element, int twin, uint64_t before, uint64_t after) const {
-    return holds_on(unit, cases, index, twin, before, after);
-  }
+  /// Writes the twin of the case at the same index of `twin`: a batch for each of twin_ops, a copy of the cases to
+  /// start with where the op is the same. Nothing: this case is left out.
+  virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const = 0;
+  /// Whether the results of a case and of its twin obey the statement. Of results of several elements each is put to
+  /// it.
+  virtual bool holds(const Pair& pair) const = 0;
   /// The element of the twin's result that stands for `element`.
-  virtual int twin_element(const Batch& cases, size_t index, int twin, int element) const { return element; }
+  virtual int twin_element(const Op& op, int element) const { return element; }
   /// Severity of a failure on a unit that does not claim the property.
   virtual Severity unclaimed() const { return Severity::semantic; }
 };
@@ -124,8 +143,8 @@ class Property {
 /// A property of one unit on one op, ready to be checked. Refers to both, which must outlive it.
 class BoundProperty {
  public:
-  /// Declined where the statement makes no sense, or where the unit does not evaluate an op that the statement needs: the
-  /// registry binds the unit's name to those.
+  /// Declined where the statement makes no sense, or where the unit does not evaluate an op that the statement needs:
+  /// the registry binds the unit's name to those.
   static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
 
   const Property& property() const { return *property_; }
@@ -139,13 +158,15 @@ class BoundProperty {
     uint64_t before = 0, after = 0;       ///< results on the case and on its twin
   };
   /// One verdict per case. `base` holds the unit's outcomes on the cases; `twins`, where asked for, receives the twins.
-  void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts, std::vector<Batch>* twins = nullptr) const;
+  void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
+             std::vector<Batch>* twins = nullptr) const;
 
   /// Whether a twin is one case of the op itself, so that a divergence can hold it.
   bool has_plain_twin() const { return twin_ops_.size() == 1 && !rebound_[0]; }
 
-  /// Checks every case of the op. `base` holds the unit's outcomes on them. The severity is contract where the unit claims
-  /// the property, semantic elsewhere. Returns the number of cases compared. May be called from many threads at once.
+  /// Checks every case of the op. `base` holds the unit's outcomes on them. The severity is contract where the unit
+  /// claims the property, semantic elsewhere. Returns the number of cases compared. May be called from many threads at
+  /// once.
   size_t check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const;
 
  private:

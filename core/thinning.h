@@ -1,5 +1,5 @@
-// Which occurrences of something frequent are kept: the first sixteen, then each that comes when a sixteenth more than at the last one
-// have been counted. Few, but from the whole time: what comes rarely among the rest gets in as well.
+// Which occurrences of something frequent are kept: the first sixteen, then each that comes when a sixteenth more than
+// at the last one have been counted. Few, but from the whole time: what comes rarely among the rest gets in as well.
 #pragma once
 
 #include <cstdint>

@@ -99,13 +99,15 @@ class Family {
   /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
-  /// What the unit honours of an op's attributes. The registry declines an op that asks for more, with the words that it asks
-  /// with: nothing is accepted and ignored.
+  /// What the unit honours of an op's attributes. The registry declines an op that asks for more, with the words that
+  /// it asks with: nothing is accepted and ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }
   /// A unit for the op, or a refusal with its reason. The attributes of an op that is taken are among those honoured.
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;
   /// The same for a family whose units run on other units, which the registry binds.
-  virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const { return bind(name, op); }
+  virtual Result<std::unique_ptr<Unit>> bind_over(const Registry&, const std::string& name, const Op& op) const {
+    return bind(name, op);
+  }
 };
 
 /// Runs one case of a dot given as encodings (tests, tools). a and b have op.k entries.

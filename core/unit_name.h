@@ -34,8 +34,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(std::string_view te
 /// Settings as they are written.
 std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings);
 
-/// Unit names from arguments that may hold several, separated by commas. The commas between the settings of one unit stay:
-/// "a,b?x=1,y=2" is a and b?x=1,y=2.
+/// Unit names from arguments that may hold several, separated by commas. The commas between the settings of one unit
+/// stay: "a,b?x=1,y=2" is a and b?x=1,y=2.
 std::vector<std::string> split_units(const std::vector<std::string>& arguments);
 
 /// Whether the text is a pattern for matches_glob, not a name.

@@ -1,4 +1,5 @@
-// AFL++'s custom mutator interface over the same mutator as libFuzzer's: AFL_CUSTOM_MUTATOR_LIBRARY=<target>_mutator.so.
+// AFL++'s custom mutator interface over the same mutator as libFuzzer's:
+// AFL_CUSTOM_MUTATOR_LIBRARY=<target>_mutator.so.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +43,8 @@ void* afl_custom_init(void*, unsigned seed) {
   }
 }
 
-size_t afl_custom_fuzz(void* data, uint8_t* input, size_t size, uint8_t** out, uint8_t* add, size_t add_size, size_t max_size) {
+size_t afl_custom_fuzz(void* data, uint8_t* input, size_t size, uint8_t** out, uint8_t* add, size_t add_size,
+                       size_t max_size) {
   auto* state = static_cast<mmafuzz::State*>(data);
   // AFL++ offers a megabyte; to clear that for each input would take longer than to run it.
   max_size = std::min(max_size, std::max(size, mmafuzz::largest_case));
@@ -50,7 +52,8 @@ size_t afl_custom_fuzz(void* data, uint8_t* input, size_t size, uint8_t** out, u
   state->buffer.resize(max_size);
   const uint64_t seed = state->seed + 0x9e3779b97f4a7c15u * ++state->calls;
   size_t mutated = 0;
-  if (add && add_size && state->calls % 8 == 0) mutated = state->target->cross(input, size, add, add_size, state->buffer.data(), max_size, seed);
+  if (add && add_size && state->calls % 8 == 0)
+    mutated = state->target->cross(input, size, add, add_size, state->buffer.data(), max_size, seed);
   if (!mutated) mutated = state->target->mutate(state->buffer.data(), size, max_size, seed);
   *out = state->buffer.data();
   return mutated ? mutated : size;

@@ -1,6 +1,6 @@
 // any_op: an op that nobody thought of, on every unit that accepts it. An input is an op line, a newline and one case's
-// operands; structured cases of the same op join it. A failure means that a unit breaks what it claims there: the model or
-// referee that it equals, or a property; the fast exact path or an IEEE order disagrees with MPFR, most often.
+// operands; structured cases of the same op join it. A failure means that a unit breaks what it claims there: the model
+// or referee that it equals, or a property; the fast exact path or an IEEE order disagrees with MPFR, most often.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +22,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t cases_of_op = 8;        ///< of one input: its own and structured ones
-constexpr int most_elements = 4096;      ///< a larger op is a workload, not an input
+constexpr size_t cases_of_op = 8;    ///< of one input: its own and structured ones
+constexpr int most_elements = 4096;  ///< a larger op is a workload, not an input
 
 uint64_t digest(std::string_view text) {
   uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
@@ -55,7 +55,8 @@ std::vector<uint8_t> encode(const Op& op, const Batch& cases, size_t index) {
 /// The op and the case of an input; nothing where its first line is no op.
 std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases) {
   const uint8_t* end = std::find(data, data + size, uint8_t{'\n'});
-  const std::optional<Op> op = small_op(std::string_view(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data)));
+  const std::optional<Op> op =
+      small_op(std::string_view(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data)));
   if (!op) return std::nullopt;
   Batch batch;
   StructuredGenerator(*op, digest(line_of(*op))).fill(0, cases, batch);
@@ -66,9 +67,13 @@ std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases
 class AnyOpTarget final : public Target {
  public:
   explicit AnyOpTarget(const TargetOptions& options)
-      : options_(options), index_(registry()),
-        any_(registry(), [this](const Op& op) { return index_.accepting(op); }, properties_of(target_named("any_op"))), generator_(1, ops_of_models()) {
-    if (!options.ops.empty() || !options.units.empty()) throw std::runtime_error("any_op draws its ops and takes every unit");
+      : options_(options),
+        index_(registry()),
+        any_(
+            registry(), [this](const Op& op) { return index_.accepting(op); }, properties_of(target_named("any_op"))),
+        generator_(1, ops_of_models()) {
+    if (!options.ops.empty() || !options.units.empty())
+      throw std::runtime_error("any_op draws its ops and takes every unit");
     if (!options.status.empty()) throw std::runtime_error("any_op writes no --status: it has no place in a campaign");
     if (!options.segment.empty()) log_ = std::make_unique<DivergenceLog>(options.segment);
   }
@@ -136,7 +141,8 @@ class AnyOpTarget final : public Target {
       begin = end + 1;
     }
     for (size_t i = 0; i < words.size(); ++i)
-      for (size_t j = i + 1; j < words.size(); ++j) report_bin(static_cast<int>(digest(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
+      for (size_t j = i + 1; j < words.size(); ++j)
+        report_bin(static_cast<int>(digest(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
   }
 
   void look(const Batch& cases) {

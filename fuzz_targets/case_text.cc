@@ -1,5 +1,5 @@
-// case_text: the parser of corpora, recordings and witnesses, on arbitrary bytes. A failure means that a file can crash the
-// reader, that an error does not say where it is, or that a case does not survive being written and read again.
+// case_text: the parser of corpora, recordings and witnesses, on arbitrary bytes. A failure means that a file can crash
+// the reader, that an error does not say where it is, or that a case does not survive being written and read again.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,8 @@ namespace mmafuzz {
 namespace {
 
 [[noreturn]] void fail(const char* what, const std::string& text) {
-  std::fprintf(stderr, "mmafuzz: divergence case_text parser %s\n%s\nDEDUP_TOKEN: case_text %s\n", what, text.c_str(), what);
+  std::fprintf(stderr, "mmafuzz: divergence case_text parser %s\n%s\nDEDUP_TOKEN: case_text %s\n", what, text.c_str(),
+               what);
   std::abort();
 }
 
@@ -25,7 +26,9 @@ std::string rewritten(const CaseBlock& block, size_t index) {
 
 class CaseText final : public Target {
  public:
-  void run(const uint8_t* data, size_t size) override { read(std::string_view(reinterpret_cast<const char*>(data), size)); }
+  void run(const uint8_t* data, size_t size) override {
+    read(std::string_view(reinterpret_cast<const char*>(data), size));
+  }
 
   size_t replay_cases(const std::string& path) override {
     const std::string text = bytes_of(path);
@@ -35,7 +38,9 @@ class CaseText final : public Target {
     const std::string text = bytes_of(path);
     return {std::vector<uint8_t>(text.begin(), text.end())};
   }
-  std::string decode_input(const uint8_t* data, size_t size) override { return {reinterpret_cast<const char*>(data), size}; }
+  std::string decode_input(const uint8_t* data, size_t size) override {
+    return {reinterpret_cast<const char*>(data), size};
+  }
 
  private:
   static std::string bytes_of(const std::string& path) {
@@ -52,7 +57,8 @@ class CaseText final : public Target {
       for (size_t i = 0; i < block.batch.size(); ++i) check(block, i);
       cases += block.batch.size();
     }
-    if (reader.error() && (reader.error()->message.empty() || reader.error()->line == 0)) fail("an error does not say what or where", reader.error()->to_string());
+    if (reader.error() && (reader.error()->message.empty() || reader.error()->line == 0))
+      fail("an error does not say what or where", reader.error()->to_string());
     return cases;
   }
 

@@ -15,11 +15,13 @@ class ComparingTarget final : public NumberTarget {
   static constexpr uint64_t bound_share = 16;
 
   void check(Field& field, size_t focus) override {
-    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, field.rounds++, field.seen, [&](Divergence d, uint64_t count) {
-      field.comparison.confirm(d);
-      report(std::move(d), count);
-    });
-    // Each conversion and scalar operation; of dots now and then the input's own case, because the proven bound takes MPFR.
+    field.comparison.examine_focus(field.batch, field.outcomes, field.focuses[focus].unit, field.rounds++, field.seen,
+                                   [&](Divergence d, uint64_t count) {
+                                     field.comparison.confirm(d);
+                                     report(std::move(d), count);
+                                   });
+    // Each conversion and scalar operation; of dots now and then the input's own case, because the proven bound takes
+    // MPFR.
     const size_t unit = field.focuses[focus].unit;
     if (field.comparison.properties_of(unit).empty()) return;
     const bool dots = field.comparison.op().kind == OpKind::dot;

@@ -1,5 +1,6 @@
-// The entry points of libFuzzer, which AFL++'s driver calls too. Functional coverage goes into extra counters: the counter is
-// the bin, its value the focus unit, because engines tell eight ranges of a counter's value apart (1, 2, 3, 4-7, 8-15, ...).
+// The entry points of libFuzzer, which AFL++'s driver calls too. Functional coverage goes into extra counters: the
+// counter is the bin, its value the focus unit, because engines tell eight ranges of a counter's value apart (1, 2, 3,
+// 4-7, 8-15, ...).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -67,7 +68,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   return mutated ? mutated : LLVMFuzzerMutate(data, size, max_size);
 }
 
-extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out,
-                                            size_t max_size, unsigned seed) {
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size, const uint8_t* second,
+                                            size_t second_size, uint8_t* out, size_t max_size, unsigned seed) {
   return mmafuzz::target->cross(first, first_size, second, second_size, out, max_size, seed);
 }

@@ -15,7 +15,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t replayed_cases = 64;  ///< of a file at once
-constexpr size_t coverage_share = 8;  ///< one neighbour in so many is traced; the case itself always is
+constexpr size_t coverage_share = 8;   ///< one neighbour in so many is traced; the case itself always is
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -27,15 +27,20 @@ std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties)
+Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
+             const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op)), batch(op) {
   for (size_t i = 0; i < comparison.units().size(); ++i)
-    if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm) focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
+    if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
+      focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
   if (focuses.empty()) focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr))});
 }
 
 NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties)
-    : options_(options), properties_(std::move(properties)), started_(now()), reached_(size_t(bins::count) * focus_slots) {
+    : options_(options),
+      properties_(std::move(properties)),
+      started_(now()),
+      reached_(size_t(bins::count) * focus_slots) {
   for (const Op& op : options.ops.empty() ? ops : parse_ops(options.ops)) {
     const std::vector<std::string> units = units_of(options.units, op);
     if (units.empty()) continue;
@@ -84,7 +89,8 @@ void NumberTarget::look(Field& field, size_t focus) {
   if (f.coverage.observes()) {
     for (size_t i = 0; i < field.batch.size(); i += coverage_share) {
       f.coverage.observe(field.batch, i, sink);
-      if (compares_units() && field.comparison.units().size() > 1) sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
+      if (compares_units() && field.comparison.units().size() > 1)
+        sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
     }
   }
   check(field, focus);
@@ -139,8 +145,8 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   return bytes.size();
 }
 
-size_t NumberTarget::cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out, size_t max_size,
-                           uint64_t seed) {
+size_t NumberTarget::cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size,
+                           uint8_t* out, size_t max_size, uint64_t seed) {
   CounterRng rng(seed, 1);
   const EngineInput header = decode_header(first, first_size);
   Field& field = *fields_[header.op % fields_.size()];
@@ -186,7 +192,8 @@ std::vector<std::vector<uint8_t>> NumberTarget::encode_cases(const std::string& 
     for (size_t op = 0; op < fields_.size(); ++op) {
       if (!(fields_[op]->comparison.op() == block.batch.op())) continue;
       for (size_t i = 0; i < block.batch.size(); ++i)
-        inputs.push_back(encode_case({static_cast<uint8_t>(op), static_cast<uint8_t>(inputs.size()), 0}, block.batch, i));
+        inputs.push_back(
+            encode_case({static_cast<uint8_t>(op), static_cast<uint8_t>(inputs.size()), 0}, block.batch, i));
     }
   }
   if (reader.error()) throw std::runtime_error(reader.error()->to_string());
@@ -197,8 +204,8 @@ std::string NumberTarget::decode_input(const uint8_t* data, size_t size) {
   EngineInput header;
   const Field& field = load(data, size, header);
   const Field::Focus& focus = field.focuses[header.focus % field.focuses.size()];
-  return "# focus " + field.comparison.units()[focus.unit]->name() + ", neighbours " + std::to_string(header.selector) + "\n" +
-         to_text(field.comparison.op()) + "\n" + case_line(field.batch, 0) + "\n";
+  return "# focus " + field.comparison.units()[focus.unit]->name() + ", neighbours " + std::to_string(header.selector) +
+         "\n" + to_text(field.comparison.op()) + "\n" + case_line(field.batch, 0) + "\n";
 }
 
 void NumberTarget::write_status() {

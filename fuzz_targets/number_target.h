@@ -1,5 +1,5 @@
-// What the targets over numbers share: bytes to a case, the case to its neighbours, functional coverage of the input's focus
-// unit, and the reporting of divergences. A target adds its ops and its checks.
+// What the targets over numbers share: bytes to a case, the case to its neighbours, functional coverage of the input's
+// focus unit, and the reporting of divergences. A target adds its ops and its checks.
 #pragma once
 
 #include <set>
@@ -20,10 +20,11 @@ struct Field {
     Coverage coverage;
     Mutator mutator;
   };
-  Field(const Op& op, const std::vector<std::string>& units, const Registry& registry, const Comparison::Properties& properties);
+  Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
+        const Comparison::Properties& properties);
 
   Comparison comparison;
-  size_t cases;                ///< that one input becomes: the case itself first, then neighbours, each with one thing moved
+  size_t cases;  ///< that one input becomes: the case itself first, then neighbours, each with one thing moved
   std::vector<Focus> focuses;  ///< at least one
   SeenClasses seen;
   uint64_t rounds = 0;  ///< batches that were compared
@@ -39,8 +40,8 @@ class NumberTarget : public Target {
   std::vector<std::vector<uint8_t>> encode_cases(const std::string& path) override;
   std::string decode_input(const uint8_t* data, size_t size) override;
   size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) override;
-  size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out, size_t max_size,
-               uint64_t seed) override;
+  size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out,
+               size_t max_size, uint64_t seed) override;
   size_t divergences() const override { return buckets_; }
 
  protected:

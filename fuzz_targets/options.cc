@@ -18,8 +18,11 @@ TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
     else return false;
     return true;
   };
-  for (const auto& [variable, name] : {std::pair{"MMAFUZZ_OPS", "ops"}, {"MMAFUZZ_UNITS", "units"}, {"MMAFUZZ_SEGMENT", "segment"},
-                                       {"MMAFUZZ_STATUS", "status"}, {"MMAFUZZ_KEEP_GOING", "keep-going"}})
+  for (const auto& [variable, name] : {std::pair{"MMAFUZZ_OPS", "ops"},
+                                       {"MMAFUZZ_UNITS", "units"},
+                                       {"MMAFUZZ_SEGMENT", "segment"},
+                                       {"MMAFUZZ_STATUS", "status"},
+                                       {"MMAFUZZ_KEEP_GOING", "keep-going"}})
     if (const char* value = std::getenv(variable)) take(name, value);
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
@@ -28,7 +31,8 @@ TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
     const size_t equals = argument.find('=');
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
     if (!take(argument.substr(0, equals), value))
-      throw std::runtime_error("unknown option --" + std::string(argument) + "; known: --ops= --units= --segment= --status= --keep-going");
+      throw std::runtime_error("unknown option --" + std::string(argument) +
+                               "; known: --ops= --units= --segment= --status= --keep-going");
   }
   return options;
 }

@@ -1,5 +1,6 @@
-// A target without an engine: runs the files and folders that it is given, case text (.cases, .cases.gz) or an engine's raw
-// inputs. `--encode=FOLDER FILES` writes case text as an engine's seed inputs instead, `--decode FILES` prints inputs as case text.
+// A target without an engine: runs the files and folders that it is given, case text (.cases, .cases.gz) or an engine's
+// raw inputs. `--encode=FOLDER FILES` writes case text as an engine's seed inputs instead, `--decode FILES` prints
+// inputs as case text.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -54,13 +55,15 @@ int replay(int argc, char** argv) {
     else paths.push_back(argument);
   }
   if (paths.empty()) throw std::runtime_error(std::string("give files or folders to replay: ") + argv[0] + " PATH...");
-  const std::unique_ptr<Target> target = make_target(TargetOptions::parse(static_cast<int>(arguments.size()), arguments.data()));
+  const std::unique_ptr<Target> target =
+      make_target(TargetOptions::parse(static_cast<int>(arguments.size()), arguments.data()));
   size_t inputs = 0, cases = 0;
   for (const std::string& path : files_of(paths)) {
     if (!encode_to.empty()) {
       fs::create_directories(encode_to);
       for (const std::vector<uint8_t>& bytes : target->encode_cases(path)) {
-        std::ofstream out(encode_to + "/" + fs::path(path).stem().string() + "-" + std::to_string(inputs++), std::ios::binary);
+        std::ofstream out(encode_to + "/" + fs::path(path).stem().string() + "-" + std::to_string(inputs++),
+                          std::ios::binary);
         out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
       }
     } else if (is_case_text(path)) {
@@ -73,7 +76,8 @@ int replay(int argc, char** argv) {
     }
   }
   if (inputs + cases == 0) throw std::runtime_error("nothing to replay there");
-  if (!decode) std::printf("%zu cases of case text, %zu inputs, %zu kinds of divergence\n", cases, inputs, target->divergences());
+  if (!decode)
+    std::printf("%zu cases of case text, %zu inputs, %zu kinds of divergence\n", cases, inputs, target->divergences());
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// A fuzz target: what an engine runs. Each target's file defines make_target(); the engine's glue (engine.cc) and the plain
-// replayer (replay.cc) know nothing else of it.
+// A fuzz target: what an engine runs. Each target's file defines make_target(); the engine's glue (engine.cc) and the
+// plain replayer (replay.cc) know nothing else of it.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct TargetOptions {
   std::string segment, status;
   bool keep_going = false;
 
-  /// Takes what it knows from the arguments, then from the environment. Throws std::runtime_error on an option that it does
-  /// not know.
+  /// Takes what it knows from the arguments, then from the environment. Throws std::runtime_error on an option that it
+  /// does not know.
   static TargetOptions parse(int argc, const char* const* argv);
 };
 
@@ -40,8 +40,8 @@ class Target {
   virtual std::string decode_input(const uint8_t* data, size_t size) = 0;
   /// Changes an input in place; returns its new size, 0 if this target leaves mutation to the engine.
   virtual size_t mutate(uint8_t* data, size_t size, size_t max_size, uint64_t seed) { return 0; }
-  virtual size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out, size_t max_size,
-                       uint64_t seed) {
+  virtual size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out,
+                       size_t max_size, uint64_t seed) {
     return 0;
   }
   /// Divergences recorded so far by this process.

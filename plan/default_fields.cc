@@ -9,28 +9,52 @@
 namespace mmafuzz {
 namespace {
 
-const char* const dots[] = {
-    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32", "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-    "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
-const char* const scalars[] = {
-    "scalar fma format=fp32 round=nearest_even nan=any", "scalar fma format=fp64 round=toward_zero nan=any",
-    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any", "scalar rem format=fp64 round=nearest_even nan=any"};
-const char* const conversions[] = {
-    "convert from=fp32 to=fp16 round=nearest_even nan=any", "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
-    "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any", "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
-    "convert from=fp64 to=fp16 round=nearest_even nan=any"};
+const char* const dots[] = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
+                            "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
+                            "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+                            "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
+                            "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32",
+                            "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
+                            "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16",
+                            "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
+                            "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
+const char* const scalars[] = {"scalar fma format=fp32 round=nearest_even nan=any",
+                               "scalar fma format=fp64 round=toward_zero nan=any",
+                               "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
+                               "scalar rem format=fp64 round=nearest_even nan=any"};
+const char* const conversions[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any",
+                                   "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
+                                   "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any",
+                                   "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
+                                   "convert from=fp64 to=fp16 round=nearest_even nan=any"};
 
 const char* const gemms[] = {
-    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8 alpha=bfd5555555555555 beta=4008000000000000",
-    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=3 n=2 k=33", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=8 n=8 k=64",
-    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
-    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16",
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8 alpha=bfd5555555555555 beta=4008000000000000",
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=3 n=2 k=33",
+    "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=8 n=8 k=64",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000",
+    "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
 /// The schemes as a search compares them: every slice format, both summations, few slices, fast mode, blocks.
-const char* const gemm_units[] = {
-    "ozaki:dgemm.fp16", "ozaki:dgemm.fp16?sum=exact", "ozaki:dgemm.fp16?slices=5,fast=1", "ozaki:dgemm.fp16?slices=estimated,fast=1", "ozaki:dgemm.fp16?block=8",
-    "ozaki:dgemm.bf16?slices=7", "ozaki:dgemm.e4m3?slices=14,fast=1", "ozaki:dgemm.s8", "ozaki:dgemm.s8?sum=exact", "ozaki:sgemm.fp16", "ozaki:sgemm.fp16?sum=exact",
-    "ozaki:sgemm.fp16?slices=3,fast=1", "ozaki:sgemm.s8?slices=4", "split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0", "split:ootomo.tf32"};
+const char* const gemm_units[] = {"ozaki:dgemm.fp16",
+                                  "ozaki:dgemm.fp16?sum=exact",
+                                  "ozaki:dgemm.fp16?slices=5,fast=1",
+                                  "ozaki:dgemm.fp16?slices=estimated,fast=1",
+                                  "ozaki:dgemm.fp16?block=8",
+                                  "ozaki:dgemm.bf16?slices=7",
+                                  "ozaki:dgemm.e4m3?slices=14,fast=1",
+                                  "ozaki:dgemm.s8",
+                                  "ozaki:dgemm.s8?sum=exact",
+                                  "ozaki:sgemm.fp16",
+                                  "ozaki:sgemm.fp16?sum=exact",
+                                  "ozaki:sgemm.fp16?slices=3,fast=1",
+                                  "ozaki:sgemm.s8?slices=4",
+                                  "split:markidis.fp16",
+                                  "split:ootomo.fp16",
+                                  "split:ootomo.fp16?residual_product=0",
+                                  "split:ootomo.tf32"};
 
 template <size_t N>
 std::vector<Op> parse_all(const char* const (&texts)[N]) {
@@ -66,7 +90,8 @@ std::vector<std::string> default_units(const Registry& registry, const Op& op) {
   for (const char* name : {"exact", "ieee", "bulk", "ieee:fma", "ieee:serial", "ieee:pairwise"})
     if (binds(name)) names.push_back(name);
   for (const UnitInfo& info : registry.list())
-    if (registry.role_of(info.name) == Role::silicon && info.unavailable.empty() && binds(info.name)) names.push_back(info.name);
+    if (registry.role_of(info.name) == Role::silicon && info.unavailable.empty() && binds(info.name))
+      names.push_back(info.name);
   for (const char* name : gemm_units)
     if (op.kind == OpKind::gemm && binds(name)) names.push_back(name);
   std::map<std::string, const ModelRow*> widest;  // by architecture and instruction
@@ -75,14 +100,12 @@ std::vector<std::string> default_units(const Registry& registry, const Op& op) {
     const ModelRow*& best = widest[row.arch + "/" + row.instruction];
     if (!best || row.op.k > best->op.k) best = &row;
   }
-  std::vector<std::string> seen;
+  std::vector<const ModelRow*> kept;
   for (const ModelRow& row : model_rows()) {
     if (widest[row.arch + "/" + row.instruction] != &row) continue;
-    std::string arithmetic;
-    for (const char* p : {"kernel", "block", "fraction_bits", "zero_exponent", "nan", "output_fraction_bits"})
-      arithmetic += parameter_text(*find_parameter(p), row.model) + " ";
-    if (std::find(seen.begin(), seen.end(), arithmetic) != seen.end()) continue;
-    seen.push_back(arithmetic);
+    const auto same = [&](const ModelRow* other) { return same_arithmetic(row.model, other->model); };
+    if (std::any_of(kept.begin(), kept.end(), same)) continue;
+    kept.push_back(&row);
     names.push_back("model:" + row.name());
   }
   return names;
@@ -91,7 +114,9 @@ std::vector<std::string> default_units(const Registry& registry, const Op& op) {
 UnitIndex::UnitIndex(const Registry& registry) : registry_(registry) {
   for (const UnitInfo& info : registry.list()) {
     const Role role = registry.role_of(info.name);
-    if (role != Role::model && role != Role::twin && info.unavailable.empty() && info.name.find('<') == std::string::npos) names_.push_back(info.name);
+    if (role != Role::model && role != Role::twin && info.unavailable.empty() &&
+        info.name.find('<') == std::string::npos)
+      names_.push_back(info.name);
   }
 }
 
@@ -102,7 +127,8 @@ std::vector<std::string> UnitIndex::accepting(const Op& op) const {
   };
   for (const std::string& name : names_) offer(name);
   for (const ModelRow& row : model_rows())
-    if (op.kind == row.op.kind && op.a == row.op.a && op.b == row.op.b && op.c == row.op.c && op.d == row.op.d) offer("model:" + row.name());
+    if (op.kind == row.op.kind && op.a == row.op.a && op.b == row.op.b && op.c == row.op.c && op.d == row.op.d)
+      offer("model:" + row.name());
   return names;
 }
 
@@ -113,7 +139,8 @@ std::vector<Op> ops_of_models() {
   return ops;
 }
 
-std::vector<std::string> matching_units(const Registry& registry, const Op& op, const std::vector<std::string>& patterns) {
+std::vector<std::string> matching_units(const Registry& registry, const Op& op,
+                                        const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -11,12 +11,12 @@ std::vector<Op> default_ops(OpKind kind);
 /// The gemm ops whose matrices are of that format.
 std::vector<Op> gemm_ops(std::string_view format);
 
-/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, of matrix products the schemes, and of the models one for each different row,
-/// the widest k of each instruction.
+/// Units with their own arithmetic for an op: exact, the IEEE orders, the CPU, of matrix products the schemes, and of
+/// the models one for each different row, the widest k of each instruction.
 std::vector<std::string> default_units(const Registry& registry, const Op& op);
 
-/// The units of a registry that this machine has, to be asked which of them evaluate an op: also rows that differ from others
-/// only in name. Slow twins are left out; whoever looks at a model looks at its twin.
+/// The units of a registry that this machine has, to be asked which of them evaluate an op: also rows that differ from
+/// others only in name. Slow twins are left out; whoever looks at a model looks at its twin.
 class UnitIndex {
  public:
   explicit UnitIndex(const Registry& registry);
@@ -31,8 +31,9 @@ class UnitIndex {
 std::vector<Op> ops_of_models();
 
 /// The listed or named units that match a comma-separated list of globs and bind to the op; names that no list shows
-/// (plugin:<file>, overrides) are taken as they are. A name that does not bind is left out if it was matched by a pattern,
-/// kept (to fail with its reason) if it was named.
-std::vector<std::string> matching_units(const Registry& registry, const Op& op, const std::vector<std::string>& patterns);
+/// (plugin:<file>, overrides) are taken as they are. A name that does not bind is left out if it was matched by a
+/// pattern, kept (to fail with its reason) if it was named.
+std::vector<std::string> matching_units(const Registry& registry, const Op& op,
+                                        const std::vector<std::string>& patterns);
 
 }  // namespace mmafuzz

@@ -1,7 +1,8 @@
-// Every fuzz target, one row each. Builds, tests, campaigns, minimize, promote, packages and docs/fuzzing.md follow this
-// table. To add a target, add its row: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without, campaigns,
+// Every fuzz target, one row each. Builds, tests, campaigns, minimize, promote, packages and docs/fuzzing.md follow
+// this table. To add a target, add its row: MMAFUZZ_TARGET(name, looks at, ops, format, properties, without, campaigns,
 // contract).
-//   looks at    units: units are compared with what they claim to equal and with each other; one unit: properties alone;
+//   looks at    units: units are compared with what they claim to equal and with each other; one unit: properties
+//   alone;
 //               own: the target is fuzz_targets/<name>.cc
 //   ops         the list in plan/targets.cc; none for a target whose inputs are not cases of known ops
 //   format      of the matrices of its ops; "" for any

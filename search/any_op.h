@@ -1,5 +1,5 @@
-// Any op that can be written, with every unit that accepts it, against what those units promise: the model or referee that
-// they claim to equal, the properties that they claim. Differences that nobody forbids are not looked at here.
+// Any op that can be written, with every unit that accepts it, against what those units promise: the model or referee
+// that they claim to equal, the properties that they claim. Differences that nobody forbids are not looked at here.
 #pragma once
 
 #include "search/comparison.h"

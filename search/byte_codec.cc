@@ -7,12 +7,14 @@ namespace mmafuzz {
 size_t cases_of_input(const Op& op) {
   constexpr size_t most = 64, least = 4, products = 8192;
   if (op.kind != OpKind::gemm) return most;
-  return std::clamp(products / (static_cast<size_t>(op.m) * static_cast<size_t>(op.n) * static_cast<size_t>(op.k)), least, most);
+  return std::clamp(products / (static_cast<size_t>(op.m) * static_cast<size_t>(op.n) * static_cast<size_t>(op.k)),
+                    least, most);
 }
 
 size_t encoded_bytes(const Op& op) {
   size_t bytes = engine_header_bytes;
-  for (const FieldShape& field : op.inputs()) bytes += static_cast<size_t>(field.format.storage_bytes()) * static_cast<size_t>(field.count);
+  for (const FieldShape& field : op.inputs())
+    bytes += static_cast<size_t>(field.format.storage_bytes()) * static_cast<size_t>(field.count);
   return bytes;
 }
 

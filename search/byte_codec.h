@@ -1,6 +1,6 @@
 // An engine's bytes as one case, and back. Layout: op, focus unit, selector of the neighbours (one byte each), then the
-// operands packed in their formats' own widths, little-endian, fields in case-text order. Missing bytes are zero, surplus
-// ones are ignored: every byte string is an input. Corpora are kept as case text, so this layout may change.
+// operands packed in their formats' own widths, little-endian, fields in case-text order. Missing bytes are zero,
+// surplus ones are ignored: every byte string is an input. Corpora are kept as case text, so this layout may change.
 #pragma once
 
 #include "core/batch.h"

@@ -6,8 +6,8 @@ namespace {
 
 constexpr size_t map_size = 1 << 13;
 
-/// Edges of one case, on this thread: a pair of blocks, hashed. No constructor and no destructor: sanitizers' start and end of the
-/// instrumented file report blocks too, before the one and after the other.
+/// Edges of one case, on this thread: a pair of blocks, hashed. No constructor and no destructor: sanitizers' start and
+/// end of the instrumented file report blocks too, before the one and after the other.
 struct EdgeMap {
   uint8_t taken[map_size];
   uint32_t touched[map_size];
@@ -58,6 +58,8 @@ class CodeFeedback final : public Feedback {
 
 }  // namespace
 
-std::unique_ptr<Feedback> make_code_feedback(const Op& op, const DotModel& model) { return std::make_unique<CodeFeedback>(op, model); }
+std::unique_ptr<Feedback> make_code_feedback(const Op& op, const DotModel& model) {
+  return std::make_unique<CodeFeedback>(op, model);
+}
 
 }  // namespace mmafuzz

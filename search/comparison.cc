@@ -22,7 +22,8 @@ bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role()
 uint64_t gap_in_ulp(const FormatFields& d, uint64_t x, uint64_t y) {
   if (is_special(d, x) || is_special(d, y)) return UINT64_MAX;
   const auto ordered = [&](uint64_t v) {
-    const int64_t magnitude = static_cast<int64_t>((v >> d.ignored_low_bits) & ~d.sign_bit() & low_mask(d.width - d.ignored_low_bits));
+    const int64_t magnitude =
+        static_cast<int64_t>((v >> d.ignored_low_bits) & ~d.sign_bit() & low_mask(d.width - d.ignored_low_bits));
     return ((v >> d.ignored_low_bits) & d.sign_bit()) ? -magnitude : magnitude;
   };
   const int64_t gap = ordered(x) - ordered(y);
@@ -52,7 +53,8 @@ Batch every_nth(const Batch& batch, size_t n, size_t first) {
   return part;
 }
 
-Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties)
+Comparison::Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry,
+                       const Properties& properties)
     : op_(op) {
   for (const std::string& name : names) {
     Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
@@ -62,9 +64,11 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
   for (size_t i = 0; i < units_.size(); ++i) {
     properties_.emplace_back();
     for (const Property* property : properties)
-      if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry)) properties_[i].push_back(std::move(*bound));
+      if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry))
+        properties_[i].push_back(std::move(*bound));
     std::vector<Claim> claims = units_[i]->claims();
-    if (units_[i]->role() == Role::model) claims.push_back({"equals_model", UnitName(units_[i]->name()).under("twin").text()});
+    if (units_[i]->role() == Role::model)
+      claims.push_back({"equals_model", UnitName(units_[i]->name()).under("twin").text()});
     for (const Claim& claim : claims) {
       if (claim.property != "equals_model") continue;
       Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
@@ -95,9 +99,9 @@ void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>
     const Batch& cases = contract.slow ? sample : batch;
     Outcomes expected;
     contract.reference->run(cases, expected);
-    findings.compared +=
-        compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
-                      (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(), expected, report);
+    findings.compared += compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
+                                       (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(),
+                                       expected, report);
   }
 }
 
@@ -138,16 +142,18 @@ Findings Comparison::examine_claims(const Batch& batch) const {
   for (size_t i = 0; i < units_.size(); ++i)
     for (const BoundProperty& property : properties_[i])
       if (property.severity() != Severity::semantic)
-        findings.compared += property.check(batch, outcomes[i], [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); });
+        findings.compared += property.check(batch, outcomes[i],
+                                            [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); });
   return findings;
 }
 
-size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
-                                 const ReportDivergence& report) const {
+size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus,
+                                 uint64_t round, SeenClasses& seen, const ReportDivergence& report) const {
   SpecialOperands special(batch);
   size_t compared = 0;
-  const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands, size_t pair,
-                        const std::string& first_name, const Outcomes& first, const std::string& second_name, const Outcomes& second) {
+  const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands,
+                        size_t pair, const std::string& first_name, const Outcomes& first,
+                        const std::string& second_name, const Outcomes& second) {
     const DifferenceTally tally = tally_differences(cases, operands, first, second);
     compared += tally.compared;
     for (int cls = 0; cls < value_class_count; ++cls) {
@@ -155,8 +161,8 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       if (told == 0) continue;
       const size_t i = tally.first[cls];
       const int e = tally.element[cls];
-      report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name, first.results.get(i, e), second_name,
-                             second.results.get(i, e), e),
+      report(make_divergence(property, severity, cases, i, static_cast<ValueClass>(cls), first_name,
+                             first.results.get(i, e), second_name, second.results.get(i, e), e),
              told);
     }
   };
@@ -176,13 +182,15 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, expected);
     } else {
       contract.reference->run(batch, expected);
-      tell("equals_model", Severity::contract, batch, special, n * n + i, first, outcomes[contract.unit], second, expected);
+      tell("equals_model", Severity::contract, batch, special, n * n + i, first, outcomes[contract.unit], second,
+           expected);
     }
   }
   for (size_t j = 0; j < n; ++j) {
     if (j == focus) continue;
     const size_t first = std::min(focus, j), second = std::max(focus, j);
-    tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first], units_[second]->name(), outcomes[second]);
+    tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
+         units_[second]->name(), outcomes[second]);
   }
   return compared;
 }
@@ -208,7 +216,8 @@ void Comparison::confirm(const Divergence& d) const {
     Outcomes referee;
     referee_->run(d.cases, referee);
     if (referee.results.get(0, d.element) != d.results[i])
-      throw Contradiction("the exact fast path and MPFR disagree on '" + to_text(d.cases.op()) + "': " + case_line(d.cases, 0));
+      throw Contradiction("the exact fast path and MPFR disagree on '" + to_text(d.cases.op()) +
+                          "': " + case_line(d.cases, 0));
   }
 }
 

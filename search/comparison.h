@@ -1,5 +1,6 @@
-// One op with its units, and every check that a search makes on a batch of cases: units against what they claim, claimed and
-// unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets all look at cases through this.
+// One op with its units, and every check that a search makes on a batch of cases: units against what they claim,
+// claimed and unclaimed properties, units against each other. `fuzz`, campaigns and the fuzz targets all look at cases
+// through this.
 #pragma once
 
 #include <array>
@@ -52,35 +53,37 @@ class Comparison {
  public:
   using Properties = std::vector<const Property*>;
 
-  /// Binds the units, the references that they claim to equal (of a model also its slow twin) and the properties to each. A
-  /// unit that does not bind throws std::runtime_error with the reason.
-  Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry, const Properties& properties);
+  /// Binds the units, the references that they claim to equal (of a model also its slow twin) and the properties to
+  /// each. A unit that does not bind throws std::runtime_error with the reason.
+  Comparison(const Op& op, const std::vector<std::string>& names, const Registry& registry,
+             const Properties& properties);
 
   const Op& op() const { return op_; }
   const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
 
-  /// The row through which a unit's arithmetic is looked at: its own, or that of a model which it claims to equal; nullptr for
-  /// black boxes without one.
+  /// The row through which a unit's arithmetic is looked at: its own, or that of a model which it claims to equal;
+  /// nullptr for black boxes without one.
   const DotModel* model_of(size_t unit) const;
 
   /// Every unit's outcomes on the batch.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes) const;
 
-  /// The first cases of an op that every slow twin, the referee and every property see, one and all; afterwards a share.
+  /// The first cases of an op that every slow twin, the referee and every property see, one and all; afterwards a
+  /// share.
   static constexpr uint64_t refereed_cases = 1000;
 
-  /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the refereed
-  /// cases slow twins see one case in 64, properties one in 8.
+  /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the
+  /// refereed cases slow twins see one case in 64, properties one in 8.
   Findings examine(const Batch& batch, uint64_t first = 0) const;
 
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
-  /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the refereed
-  /// cases. Returns the number of comparisons.
-  size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round, SeenClasses& seen,
-                       const ReportDivergence& report) const;
+  /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the
+  /// refereed cases. Returns the number of comparisons.
+  size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
+                       SeenClasses& seen, const ReportDivergence& report) const;
 
-  /// What a unit breaks on a batch of its own promises (contract: the model that it claims to equal, the properties that it
-  /// claims) and of what is proven or expected of accuracy; differences between units are not looked at.
+  /// What a unit breaks on a batch of its own promises (contract: the model that it claims to equal, the properties
+  /// that it claims) and of what is proven or expected of accuracy; differences between units are not looked at.
   Findings examine_claims(const Batch& batch) const;
 
   /// The properties that make sense for a unit.

@@ -20,7 +20,8 @@ template <class Cross>
 Group group(const char* name, std::vector<Labels> classes) {
   int cells = 1;
   for (size_t i = 0; i < classes.size(); ++i) {
-    if (static_cast<int>(classes[i].size()) != Cross::size(static_cast<int>(i))) throw std::logic_error(std::string("labels of bin group ") + name);
+    if (static_cast<int>(classes[i].size()) != Cross::size(static_cast<int>(i)))
+      throw std::logic_error(std::string("labels of bin group ") + name);
     cells *= static_cast<int>(classes[i].size());
   }
   if (cells != Cross::count) throw std::logic_error(std::string("classes of bin group ") + name);
@@ -32,34 +33,74 @@ const Labels loss = {"exact", "inexact"};
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      group<bins::Align>("align", {{"c", "product"},
-                                   {"shift=0", "shift=1", "shift=2", "shift=3-4", "shift=5-8", "shift=9-16", "shift=17+", "shift=F-1", "shift=F", "shift=F+1", "shift=F+2", "shift=beyond"},
-                                   {"lost=none", "lost=lowest", "lost=below_half", "lost=half", "lost=above_half", "lost=all_ones"}, sign}),
+      group<bins::Align>(
+          "align", {{"c", "product"},
+                    {"shift=0", "shift=1", "shift=2", "shift=3-4", "shift=5-8", "shift=9-16", "shift=17+", "shift=F-1",
+                     "shift=F", "shift=F+1", "shift=F+2", "shift=beyond"},
+                    {"lost=none", "lost=lowest", "lost=below_half", "lost=half", "lost=above_half", "lost=all_ones"},
+                    sign}),
       group<bins::Loss>("loss", {{"greatest=c", "greatest=product", "greatest=c_and_product", "greatest=products"},
-                                 {"gone=0", "gone=1", "gone=2", "gone=3+"}, {"inexact=0", "inexact=1", "inexact=2", "inexact=3+"},
+                                 {"gone=0", "gone=1", "gone=2", "gone=3+"},
+                                 {"inexact=0", "inexact=1", "inexact=2", "inexact=3+"},
                                  {"net=negative", "net=zero", "net=positive"}}),
-      group<bins::Floor>("floor", {{"floor-3", "floor-2", "floor-1", "floor", "floor+1", "floor+2", "floor+3", "no_addend"}, {"c", "c_zero"},
-                                   {"no_zero_product", "zero_product", "zero_beside_huge"}, loss}),
-      group<bins::Carry>("carry", {{"bits=0", "bits=1", "bits=2", "bits=3", "bits=4", "bits=5+"}, {"at_greatest=1", "at_greatest=2", "at_greatest=3-4", "at_greatest=5-8", "at_greatest=9-16", "at_greatest=17+"}, sign,
+      group<bins::Floor>("floor",
+                         {{"floor-3", "floor-2", "floor-1", "floor", "floor+1", "floor+2", "floor+3", "no_addend"},
+                          {"c", "c_zero"},
+                          {"no_zero_product", "zero_product", "zero_beside_huge"},
+                          loss}),
+      group<bins::Carry>("carry", {{"bits=0", "bits=1", "bits=2", "bits=3", "bits=4", "bits=5+"},
+                                   {"at_greatest=1", "at_greatest=2", "at_greatest=3-4", "at_greatest=5-8",
+                                    "at_greatest=9-16", "at_greatest=17+"},
+                                   sign,
                                    {"c_agrees", "c_opposes", "c_zero"}}),
-      group<bins::Cancel>("cancel", {{"depth=1", "depth=2", "depth=3-4", "depth=5-8", "depth=9-16", "depth=17+", "depth=F-1", "depth=F", "depth=beyond", "to_zero"}, loss, sign,
+      group<bins::Cancel>("cancel", {{"depth=1", "depth=2", "depth=3-4", "depth=5-8", "depth=9-16", "depth=17+",
+                                      "depth=F-1", "depth=F", "depth=beyond", "to_zero"},
+                                     loss,
+                                     sign,
                                      {"products", "with_c"}}),
-      group<bins::Round>("round", {sign, {"even", "odd"}, {"exact", "lowest", "below_half", "half-1", "half", "half+1", "above_half", "all_ones"}, {"subnormal", "normal", "power_of_two", "greatest_binade"}}),
-      group<bins::Result>("result", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal", "least_normal", "normal", "greatest", "infinity", "nan"},
-                                     {"exact", "inexact", "special", "after_inner_overflow"}, sign}),
-      group<bins::Special>("special", {{"zero*zero", "zero*subnormal", "zero*normal", "zero*infinity", "zero*nan", "subnormal*subnormal", "subnormal*normal", "subnormal*infinity", "subnormal*nan", "normal*normal",
-                                        "normal*infinity", "normal*nan", "infinity*infinity", "infinity*nan", "nan*nan"},
-                                       {"c=zero", "c=subnormal", "c=normal", "c=infinity", "c=nan"}, {"alone", "same_infinity", "opposite_infinity", "other_nan"}}),
-      group<bins::Signs>("signs", {{"negative=0", "negative=1", "negative=some", "negative=n-1", "negative=n"}, {"c=positive", "c=negative", "c=zero"}, {"largest=first", "largest=middle", "largest=last", "largest=c"}}),
-      group<bins::Block>("block", {{"block=0", "block=1", "block=2", "block=3", "block=4", "block=5", "block=6", "block=7+"}, {"no_loss", "loss_first", "loss_later", "loss_both"}}),
-      group<bins::Lane>("lane", {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"}, {"c_zero", "c", "later_block"}}),
-      group<bins::Container>("container", {{"a", "b"}, {"low_zero_or_least_scale", "low_some_or_scale_one", "low_all_or_greatest_scale", "infinity_low_zero_or_nan_scale", "infinity_low_some_or_scale_below_one", "infinity_low_all_or_scale_above_one"}}),
-      group<bins::Disagree>("disagree", {{"none", "exact", "ieee", "exact+ieee", "model", "model+exact", "model+ieee", "model+exact+ieee", "other", "other+exact", "other+ieee", "other+exact+ieee", "other+model", "other+model+exact",
-                                          "other+model+ieee", "all"},
-                                         {"ulp=0", "ulp=1", "ulp=2", "ulp=3-4", "ulp=5-16", "ulp=17-4096", "ulp=more", "special"}}),
-      group<bins::Property>("property", {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31"}, {"left_out", "holds", "broken"}}),
-      group<bins::Convert>("convert", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal", "least_normal", "normal", "greatest", "infinity", "nan"},
-                                       {"exact", "overflow", "below_half", "underflow", "half", "invalid", "above_half", "denormal_operand"}, {"even", "odd"}, sign}),
+      group<bins::Round>("round",
+                         {sign,
+                          {"even", "odd"},
+                          {"exact", "lowest", "below_half", "half-1", "half", "half+1", "above_half", "all_ones"},
+                          {"subnormal", "normal", "power_of_two", "greatest_binade"}}),
+      group<bins::Result>("result", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal",
+                                      "least_normal", "normal", "greatest", "infinity", "nan"},
+                                     {"exact", "inexact", "special", "after_inner_overflow"},
+                                     sign}),
+      group<bins::Special>(
+          "special", {{"zero*zero", "zero*subnormal", "zero*normal", "zero*infinity", "zero*nan", "subnormal*subnormal",
+                       "subnormal*normal", "subnormal*infinity", "subnormal*nan", "normal*normal", "normal*infinity",
+                       "normal*nan", "infinity*infinity", "infinity*nan", "nan*nan"},
+                      {"c=zero", "c=subnormal", "c=normal", "c=infinity", "c=nan"},
+                      {"alone", "same_infinity", "opposite_infinity", "other_nan"}}),
+      group<bins::Signs>("signs", {{"negative=0", "negative=1", "negative=some", "negative=n-1", "negative=n"},
+                                   {"c=positive", "c=negative", "c=zero"},
+                                   {"largest=first", "largest=middle", "largest=last", "largest=c"}}),
+      group<bins::Block>("block",
+                         {{"block=0", "block=1", "block=2", "block=3", "block=4", "block=5", "block=6", "block=7+"},
+                          {"no_loss", "loss_first", "loss_later", "loss_both"}}),
+      group<bins::Lane>("lane", {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"},
+                                 {"c_zero", "c", "later_block"}}),
+      group<bins::Container>("container",
+                             {{"a", "b"},
+                              {"low_zero_or_least_scale", "low_some_or_scale_one", "low_all_or_greatest_scale",
+                               "infinity_low_zero_or_nan_scale", "infinity_low_some_or_scale_below_one",
+                               "infinity_low_all_or_scale_above_one"}}),
+      group<bins::Disagree>(
+          "disagree", {{"none", "exact", "ieee", "exact+ieee", "model", "model+exact", "model+ieee", "model+exact+ieee",
+                        "other", "other+exact", "other+ieee", "other+exact+ieee", "other+model", "other+model+exact",
+                        "other+model+ieee", "all"},
+                       {"ulp=0", "ulp=1", "ulp=2", "ulp=3-4", "ulp=5-16", "ulp=17-4096", "ulp=more", "special"}}),
+      group<bins::Property>(
+          "property", {{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11", "12", "13", "14", "15",
+                        "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31"},
+                       {"left_out", "holds", "broken"}}),
+      group<bins::Convert>("convert", {{"+zero", "-zero", "least_subnormal", "subnormal", "greatest_subnormal",
+                                        "least_normal", "normal", "greatest", "infinity", "nan"},
+                                       {"exact", "overflow", "below_half", "underflow", "half", "invalid", "above_half",
+                                        "denormal_operand"},
+                                       {"even", "odd"},
+                                       sign}),
   };
   return all;
 }
@@ -101,9 +142,7 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {
   if (op.kind == OpKind::convert) return convert_number(op.d.fields(), x[0], rule);
   switch (op.scalar) {
     case ScalarOperation::add: return ieee_add(f, x[0], x[1], rule);
-    case ScalarOperation::sub:
-      x[1].negative = !x[1].negative;
-      return ieee_add(f, x[0], x[1], rule);
+    case ScalarOperation::sub: x[1].negative = !x[1].negative; return ieee_add(f, x[0], x[1], rule);
     case ScalarOperation::mul: return ieee_multiply(f, x[0], x[1], rule);
     case ScalarOperation::div: return ieee_divide(f, x[0], x[1], rule);
     case ScalarOperation::sqrt: return ieee_square_root(f, x[0], rule);

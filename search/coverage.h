@@ -1,4 +1,5 @@
-// Observes what happens in the arithmetic of a case, as bins, on one focus unit: the model that the case is looked at through.
+// Observes what happens in the arithmetic of a case, as bins, on one focus unit: the model that the case is looked at
+// through.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace mmafuzz {
 
-/// "align.product.shift=F+1.lost=half.negative": group, then one label for each class. Source of the groups: docs/coverage.md.
+/// "align.product.shift=F+1.lost=half.negative": group, then one label for each class. Source of the groups:
+/// docs/coverage.md.
 std::string bin_name(int bin);
 
 /// A group of bins, for reports.
@@ -26,10 +28,13 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index);
 class Coverage {
  public:
   /// `model` is the focus unit's row (of a dot; copied), or nullptr for scalar operations and conversions.
-  Coverage(const Op& op, const DotModel* model) : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {}
+  Coverage(const Op& op, const DotModel* model)
+      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {}
 
   /// Whether this op has bins at all: a dot needs a model.
-  bool observes() const { return op_.kind == OpKind::dot ? has_model_ : op_.kind == OpKind::convert || op_.kind == OpKind::scalar; }
+  bool observes() const {
+    return op_.kind == OpKind::dot ? has_model_ : op_.kind == OpKind::convert || op_.kind == OpKind::scalar;
+  }
 
   /// Reports each bin of one case to sink.hit(bin), some more than once.
   template <class Sink>

@@ -31,7 +31,8 @@ int draw_center(const FormatFields& f, CounterRng& rng) {
 
 class GemmDraw {
  public:
-  GemmDraw(const Op& op, CounterRng& rng, Batch& batch, size_t index) : op_(op), rng_(rng), batch_(batch), index_(index) {}
+  GemmDraw(const Op& op, CounterRng& rng, Batch& batch, size_t index)
+      : op_(op), rng_(rng), batch_(batch), index_(index) {}
 
   void whole() {
     for (size_t side : {size_t{0}, size_t{1}}) {
@@ -42,7 +43,8 @@ class GemmDraw {
         const bool zero = sparse ? !rng_.one_in(3) : rng_.one_in(32);
         const int exponent = center - (spread ? rng_.between(0, spread) : 0);
         const uint64_t fraction = ones ? f.fraction_mask() : draw_fraction(f, rng_);
-        set(side, e, zero ? f.encode_zero(rng_.one_in(4)) : encode_near(f, !one_sign && rng_.one_in(2), exponent, fraction));
+        set(side, e,
+            zero ? f.encode_zero(rng_.one_in(4)) : encode_near(f, !one_sign && rng_.one_in(2), exponent, fraction));
       }
     }
     for (int e = 0; e < batch_.c().count(); ++e) draw_c(e);
@@ -57,20 +59,34 @@ class GemmDraw {
       case 1: return cancel();
       case 2: return draw_c(static_cast<int>(rng_.below(static_cast<uint32_t>(batch_.c().count()))));
       case 3: return line([&](const FormatFields& f, uint64_t x) { return with_exponent(f, x, draw_center(f, rng_)); });
-      case 4: return line([&](const FormatFields& f, uint64_t x) { return is_special(f, x) ? x : x | f.in_container(f.fraction_mask()); });
+      case 4:
+        return line([&](const FormatFields& f, uint64_t x) {
+          return is_special(f, x) ? x : x | f.in_container(f.fraction_mask());
+        });
       case 5: return line([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
       case 6: return line([&](const FormatFields& f, uint64_t x) { return x ^ travelling_sign(f); });
-      case 7: return element([&](const FormatFields& f, uint64_t x) { return with_exponent(f, x, leading_exponent(f, x) + rng_.between(-14, 14)); });
-      case 8: return element([&](const FormatFields& f, uint64_t x) { return (x & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng_)); });
+      case 7:
+        return element([&](const FormatFields& f, uint64_t x) {
+          return with_exponent(f, x, leading_exponent(f, x) + rng_.between(-14, 14));
+        });
+      case 8:
+        return element([&](const FormatFields& f, uint64_t x) {
+          return (x & ~f.in_container(f.fraction_mask())) | f.in_container(draw_fraction(f, rng_));
+        });
       case 9: return element([&](const FormatFields& f, uint64_t) { return subnormal(f); });
       case 10: return element([&](const FormatFields& f, uint64_t) { return f.encode_zero(rng_.one_in(2)); });
-      default: return element([&](const FormatFields& f, uint64_t x) { return x ^ uint64_t{1} << rng_.below(f.width); });
+      default:
+        return element([&](const FormatFields& f, uint64_t x) { return x ^ uint64_t { 1 } << rng_.below(f.width); });
     }
   }
 
  private:
-  const FormatFields& format(size_t side) const { return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields(); }
-  void set(size_t side, int element, uint64_t value) { batch_.inputs()[side].set(index_, element, value & format(side).container_mask()); }
+  const FormatFields& format(size_t side) const {
+    return side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields();
+  }
+  void set(size_t side, int element, uint64_t value) {
+    batch_.inputs()[side].set(index_, element, value & format(side).container_mask());
+  }
 
   uint64_t subnormal(const FormatFields& f) {
     const uint64_t fraction = draw_fraction(f, rng_);
@@ -84,7 +100,8 @@ class GemmDraw {
     const FormatFields& f = op_.c.fields();
     if (rng_.one_in(3)) return set(2, e, f.encode_zero(rng_.one_in(3)));
     const int i = e / op_.n, j = e % op_.n, l = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
-    const int near = leading_exponent(op_.a.fields(), batch_.a().get(index_, i * op_.k + l)) + leading_exponent(op_.b.fields(), batch_.b().get(index_, l * op_.n + j));
+    const int near = leading_exponent(op_.a.fields(), batch_.a().get(index_, i * op_.k + l)) +
+                     leading_exponent(op_.b.fields(), batch_.b().get(index_, l * op_.n + j));
     const uint64_t fraction = draw_fraction(f, rng_);
     const int exponent = near - rng_.between(-3, 2 * f.precision());
     const bool negative = rng_.one_in(2);
@@ -101,7 +118,8 @@ class GemmDraw {
   void cancel() {
     if (op_.k < 2) return;
     const int from = rng_.between(0, op_.k - 1), to = (from + rng_.between(1, op_.k - 1)) % op_.k;
-    for (int i = 0; i < op_.m; ++i) set(0, i * op_.k + to, batch_.a().get(index_, i * op_.k + from) ^ travelling_sign(op_.a.fields()));
+    for (int i = 0; i < op_.m; ++i)
+      set(0, i * op_.k + to, batch_.a().get(index_, i * op_.k + from) ^ travelling_sign(op_.a.fields()));
     for (int j = 0; j < op_.n; ++j) set(1, to * op_.n + j, batch_.b().get(index_, from * op_.n + j));
     if (rng_.one_in(2)) element([&](const FormatFields& f, uint64_t x) { return x ^ f.in_container(1); });
   }
@@ -134,6 +152,8 @@ class GemmDraw {
 
 void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index) { GemmDraw(op, rng, batch, index).whole(); }
 
-void move_gemm(const Op& op, Batch& batch, size_t index, CounterRng& rng) { GemmDraw(op, rng, batch, index).one_move(); }
+void move_gemm(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
+  GemmDraw(op, rng, batch, index).one_move();
+}
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// Operands of a matrix product where splitting into slices has corners: exponents spread inside a row, full and empty digits,
-// the ends of the range, subnormals, cancellation, specials now and then.
+// Operands of a matrix product where splitting into slices has corners: exponents spread inside a row, full and empty
+// digits, the ends of the range, subnormals, cancellation, specials now and then.
 #pragma once
 
 #include "arithmetic/counter_rng.h"

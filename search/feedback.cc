@@ -36,7 +36,9 @@ void FeatureCounts::impossible(const char* what) {
   std::abort();
 }
 
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) { return std::make_unique<FunctionalFeedback>(op, model); }
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) {
+  return std::make_unique<FunctionalFeedback>(op, model);
+}
 
 std::unique_ptr<Feedback> make_no_feedback() { return std::make_unique<NoFeedback>(); }
 

@@ -1,5 +1,5 @@
-// What a search learns from a case: features that it reached. Functional coverage is one source of them; the mutant bench has
-// others, to compare with.
+// What a search learns from a case: features that it reached. Functional coverage is one source of them; the mutant
+// bench has others, to compare with.
 #pragma once
 
 #include <memory>

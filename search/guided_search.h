@@ -1,6 +1,7 @@
-// A search that proposes cases, observes which features they reach and keeps those that reach something new: the engine of
-// `fuzz`, of campaigns and of the mutant bench. Proposing and observing are pure functions of what was learned before, so
-// that chunks may run on many threads; learning happens in chunk order, so that a seed decides the whole run.
+// A search that proposes cases, observes which features they reach and keeps those that reach something new: the engine
+// of `fuzz`, of campaigns and of the mutant bench. Proposing and observing are pure functions of what was learned
+// before, so that chunks may run on many threads; learning happens in chunk order, so that a seed decides the whole
+// run.
 #pragma once
 
 #include "search/feedback.h"
@@ -28,17 +29,20 @@ class GuidedSearch {
 
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed);
 
-  /// The cases of a chunk, which are number first .. first+count-1 of the whole search. The chunk decides the focus unit.
+  /// The cases of a chunk, which are number first .. first+count-1 of the whole search. The chunk decides the focus
+  /// unit.
   void propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const;
 
-  /// Looks at a chunk's cases, number `first` and following, through its focus unit. The first `warm_up` cases of a search are
-  /// not looked at: what any case reaches teaches nothing, and most differences are found before guidance can help.
+  /// Looks at a chunk's cases, number `first` and following, through its focus unit. The first `warm_up` cases of a
+  /// search are not looked at: what any case reaches teaches nothing, and most differences are found before guidance
+  /// can help.
   Observation observe(uint64_t chunk, uint64_t first, const Batch& batch) const;
 
   /// Takes an observation in; call in chunk order for reproducible runs.
   void learn(const Observation& observation);
 
-  /// Looks at given cases through every focus unit and learns (seeds, another worker's corpus). Returns the number of cases kept.
+  /// Looks at given cases through every focus unit and learns (seeds, another worker's corpus). Returns the number of
+  /// cases kept.
   size_t import(const Batch& batch);
 
   const Op& op() const { return op_; }

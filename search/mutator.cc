@@ -21,9 +21,21 @@ struct AddendExponents {
 /// The moves of a dot. An addend is a product 0..k-1, or c at position k. `known` may hold the case's exponents.
 class DotMoves {
  public:
-  DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng, const AddendExponents* known = nullptr)
-      : known_(known), op_(op), hints_(hints), rng_(rng), index_(index), a_(batch.inputs()[0]), b_(batch.inputs()[1]), c_(batch.inputs()[2]),
-        batch_(batch), fa_(op.a.fields()), fb_(op.b.fields()), fc_(op.c.fields()), fd_(op.d.fields()) {}
+  DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng,
+           const AddendExponents* known = nullptr)
+      : known_(known),
+        op_(op),
+        hints_(hints),
+        rng_(rng),
+        index_(index),
+        a_(batch.inputs()[0]),
+        b_(batch.inputs()[1]),
+        c_(batch.inputs()[2]),
+        batch_(batch),
+        fa_(op.a.fields()),
+        fb_(op.b.fields()),
+        fc_(op.c.fields()),
+        fd_(op.d.fields()) {}
 
   AddendExponents exponents() const {
     AddendExponents all;
@@ -46,7 +58,9 @@ class DotMoves {
       case 9: return tie_output();
       case 10:
       case 11: return to_exponent(hints_.floor + rng_.between(-3, 3));
-      case 12: return to_exponent(rng_.one_in(2) ? fd_.emax() + rng_.between(-6, 3) : fd_.emin() + rng_.between(-fd_.fraction_bits - 3, 3));
+      case 12:
+        return to_exponent(rng_.one_in(2) ? fd_.emax() + rng_.between(-6, 3)
+                                          : fd_.emin() + rng_.between(-fd_.fraction_bits - 3, 3));
       case 13: return special();
       case 14: return low_bits();
       case 15: return op_.has_scales() ? scales() : step_ulp();
@@ -197,9 +211,12 @@ class DotMoves {
     const int i = any_addend();
     const auto stepped = [&](const FormatFields& f, uint64_t v) {
       const uint64_t sign = v & travelling_sign(f), magnitude = v & ~travelling_sign(f) & f.container_mask();
-      const uint64_t step = f.in_container(uint64_t{1} << (rng_.one_in(4) ? rng_.below(uint32_t(f.fraction_bits) + 1) : 0));
+      const uint64_t step =
+          f.in_container(uint64_t{1} << (rng_.one_in(4) ? rng_.below(uint32_t(f.fraction_bits) + 1) : 0));
       const uint64_t limit = f.container_mask() & ~travelling_sign(f);
-      return rng_.one_in(2) ? (magnitude + step <= limit ? sign | (magnitude + step) : v) : magnitude >= step ? sign | (magnitude - step) : v;
+      return rng_.one_in(2)      ? (magnitude + step <= limit ? sign | (magnitude + step) : v)
+             : magnitude >= step ? sign | (magnitude - step)
+                                 : v;
     };
     if (i == op_.k) set_c(stepped(fc_, c()));
     else if (rng_.one_in(2)) set_a(i, stepped(fa_, a(i)));
@@ -253,7 +270,10 @@ class DotMoves {
   void low_bits() {
     const auto noisy = [&](const FormatFields& f, uint64_t v) {
       const uint64_t mask = low_mask(f.ignored_low_bits);
-      const uint64_t low = rng_.below(4) == 0 ? 0 : rng_.one_in(3) ? mask : rng_.one_in(2) ? (mask >> 1) + 1 : rng_.next() & mask;
+      const uint64_t low = rng_.below(4) == 0 ? 0
+                           : rng_.one_in(3)   ? mask
+                           : rng_.one_in(2)   ? (mask >> 1) + 1
+                                              : rng_.next() & mask;
       if (rng_.one_in(8)) v = f.encode_infinity(rng_.next() & 1);
       return (v & ~mask) | low;
     };
@@ -273,7 +293,9 @@ class DotMoves {
       case 2: s = f.greatest_magnitude(); break;
       case 3: s = f.encode_nan(); break;
       case 4: s = rng_.next(); break;
-      default: s += static_cast<uint64_t>(static_cast<int64_t>(rng_.between(-2, 2))) << (rng_.one_in(2) ? f.fraction_bits : 0); break;
+      default:
+        s += static_cast<uint64_t>(static_cast<int64_t>(rng_.between(-2, 2))) << (rng_.one_in(2) ? f.fraction_bits : 0);
+        break;
     }
     batch_.inputs()[column].set(index_, i, s & f.container_mask());
   }
@@ -458,7 +480,8 @@ void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other
 void copy_case(const Batch& source, size_t from, Batch& target, size_t to) {
   for (size_t column = 0; column < source.inputs().size(); ++column) {
     const Column& values = source.inputs()[column];
-    std::memcpy(target.inputs()[column].data() + to * values.stride(), values.data() + from * values.stride(), values.stride());
+    std::memcpy(target.inputs()[column].data() + to * values.stride(), values.data() + from * values.stride(),
+                values.stride());
   }
 }
 

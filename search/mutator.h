@@ -1,5 +1,6 @@
-// Moves from one case to a neighbour that an adder would tell apart: an exponent onto an alignment limit, a cancellation to a
-// chosen depth, dropped bits, ties of the output, range ends, specials, scales. One implementation serves every front end.
+// Moves from one case to a neighbour that an adder would tell apart: an exponent onto an alignment limit, a
+// cancellation to a chosen depth, dropped bits, ties of the output, range ends, specials, scales. One implementation
+// serves every front end.
 #pragma once
 
 #include "arithmetic/counter_rng.h"

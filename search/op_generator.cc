@@ -22,8 +22,8 @@ class Choices {
   virtual uint32_t of(uint32_t n) = 0;
 };
 
-/// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p rows any
-/// two columns take every pair of values (Rao 1947; Bush 1952); reduced modulo n <= p they still do.
+/// A row of an orthogonal array of strength two over a prime p: column c of row (i, j) is i + c*j mod p. In its p*p
+/// rows any two columns take every pair of values (Rao 1947; Bush 1952); reduced modulo n <= p they still do.
 class ArrayRow final : public Choices {
  public:
   ArrayRow(uint64_t prime, uint64_t row) : prime_(prime), i_(row / prime), j_(row % prime) {}
@@ -51,7 +51,8 @@ const T& choose(Choices& choices, const T (&values)[N]) {
   return values[choices.of(static_cast<uint32_t>(N))];
 }
 
-constexpr Rounding directed[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away};
+constexpr Rounding directed[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                 Rounding::nearest_away};
 constexpr int lengths[] = {1, 2, 3, 4, 7, 8, 16, 17, 32, 33};
 constexpr int scale_blocks[] = {1, 2, 3, 16, 32};
 struct Extents {
@@ -59,16 +60,19 @@ struct Extents {
 };
 constexpr Extents shapes[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 4}, {3, 1, 7}, {1, 2, 17}, {2, 2, 2}};
 constexpr ScalarOperation operations[] = {
-    ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt, ScalarOperation::fma,
-    ScalarOperation::rcp, ScalarOperation::rem, ScalarOperation::equal, ScalarOperation::less, ScalarOperation::less_equal,
-    ScalarOperation::unordered};
+    ScalarOperation::add,   ScalarOperation::sub,  ScalarOperation::mul,        ScalarOperation::div,
+    ScalarOperation::sqrt,  ScalarOperation::fma,  ScalarOperation::rcp,        ScalarOperation::rem,
+    ScalarOperation::equal, ScalarOperation::less, ScalarOperation::less_equal, ScalarOperation::unordered};
 /// Stochastic rounding's own features, of which the suite takes a few together.
 struct Draws {
   uint64_t seed;
   int bits;
   Threshold threshold;
 };
-constexpr Draws draws[] = {{1, 24, Threshold::floor}, {2, 1, Threshold::ceiling}, {3, 8, Threshold::nearest}, {4, most_random_bits, Threshold::floor}};
+constexpr Draws draws[] = {{1, 24, Threshold::floor},
+                           {2, 1, Threshold::ceiling},
+                           {3, 8, Threshold::nearest},
+                           {4, most_random_bits, Threshold::floor}};
 
 bool is_prime(uint64_t n) {
   for (uint64_t d = 2; d * d <= n; ++d)
@@ -212,7 +216,8 @@ Op varied(Op op, CounterRng& rng) {
   return op;
 }
 
-/// The op as its text reads, so that whatever is found can be written down; throws std::logic_error where it does not parse.
+/// The op as its text reads, so that whatever is found can be written down; throws std::logic_error where it does not
+/// parse.
 Op reread(const Op& op) {
   const std::string text = to_text(op);
   size_t column = 0;
@@ -223,7 +228,8 @@ Op reread(const Op& op) {
 
 }  // namespace
 
-OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known) : seed_(seed), known_(std::move(known)), formats_(suite_formats()) {
+OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known)
+    : seed_(seed), known_(std::move(known)), formats_(suite_formats()) {
   prime_ = formats_.size();
   while (!is_prime(prime_)) ++prime_;
 }

@@ -9,7 +9,8 @@ namespace mmafuzz {
 
 class OpGenerator {
  public:
-  /// `known`: ops that particular units evaluate; they take turns with the generator's own, plain and with one attribute.
+  /// `known`: ops that particular units evaluate; they take turns with the generator's own, plain and with one
+  /// attribute.
   explicit OpGenerator(uint64_t seed, std::vector<Op> known = {});
 
   /// Op n of the stream: a pure function of seed, known ops and n. It parses from its own text.

@@ -14,8 +14,9 @@ struct SearchLimits {
   unsigned threads = 1;
 };
 
-/// Searches one op until the cases are done or the deadline has passed. Every chunk of an epoch sees what was learned before the
-/// epoch; `merge` gets findings in the order of the chunks, `after_epoch` is called between epochs, both on the calling thread.
+/// Searches one op until the cases are done or the deadline has passed. Every chunk of an epoch sees what was learned
+/// before the epoch; `merge` gets findings in the order of the chunks, `after_epoch` is called between epochs, both on
+/// the calling thread.
 void search_in_parallel(const Comparison& field, const SearchLimits& limits, const std::function<void(Findings)>& merge,
                         const std::function<void()>& after_epoch);
 

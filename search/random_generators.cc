@@ -31,8 +31,10 @@ void fill_uniform(const FormatFields& f, Column& column, size_t index, CounterRn
 class SpreadEncoder {
  public:
   explicit SpreadEncoder(const FormatFields& f)
-      : low_bits_(f.fraction_bits + f.ignored_low_bits), fields_(static_cast<uint32_t>(f.emax() + f.bias) + 1),
-        sign_(f.in_container(f.sign_bit())), greatest_(f.in_container(f.greatest_magnitude()) | low_mask(f.ignored_low_bits)),
+      : low_bits_(f.fraction_bits + f.ignored_low_bits),
+        fields_(static_cast<uint32_t>(f.emax() + f.bias) + 1),
+        sign_(f.in_container(f.sign_bit())),
+        greatest_(f.in_container(f.greatest_magnitude()) | low_mask(f.ignored_low_bits)),
         has_negative_zero_(f.has_negative_zero()) {}
 
   bool fits_32_bits() const { return low_bits_ <= 10; }
@@ -122,7 +124,9 @@ uint64_t encode_double(const FormatFields& f, double value) {
   RoundingRule rule;
   rule.overflow = Overflow::saturate;
   const bool normal = exponent > -1023;
-  return round_once(f, negative, normal ? fraction | uint64_t{1} << 52 : fraction, (normal ? exponent : -1022) - 52, false, rule).encoding;
+  return round_once(f, negative, normal ? fraction | uint64_t{1} << 52 : fraction, (normal ? exponent : -1022) - 52,
+                    false, rule)
+      .encoding;
 }
 
 void draw_normal(const FormatFields& f, bool scale, int count, uint64_t* out, CounterRng& rng) {
@@ -156,7 +160,8 @@ void RandomGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
   std::vector<Field> fields;
   int longest = 0;
   for (const FieldShape& shape : op_.inputs()) {
-    fields.push_back({shape.format.fields(), SpreadEncoder(shape.format.fields()), shape.count, op_.has_scales() && fields.size() >= 3});
+    fields.push_back({shape.format.fields(), SpreadEncoder(shape.format.fields()), shape.count,
+                      op_.has_scales() && fields.size() >= 3});
     longest = std::max(longest, shape.count);
   }
   std::vector<uint64_t> codes(static_cast<size_t>(longest));

@@ -1,6 +1,6 @@
-// Plain random operands: what the structured generator and guided search are measured against. Three kinds, because each misses
-// something else: uniform encodings hold an infinity or a NaN in most dots, normal values never leave the middle of the range,
-// spread exponents rarely cancel.
+// Plain random operands: what the structured generator and guided search are measured against. Three kinds, because
+// each misses something else: uniform encodings hold an infinity or a NaN in most dots, normal values never leave the
+// middle of the range, spread exponents rarely cancel.
 #pragma once
 
 #include <string_view>
@@ -24,7 +24,8 @@ class RandomGenerator {
  public:
   RandomGenerator(const Op& op, RandomKind kind, uint64_t seed) : op_(op), kind_(kind), seed_(seed) {}
 
-  /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, kind, seed and i alone.
+  /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, kind, seed and i
+  /// alone.
   void fill(uint64_t first, size_t count, Batch& batch) const;
 
  private:

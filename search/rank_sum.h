@@ -1,5 +1,5 @@
-// Compares two searches by the times that they took: the two-sided rank-sum test of Wilcoxon, Mann and Whitney in its normal
-// approximation, with ties and strata. Are the values of one sample smaller than those of the other?
+// Compares two searches by the times that they took: the two-sided rank-sum test of Wilcoxon, Mann and Whitney in its
+// normal approximation, with ties and strata. Are the values of one sample smaller than those of the other?
 #pragma once
 
 #include <vector>
@@ -12,8 +12,9 @@ class RankSumTest {
   /// Both samples nonempty. Censored values are entered as equal and greater than all others.
   void add(const std::vector<double>& x, const std::vector<double>& y);
 
-  /// Standard normal under the hypothesis that x and y have one distribution; negative where x is smaller. One stratum: Mann
-  /// and Whitney's test without continuity correction; several: van Elteren's weights 1 / (n + m + 1). 0 if all values are equal.
+  /// Standard normal under the hypothesis that x and y have one distribution; negative where x is smaller. One stratum:
+  /// Mann and Whitney's test without continuity correction; several: van Elteren's weights 1 / (n + m + 1). 0 if all
+  /// values are equal.
   double z() const;
 
   /// Two-sided.

@@ -12,7 +12,8 @@ namespace {
 /// Draws a dot: addends placed relative to one reference exponent, some cancelling, c placed among them.
 class DotDraw {
  public:
-  DotDraw(const Op& op, CounterRng& rng) : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), rng_(rng) {}
+  DotDraw(const Op& op, CounterRng& rng)
+      : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), rng_(rng) {}
 
   void operator()(Batch& batch, size_t index) {
     Column& a = batch.inputs()[0];
@@ -22,7 +23,9 @@ class DotDraw {
     switch (rng_.below(6)) {
       case 0: reference = rng_.between(low, high); break;
       case 1: reference = std::clamp(op_.d.fields().emax() - rng_.between(-1, 6), low, high); break;  // overflow edge
-      case 2: reference = std::clamp(op_.d.fields().emin() - rng_.between(-8, 30), low, high); break;  // underflow, floor
+      case 2:
+        reference = std::clamp(op_.d.fields().emin() - rng_.between(-8, 30), low, high);
+        break;  // underflow, floor
       default: reference = std::clamp(rng_.between(-4, 4), low, high); break;
     }
     const int spread = draw_spread();
@@ -46,7 +49,9 @@ class DotDraw {
       const int half = target / 2 + rng_.between(-2, 2);
       const int ea = std::clamp(half, a_.emin() - a_.fraction_bits, a_.emax());
       const bool negative = !one_sign && (rng_.next() & 1);
-      a.set(index, i, container_noise(a_, encode_near(a_, negative, ea, patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
+      a.set(index, i,
+            container_noise(a_, encode_near(a_, negative, ea,
+                                            patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
       const uint64_t fraction = patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask();
       const bool negative_b = !one_sign && (rng_.next() & 1);
       b.set(index, i, container_noise(b_, encode_near(b_, negative_b, target - ea, fraction)));
@@ -69,7 +74,9 @@ class DotDraw {
     }
   }
 
-  uint64_t draw_special_or_huge() { return rng_.one_in(2) ? encode_near(b_, rng_.next() & 1, b_.emax(), b_.fraction_mask()) : b_.encode_zero(true); }
+  uint64_t draw_special_or_huge() {
+    return rng_.one_in(2) ? encode_near(b_, rng_.next() & 1, b_.emax(), b_.fraction_mask()) : b_.encode_zero(true);
+  }
 
   /// Bits below a tf32 fraction are ignored by hardware and worth setting.
   uint64_t container_noise(const FormatFields& f, uint64_t encoding) {
@@ -85,7 +92,8 @@ class DotDraw {
       case 3:
       case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
         const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
-        Exact p = exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
+        Exact p =
+            exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
         if (p.cls != NumberClass::finite) return c_.encode_zero(false);
         p.negative = !p.negative;
         RoundingRule rule;
@@ -134,7 +142,9 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   x[0] = draw_near(f, first, rng);
   int second = first + rng.between(-p - 3, p + 3);
   if (op.scalar == ScalarOperation::mul || op.scalar == ScalarOperation::fma) {
-    const int target = rng.one_in(3) ? f.emax() + rng.between(-3, 2) : rng.one_in(2) ? f.emin() + rng.between(-p - 3, 3) : rng.between(f.emin(), f.emax());
+    const int target = rng.one_in(3)   ? f.emax() + rng.between(-3, 2)
+                       : rng.one_in(2) ? f.emin() + rng.between(-p - 3, 3)
+                                       : rng.between(f.emin(), f.emax());
     second = target - first;
   }
   if (op.scalar == ScalarOperation::div) {
@@ -148,7 +158,8 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   x[1] = draw_near(f, second, rng);
   if (op.scalar == ScalarOperation::fma) {
     const Exact product = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
-    if (product.cls == NumberClass::finite && rng.one_in(2)) {  // near the negated product: cancellation and double rounding
+    if (product.cls == NumberClass::finite &&
+        rng.one_in(2)) {  // near the negated product: cancellation and double rounding
       Exact negated = product;
       negated.negative = !negated.negative;
       x[2] = round_exact(f, negated, {}).encoding ^ f.in_container(rng.below(3));

@@ -1,5 +1,5 @@
-// Draws operands where close models differ (alignment limits, cancellation, range ends, specials), not uniform bits: uniform fp16 bits give an
-// infinity or NaN in 64 % of k=16 dots.
+// Draws operands where close models differ (alignment limits, cancellation, range ends, specials), not uniform bits:
+// uniform fp16 bits give an infinity or NaN in 64 % of k=16 dots.
 #pragma once
 
 #include "core/batch.h"

@@ -221,9 +221,8 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
           points.push_back(std::move(point));
         }
         add_name(points[at->second].name, label.substr(0, label.find(' ')));
-        points[at->second].readings.push_back({label + " (" + block.unit + ")",
-                                               UnitName(block.unit).settings,
-                                               block.expected.get(c)});
+        points[at->second].readings.push_back(
+            {label + " (" + block.unit + ")", UnitName(block.unit).settings, block.expected.get(c)});
       }
     });
   }

@@ -1,5 +1,5 @@
-// What an attack on the oracles found: cases on which the exact parties or the IEEE orders erred, each with every party that
-// evaluates it; and the generator of ops that finds such cases by itself.
+// What an attack on the oracles found: cases on which the exact parties or the IEEE orders erred, each with every party
+// that evaluates it; and the generator of ops that finds such cases by itself.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +8,7 @@
 #include "core/property.h"
 #include "plan/default_fields.h"
 #include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
@@ -15,11 +16,6 @@
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 Op op_of(const std::string& text) {
   size_t column;
@@ -44,15 +40,21 @@ TEST(AttackedOracles, EveryExactPartyGivesWhatTheDefinitionsSay) {
     std::vector<const char*> units = {"exact", "exact:mpfr", "exact:bigint"};
     if (op.has_flags()) units = {"exact", "exact:mpfr", "ieee"};
     // One product, c = 0 and no intermediate overflow: the orders are exact too.
-    if (op.kind == OpKind::dot) units.insert(units.end(), {"ieee:serial", "ieee:fma", "ieee:pairwise", "ieee:serial.mpfr", "ieee:fma.mpfr", "ieee:pairwise.mpfr"});
+    if (op.kind == OpKind::dot)
+      units.insert(units.end(), {"ieee:serial", "ieee:fma", "ieee:pairwise", "ieee:serial.mpfr", "ieee:fma.mpfr",
+                                 "ieee:pairwise.mpfr"});
     for (const char* name : units) {
       const auto unit = registry().bind(name, op);
       ASSERT_TRUE(unit) << name << ": " << unit.refusal().reason;
       Outcomes outcomes;
       (*unit)->run(block.batch, outcomes);
       for (size_t i = 0; i < block.batch.size(); ++i) {
-        EXPECT_EQ(to_hex(op.d, outcomes.results.get(i)), to_hex(op.d, block.expected.get(i))) << name << " " << to_text(op) << "\n" << case_line(block.batch, i);
-        if (block.has_flags[i]) EXPECT_EQ(outcomes.flags[i], block.expected_flags[i]) << name << " " << to_text(op) << "\n" << case_line(block.batch, i);
+        EXPECT_EQ(to_hex(op.d, outcomes.results.get(i)), to_hex(op.d, block.expected.get(i)))
+            << name << " " << to_text(op) << "\n"
+            << case_line(block.batch, i);
+        if (block.has_flags[i])
+          EXPECT_EQ(outcomes.flags[i], block.expected_flags[i]) << name << " " << to_text(op) << "\n"
+                                                                << case_line(block.batch, i);
         ++compared;
       }
     }
@@ -62,12 +64,16 @@ TEST(AttackedOracles, EveryExactPartyGivesWhatTheDefinitionsSay) {
 }
 
 TEST(AttackedOracles, AttributesThatDecideNothingAreRefused) {
-  EXPECT_NE(refusal_of("convert from=fp32 to=fp16 round=nearest_even seed=3").find("belongs to round=stochastic"), std::string::npos);
-  EXPECT_NE(refusal_of("convert from=fp32 to=fp16 random_bits=8").find("belongs to round=stochastic"), std::string::npos);
-  EXPECT_NE(refusal_of("scalar add format=fp32 threshold=ceiling").find("belongs to round=stochastic"), std::string::npos);
+  EXPECT_NE(refusal_of("convert from=fp32 to=fp16 round=nearest_even seed=3").find("belongs to round=stochastic"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("convert from=fp32 to=fp16 random_bits=8").find("belongs to round=stochastic"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("scalar add format=fp32 threshold=ceiling").find("belongs to round=stochastic"),
+            std::string::npos);
   EXPECT_EQ(refusal_of("convert from=fp32 to=fp16 round=stochastic seed=3 random_bits=8 threshold=ceiling"), "");
   EXPECT_NE(refusal_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 tiny=before").find("concerns flags"), std::string::npos);
-  EXPECT_NE(refusal_of("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4 flags=ieee").find("concerns flags"), std::string::npos);
+  EXPECT_NE(refusal_of("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4 flags=ieee").find("concerns flags"),
+            std::string::npos);
   EXPECT_NE(refusal_of("scalar equal format=e8m0").find("does not have both"), std::string::npos);
   EXPECT_NE(refusal_of("scalar less format=shp:0").find("does not have both"), std::string::npos);
   EXPECT_EQ(refusal_of("scalar less format=shp:15"), "");
@@ -106,7 +112,8 @@ TEST(AttackedOracles, EverySwitchDecidesSomething) {
     const std::string plain = forms.takes_bias ? forms.name + ":7" : forms.name;
     for (const std::string& one : forms.switches) {
       bool differs = false;
-      for (const std::string before : {"convert from=fp32 to=", "convert from=fp32 round=stochastic to=", "scalar add format=", "scalar mul format="}) {
+      for (const std::string before : {"convert from=fp32 to=", "convert from=fp32 round=stochastic to=",
+                                       "scalar add format=", "scalar mul format="}) {
         if (differs) break;
         const Op op = op_of(before + plain), switched = op_of(before + plain + "?" + one);
         Batch cases, same(switched);
@@ -143,8 +150,10 @@ TEST(FlagPolicy, IeeeLeavesOutTheSixthFlagAndWhatTheStandardLeavesOpen) {
     for (size_t i = 0; i < operands.size(); ++i) batch.inputs()[0].set(0, static_cast<int>(i), operands[i]);
     return same_flags(batch, 0, x, y);
   };
-  const std::vector<uint64_t> open = {0x00000000, 0x7f800000, 0x7fc00000}, signaling = {0x00000000, 0x7f800000, 0x7f800001},
-                              reversed = {0x7f800000, 0x80000000, 0xffc00000}, plain = {0x3f800000, 0x7f800000, 0x7fc00000};
+  const std::vector<uint64_t> open = {0x00000000, 0x7f800000, 0x7fc00000},
+                              signaling = {0x00000000, 0x7f800000, 0x7f800001},
+                              reversed = {0x7f800000, 0x80000000, 0xffc00000},
+                              plain = {0x3f800000, 0x7f800000, 0x7fc00000};
   EXPECT_TRUE(same("scalar fma format=fp32 flags=ieee", open, 0x10, 0x00));
   EXPECT_TRUE(same("scalar fma format=fp32 flags=ieee", reversed, 0x00, 0x10));
   EXPECT_FALSE(same("scalar fma format=fp32", open, 0x10, 0x00));
@@ -174,7 +183,8 @@ TEST(OpGenerator, EveryTwoFormatsMeetInEveryPairOfFields) {
   EXPECT_GT(names.size(), 50u);
   for (const std::string& x : names)
     for (const std::string& y : names)
-      for (const auto* pairs : {&of_convert, &of_dot_ab, &of_dot_cd, &of_scales}) ASSERT_TRUE(pairs->count({x, y})) << x << " never meets " << y;
+      for (const auto* pairs : {&of_convert, &of_dot_ab, &of_dot_cd, &of_scales})
+        ASSERT_TRUE(pairs->count({x, y})) << x << " never meets " << y;
 }
 
 TEST(OpGenerator, EveryAttributeMeetsEveryFormat) {
@@ -216,8 +226,11 @@ TEST(OpGenerator, AnOpDependsOnSeedAndNumberAlone) {
 class IgnoresFlush final : public Family {
  public:
   bool owns(std::string_view name) const override { return name == "wrong"; }
+  Role role(const std::string&) const override { return Role::other; }
   std::vector<UnitInfo> list() const override { return {{"wrong", "", "", {}, ""}}; }
-  Attributes honours(const std::string&, const Op&) const override { return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true}; }
+  Attributes honours(const std::string&, const Op&) const override {
+    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true};
+  }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind != OpKind::convert) return declined("conversions only");
     Op plain = op;
@@ -232,7 +245,12 @@ class IgnoresFlush final : public Family {
 TEST(AnyOp, FindsAUnitThatIgnoresAnAttribute) {
   Registry with_wrong = oracle_registry();
   with_wrong.add(std::make_unique<IgnoresFlush>());
-  const AnyOp any(with_wrong, [&](const Op& op) { return with_wrong.bind("wrong", op) ? std::vector<std::string>{"wrong"} : std::vector<std::string>{}; }, {});
+  const AnyOp any(with_wrong,
+                  [&](const Op& op) {
+                    return with_wrong.bind("wrong", op) ? std::vector<std::string>{"wrong"}
+                                                        : std::vector<std::string>{};
+                  },
+                  {});
   const OpGenerator generator(1);
   size_t found = 0;
   for (uint64_t n = 0; n < 2000; ++n) {
@@ -248,9 +266,8 @@ TEST(AnyOp, FindsAUnitThatIgnoresAnAttribute) {
 
 TEST(AnyOp, FindsNothingOnTheUnitsThatWeHave) {
   const UnitIndex index(registry());
-  Comparison::Properties properties;
-  for (const auto& property : all_properties()) properties.push_back(property.get());
-  const AnyOp any(registry(), [&](const Op& op) { return index.accepting(op); }, properties);
+  const AnyOp any(
+      registry(), [&](const Op& op) { return index.accepting(op); }, all_properties());
   const OpGenerator generator(2026, ops_of_models());
   size_t compared = 0;
   for (uint64_t n = 0; n < 1500; ++n) {

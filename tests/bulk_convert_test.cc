@@ -1,5 +1,5 @@
-// The bulk codec against the rounding that every other conversion takes (round.h): every format, mode and switch, value and flags, in
-// vectors and one by one; and stochastic rounding against its definition, counted over all random values.
+// The bulk codec against the rounding that every other conversion takes (round.h): every format, mode and switch, value
+// and flags, in vectors and one by one; and stochastic rounding against its definition, counted over all random values.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,23 +13,28 @@
 namespace mmafuzz {
 namespace {
 
-constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away, Rounding::stochastic};
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero,  Rounding::up,
+                              Rounding::down,         Rounding::nearest_away, Rounding::stochastic};
 
 std::vector<std::string> bulk_formats() {
   std::vector<std::string> names;
   for (const std::string& name : format_names())
     if (has_bulk_plan(format(name).fields())) names.push_back(name);
   for (const char* more :
-       {"cfloat8_1_4_3:7", "cfloat8_1_4_3:63", "cfloat8_1_5_2:31?denormal=gradual", "shp:63", "shp:15?denormal=gradual,zero=positive",
-        "cfloat8_1_4_3:7?hole=tie_down,overflow=before,underflow=tiny,inexact=raised", "cfloat8_1_5_2:15?clamp=positive,nan=signed,zero=positive,infinity=invalid",
-        "shp:15?stochastic_hole=nearest,infinity=invalid", "uhp?negative=zero,flush=before", "uhp?tiny_negative=flushed",
-        "uhp?tiny_negative=flushed,negative=zero,flush=before,inexact=raised", "uhp?tiny_negative=flushed,negative=absolute",
+       {"cfloat8_1_4_3:7", "cfloat8_1_4_3:63", "cfloat8_1_5_2:31?denormal=gradual", "shp:63",
+        "shp:15?denormal=gradual,zero=positive",
+        "cfloat8_1_4_3:7?hole=tie_down,overflow=before,underflow=tiny,inexact=raised",
+        "cfloat8_1_5_2:15?clamp=positive,nan=signed,zero=positive,infinity=invalid",
+        "shp:15?stochastic_hole=nearest,infinity=invalid", "uhp?negative=zero,flush=before",
+        "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,negative=zero,flush=before,inexact=raised",
+        "uhp?tiny_negative=flushed,negative=absolute",
         "uhp?negative=absolute,invalid=signaling_nan,overflow=before,conversions=silent"})
     names.push_back(more);
   return names;
 }
 
-/// fp32 sources near every corner of the destination: the encodings around each of its numbers, structured ones, and noise.
+/// fp32 sources near every corner of the destination: the encodings around each of its numbers, structured ones, and
+/// noise.
 std::vector<uint32_t> sources_for(const Format& to) {
   std::vector<uint32_t> sources;
   CounterRng rng(3, 0);
@@ -49,7 +54,8 @@ std::vector<uint32_t> sources_for(const Format& to) {
   StructuredGenerator(op, 7).fill(0, case_count(4000, 400000), batch);
   for (size_t i = 0; i < batch.size(); ++i) sources.push_back(static_cast<uint32_t>(batch.inputs()[0].get(i)));
   for (int i = 0; i < 1000; ++i) sources.push_back(static_cast<uint32_t>(rng.next()));
-  for (uint32_t edge : {0u, 1u, 0x007fffffu, 0x00800000u, 0x7f7fffffu, 0x7f800000u, 0x7f800001u, 0x7fbfffffu, 0x7fc00000u, 0x7fffffffu})
+  for (uint32_t edge :
+       {0u, 1u, 0x007fffffu, 0x00800000u, 0x7f7fffffu, 0x7f800000u, 0x7f800001u, 0x7fbfffffu, 0x7fc00000u, 0x7fffffffu})
     for (const uint32_t sign : {0u, 0x80000000u}) sources.push_back(edge | sign);
   return sources;
 }
@@ -67,12 +73,15 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
       for (const Overflow overflow : {Overflow::by_rounding, Overflow::saturate}) {
         RoundingRule rule{mode, tininess, overflow};
         rule.random_bits = tininess == Tininess::after ? 24 : 31;
-        rule.threshold = overflow == Overflow::saturate ? Threshold::nearest : tininess == Tininess::after ? Threshold::floor : Threshold::ceiling;
+        rule.threshold = overflow == Overflow::saturate ? Threshold::nearest
+                         : tininess == Tininess::after  ? Threshold::floor
+                                                        : Threshold::ceiling;
         for (const DrawBy draw_by : {DrawBy::position, DrawBy::source}) {
           if (mode != Rounding::stochastic && draw_by == DrawBy::source) continue;
           const BulkConversion conversion(to.fields(), rule, 99, draw_by);
           const auto bytes = static_cast<size_t>(conversion.result_bytes());
-          std::vector<uint8_t> results(sources.size() * 4), plain(sources.size() * 4), flags(sources.size()), of_upper(sources.size() * 4), upper_flags(sources.size());
+          std::vector<uint8_t> results(sources.size() * 4), plain(sources.size() * 4), flags(sources.size()),
+              of_upper(sources.size() * 4), upper_flags(sources.size());
           const size_t count = sources.size() - (mode == Rounding::up ? 3 : 0);  // also a rest of other lengths
           conversion.run(sources.data(), count, 1000, results.data(), flags.data());
           conversion.run(sources.data(), count, 1000, plain.data(), nullptr);
@@ -91,7 +100,8 @@ TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
             };
             const Rounded want = expected(sources[i], sources[i]);
             const BulkResult one = conversion.one(sources[i], 1000 + i);
-            const std::string where = GetParam() + " " + name_of(mode) + " source " + to_hex(format("fp32"), sources[i]);
+            const std::string where =
+                GetParam() + " " + name_of(mode) + " source " + to_hex(format("fp32"), sources[i]);
             ASSERT_EQ(one.encoding, want.encoding) << where;
             ASSERT_EQ(int(one.flags), int(want.flags)) << where;
             ASSERT_EQ(result(results), want.encoding) << where;
@@ -132,7 +142,8 @@ TEST_P(BulkTo, EveryEncodingSurvivesTheWayToFp32AndBack) {
 }
 
 /// How many of all random values move `source` away from zero, and how many the definition says: T.
-void expect_exact_count(const FormatFields& to, uint32_t source, int discarded_bits, int random_bits, Threshold threshold) {
+void expect_exact_count(const FormatFields& to, uint32_t source, int discarded_bits, int random_bits,
+                        Threshold threshold) {
   RoundingRule rule;
   rule.rounding = Rounding::stochastic;
   rule.random_bits = static_cast<uint8_t>(random_bits);
@@ -142,16 +153,19 @@ void expect_exact_count(const FormatFields& to, uint32_t source, int discarded_b
   uint64_t expected = scaled >> discarded_bits;
   if (threshold == Threshold::ceiling) expected = (scaled + low_mask(discarded_bits)) >> discarded_bits;
   if (threshold == Threshold::nearest) expected = (scaled + (uint64_t{1} << (discarded_bits - 1))) >> discarded_bits;
-  const uint32_t down = convert_bulk(plan, source, (1u << random_bits) - 1).encoding - (expected == uint64_t{1} << random_bits);
+  const uint32_t down =
+      convert_bulk(plan, source, (1u << random_bits) - 1).encoding - (expected == uint64_t{1} << random_bits);
   uint64_t up = 0;
-  for (uint32_t random = 0; random >> random_bits == 0; ++random) up += convert_bulk(plan, source, random).encoding != down;
+  for (uint32_t random = 0; random >> random_bits == 0; ++random)
+    up += convert_bulk(plan, source, random).encoding != down;
   ASSERT_EQ(up, expected) << std::hex << source << " threshold " << int(threshold);
 }
 
 TEST(StochasticRounding, CountsOverAllRandomValuesAreThoseOfTheDefinition) {
   // fp16 discards 13 bits: every fraction position against every random value.
   const FormatFields half = format("fp16").fields();
-  for (uint32_t fraction = 0; fraction < 1u << 13; fraction += nightly() ? 1 : 5) expect_exact_count(half, 0x3f802000 + fraction, 13, 13, Threshold::floor);
+  for (uint32_t fraction = 0; fraction < 1u << 13; fraction += nightly() ? 1 : 5)
+    expect_exact_count(half, 0x3f802000 + fraction, 13, 13, Threshold::floor);
   // 8-bit formats discard 20 and 21: with 8 random bits, every position that they tell apart, at its ends and inside.
   for (const char* name : {"e4m3", "e5m2", "e4m3fnuz", "cfloat8_1_4_3:7", "cfloat8_1_5_2:15"}) {
     const FormatFields f = format(name).fields();
@@ -199,7 +213,8 @@ TEST(StochasticRounding, DrawsByPositionAreUniformWhereTheyCannotBeEnumerated) {
     const size_t draws = size_t{1} << 20;
     for (size_t i = 0; i < draws; ++i) ++cells[random_word(seed, i, 24) >> 20];
     double chi = 0;
-    for (const size_t cell : cells) chi += (double(cell) - draws / 16.0) * (double(cell) - draws / 16.0) / (draws / 16.0);
+    for (const size_t cell : cells)
+      chi += (double(cell) - draws / 16.0) * (double(cell) - draws / 16.0) / (draws / 16.0);
     EXPECT_LT(chi, 50);
   }
   // bf16 at 5/16 of a gap: a binomial count within five deviations.

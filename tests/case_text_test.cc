@@ -90,7 +90,8 @@ ReadFile read_file(const std::string& path, size_t limit = 4096) {
     for (size_t i = 0; i < n; ++i) {
       outcomes.answered.assign(n, block.has_expected[i]);
       outcomes.flags = block.has_flags[i] ? block.expected_flags : std::vector<uint8_t>{};
-      all.cases.push_back({block.unit, block.property, to_text(block.batch.op()), case_line(block.batch, i, &outcomes), block.line[i]});
+      all.cases.push_back(
+          {block.unit, block.property, to_text(block.batch.op()), case_line(block.batch, i, &outcomes), block.line[i]});
     }
   }
   EXPECT_FALSE(reader.next(block, limit)) << "the end stays the end";
@@ -181,7 +182,8 @@ TEST_P(RoundTrip, WhatIsWrittenIsReadBackPlainAndGzipped) {
       EXPECT_EQ(to_text(block.batch.op()), to_text(op));
       ASSERT_EQ(block.batch.size(), cases);
       ASSERT_EQ(block.batch.inputs().size(), batch.inputs().size());
-      for (size_t f = 0; f < batch.inputs().size(); ++f) EXPECT_TRUE(same_column(block.batch.inputs()[f], batch.inputs()[f])) << f;
+      for (size_t f = 0; f < batch.inputs().size(); ++f)
+        EXPECT_TRUE(same_column(block.batch.inputs()[f], batch.inputs()[f])) << f;
       for (size_t i = 0; i < cases; ++i) {
         EXPECT_EQ(block.line[i], 5 + i);  // header, comment, unit and op stand before
         EXPECT_EQ(block.has_expected[i], results > 0);
@@ -201,17 +203,22 @@ TEST_P(RoundTrip, WhatIsWrittenIsReadBackPlainAndGzipped) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ops, RoundTrip,
-    ::testing::Values("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=1", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-                      "dot a=e4m3 b=e5m2 c=fp16 d=fp16 k=32", "dot a=e3m2 b=e2m3 c=fp32 d=fp32 k=3", "dot a=s8 b=u8 c=s32 d=s32 k=5",
-                      "dot a=fp64 b=fp64 c=fp64 d=fp64 k=2 nan=any ftz=1",
-                      "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
-                      "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=33 sa=e8m0 sb=e8m0 sblock=32",  // the last scale block is a short one
-                      "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", "convert from=fp64 to=e2m1 round=stochastic seed=77 saturate=1",
-                      "convert from=fp16 to=fp32 round=up tiny=before", "scalar add format=fp16 round=down", "scalar sub format=fp32 round=up",
-                      "scalar mul format=bf16 round=nearest_away", "scalar div format=fp64 round=toward_zero nan=any",
-                      "scalar sqrt format=fp32 round=nearest_even tiny=before", "scalar fma format=fp32 round=nearest_even ftz=1",
-                      "scalar rcp format=e5m2 round=nearest_even", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=2",
-                      "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=3 n=2 k=4 alpha=40000000 beta=3f800000", "gemm a=s8 b=s8 c=s32 d=s32 m=2 n=2 k=2"));
+    ::testing::Values(
+        "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=1",
+        "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8", "dot a=e4m3 b=e5m2 c=fp16 d=fp16 k=32",
+        "dot a=e3m2 b=e2m3 c=fp32 d=fp32 k=3", "dot a=s8 b=u8 c=s32 d=s32 k=5",
+        "dot a=fp64 b=fp64 c=fp64 d=fp64 k=2 nan=any ftz=1",
+        "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+        "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=33 sa=e8m0 sb=e8m0 sblock=32",  // the last scale block is a short one
+        "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even",
+        "convert from=fp64 to=e2m1 round=stochastic seed=77 saturate=1",
+        "convert from=fp16 to=fp32 round=up tiny=before", "scalar add format=fp16 round=down",
+        "scalar sub format=fp32 round=up", "scalar mul format=bf16 round=nearest_away",
+        "scalar div format=fp64 round=toward_zero nan=any", "scalar sqrt format=fp32 round=nearest_even tiny=before",
+        "scalar fma format=fp32 round=nearest_even ftz=1", "scalar rcp format=e5m2 round=nearest_even",
+        "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=2",
+        "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=3 n=2 k=4 alpha=40000000 beta=3f800000",
+        "gemm a=s8 b=s8 c=s32 d=s32 m=2 n=2 k=2"));
 
 class EveryFormat : public ::testing::TestWithParam<std::string> {};
 
@@ -248,7 +255,8 @@ TEST_P(EveryFormat, EncodingsOfAllItsBitsAreReadBack) {
 
 std::vector<std::string> all_format_names() {
   std::vector<std::string> names = format_names();
-  for (const char* more : {"cfloat8_1_4_3:63", "cfloat8_1_5_2:31", "shp:15", "cfloat8_1_4_3:7?denormal=gradual", "shp:1?denormal=literal"})
+  for (const char* more :
+       {"cfloat8_1_4_3:63", "cfloat8_1_5_2:31", "shp:15", "cfloat8_1_4_3:7?denormal=gradual", "shp:1?denormal=literal"})
     names.push_back(more);
   return names;
 }
@@ -267,7 +275,8 @@ std::string long_mixed_file() {
     char digits[5];
     std::snprintf(digits, sizeof digits, "%04x", i);
     const std::string x = digits;
-    text += i % 11 < 5 ? x + " 3c00 | 4000" + (i % 2 ? " | 01\n" : "\n") : x + " 3c00 | 3c00 " + x + " | 00000000" + (i % 3 ? " | 3f800000\n" : "\n");
+    text += i % 11 < 5 ? x + " 3c00 | 4000" + (i % 2 ? " | 01\n" : "\n")
+                       : x + " 3c00 | 3c00 " + x + " | 00000000" + (i % 3 ? " | 3f800000\n" : "\n");
   }
   return text;
 }
@@ -316,7 +325,8 @@ TEST(CaseTextReader, MegabytesOfCommentsBeforeACaseDoNotHideIt) {
 }
 
 TEST(CaseTextReader, WindowsLineEndsAreAccepted) {
-  const ReadFile all = read_text("mmafuzz-cases 1\r\nunit exact\r\nop scalar rcp format=fp16\r\n\r\n# comment\r\n3c00 | 3c00\r\n4000\r\n");
+  const ReadFile all = read_text(
+      "mmafuzz-cases 1\r\nunit exact\r\nop scalar rcp format=fp16\r\n\r\n# comment\r\n3c00 | 3c00\r\n4000\r\n");
   ASSERT_FALSE(all.error) << all.error->to_string();
   ASSERT_EQ(all.cases.size(), 2u);
   EXPECT_EQ(all.cases[0].unit, "exact");
@@ -332,14 +342,16 @@ TEST(CaseTextReader, ALastLineWithoutNewlineIsACase) {
 }
 
 TEST(CaseTextReader, BlanksAroundFieldsDoNotMatter) {
-  const ReadFile all = read_text(header + "op  dot  a=fp16 b=fp16 c=fp32  d=fp32 k=2 \n3c00  4000|3c00 4000   |00000000|40a00000  \n");
+  const ReadFile all =
+      read_text(header + "op  dot  a=fp16 b=fp16 c=fp32  d=fp32 k=2 \n3c00  4000|3c00 4000   |00000000|40a00000  \n");
   ASSERT_FALSE(all.error) << all.error->to_string();
   ASSERT_EQ(all.cases.size(), 1u);
   EXPECT_EQ(all.cases[0].text, "3c00 4000 | 3c00 4000 | 00000000 | 40a00000");
 }
 
 TEST(CaseTextReader, AFileWithOnlyItsHeaderHasNoCasesAndNoError) {
-  for (const char* text : {"mmafuzz-cases 1\n", "mmafuzz-cases 1", "mmafuzz-cases 1\r\n", "mmafuzz-cases 1\n\n# nothing\nunit exact\n"}) {
+  for (const char* text :
+       {"mmafuzz-cases 1\n", "mmafuzz-cases 1", "mmafuzz-cases 1\r\n", "mmafuzz-cases 1\n\n# nothing\nunit exact\n"}) {
     const ReadFile all = read_text(text);
     EXPECT_FALSE(all.error) << text;
     EXPECT_TRUE(all.cases.empty()) << text;
@@ -347,9 +359,10 @@ TEST(CaseTextReader, AFileWithOnlyItsHeaderHasNoCasesAndNoError) {
 }
 
 TEST(CaseTextReader, UnitAndOpLinesHoldUntilTheNext) {
-  const ReadFile all = read_text(header +
-                                 "op scalar rcp format=fp16\n3c00\nunit exact\n3c01\nop scalar sqrt format=fp16\n3c02\n3c03\n"
-                                 "property monotone_in_c exact\n3c04\nunit ieee\nunit ieee:fma\n3c05\n");
+  const ReadFile all =
+      read_text(header +
+                "op scalar rcp format=fp16\n3c00\nunit exact\n3c01\nop scalar sqrt format=fp16\n3c02\n3c03\n"
+                "property monotone_in_c exact\n3c04\nunit ieee\nunit ieee:fma\n3c05\n");
   ASSERT_FALSE(all.error);
   ASSERT_EQ(all.cases.size(), 6u);
   const std::vector<std::string> units = {"", "exact", "exact", "exact", "exact", "ieee:fma"};
@@ -378,37 +391,52 @@ const std::string good2 = "3c00 4000 | 3c00 4000 | 00000000 | 40a00000\n";
 
 const Malformed malformed[] = {
     // cases
-    {"TooFewEncodings", dot2 + good2 + "3c00 | 3c00 4000 | 00000000\n", 4, 6, "field a: expected 2 encodings, found 1", 1},
+    {"TooFewEncodings", dot2 + good2 + "3c00 | 3c00 4000 | 00000000\n", 4, 6, "field a: expected 2 encodings, found 1",
+     1},
     {"TooFewInTheSecondField", dot2 + "3c00 4000 | 3c00 | 00000000\n", 3, 18, "field b: expected 2 encodings, found 1"},
     {"TooManyEncodings", dot2 + "3c00 4000 4200 | 3c00 4000 | 00000000\n", 3, 11, "field a: more than 2 encodings"},
     {"EmptyField", dot2 + "3c00 4000 | | 00000000\n", 3, 13, "field b: expected 2 encodings, found 0"},
     {"MissingField", dot2 + "3c00 4000 | 3c00 4000\n", 3, 22, "expected '|' and field c"},
     {"MissingFieldAfterItsBar", dot2 + "3c00 4000 | 3c00 4000 |\n", 3, 24, "field c: expected 1 encodings, found 0"},
-    {"ExtraField", dot2 + "3c00 4000 | 3c00 4000 | 00000000 | 40a00000 | 40a00000\n", 3, 45, "expected the end of the line, found '| 40a00000'"},
-    {"TwoResults", dot2 + "3c00 4000 | 3c00 4000 | 00000000 | 40a00000 40a00000\n", 3, 45, "expected the end of the line"},
-    {"TooFewDigits", dot2 + "3c0 4000 | 3c00 4000 | 00000000\n", 3, 1, "field a: expected 4 lower-case hex digits of fp16, found '3c0'"},
-    {"TooManyDigits", dot2 + "3c00 40000 | 3c00 4000 | 00000000\n", 3, 6, "expected 4 lower-case hex digits of fp16, found '40000'"},
-    {"WrongDigitsInC", dot2 + "3c00 4000 | 3c00 4000 | 0000\n", 3, 25, "field c: expected 8 lower-case hex digits of fp32, found '0000'"},
-    {"WrongDigitsInTheResult", dot2 + good2 + "3c00 4000 | 3c00 4000 | 00000000 | 4000\n", 4, 36, "field result: expected 8", 1},
+    {"ExtraField", dot2 + "3c00 4000 | 3c00 4000 | 00000000 | 40a00000 | 40a00000\n", 3, 45,
+     "expected the end of the line, found '| 40a00000'"},
+    {"TwoResults", dot2 + "3c00 4000 | 3c00 4000 | 00000000 | 40a00000 40a00000\n", 3, 45,
+     "expected the end of the line"},
+    {"TooFewDigits", dot2 + "3c0 4000 | 3c00 4000 | 00000000\n", 3, 1,
+     "field a: expected 4 lower-case hex digits of fp16, found '3c0'"},
+    {"TooManyDigits", dot2 + "3c00 40000 | 3c00 4000 | 00000000\n", 3, 6,
+     "expected 4 lower-case hex digits of fp16, found '40000'"},
+    {"WrongDigitsInC", dot2 + "3c00 4000 | 3c00 4000 | 0000\n", 3, 25,
+     "field c: expected 8 lower-case hex digits of fp32, found '0000'"},
+    {"WrongDigitsInTheResult", dot2 + good2 + "3c00 4000 | 3c00 4000 | 00000000 | 4000\n", 4, 36,
+     "field result: expected 8", 1},
     {"UpperCase", dot2 + "3c00 4000 | 3C00 4000 | 00000000\n", 3, 13, "lower-case hex digits of fp16, found '3C00'"},
     {"NotHex", dot2 + "3c00 4g00 | 3c00 4000 | 00000000\n", 3, 6, "found '4g00'"},
     {"Prefixed0x", dot2 + "0x3c00 4000 | 3c00 4000 | 00000000\n", 3, 1, "found '0x3c00'"},
     {"TabBetweenEncodings", dot2 + "3c00\t4000 | 3c00 4000 | 00000000\n", 3, 1, "found '3c00?4000'"},
-    {"BeyondSixBits", "op dot a=e3m2 b=e3m2 c=fp32 d=fp32 k=1\nff | 00 | 00000000\n", 3, 1, "field a: does not fit 6 bits"},
-    {"BeyondSixBitsInTheResult", "op convert from=fp32 to=e2m3\n3f800000 | 40\n", 3, 12, "field result: does not fit 6 bits"},
-    {"ScaleFieldMissing", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=2 sa=e8m0 sb=e8m0 sblock=32\n1 1 | 1 1 | 00000000 | 7f\n", 3, 26, "expected '|' and field sb"},
-    {"KDoesNotMatch", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=3\n3c00 4000 | 3c00 4000 | 00000000\n", 3, 11, "field a: expected 3 encodings, found 2"},
+    {"BeyondSixBits", "op dot a=e3m2 b=e3m2 c=fp32 d=fp32 k=1\nff | 00 | 00000000\n", 3, 1,
+     "field a: does not fit 6 bits"},
+    {"BeyondSixBitsInTheResult", "op convert from=fp32 to=e2m3\n3f800000 | 40\n", 3, 12,
+     "field result: does not fit 6 bits"},
+    {"ScaleFieldMissing",
+     "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=2 sa=e8m0 sb=e8m0 sblock=32\n1 1 | 1 1 | 00000000 | 7f\n", 3, 26,
+     "expected '|' and field sb"},
+    {"KDoesNotMatch", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=3\n3c00 4000 | 3c00 4000 | 00000000\n", 3, 11,
+     "field a: expected 3 encodings, found 2"},
     {"ConvertFlagsOfOneDigit", "op convert from=fp32 to=fp16\n3f800000 | 3c00 | 1\n", 3, 19, "field flags: expected 2"},
     {"FlagsWithoutResult", "op convert from=fp32 to=fp16\n3f800000 | | 00\n", 3, 12, "field result: expected 4"},
     {"FlagsTwice", "op convert from=fp32 to=fp16\n3f800000 | 3c00 | 00 | 00\n", 3, 22, "expected the end of the line"},
     {"FlagsOnADot", dot2 + "3c00 4000 | 3c00 4000 | 00000000 | 40a00000 | 00\n", 3, 45, "expected the end of the line"},
-    {"FmaWithTwoOperands", "op scalar fma format=fp16\n3c00 3c00 | 3c00\n", 3, 11, "field operands: expected 3 encodings, found 2"},
-    {"GemmResultTooShort", "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1\n3c00 | 3c00 3c00 | 0000 0000 | 3c00\n", 3, 36, "field result: expected 4"},
+    {"FmaWithTwoOperands", "op scalar fma format=fp16\n3c00 3c00 | 3c00\n", 3, 11,
+     "field operands: expected 3 encodings, found 2"},
+    {"GemmResultTooShort", "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1\n3c00 | 3c00 3c00 | 0000 0000 | 3c00\n", 3,
+     36, "field result: expected 4"},
     {"BlankLineOfSpaces", dot2 + good2 + "   \n", 4, 4, "field a: expected 2 encodings, found 0", 1},
     {"OnlyABar", dot2 + "|\n", 3, 1, "field a: expected 2 encodings, found 0"},
     // directives
     {"CaseBeforeAnyOp", "unit exact\n3c00 | 3c00\n", 3, 1, "a case before any 'op' line"},
-    {"UnknownDirective", dot2 + good2 + "units exact\n", 4, 1, "expected a case, a comment, 'unit', 'op' or 'property', found 'units exact'", 1},
+    {"UnknownDirective", dot2 + good2 + "units exact\n", 4, 1,
+     "expected a case, a comment, 'unit', 'op' or 'property', found 'units exact'", 1},
     {"CommentWithTheWrongSign", "// comment\n", 2, 1, "found '// comment'"},
     {"UnprintableBytesAreShownAsQuestionMarks", "\x01\xff\x1b[31m\n", 2, 1, "found '???[31m'"},
     {"EmptyUnit", "unit \n", 2, 6, "expected a unit name"},
@@ -416,9 +444,11 @@ const Malformed malformed[] = {
     {"UnitWithoutBlank", "unit\n", 2, 1, "found 'unit'"},
     {"SecondHeader", dot2 + good2 + header, 4, 1, "found 'mmafuzz-cases 1'", 1},
     // op lines
-    {"UnknownOpKind", "op dots a=fp16 b=fp16 c=fp32 d=fp32 k=2\n", 2, 4, "expected an op kind: dot, convert, scalar or gemm"},
+    {"UnknownOpKind", "op dots a=fp16 b=fp16 c=fp32 d=fp32 k=2\n", 2, 4,
+     "expected an op kind: dot, convert, scalar or gemm"},
     {"OpWithoutKind", "op \n", 2, 4, "expected an op kind"},
-    {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11, "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered"},
+    {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11,
+     "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered"},
     {"NoScalarOperation", "op scalar\n", 2, 10, "expected a scalar operation"},
     {"UnknownFormat", "op dot a=fp17 b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format 'fp17'"},
     {"EmptyFormat", "op dot a= b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format ''"},
@@ -428,31 +458,42 @@ const Malformed malformed[] = {
     {"BiasEmpty", "op convert from=fp32 to=cfloat8_1_5_2:\n", 2, 22, "needs a bias of 0 to 63"},
     {"BiasNotANumber", "op convert from=fp32 to=cfloat8_1_5_2:7x\n", 2, 22, "needs a bias of 0 to 63"},
     {"BiasOnAFormatWithout", "op convert from=fp32 to=fp16:15\n", 2, 22, "takes no bias"},
-    {"UnknownSwitch", "op convert from=fp32 to=cfloat8_1_4_3:7?denormal=never\n", 2, 22, "has no switch 'denormal=never'"},
+    {"UnknownSwitch", "op convert from=fp32 to=cfloat8_1_4_3:7?denormal=never\n", 2, 22,
+     "has no switch 'denormal=never'"},
     {"KZero", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=0\n", 2, 36, "k= needs a whole number from 1 to 65536"},
     {"KHuge", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=65537\n", 2, 36, "k= needs a whole number from 1 to 65536"},
-    {"KBeyondSixtyFourBits", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=99999999999999999999999\n", 2, 36, "k= needs a whole number"},
+    {"KBeyondSixtyFourBits", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=99999999999999999999999\n", 2, 36,
+     "k= needs a whole number"},
     {"KNegative", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=-4\n", 2, 36, "k= needs a whole number"},
     {"KNotANumber", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4x\n", 2, 36, "k= needs a whole number"},
     {"KMissing", "op dot a=fp16 b=fp16 c=fp32 d=fp32\n", 2, 4, "attribute k= is missing"},
     {"FormatMissing", "op dot a=fp16 b=fp16 d=fp32 k=4\n", 2, 4, "attribute c= is missing"},
-    {"ScaleBlockMissing", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0\n", 2, 4, "attribute sblock= is missing"},
-    {"ScaleFormatMissing", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sblock=2\n", 2, 4, "attribute sb= is missing"},
-    {"ScaleBlockZero", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0 sblock=0\n", 2, 56, "sblock= needs a whole number"},
+    {"ScaleBlockMissing", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0\n", 2, 4,
+     "attribute sblock= is missing"},
+    {"ScaleFormatMissing", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sblock=2\n", 2, 4,
+     "attribute sb= is missing"},
+    {"ScaleBlockZero", "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0 sblock=0\n", 2, 56,
+     "sblock= needs a whole number"},
     {"UnknownAttribute", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 size=3\n", 2, 40, "op dot has no attribute 'size'"},
     {"AttributeOfAnotherKind", "op convert from=fp32 to=fp16 k=4\n", 2, 30, "op convert has no attribute 'k'"},
     {"AttributeTwice", "op dot a=fp16 b=fp16 a=fp16 c=fp32 d=fp32 k=4\n", 2, 22, "attribute 'a' given twice"},
-    {"NoAttribute", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 fast\n", 2, 40, "expected an attribute name=value, found 'fast'"},
-    {"UnknownRounding", "op convert from=fp32 to=fp16 round=nearest\n", 2, 30, "round= is nearest_even | toward_zero | up | down"},
+    {"NoAttribute", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 fast\n", 2, 40,
+     "expected an attribute name=value, found 'fast'"},
+    {"UnknownRounding", "op convert from=fp32 to=fp16 round=nearest\n", 2, 30,
+     "round= is nearest_even | toward_zero | up | down"},
     {"UnknownTininess", "op convert from=fp32 to=fp16 tiny=never\n", 2, 30, "tiny= is after | before"},
     {"UnknownNanPolicy", "op convert from=fp32 to=fp16 nan=all\n", 2, 30, "nan= is exact | any"},
     {"FlagThatIsNeither0Nor1", "op convert from=fp32 to=fp16 ftz=2\n", 2, 30, "ftz= is 0 or 1"},
     {"SeedNotANumber", "op convert from=fp32 to=fp16 round=stochastic seed=x\n", 2, 47, "seed= needs a whole number"},
-    {"AlphaNotHex", "op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1 alpha=1.0\n", 2, 49, "alpha= needs 16 lower-case hex digits of fp64"},
-    {"AlphaTooWide", "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=1 k=1 alpha=fffff\n", 2, 49, "alpha= needs 4 lower-case hex digits of fp16"},
+    {"AlphaNotHex", "op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1 alpha=1.0\n", 2, 49,
+     "alpha= needs 16 lower-case hex digits of fp64"},
+    {"AlphaTooWide", "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=1 k=1 alpha=fffff\n", 2, 49,
+     "alpha= needs 4 lower-case hex digits of fp16"},
     {"EmptySwitch", "op dot a=fp16? b=fp16 c=fp32 d=fp32 k=1\n", 2, 8, "has no switch"},
-    {"EndsInSeparator", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1\n3c00 | 3c00 | 00000000 |\n", 3, 25, "expected a result after the last '|'"},
-    {"GemmTooLarge", "op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=65536 n=1 k=65536\n", 2, 4, "may have at most 262144 elements"},
+    {"EndsInSeparator", "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1\n3c00 | 3c00 | 00000000 |\n", 3, 25,
+     "expected a result after the last '|'"},
+    {"GemmTooLarge", "op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=65536 n=1 k=65536\n", 2, 4,
+     "may have at most 262144 elements"},
     {"GemmExtentMissing", "op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 k=1\n", 2, 4, "attribute n= is missing"},
 };
 
@@ -466,8 +507,8 @@ TEST_P(MalformedText, IsAnErrorWithItsPlaceAfterTheCasesBefore) {
   EXPECT_EQ(all.error->column, m.column);
   EXPECT_THAT(all.error->message, HasSubstr(m.message));
   EXPECT_EQ(all.error->message.find('\n'), std::string::npos);
-  EXPECT_EQ(all.error->to_string(),
-            all.error->file + ":" + std::to_string(m.line) + ":" + std::to_string(m.column) + ": " + all.error->message);
+  EXPECT_EQ(all.error->to_string(), all.error->file + ":" + std::to_string(m.line) + ":" + std::to_string(m.column) +
+                                        ": " + all.error->message);
   EXPECT_EQ(all.cases.size(), m.cases_before);
 }
 
@@ -507,8 +548,9 @@ TEST(CaseTextReader, AnErrorInTheFirstCaseOfALaterBlockKeepsItsLine) {
 }
 
 TEST(CaseTextReader, AMissingHeaderOrAnotherVersionIsAnErrorOfTheFirstLine) {
-  for (const char* text : {"op scalar rcp format=fp16\n3c00\n", "mmafuzz-cases 2\n", "mmafuzz-cases\n", "mmafuzz-cases 1 \n", " mmafuzz-cases 1\n",
-                           "\nmmafuzz-cases 1\n", "\xef\xbb\xbfmmafuzz-cases 1\n", "\n"}) {
+  for (const char* text :
+       {"op scalar rcp format=fp16\n3c00\n", "mmafuzz-cases 2\n", "mmafuzz-cases\n", "mmafuzz-cases 1 \n",
+        " mmafuzz-cases 1\n", "\nmmafuzz-cases 1\n", "\xef\xbb\xbfmmafuzz-cases 1\n", "\n"}) {
     const ReadFile all = read_text(text);
     ASSERT_TRUE(all.error) << text;
     EXPECT_EQ(all.error->line, 1u) << text;
@@ -713,10 +755,46 @@ TEST(CaseTextReader, RandomBytesNeverCrash) {
 }
 
 /// What lines are made of, to be put anywhere.
-constexpr const char* pieces[] = {"op ",      "unit ",   "property ", "dot ",  "scalar ",  "gemm ",   "convert ", "k=",   "k=65536 ", "k=4294967296 ",
-                                  "a=fp16 ",  "d=fp32 ", "sa=e8m0 ",  "|",     "| ",       "#",       "\n",       "\r\n", "\n\n",     "3c00",
-                                  "00000000", " ",       "=",         ":",     "?",        "e3m2",    "ff",       "m=",   "n=3 ",     "sblock=",
-                                  "alpha=",   "seed=",   "round=",    "\x1f\x8b", "cfloat8_1_4_3:", "shp:", "mmafuzz-cases 1\n", "ftz=1", "from=", "to="};
+constexpr const char* pieces[] = {"op ",
+                                  "unit ",
+                                  "property ",
+                                  "dot ",
+                                  "scalar ",
+                                  "gemm ",
+                                  "convert ",
+                                  "k=",
+                                  "k=65536 ",
+                                  "k=4294967296 ",
+                                  "a=fp16 ",
+                                  "d=fp32 ",
+                                  "sa=e8m0 ",
+                                  "|",
+                                  "| ",
+                                  "#",
+                                  "\n",
+                                  "\r\n",
+                                  "\n\n",
+                                  "3c00",
+                                  "00000000",
+                                  " ",
+                                  "=",
+                                  ":",
+                                  "?",
+                                  "e3m2",
+                                  "ff",
+                                  "m=",
+                                  "n=3 ",
+                                  "sblock=",
+                                  "alpha=",
+                                  "seed=",
+                                  "round=",
+                                  "\x1f\x8b",
+                                  "cfloat8_1_4_3:",
+                                  "shp:",
+                                  "mmafuzz-cases 1\n",
+                                  "ftz=1",
+                                  "from=",
+                                  "to="};
 
 std::string mutated(std::string text, std::mt19937_64& random) {
   const size_t changes = 1 + random() % 4;
@@ -739,12 +817,14 @@ std::string mutated(std::string text, std::mt19937_64& random) {
 }
 
 TEST(CaseTextReader, MutationsOfAValidFileNeverCrashAndEndInCasesOrOneError) {
-  const std::string valid = header +
-                            "# a comment\nunit nvidia.h100/wmma.fp32.fp16\n" + dot2 + good2 + "3c00 4000 | 3c00 4000 | 00000000\n" +
-                            "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=2 sa=e8m0 sb=e8m0 sblock=1\n1 2 | 3 4 | 00000000 | 7f 80 | 7f 7e | 3f800000\n"
-                            "property monotone_in_c exact\nop convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even\n3f800000 | 38 | 00\n"
-                            "op scalar fma format=fp32 round=up\n3f800001 3f800001 bf800002 | 28800000\n"
-                            "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1 alpha=3c00 beta=4000\n3c00 | 3c00 3c00 | 0000 0000 | 3c00 3c00\n";
+  const std::string valid =
+      header + "# a comment\nunit nvidia.h100/wmma.fp32.fp16\n" + dot2 + good2 + "3c00 4000 | 3c00 4000 | 00000000\n" +
+      "op dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=2 sa=e8m0 sb=e8m0 sblock=1\n1 2 | 3 4 | 00000000 | 7f 80 | 7f 7e | "
+      "3f800000\n"
+      "property monotone_in_c exact\nop convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even\n3f800000 | 38 | 00\n"
+      "op scalar fma format=fp32 round=up\n3f800001 3f800001 bf800002 | 28800000\n"
+      "op gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1 alpha=3c00 beta=4000\n3c00 | 3c00 3c00 | 0000 0000 | 3c00 "
+      "3c00\n";
   const Folder folder;
   const std::string path = folder.file("mutated.cases");
   size_t with_error = 0, without = 0;

@@ -1,5 +1,5 @@
-// Both readings of every question that Tesla's text leaves open (docs/cfloat.md): results worked out by hand from the readings,
-// evaluated by our kernel and by MPFR.
+// Both readings of every question that Tesla's text leaves open (docs/cfloat.md): results worked out by hand from the
+// readings, evaluated by our kernel and by MPFR.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -30,7 +30,8 @@ constexpr Reading readings[] = {
     {3, "from=fp32 to=cfloat8_1_4_3:7?clamp=positive round=nearest_even", 0xff800000, 0x7f, 0x04},
     {4, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xffc00000, 0x7f, 0x10},
     {4, "from=fp32 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xffc00000, 0xff, 0x10},
-    {4, "from=e4m3fnuz to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0x80, 0x7f, 0x10},  // the one NaN, without a sign
+    {4, "from=e4m3fnuz to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0x80, 0x7f,
+     0x10},  // the one NaN, without a sign
     {4, "from=e4m3 to=cfloat8_1_4_3:7?nan=signed round=nearest_even", 0xff, 0xff, 0x10},
     {5, "from=fp32 to=cfloat8_1_4_3:7 round=nearest_even", 0xb5800000, 0x80, 0x02},
     {5, "from=fp32 to=cfloat8_1_4_3:7?zero=positive round=nearest_even", 0xb5800000, 0x00, 0x02},
@@ -70,7 +71,8 @@ constexpr Reading readings[] = {
     {19, "from=fp32 to=uhp round=nearest_even", 0xb0000000, 0xfe00, 0x10},
     {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb0000000, 0x0000, 0x02},
     {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0x80000001, 0x0000, 0x22},  // a denormal operand
-    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb0800000, 0xfe00, 0x10},  // minus the least normal number
+    {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb0800000, 0xfe00,
+     0x10},  // minus the least normal number
     {19, "from=fp32 to=uhp?tiny_negative=flushed round=nearest_even", 0xb07ff800, 0xfe00, 0x10},  // rounds to it
     {19, "from=fp32 to=uhp?tiny_negative=flushed round=toward_zero", 0xb07ff800, 0x0000, 0x02},
     {19, "from=fp32 to=uhp?tiny_negative=flushed round=up", 0xb07ff800, 0x0000, 0x02},
@@ -103,13 +105,16 @@ TEST_P(CfloatReading, GivesTheResultOfItsWording) {
   for (const char* name : {"ieee", "exact:mpfr"}) {
     Outcomes outcomes;
     (*registry.bind(name, op))->run(batch, outcomes);
-    EXPECT_EQ(outcomes.results.get(0), GetParam().result) << name << ", question " << GetParam().number << ": " << GetParam().op;
-    EXPECT_EQ(int(outcomes.flags[0]), GetParam().flags) << name << ", question " << GetParam().number << ": " << GetParam().op;
+    EXPECT_EQ(outcomes.results.get(0), GetParam().result)
+        << name << ", question " << GetParam().number << ": " << GetParam().op;
+    EXPECT_EQ(int(outcomes.flags[0]), GetParam().flags)
+        << name << ", question " << GetParam().number << ": " << GetParam().op;
   }
 }
 
 /// One stochastic conversion with the random bits given; MPFR must agree.
-uint64_t drawn(const char* format_name, uint64_t source, int random_bits, uint32_t random, Threshold threshold, int& flags) {
+uint64_t drawn(const char* format_name, uint64_t source, int random_bits, uint32_t random, Threshold threshold,
+               int& flags) {
   const Format to = format(format_name);
   RoundingRule rule;
   rule.rounding = Rounding::stochastic;
@@ -124,7 +129,8 @@ uint64_t drawn(const char* format_name, uint64_t source, int random_bits, uint32
   return ours.encoding;
 }
 
-TEST(CfloatStochastic, TheComparisonAndTheNumberOfBitsAreParameters) {  // question 8: 1 + 1/32 lies a quarter of the way up
+TEST(CfloatStochastic,
+     TheComparisonAndTheNumberOfBitsAreParameters) {  // question 8: 1 + 1/32 lies a quarter of the way up
   int flags;
   EXPECT_EQ(drawn("cfloat8_1_4_3:7", 0x3f840000, 1, 0, Threshold::floor, flags), 0x38u);
   EXPECT_EQ(drawn("cfloat8_1_4_3:7", 0x3f840000, 1, 0, Threshold::ceiling, flags), 0x39u);
@@ -155,7 +161,8 @@ TEST(Cfloat, Bf16ConvertsTheSameThroughFp32) {  // question 15: no input tells t
     const FormatFields to = format(name).fields();
     for (uint64_t source = 0; source < 65536; ++source) {
       const Rounded direct = convert_number(to, decode(bf16, source), {});
-      const Rounded through = convert_number(to, decode(fp32_fields, convert_number(fp32_fields, decode(bf16, source), {}).encoding), {});
+      const Rounded through =
+          convert_number(to, decode(fp32_fields, convert_number(fp32_fields, decode(bf16, source), {}).encoding), {});
       if (decode(bf16, source).cls == NumberClass::nan) continue;  // the first of two steps quiets it
       ASSERT_EQ(direct.encoding, through.encoding) << name << std::hex << source;
       ASSERT_EQ(int(direct.flags), int(through.flags)) << name << std::hex << source;
@@ -163,10 +170,12 @@ TEST(Cfloat, Bf16ConvertsTheSameThroughFp32) {  // question 15: no input tells t
   }
 }
 
-/// In every mode, on every bf16 and every fp16 number: bf16 reaches far below UHP's least normal number, fp16 has its ulps.
+/// In every mode, on every bf16 and every fp16 number: bf16 reaches far below UHP's least normal number, fp16 has its
+/// ulps.
 TEST(Cfloat, TinyNegativesAreFlushedAlikeByMpfr) {
-  for (const char* to : {"uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before",
-                         "uhp?tiny_negative=flushed,negative=zero,inexact=raised", "uhp?tiny_negative=flushed,negative=absolute"}) {
+  for (const char* to :
+       {"uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before",
+        "uhp?tiny_negative=flushed,negative=zero,inexact=raised", "uhp?tiny_negative=flushed,negative=absolute"}) {
     for (const char* from : {"bf16", "fp16"}) {
       Op op = conversion(std::string("from=") + from + " to=" + to + " round=nearest_even");
       size_t flushed = 0;
@@ -177,7 +186,8 @@ TEST(Cfloat, TinyNegativesAreFlushedAlikeByMpfr) {
         for (const bool saturate : {false, true}) {
           op.saturate = saturate;
           for (uint64_t source = 0; source < 65536; ++source) {
-            const Rounded ours = convert_number(op.d.fields(), decode(op.a.fields(), source), op.rounding_rule_of(source));
+            const Rounded ours =
+                convert_number(op.d.fields(), decode(op.a.fields(), source), op.rounding_rule_of(source));
             const exact::MpfrRounded theirs = exact::mpfr_convert(op, source);
             ASSERT_EQ(ours.encoding, theirs.encoding) << to_text(op) << " " << std::hex << source;
             ASSERT_EQ(int(ours.flags), int(theirs.flags)) << to_text(op) << " " << std::hex << source;
@@ -191,9 +201,11 @@ TEST(Cfloat, TinyNegativesAreFlushedAlikeByMpfr) {
 }
 
 TEST(Cfloat, BadSwitchesAndBiasesNameWhatIsKnown) {
-  for (const auto& [name, part] : {std::pair{"cfloat8_1_4_3:64", "0 to 63"}, std::pair{"cfloat8_1_4_3:7?denormal=flat", "denormal=gradual"},
-                                   std::pair{"uhp?denormal=gradual", "negative=absolute"}, std::pair{"cfloat8_1_4_3:7?negative=zero", "no switch"},
-                                   std::pair{"shp:7?clamp=signed,", "no switch"}, std::pair{"shp:7?zero=signed,zero=positive", "'zero' twice"}, std::pair{"fp16?clamp=positive", "has none"}, std::pair{"cfloat9:3", "unknown format"}}) {
+  for (const auto& [name, part] :
+       {std::pair{"cfloat8_1_4_3:64", "0 to 63"}, std::pair{"cfloat8_1_4_3:7?denormal=flat", "denormal=gradual"},
+        std::pair{"uhp?denormal=gradual", "negative=absolute"}, std::pair{"cfloat8_1_4_3:7?negative=zero", "no switch"},
+        std::pair{"shp:7?clamp=signed,", "no switch"}, std::pair{"shp:7?zero=signed,zero=positive", "'zero' twice"},
+        std::pair{"fp16?clamp=positive", "has none"}, std::pair{"cfloat9:3", "unknown format"}}) {
     const Result<Format> parsed = parse_format(name);
     ASSERT_FALSE(parsed) << name;
     EXPECT_NE(parsed.refusal().reason.find(part), std::string::npos) << parsed.refusal().reason;
@@ -203,8 +215,10 @@ TEST(Cfloat, BadSwitchesAndBiasesNameWhatIsKnown) {
 TEST(Cfloat, ThePageNamesEverySwitch) {
   std::ifstream page(MMAFUZZ_SOURCE_DIR "/docs/cfloat.md");
   const std::string text{std::istreambuf_iterator<char>(page), {}};
-  for (const char* name : {"denormal=literal", "hole=tie_up", "clamp=signed", "nan=positive", "zero=signed", "negative=nan", "stochastic_hole=gap",
-                           "tiny_negative=invalid", "overflow=after", "underflow=inexact", "inexact=none", "flush=after", "conversions=flagged", "infinity=overflow", "invalid=any_nan"})
+  for (const char* name :
+       {"denormal=literal", "hole=tie_up", "clamp=signed", "nan=positive", "zero=signed", "negative=nan",
+        "stochastic_hole=gap", "tiny_negative=invalid", "overflow=after", "underflow=inexact", "inexact=none",
+        "flush=after", "conversions=flagged", "infinity=overflow", "invalid=any_nan"})
     EXPECT_NE(text.find(name), std::string::npos) << name;
 }
 

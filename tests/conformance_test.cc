@@ -1,5 +1,5 @@
-// What every unit of the registry must do, whatever its family: be deterministic, give a batch's results one by one, keep
-// what it claims, decline with a reason, survive case text.
+// What every unit of the registry must do, whatever its family: be deterministic, give a batch's results one by one,
+// keep what it claims, decline with a reason, survive case text.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,8 +8,7 @@
 #include "arithmetic/round.h"
 #include "core/case_text.h"
 #include "core/property.h"
-#include "gpu_bridge/register.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/properties.h"
 #include "oracles/models/model_rows.h"
 #include "search/structured_generator.h"
@@ -18,23 +17,17 @@
 namespace mmafuzz {
 namespace {
 
-const Registry& registry() {
-  static const Registry all = [] {
-    Registry r = oracle_registry();
-    add_device_units(r);
-    return r;
-  }();
-  return all;
-}
-
 /// Ops that between them every listed unit evaluates at least one of.
 const std::vector<Op>& ops() {
   static const std::vector<Op> all = [] {
     std::map<std::string, Op> by_text;
     for (const ModelRow& row : model_rows()) by_text[to_text(row.op)] = row.op;
-    for (const char* text : {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any", "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any",
-                             "convert from=fp32 to=fp16 nan=any", "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any", "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4",
-                             "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4"}) {
+    for (const char* text :
+         {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any",
+          "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any", "convert from=fp32 to=fp16 nan=any",
+          "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any",
+          "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16",
+          "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4"}) {
       size_t column;
       const Op op = *parse_op(text, column);
       by_text[to_text(op)] = op;
@@ -112,27 +105,31 @@ TEST_P(EveryUnit, KeepsTheClaimsOfItsRow) {
         ASSERT_TRUE(model) << model.refusal().reason;
         Outcomes expected;
         (*model)->run(batch, expected);
-        EXPECT_EQ(compare_units("equals_model", Severity::contract, batch, unit.name(), base, claim.detail, expected, fail), batch.size());
+        EXPECT_EQ(
+            compare_units("equals_model", Severity::contract, batch, unit.name(), base, claim.detail, expected, fail),
+            batch.size());
       } else {
         const Property* property = find_property(claim.property);
         ASSERT_NE(property, nullptr) << claim.property;
         const auto bound = BoundProperty::bind(*property, unit, batch.op(), registry());
         if (bound) {
-          EXPECT_GT(bound->check(batch, base, fail), 0u) << unit.name() << " is never seen to keep or break " << claim.property;
+          EXPECT_GT(bound->check(batch, base, fail), 0u)
+              << unit.name() << " is never seen to keep or break " << claim.property;
         }
       }
     }
   });
 }
 
-/// Encodings at which attributes decide: both signs of zero, the ends of the subnormal and the normal numbers, 1 and its upper
-/// neighbour, infinity, NaN.
+/// Encodings at which attributes decide: both signs of zero, the ends of the subnormal and the normal numbers, 1 and
+/// its upper neighbour, infinity, NaN.
 std::vector<uint64_t> corners(const FormatFields& f) {
   if (f.integer) return {0, 1, f.container_mask() >> 1, f.container_mask()};
   std::vector<uint64_t> all = {f.encode_nan()};
   const uint64_t least_normal = uint64_t{1} << f.fraction_bits;
   const uint64_t one = round_once(f, false, 1, 0, false).encoding >> f.ignored_low_bits;
-  for (const uint64_t code : {uint64_t{0}, uint64_t{1}, f.fraction_mask(), least_normal, one, one + 1, f.greatest_magnitude()})
+  for (const uint64_t code :
+       {uint64_t{0}, uint64_t{1}, f.fraction_mask(), least_normal, one, one + 1, f.greatest_magnitude()})
     for (const uint64_t sign : {uint64_t{0}, f.sign_bit()}) all.push_back(f.in_container(code | sign));
   if (f.has_infinity()) all.push_back(f.encode_infinity(false));
   return all;
@@ -152,24 +149,28 @@ Batch deciding_cases(const Op& op) {
         all.resize(all.size() + 1);
         const size_t at = all.size() - 1;
         const uint64_t values[] = {x, y, z};
-        for (int i = 0; i < (scalar ? all.inputs()[0].count() : 3); ++i) all.inputs()[size_t(scalar ? 0 : i)].set(at, scalar ? i : 0, values[i]);
+        for (int i = 0; i < (scalar ? all.inputs()[0].count() : 3); ++i)
+          all.inputs()[size_t(scalar ? 0 : i)].set(at, scalar ? i : 0, values[i]);
         for (size_t f = 3; f < all.inputs().size(); ++f)
           for (int i = 0; i < all.inputs()[f].count(); ++i)
-            all.inputs()[f].set(at, i, round_once((f == 3 ? op.scale_a : op.scale_b).fields(), false, 1, 0, false).encoding);
+            all.inputs()[f].set(at, i,
+                                round_once((f == 3 ? op.scale_a : op.scale_b).fields(), false, 1, 0, false).encoding);
       }
     }
   }
   for (size_t i = 0; i < parts[1].size(); ++i) all.append(parts[1], i);
-  if (op.kind == OpKind::convert) {  // just below the least normal number, to which it rounds: tiny before rounding alone
+  if (op.kind ==
+      OpKind::convert) {  // just below the least normal number, to which it rounds: tiny before rounding alone
     const FormatFields& d = op.d.fields();
     all.resize(all.size() + 1);
-    all.inputs()[0].set(all.size() - 1, 0, round_once(op.a.fields(), false, (1u << 24) - 1, d.emin() - 24, false).encoding);
+    all.inputs()[0].set(all.size() - 1, 0,
+                        round_once(op.a.fields(), false, (1u << 24) - 1, d.emin() - 24, false).encoding);
   }
   return all;
 }
 
-/// Attributes whose promise such an op keeps whatever its operands: nothing is rounded, can overflow, or rounds across the
-/// least normal number.
+/// Attributes whose promise such an op keeps whatever its operands: nothing is rounded, can overflow, or rounds across
+/// the least normal number.
 bool decides_nothing(const Op& op, std::string_view attribute) {
   const bool compares = op.kind == OpKind::scalar && op.scalar >= ScalarOperation::equal;
   const bool exact = compares || (op.kind == OpKind::scalar && op.scalar == ScalarOperation::rem) ||
@@ -178,7 +179,8 @@ bool decides_nothing(const Op& op, std::string_view attribute) {
   if (attribute == "saturate=1") return compares || op.d.fields().specials == Specials::none;  // which saturates always
   // Tiny sums are exact; a quotient or root of two numbers of a format is never so close below a power of two.
   if (attribute == "tiny=before")
-    return exact || (op.kind == OpKind::scalar && op.scalar != ScalarOperation::mul && op.scalar != ScalarOperation::fma);
+    return exact ||
+           (op.kind == OpKind::scalar && op.scalar != ScalarOperation::mul && op.scalar != ScalarOperation::fma);
   return false;
 }
 
@@ -217,8 +219,10 @@ TEST_P(EveryUnit, HonoursOrDeclinesEachAttribute) {
         if (!first.flags.empty() && !second.flags.empty()) differs |= first.flags[i] != second.flags[i];
       }
       // These two x86 instructions flush whether asked to or not.
-      const bool always = asked.flush_to_zero && (GetParam() == "cpu:cvt.bf16.f32" || GetParam() == "cpu:dpbf16.f32.bf16.bf16.f32");
-      EXPECT_NE(differs, always) << GetParam() << " takes '" << to_text(asked) << "' and gives what it gives without " << words;
+      const bool always =
+          asked.flush_to_zero && (GetParam() == "cpu:cvt.bf16.f32" || GetParam() == "cpu:dpbf16.f32.bf16.bf16.f32");
+      EXPECT_NE(differs, always) << GetParam() << " takes '" << to_text(asked) << "' and gives what it gives without "
+                                 << words;
     }
     if (decided >= 20) break;
   }

@@ -1,5 +1,5 @@
-// The proof over all fp32 inputs: it accepts the codec and catches one that is wrong on a single input in the middle of a segment, in
-// value or in flags alone.
+// The proof over all fp32 inputs: it accepts the codec and catches one that is wrong on a single input in the middle of
+// a segment, in value or in flags alone.
 #include "oracles/convert/conversion_proof.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ struct Faulty {
 TEST(ConversionProof, CatchesACodecThatIsWrongOnOneInputInsideASegment) {
   const Op op = conversion_to("e4m3");
   // 0x3f812345 lies inside (1, 1 + 1/16): no boundary within thousands of encodings.
-  const exact::ConversionProof proof = exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}, 0x3f812345, 0xc3456789}, 2);
+  const exact::ConversionProof proof =
+      exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}, 0x3f812345, 0xc3456789}, 2);
   ASSERT_TRUE(proof.first_wrong);
   EXPECT_EQ(proof.wrong, 2u);
   EXPECT_EQ(proof.first_wrong->source, 0x3f812345u);
@@ -81,8 +82,10 @@ TEST(ConversionProof, SegmentsOfFlushedFormatsAreConstantInDirectedModes) {  // 
 
 TEST(ConversionProof, DirectedModesAndSwitchesAreProvenAtNight) {
   if (!nightly()) GTEST_SKIP() << "nightly";
-  for (const char* name : {"fp16", "bf16", "e4m3", "e5m2", "e8m0", "cfloat8_1_4_3:7", "shp:15?denormal=gradual,overflow=before,underflow=tiny,inexact=raised",
-                           "uhp?negative=absolute,flush=before", "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
+  for (const char* name :
+       {"fp16", "bf16", "e4m3", "e5m2", "e8m0", "cfloat8_1_4_3:7",
+        "shp:15?denormal=gradual,overflow=before,underflow=tiny,inexact=raised", "uhp?negative=absolute,flush=before",
+        "uhp?tiny_negative=flushed", "uhp?tiny_negative=flushed,flush=before"})
     for (const Rounding mode : {Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
       const Op op = conversion_to(name, mode);
       EXPECT_EQ(exact::prove_conversion(op, Faulty{{op.d.fields(), op.rounding_rule()}}, 2).wrong, 0u) << to_text(op);

@@ -1,7 +1,9 @@
-// The properties of conversions and scalar operations hold for the units that claim them, and each catches a unit that breaks it.
+// The properties of conversions and scalar operations hold for the units that claim them, and each catches a unit that
+// breaks it.
 #include <gtest/gtest.h>
 
 #include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/properties.h"
 #include "core/function_unit.h"
 #include "search/structured_generator.h"
@@ -10,11 +12,6 @@
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 Op op_of(const std::string& text) {
   size_t column;
@@ -37,20 +34,24 @@ Tally check(const char* property, const Unit& unit, const Op& op) {
   Outcomes outcomes;
   unit.run(batch, outcomes);
   tally.compared = bound->check(batch, outcomes, [&](const Divergence& d, uint64_t count) {
-    if (tally.failed == 0) tally.first = to_text(op) + " source " + to_hex(op.a, d.cases.inputs()[0].get(0)) + " gives " + to_hex(op.d, d.results[0]);
+    if (tally.failed == 0)
+      tally.first =
+          to_text(op) + " source " + to_hex(op.a, d.cases.inputs()[0].get(0)) + " gives " + to_hex(op.d, d.results[0]);
     tally.failed += count;
   });
   return tally;
 }
 
-constexpr const char* claimed[] = {"faithful", "idempotent", "monotone_in_operand", "nearest", "not_above_up", "not_below_down", "round_trip", "sign_symmetry"};
+constexpr const char* claimed[] = {"faithful",     "idempotent",     "monotone_in_operand", "nearest",
+                                   "not_above_up", "not_below_down", "round_trip",          "sign_symmetry"};
 
 TEST(ConversionProperties, HoldForTheUnitsThatClaimThem) {
   std::map<std::string, size_t> compared;
-  for (const char* pair :
-       {"from=fp32 to=fp16", "from=fp32 to=e4m3", "from=fp32 to=e5m2fnuz", "from=fp32 to=e8m0", "from=fp32 to=ue4m3", "from=fp32 to=cfloat8_1_4_3:7",
-        "from=fp32 to=cfloat8_1_5_2:63", "from=fp32 to=shp:15?denormal=gradual", "from=fp32 to=uhp", "from=bf16 to=e5m2", "from=fp64 to=fp16", "from=fp64 to=fp32",
-        "from=fp16 to=fp32", "from=e4m3 to=fp32", "from=cfloat8_1_4_3:7 to=fp32", "from=fp32 to=cfloat8_1_4_3:7?hole=tie_down,zero=positive"})
+  for (const char* pair : {"from=fp32 to=fp16", "from=fp32 to=e4m3", "from=fp32 to=e5m2fnuz", "from=fp32 to=e8m0",
+                           "from=fp32 to=ue4m3", "from=fp32 to=cfloat8_1_4_3:7", "from=fp32 to=cfloat8_1_5_2:63",
+                           "from=fp32 to=shp:15?denormal=gradual", "from=fp32 to=uhp", "from=bf16 to=e5m2",
+                           "from=fp64 to=fp16", "from=fp64 to=fp32", "from=fp16 to=fp32", "from=e4m3 to=fp32",
+                           "from=cfloat8_1_4_3:7 to=fp32", "from=fp32 to=cfloat8_1_4_3:7?hole=tie_down,zero=positive"})
     for (const char* round : {"nearest_even", "nearest_away", "toward_zero", "up", "down", "stochastic seed=3"}) {
       const Op op = op_of(std::string("convert ") + pair + " round=" + round);
       for (const char* name : {"ieee", "bulk"}) {
@@ -81,7 +82,10 @@ TEST(ScalarProperties, HoldForIeee) {
 
 /// A unit named ieee (other ops are then bound to the real one) that converts wrongly.
 std::unique_ptr<Unit> wrong_unit(const Op& op, uint64_t (*convert)(const Op& op, uint64_t source)) {
-  return named(make_scalar_unit<false>([op, convert](const uint64_t* x) { return Rounded{convert(op, x[0]), 0}; }), "ieee");
+  return named(make_scalar_unit<false>([op, convert](const uint64_t* x) {
+                 return Rounded{convert(op, x[0]), 0};
+               }),
+               "ieee");
 }
 
 uint64_t rounded(const Op& op, uint64_t source, Rounding rounding) {
@@ -97,7 +101,8 @@ struct Flaw {
 };
 
 const Flaw flaws[] = {
-    {"nearest", "convert from=fp32 to=e4m3 round=nearest_even", [](const Op& op, uint64_t x) { return rounded(op, x, Rounding::toward_zero); }},
+    {"nearest", "convert from=fp32 to=e4m3 round=nearest_even",
+     [](const Op& op, uint64_t x) { return rounded(op, x, Rounding::toward_zero); }},
     {"faithful", "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even",  // subnormals halved
      [](const Op& op, uint64_t x) {
        const uint64_t r = rounded(op, x, Rounding::nearest_even);
@@ -122,11 +127,13 @@ const Flaw flaws[] = {
      }},
     {"round_trip", "convert from=fp16 to=fp32 round=nearest_even",  // subnormals are lost
      [](const Op& op, uint64_t x) { return (x & 0x7c00) == 0 ? uint64_t{0} : rounded(op, x, Rounding::nearest_even); }},
-    {"sign_symmetry", "convert from=fp32 to=fp16 round=nearest_even", [](const Op& op, uint64_t x) { return rounded(op, x, Rounding::up); }},
+    {"sign_symmetry", "convert from=fp32 to=fp16 round=nearest_even",
+     [](const Op& op, uint64_t x) { return rounded(op, x, Rounding::up); }},
 };
 
 class ConversionFlaw : public testing::TestWithParam<Flaw> {};
-INSTANTIATE_TEST_SUITE_P(All, ConversionFlaw, testing::ValuesIn(flaws), [](const auto& info) { return std::string(info.param.property); });
+INSTANTIATE_TEST_SUITE_P(All, ConversionFlaw, testing::ValuesIn(flaws),
+                         [](const auto& info) { return std::string(info.param.property); });
 
 TEST_P(ConversionFlaw, IsCaughtByItsProperty) {
   const Op op = op_of(GetParam().op);

@@ -1,5 +1,5 @@
-// Error-corrected SGEMM: Valpey et al.'s table 5, and both methods against their formulas written down once more, one element at a time:
-// conversions by MPFR, sums in the host's fp32, dots on the slow twins.
+// Error-corrected SGEMM: Valpey et al.'s table 5, and both methods against their formulas written down once more, one
+// element at a time: conversions by MPFR, sums in the host's fp32, dots on the slow twins.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -7,17 +7,12 @@
 
 #include "core/case_text.h"
 #include "core/property.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 Op parsed(const std::string& line) {
   size_t column;
@@ -40,8 +35,10 @@ struct Machine {
   const char* on;
   int k;
 };
-const Machine units[] = {{"volta", "volta/mma.m8n8k4.f32.f16.f16.f32", 4}, {"turing", "turing/mma.m16n8k8.f32.f16.f16.f32", 8}, {"ampere", "ampere/mma.m16n8k16.f32.f16.f16.f32", 16},
-                       {"hopper", "hopper/mma.m16n8k16.f32.f16.f16.f32", 16}};
+const Machine units[] = {{"volta", "volta/mma.m8n8k4.f32.f16.f16.f32", 4},
+                         {"turing", "turing/mma.m16n8k8.f32.f16.f16.f32", 8},
+                         {"ampere", "ampere/mma.m16n8k16.f32.f16.f16.f32", 16},
+                         {"hopper", "hopper/mma.m16n8k16.f32.f16.f16.f32", 16}};
 
 /// Table 5 of "An SMT formalization of mixed-precision matrix multiplication", with b1's exponent as given.
 uint64_t table_5(const std::string& method, const Machine& u, int b1_exponent) {
@@ -56,7 +53,8 @@ uint64_t table_5(const std::string& method, const Machine& u, int b1_exponent) {
   }
   batch.inputs()[2].set(0, 0, bits(0x1p-24f));
   Outcomes outcomes;
-  const std::string name = method == "exact" ? method : "split:" + method + ".fp16?unit_k=" + std::to_string(u.k) + ",on=model:" + u.on;
+  const std::string name =
+      method == "exact" ? method : "split:" + method + ".fp16?unit_k=" + std::to_string(u.k) + ",on=model:" + u.on;
   unit_of(name, op)->run(batch, outcomes);
   return outcomes.results.get(0);
 }
@@ -76,7 +74,10 @@ TEST(Table5, AsPrintedShowsNoDifference) {
 /// The methods' formulas (Valpey et al., section 6), k no longer than one dot.
 class Twin {
  public:
-  explicit Twin(const Machine& u) : dot_op_(parsed("dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(u.k))), dot_(unit_of(std::string("twin:") + u.on, dot_op_)), k_(size_t(u.k)) {}
+  explicit Twin(const Machine& u)
+      : dot_op_(parsed("dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(u.k))),
+        dot_(unit_of(std::string("twin:") + u.on, dot_op_)),
+        k_(size_t(u.k)) {}
 
   uint64_t markidis(const std::vector<float>& a, const std::vector<float>& b, float c) const {
     const Parts x = parts(a, 1), y = parts(b, 1);
@@ -116,7 +117,9 @@ class Twin {
     }
     return p;
   }
-  uint64_t dot(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c) const { return run_one_dot(*dot_, dot_op_, a, b, c); }
+  uint64_t dot(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c) const {
+    return run_one_dot(*dot_, dot_op_, a, b, c);
+  }
 
   Op dot_op_;
   std::unique_ptr<Unit> dot_;
@@ -142,15 +145,18 @@ TEST(CorrectedSgemm, IsWhatItsFormulaSays) {
           b.push_back(number(batch.b().get(i, l * 2 + e % 2)));
         }
         const float c = number(batch.c().get(i, e));
-        ASSERT_TRUE(same_result(op, first.results.get(i, e), twin.markidis(a, b, c))) << u.arch << " " << case_line(batch, i);
-        ASSERT_TRUE(same_result(op, second.results.get(i, e), twin.ootomo(a, b, c))) << u.arch << " " << case_line(batch, i);
+        ASSERT_TRUE(same_result(op, first.results.get(i, e), twin.markidis(a, b, c)))
+            << u.arch << " " << case_line(batch, i);
+        ASSERT_TRUE(same_result(op, second.results.get(i, e), twin.ootomo(a, b, c)))
+            << u.arch << " " << case_line(batch, i);
       }
     }
   }
 }
 
 TEST(CorrectedSgemm, IsNearlySgemmWithinFp16sRange) {
-  // Both methods represent an operand to 2^-22 of itself; 64 products of numbers near 1 err by well below 2^-14, where fp16 alone errs by 2^-6.
+  // Both methods represent an operand to 2^-22 of itself; 64 products of numbers near 1 err by well below 2^-14, where
+  // fp16 alone errs by 2^-6.
   const Op op = parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=4 n=4 k=64");
   Batch batch(op);
   batch.resize(1);
@@ -159,10 +165,12 @@ TEST(CorrectedSgemm, IsNearlySgemmWithinFp16sRange) {
     for (int e = 0; e < 256; ++e) batch.inputs()[column].set(0, e, 0x3f800000u | (rng.next() & 0x7fffff));
   Outcomes exact;
   unit_of("exact", op)->run(batch, exact);
-  for (const char* name : {"split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0", "split:ootomo.tf32", "split:markidis.fp16?scale=11"}) {
+  for (const char* name : {"split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0",
+                           "split:ootomo.tf32", "split:markidis.fp16?scale=11"}) {
     Outcomes got;
     unit_of(name, op)->run(batch, got);
-    for (int e = 0; e < 16; ++e) EXPECT_NEAR(number(got.results.get(0, e)) / number(exact.results.get(0, e)), 1, 0x1p-17) << name;
+    for (int e = 0; e < 16; ++e)
+      EXPECT_NEAR(number(got.results.get(0, e)) / number(exact.results.get(0, e)), 1, 0x1p-17) << name;
   }
 }
 

@@ -1,5 +1,5 @@
-// Functional coverage: every group has a hand-made case that reaches a named bin, bins that arithmetic forbids are refused,
-// and what a search learns depends on its seed alone.
+// Functional coverage: every group has a hand-made case that reaches a named bin, bins that arithmetic forbids are
+// refused, and what a search learns depends on its seed alone.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,6 +9,7 @@
 #include "core/case_text.h"
 #include "fuzz_targets/property_target.h"
 #include "oracles/families.h"
+#include "oracles/properties/properties.h"
 #include "search/guided_search.h"
 
 namespace mmafuzz {
@@ -64,7 +65,8 @@ void check_corners(const std::string& path, std::set<std::string>& groups) {
     for (const int bin : bins_of(op, (*unit)->model(), block.batch, 0)) reached.insert(bin_name(bin));
     std::string all;
     for (const std::string& name : reached) all += "\n  " + name;
-    EXPECT_TRUE(reached.count(expected[next])) << case_line(block.batch, 0) << "\ndoes not reach " << expected[next] << " but" << all;
+    EXPECT_TRUE(reached.count(expected[next]))
+        << case_line(block.batch, 0) << "\ndoes not reach " << expected[next] << " but" << all;
     groups.insert(group_of(expected[next]));
     ++next;
   }
@@ -74,7 +76,8 @@ void check_corners(const std::string& path, std::set<std::string>& groups) {
 
 TEST(Coverage, EveryGroupHasAHandMadeCaseThatReachesANamedBin) {
   std::set<std::string> groups;
-  for (const char* target : {"dot_models", "convert", "scalar"}) check_corners(source(std::string("corpus/") + target + "/seeds/corners.cases"), groups);
+  for (const char* target : {"dot_models", "convert", "scalar"})
+    check_corners(source(std::string("corpus/") + target + "/seeds/corners.cases"), groups);
   groups.insert("disagree");  // the two groups that need more than one unit or case: tests below
   groups.insert("property");
   for (const BinGroup& group : bin_groups()) EXPECT_TRUE(groups.count(group.name)) << group.name;
@@ -82,7 +85,9 @@ TEST(Coverage, EveryGroupHasAHandMadeCaseThatReachesANamedBin) {
 
 TEST(Coverage, DisagreementTellsWhoAgreesAndHowFarTheOthersAre) {
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
-  const Comparison comparison(op, {"exact", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "model:volta/mma.m8n8k4.f32.f16.f16.f32"}, oracle_registry(), {});
+  const Comparison comparison(
+      op, {"exact", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "model:volta/mma.m8n8k4.f32.f16.f16.f32"},
+      oracle_registry(), {});
   Batch batch(op);
   batch.resize(2);
   for (Column& column : batch.inputs())
@@ -104,11 +109,18 @@ TEST(Coverage, ABrokenPropertyReachesItsBin) {
   options.units = {"model:volta/mma.m8n8k4.f32.f16.f16.f32"};
   options.ops = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"};
   reported_bins.clear();
-  PropertyTarget target(options, default_ops(OpKind::dot), [](std::string_view name) { return name == "monotone_in_c"; });
+  PropertyTarget target(options, target_named("dot_monotone"));
   target.replay_cases(source("corpus/dot_monotone/seeds/fasi.cases"));
   std::set<std::string> names;
   for (const int bin : reported_bins) names.insert(bin_name(bin));
-  EXPECT_TRUE(names.count("property.0.broken"));
+  EXPECT_TRUE(names.count("property." + std::to_string(number_of(*find_property("monotone_in_c"))) + ".broken"));
+}
+
+TEST(Coverage, EveryPropertyHasItsOwnBins) {
+  EXPECT_LE(all_properties().size(), static_cast<size_t>(bins::Property::size(0)));
+  std::set<int> numbers;
+  for (const Property* property : all_properties()) numbers.insert(number_of(*property));
+  EXPECT_EQ(numbers.size(), all_properties().size());
 }
 
 TEST(Coverage, EveryBinHasItsOwnName) {
@@ -139,9 +151,9 @@ TEST(Coverage, ImpossibleAlignmentsAreRefused) {
     trace(step);
     return sink.broken;
   };
-  EXPECT_TRUE(refused(0x800000, 0, true));      // nothing can fall off an unshifted fp32 number: F = 25
+  EXPECT_TRUE(refused(0x800000, 0, true));  // nothing can fall off an unshifted fp32 number: F = 25
   EXPECT_FALSE(refused(0x800000, 0, false));
-  EXPECT_TRUE(refused(0x800000, 26, false));    // beyond F nothing of a significand below 2 is left
+  EXPECT_TRUE(refused(0x800000, 26, false));  // beyond F nothing of a significand below 2 is left
   EXPECT_FALSE(refused(0x800000, 26, true));
   EXPECT_FALSE(refused(0x800001, 3, true));
 }
@@ -151,7 +163,8 @@ TEST(Coverage, SameSeedSameCorpus) {
   const Result<std::unique_ptr<Unit>> unit = oracle_registry().bind("model:hopper/mma.m16n8k16.f32.f16.f16.f32", op);
   const auto run = [&](uint64_t seed) {
     std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back({(*unit)->name(), corner_hints((*unit)->model()), make_functional_feedback(op, (*unit)->model())});
+    focuses.push_back(
+        {(*unit)->name(), corner_hints((*unit)->model()), make_functional_feedback(op, (*unit)->model())});
     GuidedSearch search(op, std::move(focuses), seed);
     Batch batch;
     for (uint64_t chunk = 0; chunk < 8; ++chunk) {

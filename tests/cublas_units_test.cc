@@ -1,5 +1,5 @@
-// cublas: units without cuBLAS: everything but the product itself. A false child computes each call element by element, as the BLAS define
-// it; the oracles compute the same op as rows and columns.
+// cublas: units without cuBLAS: everything but the product itself. A false child computes each call element by element,
+// as the BLAS define it; the oracles compute the same op as rows and columns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ Registry registry_with(const std::string& mode) {
   setenv("FALSE_DEVICE", mode.c_str(), 1);
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
-  registry.add(make_cublas_family(std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(20000))));
+  registry.add(make_cublas_family(
+      std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(20000))));
   return registry;
 }
 
@@ -48,7 +49,9 @@ Batch drawn(const Op& op, size_t cases, bool specials = true) {
       const FormatFields& f = shapes[field].format.fields();
       for (int e = 0; e < shapes[field].count; ++e) {
         uint64_t x = rng.next() & f.container_mask();
-        if (!f.integer) x = specials && rng.one_in(64) ? draw_special(f, rng) : encode_near(f, rng.next() & 1, rng.between(-6, 6), draw_fraction(f, rng));
+        if (!f.integer)
+          x = specials && rng.one_in(64) ? draw_special(f, rng)
+                                         : encode_near(f, rng.next() & 1, rng.between(-6, 6), draw_fraction(f, rng));
         batch.inputs()[field].set(i, e, x);
       }
     }
@@ -67,7 +70,8 @@ Outcomes results_of(const Registry& registry, const std::string& unit, const Bat
 void expect_same(const Batch& batch, const Outcomes& got, const Outcomes& expected, const std::string& unit) {
   for (size_t c = 0; c < batch.size(); ++c)
     for (int e = 0; e < expected.results.count(); ++e)
-      ASSERT_EQ(got.results.get(c, e), expected.results.get(c, e)) << unit << ", element " << e << ": " << case_line(batch, c);
+      ASSERT_EQ(got.results.get(c, e), expected.results.get(c, e))
+          << unit << ", element " << e << ": " << case_line(batch, c);
 }
 
 TEST(CublasUnits, DotsAreTheDotsOfTheOracles) {
@@ -78,7 +82,8 @@ TEST(CublasUnits, DotsAreTheDotsOfTheOracles) {
       const Batch batch = drawn(op_of(row, OpKind::dot, 1, 1, k), 11);
       const Outcomes expected = results_of(registry, row.result.fields().integer ? "integer" : "exact", batch);
       // One call for all, a whole number of calls, a dot for itself.
-      for (const char* tile : {"16", "4", "1"}) expect_same(batch, results_of(registry, "cublas:" + row.name + "?tile=" + tile, batch), expected, row.name);
+      for (const char* tile : {"16", "4", "1"})
+        expect_same(batch, results_of(registry, "cublas:" + row.name + "?tile=" + tile, batch), expected, row.name);
     }
   }
 }
@@ -94,7 +99,8 @@ TEST(CublasUnits, ProductsHaveTheirRowsAndColumns) {
         op.beta = one_of(op.d) + 5;
       }
       const Batch batch = drawn(op, 9);
-      expect_same(batch, results_of(registry, "cublas:" + row.name, batch), results_of(registry, "exact", batch), row.name);
+      expect_same(batch, results_of(registry, "cublas:" + row.name, batch), results_of(registry, "exact", batch),
+                  row.name);
     }
   }
 }
@@ -110,7 +116,8 @@ TEST(CublasUnits, IntegerProductsArePaddedToMultiplesOfFour) {
       for (int j = 0; j < op.n; ++j) {
         uint32_t sum = static_cast<uint32_t>(batch.c().get(c, i * op.n + j));
         for (int l = 0; l < op.k; ++l)
-          sum += static_cast<uint32_t>(static_cast<int8_t>(batch.a().get(c, i * op.k + l)) * static_cast<int8_t>(batch.b().get(c, l * op.n + j)));
+          sum += static_cast<uint32_t>(static_cast<int8_t>(batch.a().get(c, i * op.k + l)) *
+                                       static_cast<int8_t>(batch.b().get(c, l * op.n + j)));
         EXPECT_EQ(got.results.get(c, i * op.n + j), sum);
       }
 }
@@ -122,14 +129,16 @@ TEST(CublasUnits, BitsThatTf32IgnoresDoNotTravel) {
   for (size_t field : {0u, 1u})
     for (size_t c = 0; c < clean.size(); ++c)
       for (int l = 0; l < op.k; ++l) dirty.inputs()[field].set(c, l, clean.inputs()[field].get(c, l) | 0x1fff);
-  expect_same(clean, results_of(registry, "cublas:gemmex.tf32", dirty), results_of(registry, "cublas:gemmex.tf32", clean), "tf32");
+  expect_same(clean, results_of(registry, "cublas:gemmex.tf32", dirty),
+              results_of(registry, "cublas:gemmex.tf32", clean), "tf32");
 }
 
 TEST(CublasUnits, ALongerBatchThanOneRequestIsWhole) {
   const Registry registry = registry_with("twin");
   const Op op = op_of(cublas_rows()[0], OpKind::gemm, 2, 2, max_extent);  // half a mebibyte a call
   const Batch batch = drawn(op, 130, false);
-  expect_same(batch, results_of(registry, "cublas:gemmex.fp16", batch), results_of(registry, "exact", batch), "two requests");
+  expect_same(batch, results_of(registry, "cublas:gemmex.fp16", batch), results_of(registry, "exact", batch),
+              "two requests");
 }
 
 TEST(CublasUnits, ParametersOfTheEmulationArrive) {
@@ -137,7 +146,8 @@ TEST(CublasUnits, ParametersOfTheEmulationArrive) {
   const Op op = op_of(cublas_rows()[size_t(find_cublas_row("dgemm.emulated"))], OpKind::gemm, 2, 3, 4);
   const Batch finite = drawn(op, 6, false);
   const Outcomes exact = results_of(registry, "exact", finite);
-  expect_same(finite, results_of(registry, "cublas:dgemm.emulated?bits=150", finite), exact, "bits that hold everything");
+  expect_same(finite, results_of(registry, "cublas:dgemm.emulated?bits=150", finite), exact,
+              "bits that hold everything");
   const Outcomes coarse = results_of(registry, "cublas:dgemm.emulated?bits=12", finite);
   size_t other = 0;
   for (size_t c = 0; c < finite.size(); ++c) other += coarse.results.get(c) != exact.results.get(c);
@@ -145,7 +155,8 @@ TEST(CublasUnits, ParametersOfTheEmulationArrive) {
 
   Batch special = finite;
   for (size_t c = 0; c < special.size(); ++c) special.inputs()[0].set(c, 0, op.a.fields().encode_infinity(false));
-  const Outcomes kept = results_of(registry, "cublas:dgemm.emulated", special), dropped = results_of(registry, "cublas:dgemm.emulated?specials=0", special);
+  const Outcomes kept = results_of(registry, "cublas:dgemm.emulated", special),
+                 dropped = results_of(registry, "cublas:dgemm.emulated?specials=0", special);
   for (size_t c = 0; c < special.size(); ++c) {
     EXPECT_NE(decode(op.d.fields(), kept.results.get(c)).cls, NumberClass::finite);
     EXPECT_EQ(decode(op.d.fields(), dropped.results.get(c)).cls, NumberClass::finite);
@@ -172,7 +183,8 @@ TEST(CublasUnits, EmulationThatDoesNotRunDeclines) {
     }
   }
   // One product alone shares its scale with nothing: 55 bits hold it, and nothing shows.
-  EXPECT_THAT(reason("twin", "cublas:dgemm.emulated", op_of(cublas_rows().back(), OpKind::dot, 1, 1, 1)), HasSubstr("cuBLAS did not emulate"));
+  EXPECT_THAT(reason("twin", "cublas:dgemm.emulated", op_of(cublas_rows().back(), OpKind::dot, 1, 1, 1)),
+              HasSubstr("cuBLAS did not emulate"));
 }
 
 TEST(CublasUnits, BadNamesOpsAndParameters) {
@@ -183,8 +195,10 @@ TEST(CublasUnits, BadNamesOpsAndParameters) {
     EXPECT_FALSE(bound) << unit;
     return bound ? Refusal{} : bound.refusal();
   };
-  for (const char* bad : {"cublas:dgemm.emulated?bits=0", "cublas:dgemm.emulated?bits=201", "cublas:dgemm.emulated?bits=", "cublas:dgemm.emulated?bits=5x",
-                          "cublas:dgemm.emulated?specials=2", "cublas:dgemm.emulated?tile=4", "cublas:dgemm.emulated?bitz=5", "cublas:dgemm.emulated?bits"}) {
+  for (const char* bad :
+       {"cublas:dgemm.emulated?bits=0", "cublas:dgemm.emulated?bits=201",
+        "cublas:dgemm.emulated?bits=", "cublas:dgemm.emulated?bits=5x", "cublas:dgemm.emulated?specials=2",
+        "cublas:dgemm.emulated?tile=4", "cublas:dgemm.emulated?bitz=5", "cublas:dgemm.emulated?bits"}) {
     EXPECT_EQ(refusal(bad, dgemm).kind, Refusal::Kind::invalid) << bad;
     EXPECT_THAT(refusal(bad, dgemm).reason, HasSubstr("expected bits=1..200, specials=0..1")) << bad;
   }
@@ -200,11 +214,13 @@ TEST(CublasUnits, ALostDeviceKeepsTheBatch) {
   const fs::path folder = fs::temp_directory_path() / ("mmafuzz-cublas-losses-" + std::to_string(getpid()));
   fs::create_directory(folder);
   setenv("MMAFUZZ_DEVICE_LOSSES", folder.c_str(), 1);
-  for (const auto& [mode, finding] : {std::pair("crash_after_probe", "the device child closed the connection"), std::pair("decline_after_probe", "cuBLAS took the probe but not the batch")}) {
+  for (const auto& [mode, finding] : {std::pair("crash_after_probe", "the device child closed the connection"),
+                                      std::pair("decline_after_probe", "cuBLAS took the probe but not the batch")}) {
     const Registry registry = registry_with(mode);
     testing::internal::CaptureStderr();
     const Outcomes outcomes = results_of(registry, "cublas:gemmex.fp16", drawn(dot_op("fp16", "fp32", "fp32", 16), 5));
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(std::string("device lost: cublas:gemmex.fp16: ") + finding));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                HasSubstr(std::string("device lost: cublas:gemmex.fp16: ") + finding));
     for (size_t i = 0; i < 5; ++i) EXPECT_FALSE(outcomes.has_answer(i));
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);

@@ -1,5 +1,5 @@
-// Device units without a device: everything but the instruction itself. A false child runs the host twins of the kernels behind the real
-// protocol, or fails in each way that a device can.
+// Device units without a device: everything but the instruction itself. A false child runs the host twins of the
+// kernels behind the real protocol, or fails in each way that a device can.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ Registry registry_with(const std::string& mode, const std::string& capability = 
   setenv("FALSE_DEVICE_ARCH", capability.c_str(), 1);
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
-  const auto child = std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience));
+  const auto child =
+      std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(patience));
   registry.add(make_core_family(child));
   registry.add(make_device_family(child));
   return registry;
@@ -67,7 +68,8 @@ TEST(Instructions, EveryClaimedModelIsARow) {
 }
 
 TEST(Instructions, NamesAreUnique) {
-  for (size_t i = 0; i < instructions().size(); ++i) EXPECT_EQ(find_instruction(instructions()[i].name), static_cast<int>(i));
+  for (size_t i = 0; i < instructions().size(); ++i)
+    EXPECT_EQ(find_instruction(instructions()[i].name), static_cast<int>(i));
 }
 
 TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
@@ -90,7 +92,8 @@ TEST(DeviceUnits, TheHostTwinOfEveryKernelGivesTheModelsResults) {
         (*unit)->run(batch, got);
         (*model)->run(batch, expected);
         for (size_t c = 0; c < batch.size(); ++c)
-          ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.name << " on sm_" << capabilities[at] << ": " << case_line(batch, c);
+          ASSERT_EQ(got.results.get(c), expected.results.get(c))
+              << i.name << " on sm_" << capabilities[at] << ": " << case_line(batch, c);
         ++units;
       }
     }
@@ -106,7 +109,10 @@ Batch corners(const Op& op, size_t cases) {
   for (size_t i = 0; i < cases; ++i) {
     CounterRng rng(11, i);
     for (int j = 0; j < operands.count(); ++j)
-      operands.set(i, j, rng.one_in(4) ? draw_special(op.a.fields(), rng) : encode_near(op.a.fields(), rng.next() & 1 && op.a.fields().has_sign(), rng.between(-20, 20), draw_fraction(op.a.fields(), rng)));
+      operands.set(i, j,
+                   rng.one_in(4) ? draw_special(op.a.fields(), rng)
+                                 : encode_near(op.a.fields(), rng.next() & 1 && op.a.fields().has_sign(),
+                                               rng.between(-20, 20), draw_fraction(op.a.fields(), rng)));
   }
   return batch;
 }
@@ -124,12 +130,14 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
     Outcomes got, expected;
     (*unit)->run(batch, got);
     (*model)->run(batch, expected);
-    for (size_t c = 0; c < batch.size(); ++c) ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.ptx << ": " << case_line(batch, c);
+    for (size_t c = 0; c < batch.size(); ++c)
+      ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.ptx << ": " << case_line(batch, c);
   }
 }
 
 TEST(CoreUnits, RowsOfAUnitDifferInWhatAnOpAsksFor) {
-  for (size_t i = 0; i < core_instructions().size(); ++i) EXPECT_EQ(find_core_instruction(core_instructions()[i].unit, core_instructions()[i].op), static_cast<int>(i));
+  for (size_t i = 0; i < core_instructions().size(); ++i)
+    EXPECT_EQ(find_core_instruction(core_instructions()[i].unit, core_instructions()[i].op), static_cast<int>(i));
 }
 
 TEST(CoreUnits, ARoundingThatNoInstructionHasIsDeclined) {
@@ -172,7 +180,8 @@ TEST(CoreUnits, ALostDeviceKeepsTheBatch) {
   Outcomes outcomes;
   testing::internal::CaptureStderr();
   (*registry.bind("cuda:add.f32", op))->run(corners(op, 5), outcomes);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("device lost: cuda:add.f32: the device child closed the connection"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("device lost: cuda:add.f32: the device child closed the connection"));
   for (size_t i = 0; i < 5; ++i) EXPECT_FALSE(outcomes.has_answer(i));
   EXPECT_FALSE(fs::is_empty(folder));
   fs::remove_all(folder);
@@ -180,7 +189,8 @@ TEST(CoreUnits, ALostDeviceKeepsTheBatch) {
 
 TEST(DeviceUnits, PlacementChangesPlacesButNotResults) {
   const Registry registry = registry_with("twin");
-  for (const char* name : {"mma.m16n8k16.f32.f16.f16.f32", "wgmma.m64n8k16.f32.f16.f16.f32", "mma.m8n8k4.f64.f64.f64.f64"}) {
+  for (const char* name :
+       {"mma.m16n8k16.f32.f16.f16.f32", "wgmma.m64n8k16.f32.f16.f16.f32", "mma.m8n8k4.f64.f64.f64.f64"}) {
     const Instruction& i = instructions()[size_t(find_instruction(name))];
     const Batch batch = structured(i.op, 100);
     Outcomes first, second;
@@ -247,7 +257,8 @@ TEST_P(DeviceLosses, EndTheChildAndKeepTheBatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, DeviceLosses,
-                         ::testing::Values(Loss{"crash", "Segmentation fault"}, Loss{"hang", "gave no answer in time"}, Loss{"garbage", "sent what is no answer"},
+                         ::testing::Values(Loss{"crash", "Segmentation fault"}, Loss{"hang", "gave no answer in time"},
+                                           Loss{"garbage", "sent what is no answer"},
                                            Loss{"fail", "unspecified launch failure"}),
                          [](const auto& info) { return info.param.mode; });
 
@@ -280,7 +291,8 @@ TEST(DeviceLosses, AHungChildEndsWhenItsParentIsKilled) {
   if (parent == 0) {
     putenv(strdup(mark.c_str()));
     setenv("FALSE_DEVICE", "hang", 1);
-    DeviceChild child({std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(60000));
+    DeviceChild child({std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"},
+                      std::chrono::milliseconds(60000));
     const CoreInstruction& i = core_instructions()[0];
     child.scalar(0, std::vector<uint64_t>(size_t(i.op.arity())), 1);
     _exit(0);
@@ -311,7 +323,8 @@ TEST(Instructions, WmmaOfTf32ClaimsTwoStepsOfFour) {
   const Instruction& wmma = instructions()[size_t(find_instruction("wmma.m16n16k8.f32.tf32.tf32.f32"))];
   EXPECT_EQ(wmma.op.k, 8);
   for (const unsigned on : all_archs)
-    if (wmma.archs & on) EXPECT_TRUE(claimed_model(wmma, on).ends_with("/mma.m16n8k4.f32.tf32.tf32.f32")) << claimed_model(wmma, on);
+    if (wmma.archs & on)
+      EXPECT_TRUE(claimed_model(wmma, on).ends_with("/mma.m16n8k4.f32.tf32.tf32.f32")) << claimed_model(wmma, on);
 }
 
 TEST(Instructions, EmulatedFp8OfSixteenProductsHasAModel) {
@@ -339,7 +352,8 @@ TEST(CoreUnits, AClaimThatExcludesNansSaysNothingOfThem) {
   ASSERT_TRUE(reference) << reference.refusal().reason;
   Batch batch(op);
   batch.resize(3);
-  for (const auto& [index, source] : {std::pair(0, 0x7f800001u), std::pair(1, 0x7f800000u), std::pair(2, 0x3f801000u)}) batch.inputs()[0].set(size_t(index), 0, source);
+  for (const auto& [index, source] : {std::pair(0, 0x7f800001u), std::pair(1, 0x7f800000u), std::pair(2, 0x3f801000u)})
+    batch.inputs()[0].set(size_t(index), 0, source);
   Outcomes expected;
   (*reference)->run(batch, expected);
   EXPECT_FALSE(expected.has_answer(0));  // the instruction makes an infinity of this NaN
@@ -350,12 +364,15 @@ TEST(CoreUnits, AClaimThatExcludesNansSaysNothingOfThem) {
 
 TEST(DeviceUnits, OzakiProductsOfABatchGoToTheDeviceTogether) {
   setenv("FALSE_DEVICE", "twin", 1);
-  const auto child = std::make_shared<DeviceChild>(std::vector<std::string>{std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"}, std::chrono::milliseconds(60000));
+  const auto child = std::make_shared<DeviceChild>(
+      std::vector<std::string>{std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child"},
+      std::chrono::milliseconds(60000));
   Registry registry = oracle_registry();
   registry.add(make_device_family(child));
   size_t column = 0;
   const Op op = *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16", column);
-  const auto unit = registry.bind("ozaki:dgemm.fp16?sum=exact,on=cuda:mma.m16n8k16.f32.f16.f16.f32", op), exact = registry.bind("exact", op);
+  const auto unit = registry.bind("ozaki:dgemm.fp16?sum=exact,on=cuda:mma.m16n8k16.f32.f16.f16.f32", op),
+             exact = registry.bind("exact", op);
   ASSERT_TRUE(unit) << unit.refusal().reason;
   const Batch batch = structured(op, 8);
   const uint64_t before = child->calls();

@@ -1,5 +1,6 @@
-// The proven error bounds (docs/bounds.md): they hold for the models and the slow twins of every row and for the reference
-// orders, they are what a person works out by hand, they catch units that are planted wrong, and witnesses show how tight they are.
+// The proven error bounds (docs/bounds.md): they hold for the models and the slow twins of every row and for the
+// reference orders, they are what a person works out by hand, they catch units that are planted wrong, and witnesses
+// show how tight they are.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "core/case_text.h"
 #include "oracles/bounds/error_bound.h"
 #include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/properties.h"
 #include "core/function_unit.h"
 #include "oracles/models/model_rows.h"
@@ -20,11 +22,6 @@
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 std::unique_ptr<Unit> unit(const std::string& name, const Op& op) {
   Result<std::unique_ptr<Unit>> bound = registry().bind(name, op);
@@ -72,9 +69,11 @@ Tally look(const Op& op, const ErrorBounds& bounds, const Unit& tested, size_t c
       bool beyond = !bound.admits(op.d, result);
       if (twin && i % 8 == 0) beyond |= !bound.admits(op.d, result = slow_twin_dot(*twin, in));
       if (beyond && tally.beyond++ == 0 && twin) {
-        ADD_FAILURE() << tested.name() << "\n" << to_text(op) << "\n" << case_line(batch, i) << "\nresult " << to_hex(op.d, result)
-                      << ", exact " << mpfr_get_d(bound.exact.get(), MPFR_RNDN) << ", bound " << mpfr_get_d(bound.bound.get(), MPFR_RNDN)
-                      << ", ratio " << bound.ratio(op.d, result);
+        ADD_FAILURE() << tested.name() << "\n"
+                      << to_text(op) << "\n"
+                      << case_line(batch, i) << "\nresult " << to_hex(op.d, result) << ", exact "
+                      << mpfr_get_d(bound.exact.get(), MPFR_RNDN) << ", bound "
+                      << mpfr_get_d(bound.bound.get(), MPFR_RNDN) << ", ratio " << bound.ratio(op.d, result);
       }
     }
   }
@@ -106,8 +105,10 @@ TEST_P(Rows, ObeyTheirBounds) {
 }
 
 TEST(References, ObeyTheirBounds) {
-  for (Op op : {dot_op("fp16", "fp32", "fp32", 16), dot_op("bf16", "bf16", "bf16", 7), dot_op("e4m3", "fp16", "e5m2", 5), dot_op("fp64", "fp64", "fp64", 4)}) {
-    for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  for (Op op : {dot_op("fp16", "fp32", "fp32", 16), dot_op("bf16", "bf16", "bf16", 7),
+                dot_op("e4m3", "fp16", "e5m2", 5), dot_op("fp64", "fp64", "fp64", 4)}) {
+    for (const Rounding rounding :
+         {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
       op.rounding = rounding;
       for (const char* name : {"exact", "exact:bigint", "ieee:fma", "ieee:serial", "ieee:pairwise"}) {
         SCOPED_TRACE(name + (" " + to_text(op)));
@@ -123,21 +124,29 @@ TEST(References, ObeyTheirBounds) {
 TEST(Overrides, ObeyTheirOwnBounds) {
   for (const auto& [row, overrides] : std::vector<std::pair<std::string, std::vector<std::string>>>{
            {"hopper/mma.m16n8k16.f32.f16.f16.f32",
-            {"fraction_bits=20", "fraction_bits=40", "zero_rule=operand", "zero_rule=clamp", "zero_exponent=0", "product=normalized", "block=5",
-             "output_rounding=nearest_even", "output_rounding=up", "output_fraction_bits=9", "overflow=saturate", "subnormals=flushed", "kernel=exact_sum",
+            {"fraction_bits=20", "fraction_bits=40", "zero_rule=operand", "zero_rule=clamp", "zero_exponent=0",
+             "product=normalized", "block=5", "output_rounding=nearest_even", "output_rounding=up",
+             "output_fraction_bits=9", "overflow=saturate", "subnormals=flushed", "kernel=exact_sum",
              "kernel=fma_chain", "kernel=ieee_tree", "kernel=two_stage_sum", "special_scope=whole_k", "k=12"}},
-           {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", {"zero_rule=operand", "zero_rule=clamp", "subnormals=flushed", "overflow=saturate", "c_exponent=fp32"}},
-           {"ampere/mma.m16n8k16.f16.f16.f16.f16", {"output_via=fp32_truncated", "c_exponent=fp32", "output_rounding=toward_zero", "zero_rule=operand"}},
+           {"ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+            {"zero_rule=operand", "zero_rule=clamp", "subnormals=flushed", "overflow=saturate", "c_exponent=fp32"}},
+           {"ampere/mma.m16n8k16.f16.f16.f16.f16",
+            {"output_via=fp32_truncated", "c_exponent=fp32", "output_rounding=toward_zero", "zero_rule=operand"}},
            {"volta/mma.m8n8k4.f32.f16.f16.f16", {"c_exponent=c_format", "fraction_bits=12"}},
-           {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", {"kernel=two_stage_sum,block=8,fraction_bits=24", "kernel=emulated_fp8,fraction_bits=25"}},
+           {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
+            {"kernel=two_stage_sum,block=8,fraction_bits=24", "kernel=emulated_fp8,fraction_bits=25"}},
            {"hopper/mma.m16n8k32.f16.e4m3.e5m2.f16", {"block=7", "fraction_bits=11", "zero_rule=operand"}},
-           {"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", {"fraction_bits=20", "zero_group=sum_zero", "zero_rule=operand", "group=8"}},
+           {"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+            {"fraction_bits=20", "zero_group=sum_zero", "zero_rule=operand", "group=8"}},
            {"cdna1/mfma.16x16x16.f32.f16.f16.f32", {"subnormals=flushed", "output_rounding=down", "block=3"}},
-           {"cdna2/mfma.16x16x8.f32.bf16.bf16.f32", {"subnormals=kept", "output_rounding=toward_zero", "block=3", "product_overflow=positive_infinity"}},
-           {"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", {"second_stage=floor31", "subnormals=flushed", "zero_rule=operand", "fraction_bits=20", "odd_even=1"}},
+           {"cdna2/mfma.16x16x8.f32.bf16.bf16.f32",
+            {"subnormals=kept", "output_rounding=toward_zero", "block=3", "product_overflow=positive_infinity"}},
+           {"cdna3/mfma.16x16x16.f32.bf16.bf16.f32",
+            {"second_stage=floor31", "subnormals=flushed", "zero_rule=operand", "fraction_bits=20", "odd_even=1"}},
            {"hopper/mma.m8n8k4.f16.f16.f16.f16",
             {"block=3", "block=4", "chain_start=positive_zero", "output_rounding=down"}},
-           {"cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32", {"second_stage=floor31", "odd_even=0", "block=9", "fraction_bits=15", "c_special=reads_minus_one"}}}) {
+           {"cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32",
+            {"second_stage=floor31", "odd_even=0", "block=9", "fraction_bits=15", "c_special=reads_minus_one"}}}) {
     const Op& op = find_model_row(row)->op;
     for (const std::string& change : overrides) {
       SCOPED_TRACE(row + "?" + change);
@@ -153,7 +162,8 @@ using Encodings = std::vector<uint64_t>;
 
 /// A case written by hand: products that are not given are zero.
 struct ByHand {
-  ByHand(const std::string& row_name, Encodings x, Encodings y, uint64_t z) : row(find_model_row(row_name)), a(x), b(y), bound(row->op) {
+  ByHand(const std::string& row_name, Encodings x, Encodings y, uint64_t z)
+      : row(find_model_row(row_name)), a(x), b(y), bound(row->op) {
     op = row->op;
     op.k = std::max(op.k, static_cast<int>(a.size()));
     a.resize(size_t(op.k));
@@ -175,7 +185,8 @@ struct ByHand {
       mpfr_add(sum.get(), sum.get(), power.get(), MPFR_RNDN);
     }
     if (mpfr_equal_p(sum.get(), bound.bound.get())) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << mpfr_get_d(bound.bound.get(), MPFR_RNDN) << " is not " << mpfr_get_d(sum.get(), MPFR_RNDN);
+    return testing::AssertionFailure() << mpfr_get_d(bound.bound.get(), MPFR_RNDN) << " is not "
+                                       << mpfr_get_d(sum.get(), MPFR_RNDN);
   }
   double ratio() const { return bound.ratio(op.d, run_one_dot(*unit("model:" + row->name(), op), op, a, b, c)); }
 
@@ -187,12 +198,12 @@ struct ByHand {
 };
 
 TEST(ByHand, OneProductBelowOne) {
-  // (1 + 2^-10)^2 2^-24 = 2^-24 + 2^-33 + 2^-44 beside c = 1: cut at 2^-25 it loses at most 2^-25 - 2^-44; the sum, a multiple of
-  // 2^-25 below 2, loses at most 2^-23 - 2^-25 toward zero.
+  // (1 + 2^-10)^2 2^-24 = 2^-24 + 2^-33 + 2^-44 beside c = 1: cut at 2^-25 it loses at most 2^-25 - 2^-44; the sum, a
+  // multiple of 2^-25 below 2, loses at most 2^-23 - 2^-25 toward zero.
   const ByHand hopper("hopper/mma.m16n8k16.f32.f16.f16.f32", {0x0c01}, {0x0c01}, 0x3f800000);
   EXPECT_TRUE(hopper.is({{1, -23}, {-1, -44}}));
-  // CDNA3: nothing falls below 24 bits under the product itself. The product sum is floored at 2^-32 (2^-32 - 2^-44), the sum of
-  // both, below 2, at 2^-31 (2^-31 - 2^-32); nearest: 2^-24.
+  // CDNA3: nothing falls below 24 bits under the product itself. The product sum is floored at 2^-32 (2^-32 - 2^-44),
+  // the sum of both, below 2, at 2^-31 (2^-31 - 2^-32); nearest: 2^-24.
   const ByHand cdna3("cdna3/mfma.32x32x8.f32.f16.f16.f32", {0x0c01}, {0x0c01}, 0x3f800000);
   EXPECT_TRUE(cdna3.is({{1, -24}, {1, -31}, {-1, -44}}));
   // CDNA1 sums exactly: half an ulp of a sum below 2.
@@ -201,8 +212,8 @@ TEST(ByHand, OneProductBelowOne) {
 }
 
 TEST(ByHand, FasisFourProductsInTwoBlocks) {
-  // Volta, k = 8: 1 + 4 * 2^-24 + 4 * 2^-24. A block loses all of its products (2^-24 each, below the 2^-23 it keeps) and rounds
-  // nothing: its sum is a multiple of 2^-23 below 2. Both lose 8 * 2^-24, and so does the unit.
+  // Volta, k = 8: 1 + 4 * 2^-24 + 4 * 2^-24. A block loses all of its products (2^-24 each, below the 2^-23 it keeps)
+  // and rounds nothing: its sum is a multiple of 2^-23 below 2. Both lose 8 * 2^-24, and so does the unit.
   const ByHand volta("volta/mma.m8n8k4.f32.f16.f16.f32", Encodings(8, 0x0c00), Encodings(8, 0x0c00), 0x3f800000);
   EXPECT_TRUE(volta.is({{1, -21}}));
   EXPECT_EQ(volta.ratio(), 1);
@@ -248,7 +259,8 @@ const std::string hopper_row = "hopper/mma.m16n8k16.f32.f16.f16.f32";
 TEST(Planted, WrongUnitsBreakTheBoundOfTheRightOne) {
   const ModelRow& row = *find_model_row(hopper_row);
   const ErrorBounds bounds = *ErrorBounds::of_model(row.op, row.model);
-  for (const char* change : {"fraction_bits=22", "zero_exponent=0", "output_fraction_bits=22", "block=17,k=17,fraction_bits=21"})
+  for (const char* change :
+       {"fraction_bits=22", "zero_exponent=0", "output_fraction_bits=22", "block=17,k=17,fraction_bits=21"})
     EXPECT_GT(look(row.op, bounds, *unit("model:" + hopper_row + "?" + change, row.op), 4000).beyond, 0u) << change;
   const auto dropped_lane = make_dot_unit([&](const DotOperands& in) {
     Encodings a(in.a, in.a + in.k);

@@ -1,4 +1,5 @@
-// The exact dot product four ways: the vector kernel, the fast path, the MPFR referee and the big-integer twin give the same bits.
+// The exact dot product four ways: the vector kernel, the fast path, the MPFR referee and the big-integer twin give the
+// same bits.
 #include "oracles/exact/exact_dot_simd.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +17,25 @@ namespace mmafuzz {
 namespace {
 
 std::vector<std::string> ops() {
-  std::vector<std::string> all = {
-      "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",      "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",    "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-      "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",      "dot a=e4m3 b=e5m2 c=fp32 d=fp32 k=32",    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4",
-      "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",       "dot a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=16", "dot a=fp16 b=bf16 c=fp64 d=bf16 k=3",
-      "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
-      "dot a=fp16 b=fp16 c=fp16 d=e4m3 k=4",       "dot a=fp16 b=fp16 c=fp16 d=e5m2fnuz k=4", "dot a=s8 b=s8 c=fp32 d=fp32 k=8",
-      "dot a=e3m2 b=e2m3 c=fp32 d=e2m1 k=8",       "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:60 c=fp32 d=cfloat8_1_4_3:30 k=8",
-      "dot a=shp:31 b=uhp c=fp32 d=shp:31?denormal=gradual k=8", "dot a=fp16 b=fp16 c=fp32 d=uhp k=4", "dot a=fp16 b=fp16 c=fp32 d=tf32 k=4"};
+  std::vector<std::string> all = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
+                                  "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
+                                  "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+                                  "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
+                                  "dot a=e4m3 b=e5m2 c=fp32 d=fp32 k=32",
+                                  "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4",
+                                  "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
+                                  "dot a=e4m3fnuz b=e5m2fnuz c=fp32 d=fp32 k=16",
+                                  "dot a=fp16 b=bf16 c=fp64 d=bf16 k=3",
+                                  "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
+                                  "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+                                  "dot a=fp16 b=fp16 c=fp16 d=e4m3 k=4",
+                                  "dot a=fp16 b=fp16 c=fp16 d=e5m2fnuz k=4",
+                                  "dot a=s8 b=s8 c=fp32 d=fp32 k=8",
+                                  "dot a=e3m2 b=e2m3 c=fp32 d=e2m1 k=8",
+                                  "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:60 c=fp32 d=cfloat8_1_4_3:30 k=8",
+                                  "dot a=shp:31 b=uhp c=fp32 d=shp:31?denormal=gradual k=8",
+                                  "dot a=fp16 b=fp16 c=fp32 d=uhp k=4",
+                                  "dot a=fp16 b=fp16 c=fp32 d=tf32 k=4"};
   const size_t plain = all.size();
   for (size_t i = 0; i < plain; ++i)
     for (const char* mode : {"toward_zero", "up", "down", "nearest_away"}) all.push_back(all[i] + " round=" + mode);
@@ -70,7 +82,8 @@ TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnAnyBitsAndLengths) {
     const Batch batch = uniform_bits(op, 5, case_count(2000, 1000000 / 20) + 1);
     const Column vector = batch_results(op, batch);
     for (size_t i = 0; i < batch.size(); ++i)
-      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << to_text(op) << "\n" << case_line(batch, i);
+      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << to_text(op) << "\n"
+                                                                                     << case_line(batch, i);
   }
 }
 
@@ -84,7 +97,8 @@ TEST_P(ExactDot, VectorKernelEqualsTheFastPathOnEveryInstructionSet) {
     const Column vector = batch_results(op, batch);
     DotCase one(op);
     for (size_t i = 0; i < batch.size(); ++i)
-      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << target << "\n" << case_line(batch, i);
+      ASSERT_EQ(to_hex(op.d, vector.get(i)), to_hex(op.d, fast(one.load(batch, i)))) << target << "\n"
+                                                                                     << case_line(batch, i);
   });
 }
 
@@ -101,7 +115,8 @@ TEST(ExactDotByHand, RoundsTheExactSumOnce) {
   ASSERT_TRUE(exact);
   // 2^15*2^15 + 2^-24*2^-24 - 2^30 leaves 2^-48: nothing is lost on the way.
   EXPECT_EQ(run_one_dot(**exact, op, {0x7800, 0x0001}, {0x7800, 0x0001}, 0xce800000), 0x27800000u);
-  EXPECT_EQ(run_one_dot(**exact, op, {0x8000, 0x8000, 0x8000, 0x8000}, {0x3c00, 0x3c00, 0x3c00, 0x3c00}, 0x80000000), 0x80000000u);
+  EXPECT_EQ(run_one_dot(**exact, op, {0x8000, 0x8000, 0x8000, 0x8000}, {0x3c00, 0x3c00, 0x3c00, 0x3c00}, 0x80000000),
+            0x80000000u);
   EXPECT_EQ(run_one_dot(**exact, op, {0x3c00, 0xbc00}, {0x3c00, 0x3c00}, 0x80000000), 0x00000000u);
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x0000}, 0), 0x7fc00000u);
   EXPECT_EQ(run_one_dot(**exact, op, {0x7c00}, {0x3c00}, 0xff800000), 0x7fc00000u);
@@ -119,7 +134,9 @@ TEST(ExactDotByHand, NothingIsLostBetweenDistantCancellations) {
   // 2^120 + 1 + 2^-60 - 2^120 - 1: two fp64 numbers cannot hold the third partial sum.
   const Op op = dot_op("bf16", "fp32", "fp32", 5);
   const auto exact = oracle_registry().bind("exact", op);
-  EXPECT_EQ(run_one_dot(**exact, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80}, 0), 0x21800000u);
+  EXPECT_EQ(
+      run_one_dot(**exact, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80}, 0),
+      0x21800000u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Explanations: the walk-through that a paper prints, bits that add up, neighbours of a rounding. A failure means that a person
-// would be shown arithmetic that did not happen.
+// Explanations: the walk-through that a paper prints, bits that add up, neighbours of a rounding. A failure means that
+// a person would be shown arithmetic that did not happen.
 #include <gmock/gmock.h>
 
 #include <climits>
@@ -126,7 +126,8 @@ TEST(Explain, BothColumnsStandSideBySideOnAWideTerminal) {
 TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
   const Registry registry = oracle_registry();
   size_t lost = 0;
-  for (const char* name : {volta, "model:turing/mma.m16n8k8.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"}) {
+  for (const char* name :
+       {volta, "model:turing/mma.m16n8k8.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"}) {
     size_t column = 0;
     const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", column);
     const std::unique_ptr<Unit> unit = std::move(*registry.bind(name, op));
@@ -143,7 +144,8 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
           sum += t.kept_negative ? -kept : kept;
           EXPECT_EQ(number(t.sum_so_far), sum);
           if (!t.finite) continue;
-          const double whole = value_of(t.integer_bits + t.fraction_bits, t.exponent + static_cast<int>(t.integer_bits.size()) - 1);
+          const double whole =
+              value_of(t.integer_bits + t.fraction_bits, t.exponent + static_cast<int>(t.integer_bits.size()) - 1);
           EXPECT_EQ(kept + value_of(t.fallen, t.fallen_top), whole) << one.fields << " " << t.source;
           EXPECT_EQ(t.lost, kept != whole) << one.fields << " " << t.source;
           lost += t.lost;
@@ -164,8 +166,9 @@ TEST(Explain, ConversionsShowTheirNeighbours) {
   EXPECT_THAT(one.rounding->decision, HasSubstr("on the midpoint, so the lower neighbour"));
   EXPECT_EQ(one.units[0].neighbour, "the lower neighbour");
   EXPECT_EQ(one.units[0].flags, 0x01);
-  EXPECT_THAT(explained("convert from=fp32 to=fp16", "477ff000", {"ieee"}).rounding->decision,  // 65520: ties to infinity
-              HasSubstr("beyond the finite numbers"));
+  EXPECT_THAT(
+      explained("convert from=fp32 to=fp16", "477ff000", {"ieee"}).rounding->decision,  // 65520: ties to infinity
+      HasSubstr("beyond the finite numbers"));
   EXPECT_EQ(explained("convert from=fp32 to=fp16", "3fc00000", {"ieee"}).rounding->decision, "exact");
   EXPECT_EQ(explained("convert from=fp32 to=fp16", "80000000", {"ieee"}).rounding->exact->hex, "8000");
   EXPECT_THAT(explained("convert from=fp32 to=fp16", "7fc00000", {"ieee"}).rounding->decision, HasSubstr("no number"));
@@ -177,7 +180,8 @@ TEST(Explain, QuotientsAndRootsShowTheirNeighbours) {
   EXPECT_EQ(third.rounding->upper.hex, "3eaaaaab");
   EXPECT_EQ(third.exact_value, "0.3333333333333333333333333...");
   EXPECT_NEAR(third.rounding->position, 2.0 / 3, 1e-6);
-  const ExplainedCase root = explained("scalar sqrt format=fp32", "40000000", {"ieee"});  // sqrt(2) = 0x1.6a09e667f3bcdp+0
+  const ExplainedCase root =
+      explained("scalar sqrt format=fp32", "40000000", {"ieee"});  // sqrt(2) = 0x1.6a09e667f3bcdp+0
   EXPECT_EQ(root.rounding->lower.hex, "3fb504f3");
   EXPECT_EQ(root.rounding->upper.hex, "3fb504f4");
 }
@@ -185,17 +189,20 @@ TEST(Explain, QuotientsAndRootsShowTheirNeighbours) {
 TEST(Explain, AWitnessNamesItsUnitsAndItsTwin) {
   const Registry registry = oracle_registry();
   const std::string head = std::string("mmafuzz-cases 1\n# comment\nproperty ");
-  const Explanation pair = explain_witness(head + "equal " + volta + " exact\nop " + dot4 + "\n" + table5 + "\n", registry);
+  const Explanation pair =
+      explain_witness(head + "equal " + volta + " exact\nop " + dot4 + "\n" + table5 + "\n", registry);
   ASSERT_EQ(pair.cases.size(), 1u);
   ASSERT_EQ(pair.cases[0].units.size(), 2u);
   EXPECT_EQ(pair.cases[0].units[1].name, "exact");
   EXPECT_TRUE(pair.cases[0].units[1].steps.empty());
   EXPECT_EQ(pair.cases[0].units[1].results.size(), 1u);
   EXPECT_TRUE(pair.cases[0].units[1].ulps.has_value());
-  const Explanation twin = explain_witness(head + "monotone_in_c " + volta + "\nop " + dot4 + "\n" + table5_without_c + "\n" + table5 + "\n", registry);
+  const Explanation twin = explain_witness(
+      head + "monotone_in_c " + volta + "\nop " + dot4 + "\n" + table5_without_c + "\n" + table5 + "\n", registry);
   ASSERT_EQ(twin.cases.size(), 2u);
   EXPECT_EQ(twin.cases[1].units[0].results[0].hex, "3f800001");
-  const Explanation absent = explain_witness(head + "equal cuda:none exact\nop " + dot4 + "\n" + table5 + "\n", registry);
+  const Explanation absent =
+      explain_witness(head + "equal cuda:none exact\nop " + dot4 + "\n" + table5 + "\n", registry);
   EXPECT_THAT(absent.cases[0].units[0].no_answer, HasSubstr("cuda:none"));
   EXPECT_EQ(absent.cases[0].units[1].results.size(), 1u);
   EXPECT_THROW(explain_witness("mmafuzz-cases 1\n", registry), std::runtime_error);

@@ -1,8 +1,8 @@
-// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels, in sweeps too; none has no
-// device; no_cublas, never_emulates and always_emulates are a cuBLAS that is missing or does not do what it is asked; the others have one
-// fault each. Faults of results: wrong_bit (bit 3 of lane 5), swapped_fragments, stale_accumulator, flaky. Others: crash, hang, garbage,
-// fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first N calls that run something are answered rightly (wrong_then_crash: they
-// have swapped fragments).
+// A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels, in sweeps
+// too; none has no device; no_cublas, never_emulates and always_emulates are a cuBLAS that is missing or does not do
+// what it is asked; the others have one fault each. Faults of results: wrong_bit (bit 3 of lane 5), swapped_fragments,
+// stale_accumulator, flaky. Others: crash, hang, garbage, fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first
+// N calls that run something are answered rightly (wrong_then_crash: they have swapped fragments).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,16 +65,16 @@ const RunTwin twins[] = {
     MMAFUZZ_MMA(ROW) MMAFUZZ_F8F6F4(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<mma_shape(m, n, k, #D, #A, #B, #C, 1)>,
-    MMAFUZZ_MXF8F6F4(ROW)
+        MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
 #define SCALED(type, block, size, archs) run_twin<mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block)>,
-    MMAFUZZ_MXF4NVF4(SCALED)
+            MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
-    MMAFUZZ_WGMMA(ROW)
+                MMAFUZZ_WGMMA(ROW)
 #undef ROW
 #define ROW(m, n, k, D, A, B, C, archs) run_wmma_twin<of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
-    MMAFUZZ_WMMA(ROW)
+                    MMAFUZZ_WMMA(ROW)
 #undef ROW
 };
 
@@ -88,7 +88,8 @@ int calls_so_far = 0;
 bool has_fault(const char* name) {
   const char* from = std::getenv("FALSE_DEVICE_FROM");
   const bool due = calls_so_far > (from ? std::atoi(from) : 0);
-  if (mode() == "wrong_then_crash") return name == std::string("swapped_fragments") || (name == std::string("crash") && due);
+  if (mode() == "wrong_then_crash")
+    return name == std::string("swapped_fragments") || (name == std::string("crash") && due);
   return mode() == name && due;
 }
 
@@ -124,7 +125,8 @@ void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint
   if (has_fault("swapped_fragments")) {  // rows of a change places in pairs
     std::vector<uint8_t> a(tiles.a, tiles.a + tile_bytes(s, tiles.steps).a * count);
     const size_t row = size_t(s.k * s.operand_bytes()), rows = a.size() / row;
-    for (size_t r = 0; r + 1 < rows; r += 2) std::swap_ranges(a.begin() + long(r * row), a.begin() + long((r + 1) * row), a.begin() + long((r + 1) * row));
+    for (size_t r = 0; r + 1 < rows; r += 2)
+      std::swap_ranges(a.begin() + long(r * row), a.begin() + long((r + 1) * row), a.begin() + long((r + 1) * row));
     Tiles swapped = tiles;
     swapped.a = a.data();
     twin(swapped, count, evaluate);
@@ -156,22 +158,24 @@ struct BlasMatrix {
   }
 };
 
-/// What fixed point of `bits` significand bits below the greatest of a vector of doubles leaves of it; without support for
-/// infinities and NaNs these become zeros.
+/// What fixed point of `bits` significand bits below the greatest of a vector of doubles leaves of it; without support
+/// for infinities and NaNs these become zeros.
 void to_fixed_point(std::vector<uint64_t>& vector, const BlasGemm& call) {
   int top = -2000;
   for (const uint64_t x : vector)
     if (const double v = std::bit_cast<double>(x); v != 0 && std::isfinite(v)) top = std::max(top, std::ilogb(v));
   for (uint64_t& x : vector) {
     const double v = std::bit_cast<double>(x);
-    if (std::isfinite(v)) x = std::bit_cast<uint64_t>(std::ldexp(std::trunc(std::ldexp(v, call.bits - top)), top - call.bits));
+    if (std::isfinite(v))
+      x = std::bit_cast<uint64_t>(std::ldexp(std::trunc(std::ldexp(v, call.bits - top)), top - call.bits));
     else if (!call.specials) x = 0;
   }
 }
 
-/// A row of cublas_gemm.def.h on one call, element by element as the BLAS define it, by `exact` and `integer`. Emulation of FP64
-/// reads fixed point, that of FP32 truncates.
-void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const uint8_t* first, const uint8_t* second, uint8_t* result) {
+/// A row of cublas_gemm.def.h on one call, element by element as the BLAS define it, by `exact` and `integer`.
+/// Emulation of FP64 reads fixed point, that of FP32 truncates.
+void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const uint8_t* first, const uint8_t* second,
+               uint8_t* result) {
   const Registry registry = oracle_registry();
   const auto operand_bytes = uint64_t(row.operand.storage_bytes()), result_bytes = uint64_t(row.result.storage_bytes());
   Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), call.k);
@@ -185,7 +189,8 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
   const bool fixed_point = emulate && row.operand == format("fp64");
   if (emulate && !fixed_point && !op.d.fields().integer) op.rounding = Rounding::toward_zero;
   const auto unit = registry.bind(op.d.fields().integer ? "integer" : "exact", op);
-  const BlasMatrix left{first, uint64_t(call.k), operand_bytes}, right{second, uint64_t(call.k), operand_bytes}, addend{result, uint64_t(call.rows), result_bytes};
+  const BlasMatrix left{first, uint64_t(call.k), operand_bytes}, right{second, uint64_t(call.k), operand_bytes},
+      addend{result, uint64_t(call.rows), result_bytes};
   std::vector<uint64_t> a(size_t(call.k)), b(size_t(call.k));
   Batch batch(op);
   batch.resize(size_t(call.rows) * size_t(call.columns));
@@ -228,9 +233,11 @@ class TwinBackend final : public DeviceBackend {
     if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum);
     const DeviceInfo device = info();
     const std::string model = claimed_model(i, arch_of_capability(device.major, device.minor));
-    const ModelRow* row = find_model_row(model.empty() ? "turing/" + i.name : model.substr(6));  // where nothing is claimed, any will do
+    const ModelRow* row =
+        find_model_row(model.empty() ? "turing/" + i.name : model.substr(6));  // where nothing is claimed, any will do
     if (!row) throw std::runtime_error("no model of " + i.name);
-    run_with_fault(i, twins[instruction], tiles, count, [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
+    run_with_fault(i, twins[instruction], tiles, count,
+                   [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
   }
   void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
     fail_if_due();
@@ -244,24 +251,30 @@ class TwinBackend final : public DeviceBackend {
     (*registry.bind("ieee", op))->run(batch, outcomes);
     for (uint64_t i = 0; i < count; ++i) results[i] = outcomes.results.get(i);
   }
-  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) override {
+  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
+               uint64_t count) override {
     for (uint64_t i = 0; i < count; ++i) {
       const BulkResult r = convert_one(request, sources[i]);
       results[i] = r.encoding;
       flags[i] = r.flags;
     }
   }
-  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) override {
+  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
+                    uint8_t* result) override {
     const std::string how = mode();
     if (how == "crash") raise(SIGSEGV);
     if (how == "no_cublas") return declined("cuBLAS cannot be loaded");
     if (++calls_ > 1 && how == "crash_after_probe") raise(SIGSEGV);
     if (calls_ > 1 && how == "decline_after_probe") return declined("cublasGemmEx: CUBLAS_STATUS_NOT_SUPPORTED");
     const CublasRow& r = cublas_rows().at(size_t(row));
-    const bool emulate = how != "never_emulates" && (r.arithmetic == CublasRow::Arithmetic::emulated || how == "always_emulates");
-    const auto bytes = [](int x, int y, const Format& format) { return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes()); };
+    const bool emulate =
+        how != "never_emulates" && (r.arithmetic == CublasRow::Arithmetic::emulated || how == "always_emulates");
+    const auto bytes = [](int x, int y, const Format& format) {
+      return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes());
+    };
     for (uint64_t i = 0; i < count; ++i)
-      blas_twin(r, call, emulate, first + i * bytes(call.rows, call.k, r.operand), second + i * bytes(call.columns, call.k, r.operand),
+      blas_twin(r, call, emulate, first + i * bytes(call.rows, call.k, r.operand),
+                second + i * bytes(call.columns, call.k, r.operand),
                 result + i * bytes(call.rows, call.columns, r.result));
     return true;
   }
@@ -270,8 +283,8 @@ class TwinBackend final : public DeviceBackend {
     SweepAnswer answer;
     const auto start = std::chrono::steady_clock::now();
     TileBuffers tiles = generate_tiles(request, parents);
-    run_with_fault(instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(), request.tiles,
-                   [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
+    run_with_fault(instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(),
+                   request.tiles, [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
     compare_tiles(request, tiles, answer);
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return answer;

@@ -33,17 +33,20 @@ class FormatTable : public testing::TestWithParam<Golden> {};
 // Tesla Dojo configurable formats (the literal reading of subnormals).
 INSTANTIATE_TEST_SUITE_P(
     Standards, FormatTable,
-    testing::Values(Golden{"fp16", 0x7bff, 65504, 0x1p-14, 0x1p-24}, Golden{"bf16", 0x7f7f, 0x1.fep127, 0x1p-126, 0x1p-133},
-                    Golden{"fp32", 0x7f7fffff, 0x1.fffffep127, 0x1p-126, 0x1p-149},
-                    Golden{"fp64", 0x7fefffffffffffff, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074},
-                    Golden{"tf32", 0x7f7fe000, 0x1.ffcp127, 0x1p-126, 0x1p-136}, Golden{"e4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
-                    Golden{"e5m2", 0x7b, 57344, 0x1p-14, 0x1p-16}, Golden{"e4m3fnuz", 0x7f, 240, 0x1p-7, 0x1p-10},
-                    Golden{"e5m2fnuz", 0x7f, 57344, 0x1p-15, 0x1p-17}, Golden{"e3m2", 0x1f, 28, 0x1p-2, 0x1p-4},
-                    Golden{"e2m3", 0x1f, 7.5, 1, 0x1p-3}, Golden{"e2m1", 0x7, 6, 1, 0.5}, Golden{"ue4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
-                    Golden{"cfloat8_1_4_3:0", 0x7f, 0x1.ep15, 2, 0x1p-3}, Golden{"cfloat8_1_4_3:63", 0x7f, 0x1.ep-48, 0x1p-62, 0x1p-66},
-                    Golden{"cfloat8_1_5_2:0", 0x7f, 0x1.cp31, 2, 0x1p-2}, Golden{"cfloat8_1_5_2:63", 0x7f, 0x1.cp-32, 0x1p-62, 0x1p-65},
-                    Golden{"cfloat8_1_4_3:7?denormal=gradual", 0x7f, 0x1.ep8, 0x1p-6, 0x1p-9},
-                    Golden{"shp:15", 0x7fff, 0x1.ffcp16, 0x1p-14, 0x1p-25}, Golden{"uhp", 0xfbff, 0x1.ffcp31, 0x1p-30, 0}));
+    testing::Values(
+        Golden{"fp16", 0x7bff, 65504, 0x1p-14, 0x1p-24}, Golden{"bf16", 0x7f7f, 0x1.fep127, 0x1p-126, 0x1p-133},
+        Golden{"fp32", 0x7f7fffff, 0x1.fffffep127, 0x1p-126, 0x1p-149},
+        Golden{"fp64", 0x7fefffffffffffff, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074},
+        Golden{"tf32", 0x7f7fe000, 0x1.ffcp127, 0x1p-126, 0x1p-136}, Golden{"e4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
+        Golden{"e5m2", 0x7b, 57344, 0x1p-14, 0x1p-16}, Golden{"e4m3fnuz", 0x7f, 240, 0x1p-7, 0x1p-10},
+        Golden{"e5m2fnuz", 0x7f, 57344, 0x1p-15, 0x1p-17}, Golden{"e3m2", 0x1f, 28, 0x1p-2, 0x1p-4},
+        Golden{"e2m3", 0x1f, 7.5, 1, 0x1p-3}, Golden{"e2m1", 0x7, 6, 1, 0.5},
+        Golden{"ue4m3", 0x7e, 448, 0x1p-6, 0x1p-9}, Golden{"cfloat8_1_4_3:0", 0x7f, 0x1.ep15, 2, 0x1p-3},
+        Golden{"cfloat8_1_4_3:63", 0x7f, 0x1.ep-48, 0x1p-62, 0x1p-66},
+        Golden{"cfloat8_1_5_2:0", 0x7f, 0x1.cp31, 2, 0x1p-2},
+        Golden{"cfloat8_1_5_2:63", 0x7f, 0x1.cp-32, 0x1p-62, 0x1p-65},
+        Golden{"cfloat8_1_4_3:7?denormal=gradual", 0x7f, 0x1.ep8, 0x1p-6, 0x1p-9},
+        Golden{"shp:15", 0x7fff, 0x1.ffcp16, 0x1p-14, 0x1p-25}, Golden{"uhp", 0xfbff, 0x1.ffcp31, 0x1p-30, 0}));
 
 TEST_P(FormatTable, HasTheNumbersOfItsStandard) {
   const Format f = format(GetParam().name);
@@ -68,16 +71,27 @@ TEST(Formats, SpecialEncodingsAreThoseOfTheStandards) {
     uint64_t encoding;
     NumberClass cls;
   };
-  for (const Special& s : {Special{"e4m3", 0x7f, NumberClass::nan}, Special{"e4m3", 0xff, NumberClass::nan}, Special{"e4m3", 0x78, NumberClass::finite},
-                           Special{"e5m2", 0x7c, NumberClass::infinity}, Special{"e5m2", 0x7d, NumberClass::nan},
-                           Special{"e4m3fnuz", 0x80, NumberClass::nan}, Special{"e5m2fnuz", 0x80, NumberClass::nan},
-                           Special{"e4m3fnuz", 0xff, NumberClass::finite}, Special{"fp16", 0x7c00, NumberClass::infinity},
-                           Special{"fp16", 0xfc01, NumberClass::nan}, Special{"bf16", 0x7f80, NumberClass::infinity},
-                           Special{"tf32", 0x7f800000, NumberClass::infinity}, Special{"tf32", 0x7f801fff, NumberClass::infinity},
-                           Special{"tf32", 0x7f802000, NumberClass::nan}, Special{"ue4m3", 0x7f, NumberClass::nan},
-                           Special{"ue4m3", 0xff, NumberClass::nan}, Special{"uhp", 0xfc00, NumberClass::infinity},
-                           Special{"uhp", 0xfe00, NumberClass::nan}, Special{"uhp", 0x0001, NumberClass::zero},
-                           Special{"e2m1", 0xf, NumberClass::finite}, Special{"e3m2", 0x3f, NumberClass::finite},
+  for (const Special& s : {Special{"e4m3", 0x7f, NumberClass::nan},
+                           Special{"e4m3", 0xff, NumberClass::nan},
+                           Special{"e4m3", 0x78, NumberClass::finite},
+                           Special{"e5m2", 0x7c, NumberClass::infinity},
+                           Special{"e5m2", 0x7d, NumberClass::nan},
+                           Special{"e4m3fnuz", 0x80, NumberClass::nan},
+                           Special{"e5m2fnuz", 0x80, NumberClass::nan},
+                           Special{"e4m3fnuz", 0xff, NumberClass::finite},
+                           Special{"fp16", 0x7c00, NumberClass::infinity},
+                           Special{"fp16", 0xfc01, NumberClass::nan},
+                           Special{"bf16", 0x7f80, NumberClass::infinity},
+                           Special{"tf32", 0x7f800000, NumberClass::infinity},
+                           Special{"tf32", 0x7f801fff, NumberClass::infinity},
+                           Special{"tf32", 0x7f802000, NumberClass::nan},
+                           Special{"ue4m3", 0x7f, NumberClass::nan},
+                           Special{"ue4m3", 0xff, NumberClass::nan},
+                           Special{"uhp", 0xfc00, NumberClass::infinity},
+                           Special{"uhp", 0xfe00, NumberClass::nan},
+                           Special{"uhp", 0x0001, NumberClass::zero},
+                           Special{"e2m1", 0xf, NumberClass::finite},
+                           Special{"e3m2", 0x3f, NumberClass::finite},
                            Special{"cfloat8_1_4_3:7", 0xff, NumberClass::finite}})
     EXPECT_EQ(decode(format(s.name).fields(), s.encoding).cls, s.cls) << s.name << " " << std::hex << s.encoding;
 }
@@ -112,7 +126,8 @@ TEST_P(EveryFormat, SpecialsAndZerosAreToldWithoutDecoding) {
   CounterRng rng(1, 0);
   for (size_t i = 0; i < count; ++i) {
     uint64_t encoding = i;
-    if (fields.width > 16) encoding = (rng.next() & fields.container_mask()) | (i % 3 ? 0 : fields.encode_infinity(false));
+    if (fields.width > 16)
+      encoding = (rng.next() & fields.container_mask()) | (i % 3 ? 0 : fields.encode_infinity(false));
     if (fields.width > 16 && i % 5 == 0) encoding &= ~fields.in_container(fields.fraction_mask());
     batch.inputs()[0].set(i, 0, encoding);
   }

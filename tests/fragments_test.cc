@@ -1,5 +1,5 @@
-// Fragment layouts: every operand element and every output cell is held exactly once, where PTX's formulas say; and the host twins
-// of the kernels give what the models give, wherever in a tile a case stands.
+// Fragment layouts: every operand element and every output cell is held exactly once, where PTX's formulas say; and the
+// host twins of the kernels give what the models give, wherever in a tile a case stands.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -82,11 +82,15 @@ Position ptx_a(const std::string& shape, int bits, int lane, int i) {
   if (shape == "m16n8k4") return {i == 0 ? group : group + 8, thread};
   if (shape == "m16n8k8" && bits == 16) return {i < 2 ? group : group + 8, thread * 2 + (i & 1)};
   if (shape == "m16n8k8") return {i == 0 || i == 2 ? group : group + 8, i < 2 ? thread : thread + 4};
-  if (shape == "m16n8k16" && bits == 64) return {i % 2 == 0 ? group : group + 8, i % 2 == 0 ? i * 2 + thread : i * 2 - 2 + thread};
-  if (shape == "m16n8k16" && bits == 16) return {i < 2 || (i >= 4 && i < 6) ? group : group + 8, thread * 2 + (i & 1) + (i < 4 ? 0 : 8)};
+  if (shape == "m16n8k16" && bits == 64)
+    return {i % 2 == 0 ? group : group + 8, i % 2 == 0 ? i * 2 + thread : i * 2 - 2 + thread};
+  if (shape == "m16n8k16" && bits == 16)
+    return {i < 2 || (i >= 4 && i < 6) ? group : group + 8, thread * 2 + (i & 1) + (i < 4 ? 0 : 8)};
   if (shape == "m16n8k16") return {i < 4 ? group : group + 8, thread * 4 + (i & 3)};
-  if (shape == "m16n8k32") return {i < 4 || (i >= 8 && i < 12) ? group : group + 8, thread * 4 + (i & 3) + (i < 8 ? 0 : 16)};
-  if (shape == "m16n8k64") return {i < 8 || (i >= 16 && i < 24) ? group : group + 8, thread * 8 + (i & 7) + (i < 16 ? 0 : 32)};
+  if (shape == "m16n8k32")
+    return {i < 4 || (i >= 8 && i < 12) ? group : group + 8, thread * 4 + (i & 3) + (i < 8 ? 0 : 16)};
+  if (shape == "m16n8k64")
+    return {i < 8 || (i >= 16 && i < 24) ? group : group + 8, thread * 8 + (i & 7) + (i < 16 ? 0 : 32)};
   return {-1, -1};
 }
 
@@ -114,16 +118,19 @@ TEST(Fragments, AgreeWithTheFormulasOfPtx) {
       const int matrix = s.matrices == 4 ? lane % 16 / 4 : 0;  // quad pairs 0-3 with 16-19, 4-7 with 20-23, ...
       for (int e = 0; e < s.a_elements(); ++e) {
         const Place p = a_place(s, lane, e);
-        EXPECT_EQ(Position(p.row - matrix * 8, p.column), ptx_a(shape, s.operand_bits, lane, e)) << i.name << " a" << e << " of lane " << lane;
+        EXPECT_EQ(Position(p.row - matrix * 8, p.column), ptx_a(shape, s.operand_bits, lane, e))
+            << i.name << " a" << e << " of lane " << lane;
       }
       for (int e = 0; e < s.b_elements(); ++e) {
         const Place p = b_place(s, lane, e);
-        EXPECT_EQ(Position(p.row, p.column - matrix * 8), ptx_b(shape, s.operand_bits, lane, e)) << i.name << " b" << e << " of lane " << lane;
+        EXPECT_EQ(Position(p.row, p.column - matrix * 8), ptx_b(shape, s.operand_bits, lane, e))
+            << i.name << " b" << e << " of lane " << lane;
       }
       for (int e = 0; e < s.c_elements(); ++e) {
         Position expected = {(lane >> 2) + (e < 2 ? 0 : 8), lane % 4 * 2 + (e & 1)};
         if (s.matrices == 4 && s.d_bits == 16) expected = {lane % 4 + (lane < 16 ? 0 : 4), e};
-        if (s.matrices == 4 && s.d_bits == 32) expected = {(lane & 1) + (e & 2) + (lane < 16 ? 0 : 4), (e & 4) + (lane & 2) + (e & 1)};
+        if (s.matrices == 4 && s.d_bits == 32)
+          expected = {(lane & 1) + (e & 2) + (lane < 16 ? 0 : 4), (e & 4) + (lane & 2) + (e & 1)};
         const Place p = c_place(s, s.d_bits, lane, e);
         EXPECT_EQ(Position(p.row - matrix * 8, p.column), expected) << i.name << " d" << e << " of lane " << lane;
       }
@@ -150,7 +157,9 @@ TEST(Fragments, WgmmaAgreesWithTheFormulasOfPtx) {
       }
       for (int e = 0; e < s.c_elements(); ++e) {
         const Place p = c_place(s, s.d_bits, lane, e);
-        EXPECT_EQ(Position(p.row, p.column), Position(16 * warp + group + (e % 4 < 2 ? 0 : 8), e / 4 * 8 + thread * 2 + e % 2)) << i.name;
+        EXPECT_EQ(Position(p.row, p.column),
+                  Position(16 * warp + group + (e % 4 < 2 ? 0 : 8), e / 4 * 8 + thread * 2 + e % 2))
+            << i.name;
       }
     }
     // Columns of a core matrix are 16 bytes apart; along k core matrices follow each other.

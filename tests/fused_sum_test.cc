@@ -3,19 +3,16 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/registry.h"
-#include "oracles/families.h"
+#include "core/recording_trace.h"
+#include "plan/registry.h"
 #include "oracles/models/fused_sum_simd.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
 
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
-
-uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c) {
+uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
+                  uint64_t c) {
   auto bound = registry().bind(unit, op);
   if (!bound) {
     ADD_FAILURE() << bound.refusal().reason;
@@ -24,7 +21,8 @@ uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint6
   return run_one_dot(**bound, op, a, b, c);
 }
 
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32", ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
+const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                  ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
                   hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 TEST(FusedSum, TruncationIsNotRoundTowardZero) {

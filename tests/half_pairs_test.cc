@@ -1,6 +1,6 @@
-// Every pair of fp16 operands of add, mul and div, and every fp16 of sqrt: the unit `ieee` against the host's fp64 arithmetic, whose results
-// are rounded to odd (Boldo and Melquiond 2008) and then once more by F16C in each of MXCSR's modes, which also raises the flags. All
-// 2^32 pairs at night, every 997th row by default.
+// Every pair of fp16 operands of add, mul and div, and every fp16 of sqrt: the unit `ieee` against the host's fp64
+// arithmetic, whose results are rounded to odd (Boldo and Melquiond 2008) and then once more by F16C in each of MXCSR's
+// modes, which also raises the flags. All 2^32 pairs at night, every 997th row by default.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,9 +30,11 @@ std::vector<Half> all_halves() {
   std::vector<Half> all;
   for (uint32_t e = 0; e < 65536; ++e) {
     const int field = e >> 10 & 31, fraction = e & 1023;
-    double v = field == 31 ? (fraction ? NAN : INFINITY) : std::ldexp(field ? 1024 + fraction : fraction, (field ? field : 1) - 25);
+    double v = field == 31 ? (fraction ? NAN : INFINITY)
+                           : std::ldexp(field ? 1024 + fraction : fraction, (field ? field : 1) - 25);
     if (e & 0x8000) v = -v;
-    all.push_back({static_cast<uint16_t>(e), v, field == 31 && fraction, field == 31 && fraction && fraction < 512, field == 0 && fraction});
+    all.push_back({static_cast<uint16_t>(e), v, field == 31 && fraction, field == 31 && fraction && fraction < 512,
+                   field == 0 && fraction});
   }
   return all;
 }
@@ -41,7 +43,8 @@ std::vector<Half> all_halves() {
 float to_odd(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   if (x == 0 || std::isinf(x)) return static_cast<float>(x);
-  const auto exponent = static_cast<uint32_t>((bits >> 52 & 0x7ff) - 1023 + 127);  // fp16 results are far from fp32's ends
+  const auto exponent =
+      static_cast<uint32_t>((bits >> 52 & 0x7ff) - 1023 + 127);  // fp16 results are far from fp32's ends
   const auto fraction = static_cast<uint32_t>(bits >> 29 & 0x7fffff) | ((bits & 0x1fffffff) != 0);
   return std::bit_cast<float>(static_cast<uint32_t>(bits >> 63) << 31 | exponent << 23 | fraction);
 }
@@ -52,7 +55,8 @@ __attribute__((target("f16c"))) uint16_t narrowed(float x, uint32_t mxcsr, uint8
   uint32_t after = 0;
   __m128i result;
   asm volatile("ldmxcsr %[mode]\n\tvcvtps2ph $4, %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-               : [r] "=x"(result), [after] "=m"(after) : [x] "x"(_mm_set_ss(x)), [mode] "m"(mxcsr), [saved] "m"(saved));
+               : [r] "=x"(result), [after] "=m"(after)
+               : [x] "x"(_mm_set_ss(x)), [mode] "m"(mxcsr), [saved] "m"(saved));
   flags = (after & 8 ? flag::overflow : 0) | (after & 16 ? flag::underflow : 0) | (after & 32 ? flag::inexact : 0);
   return static_cast<uint16_t>(_mm_cvtsi128_si32(result));
 }
@@ -61,22 +65,26 @@ struct Mode {
   Rounding rounding;
   uint32_t mxcsr;
 };
-constexpr Mode modes[] = {{Rounding::nearest_even, 0x1f80}, {Rounding::down, 0x3f80}, {Rounding::up, 0x5f80}, {Rounding::toward_zero, 0x7f80}};
+constexpr Mode modes[] = {{Rounding::nearest_even, 0x1f80},
+                          {Rounding::down, 0x3f80},
+                          {Rounding::up, 0x5f80},
+                          {Rounding::toward_zero, 0x7f80}};
 
 struct Expected {
   uint16_t encoding;
   uint8_t flags;
 };
 
-/// The host's answer; `value` is its fp64 result, which holds sums and products exactly and quotients to 53 bits, of which two
-/// numbers of 11 bits need at most 36 to be told from their neighbours.
+/// The host's answer; `value` is its fp64 result, which holds sums and products exactly and quotients to 53 bits, of
+/// which two numbers of 11 bits need at most 36 to be told from their neighbours.
 Expected rounded_on_host(const Half& x, const Half& y, ScalarOperation operation, double value, const Mode& mode) {
   const bool any_nan = x.nan || y.nan;
   uint8_t flags = x.signaling || y.signaling ? flag::invalid : 0;
   if (std::isnan(value)) return {0x7e00, static_cast<uint8_t>(flags | (any_nan ? 0 : flag::invalid))};
   if (operation == ScalarOperation::div && y.value == 0 && std::isfinite(x.value)) flags |= flag::divide_by_zero;
   const bool subnormal = (x.subnormal || y.subnormal) && !flags;
-  if (value == 0 && operation == ScalarOperation::add && (x.value != 0 || std::signbit(x.value) != std::signbit(y.value)))
+  if (value == 0 && operation == ScalarOperation::add &&
+      (x.value != 0 || std::signbit(x.value) != std::signbit(y.value)))
     value = mode.rounding == Rounding::down ? -0.0 : 0.0;  // the host added to nearest
   uint8_t raised;
   const uint16_t encoding = narrowed(to_odd(value), mode.mxcsr, raised);
@@ -84,7 +92,8 @@ Expected rounded_on_host(const Half& x, const Half& y, ScalarOperation operation
 }
 
 class HalfPairs : public testing::TestWithParam<ScalarOperation> {};
-INSTANTIATE_TEST_SUITE_P(All, HalfPairs, testing::Values(ScalarOperation::add, ScalarOperation::mul, ScalarOperation::div),
+INSTANTIATE_TEST_SUITE_P(All, HalfPairs,
+                         testing::Values(ScalarOperation::add, ScalarOperation::mul, ScalarOperation::div),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST_P(HalfPairs, EqualTheHostInValueAndFlags) {
@@ -148,7 +157,8 @@ TEST(HalfRoots, EveryOneEqualsMpfrInEveryMode) {
   op.kind = OpKind::scalar;
   op.scalar = ScalarOperation::sqrt;
   op.a = op.d = format("fp16");
-  for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  for (const Rounding rounding :
+       {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
     op.rounding = rounding;
     for (uint64_t e = 0; e < 65536; ++e) {
       const Rounded ours = ieee_square_root(fp16_fields, decode(fp16_fields, e), op.rounding_rule());

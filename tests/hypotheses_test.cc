@@ -1,10 +1,11 @@
-// The `hypothesis:` units: the numbers printed in Valpey et al., "An SMT formalization of mixed-precision matrix multiplication",
-// and every unit against the same steps taken one by one by the MPFR referee, as the paper's listing takes them.
+// The `hypothesis:` units: the numbers printed in Valpey et al., "An SMT formalization of mixed-precision matrix
+// multiplication", and every unit against the same steps taken one by one by the MPFR referee, as the paper's listing
+// takes them.
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 
@@ -14,24 +15,21 @@ namespace {
 constexpr const char* volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
 constexpr const char* modes[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away"};
 
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
-
-uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c) {
+uint64_t evaluate(const std::string& unit, const Op& op, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b,
+                  uint64_t c) {
   return run_one_dot(**registry().bind(unit, op), op, a, b, c);
 }
 
-// Table 1. The paper prints a subnormal's fraction behind "1." and its exponent as -15: a = 0.2587890625 * 2^-14 gives the exact
-// result 1.4162635803222656 * 2^-17 that it prints, and 0.1767578125 * 2^-14 in half precision.
+// Table 1. The paper prints a subnormal's fraction behind "1." and its exponent as -15: a = 0.2587890625 * 2^-14 gives
+// the exact result 1.4162635803222656 * 2^-17 that it prints, and 0.1767578125 * 2^-14 in half precision.
 TEST(Hypotheses, Table1AProductThatIsNotExactInHalfPrecision) {
   const Op op = dot_op("fp16", "fp32", "fp32", 1);
   const uint64_t a = 0x0109, b = 0x3979;  // b = 1.3681640625 * 2^-1
   EXPECT_EQ(evaluate(volta, op, {a}, {b}, 0), 0x37354820u);
   EXPECT_EQ(evaluate("hypothesis:left-to-right", op, {a}, {b}, 0), 0x37354820u);
   for (const char* mode : {"nearest_even", "toward_zero", "down"}) {
-    EXPECT_EQ(evaluate(std::string("hypothesis:narrow-products?rounding=") + mode, op, {a}, {b}, 0), 0x37350000u) << mode;
+    EXPECT_EQ(evaluate(std::string("hypothesis:narrow-products?rounding=") + mode, op, {a}, {b}, 0), 0x37350000u)
+        << mode;
     EXPECT_EQ(evaluate(std::string("hypothesis:narrow-sums?rounding=") + mode, op, {a}, {b}, 0), 0x37350000u) << mode;
   }
 }
@@ -48,8 +46,9 @@ TEST(Hypotheses, Table3RoundingTowardZeroIsNotTruncation) {
   EXPECT_EQ(result(volta), 0x40000000u) << "the tensor core's result";
 }
 
-// Section 6, after Fasi et al., D-2: 1 - 2^-24 and four times 2^-24. Normalized partial sums stay at 1; without normalization
-// the error is only 2^-24, of 1 + 3 * 2^-24. Added from the other end the small ones are kept: the order matters too.
+// Section 6, after Fasi et al., D-2: 1 - 2^-24 and four times 2^-24. Normalized partial sums stay at 1; without
+// normalization the error is only 2^-24, of 1 + 3 * 2^-24. Added from the other end the small ones are kept: the order
+// matters too.
 TEST(Hypotheses, NormalizedPartialSumsLoseWhatFollows) {
   const Op op = dot_op("fp16", "fp32", "fp32", 4);
   const std::vector<uint64_t> tiny(4, 0x0c00);  // 2^-12
@@ -115,7 +114,8 @@ constexpr Recipe recipes[] = {{"left-to-right", "fp32", "fp32", false, false},
                               {"narrow-products", "fp16", "fp32", false, false},
                               {"narrow-sums", "fp16", "fp16", false, false}};
 
-uint64_t step_by_step(Referee& mpfr, const Recipe& recipe, const std::string& mode, const Op& op, const Batch& batch, size_t index) {
+uint64_t step_by_step(Referee& mpfr, const Recipe& recipe, const std::string& mode, const Op& op, const Batch& batch,
+                      size_t index) {
   std::vector<uint64_t> terms;
   for (int i = 0; i < op.k; ++i) {
     const int at = recipe.from_the_end ? op.k - 1 - i : i;
@@ -123,7 +123,8 @@ uint64_t step_by_step(Referee& mpfr, const Recipe& recipe, const std::string& mo
     const uint64_t y = mpfr.convert("fp16", recipe.products, mode, batch.b().get(index, at));
     terms.push_back(mpfr.convert(recipe.products, recipe.sums, mode, mpfr.scalar("mul", recipe.products, mode, x, y)));
   }
-  terms.insert(recipe.c_first ? terms.begin() : terms.end(), mpfr.convert(op.c.name(), recipe.sums, mode, batch.c().get(index)));
+  terms.insert(recipe.c_first ? terms.begin() : terms.end(),
+               mpfr.convert(op.c.name(), recipe.sums, mode, batch.c().get(index)));
   uint64_t sum = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) sum = mpfr.scalar("add", recipe.sums, mode, sum, terms[i]);
   return mpfr.convert(recipe.sums, op.d.name(), "nearest_even", sum);
@@ -135,7 +136,8 @@ TEST(Hypotheses, EqualTheirStepsTakenByMpfr) {
   for (const Recipe& recipe : recipes)
     for (const char* mode : modes)
       for (const char* accumulator : {"fp32", "fp16"}) {
-        if (recipe.sums == std::string("fp16") && accumulator == std::string("fp32")) continue;  // c would be rounded before it is added
+        if (recipe.sums == std::string("fp16") && accumulator == std::string("fp32"))
+          continue;  // c would be rounded before it is added
         const Op op = dot_op("fp16", accumulator, accumulator, 3);
         Batch batch;
         StructuredGenerator(op, 11).fill(0, cases, batch);
@@ -143,7 +145,8 @@ TEST(Hypotheses, EqualTheirStepsTakenByMpfr) {
         Outcomes outcomes;
         (*registry().bind(name, op))->run(batch, outcomes);
         for (size_t i = 0; i < batch.size(); ++i)
-          ASSERT_EQ(outcomes.results.get(i), step_by_step(mpfr, recipe, mode, op, batch, i)) << name << ' ' << to_text(op) << " case " << i;
+          ASSERT_EQ(outcomes.results.get(i), step_by_step(mpfr, recipe, mode, op, batch, i))
+              << name << ' ' << to_text(op) << " case " << i;
       }
 }
 

@@ -41,7 +41,8 @@ bool expect_equal(const Batch& batch, DotOrder order) {
   DotCase one(op);
   for (size_t i = 0; i < batch.size(); ++i) {
     const std::string expected = to_hex(op.d, reference(one.load(batch, i)));
-    EXPECT_EQ(to_hex(op.d, results.get(i)), expected) << to_text(op) << " order " << int(order) << "\n" << case_line(batch, i);
+    EXPECT_EQ(to_hex(op.d, results.get(i)), expected) << to_text(op) << " order " << int(order) << "\n"
+                                                      << case_line(batch, i);
     if (testing::Test::HasFailure()) break;
   }
   return true;
@@ -97,10 +98,11 @@ TEST_P(HostIeeeDot, EqualsTheIntegerEvaluationOnEveryInstructionSet) {
 }
 
 TEST(HostIeeeDotSupport, OtherArithmeticStaysInIntegers) {
-  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp16 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 round=toward_zero",
-                           "dot a=fp16 b=fp16 c=fp64 d=fp32 k=4", "dot a=uhp b=uhp c=fp32 d=fp32 k=4", "dot a=s8 b=s8 c=fp32 d=fp32 k=4",
-                           "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 saturate=1",
-                           "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp16 b=fp16 c=fp64 d=fp64 k=4"})
+  for (const char* text :
+       {"dot a=fp16 b=fp16 c=fp32 d=fp16 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 round=toward_zero",
+        "dot a=fp16 b=fp16 c=fp64 d=fp32 k=4", "dot a=uhp b=uhp c=fp32 d=fp32 k=4", "dot a=s8 b=s8 c=fp32 d=fp32 k=4",
+        "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=4", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 saturate=1",
+        "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp16 b=fp16 c=fp64 d=fp64 k=4"})
     EXPECT_FALSE(IeeeDotSimd::supports(op_of(text))) << text;
 }
 
@@ -109,7 +111,8 @@ TEST(HostIeeeDotSupport, AThreadThatRoundsOrFlushesOtherwiseIsNotTrusted) {
   const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=1");
   Column results(op.d, 1);
   const unsigned before = _mm_getcsr();
-  for (const unsigned changed : {0x2000u, 0x4000u, 0x6000u, 0x8000u, 0x0040u}) {  // rounding modes, flush to zero, denormals are zero
+  for (const unsigned changed :
+       {0x2000u, 0x4000u, 0x6000u, 0x8000u, 0x0040u}) {  // rounding modes, flush to zero, denormals are zero
     _mm_setcsr(before | changed);
     const bool ran = IeeeDotSimd(op, DotOrder::fma).run(Batch(op), results);
     _mm_setcsr(before);

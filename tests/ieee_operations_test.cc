@@ -1,22 +1,17 @@
-// IEEE 754 operations of the unit `ieee` against MPFR, value and flags, in every IEEE format and rounding mode; and against
-// the CPU's silicon where it has the operation.
+// IEEE 754 operations of the unit `ieee` against MPFR, value and flags, in every IEEE format and rounding mode; and
+// against the CPU's silicon where it has the operation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/case_text.h"
 #include "core/property.h"
 #include "core/registry.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 /// Every divergence between two units on structured operands, values and flags; NaN payloads as the op says.
 std::vector<std::string> compare(const Op& op, const std::string& first, const std::string& second, size_t cases) {
@@ -32,9 +27,11 @@ std::vector<std::string> compare(const Op& op, const std::string& first, const s
     (*y)->run(batch, ry);
     EXPECT_FALSE(rx.flags.empty());
     EXPECT_EQ(ry.flags.empty(), second == "cpu:cvt.f32.f16") << "only vcvtph2ps reports no flags";
-    compared += compare_units("equals_model", Severity::contract, batch, first, rx, second, ry, [&](const Divergence& d, uint64_t) {
-      failures.push_back(to_text(op) + "\n" + case_line(d.cases, 0) + " " + to_hex(op.d, d.results[0]) + " against " + to_hex(op.d, d.results[1]) + " " + d.key.value_class);
-    });
+    compared += compare_units(
+        "equals_model", Severity::contract, batch, first, rx, second, ry, [&](const Divergence& d, uint64_t) {
+          failures.push_back(to_text(op) + "\n" + case_line(d.cases, 0) + " " + to_hex(op.d, d.results[0]) +
+                             " against " + to_hex(op.d, d.results[1]) + " " + d.key.value_class);
+        });
   }
   EXPECT_EQ(compared, cases);
   return failures;
@@ -48,11 +45,13 @@ struct Operation {
 
 std::vector<Operation> operations() {
   std::vector<Operation> all;
-  for (const ScalarOperation scalar : {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::fma, ScalarOperation::div,
-                                       ScalarOperation::sqrt, ScalarOperation::rcp, ScalarOperation::rem, ScalarOperation::equal, ScalarOperation::less,
-                                       ScalarOperation::less_equal, ScalarOperation::unordered})
+  for (const ScalarOperation scalar :
+       {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::fma, ScalarOperation::div,
+        ScalarOperation::sqrt, ScalarOperation::rcp, ScalarOperation::rem, ScalarOperation::equal,
+        ScalarOperation::less, ScalarOperation::less_equal, ScalarOperation::unordered})
     for (const char* name : {"fp16", "bf16", "fp32", "fp64"})
-      for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away})
+      for (const Rounding mode :
+           {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away})
         all.push_back({scalar, name, mode});
   return all;
 }
@@ -76,7 +75,8 @@ TEST_P(IeeeOperation, EqualsMpfrInValueAndFlags) {
   for (const Tininess tininess : {Tininess::after, Tininess::before}) {
     Op op = this->op();
     op.tininess = tininess;
-    EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(3000, tininess == Tininess::after ? 10000000 : 1000000)), testing::IsEmpty());
+    EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(3000, tininess == Tininess::after ? 10000000 : 1000000)),
+                testing::IsEmpty());
   }
 }
 
@@ -90,7 +90,8 @@ TEST_P(IeeeOperation, FlushToZeroEqualsMpfr) {
 std::vector<Operation> silicon_operations() {
   std::vector<Operation> all = operations();
   std::erase_if(all, [](const Operation& o) {
-    return format(o.format).fields().width < 32 || o.rounding == Rounding::nearest_away || o.scalar == ScalarOperation::rcp || o.scalar == ScalarOperation::rem;
+    return format(o.format).fields().width < 32 || o.rounding == Rounding::nearest_away ||
+           o.scalar == ScalarOperation::rcp || o.scalar == ScalarOperation::rem;
   });
   return all;
 }

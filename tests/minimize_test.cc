@@ -1,9 +1,9 @@
-// Minimization and causes over divergences of many kinds: what comes out keeps its key, is no more complicated than what went in, and
-// stays as it is when it is minimized again.
+// Minimization and causes over divergences of many kinds: what comes out keeps its key, is no more complicated than
+// what went in, and stays as it is when it is minimized again.
 #include <gtest/gtest.h>
 
 #include "plan/default_fields.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/properties.h"
 #include "search/comparison.h"
 #include "search/mutator.h"
@@ -20,11 +20,6 @@ constexpr char volta[] = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
 constexpr char turing[] = "model:turing/mma.m16n8k8.f32.f16.f16.f32";
 constexpr char hopper[] = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
-
 Judge judge_of(const std::string& property, const std::vector<std::string>& units, const Op& op) {
   Result<Judge> judge = Judge::bind(property, units, op, registry());
   if (!judge) throw std::runtime_error(judge.refusal().reason);
@@ -36,13 +31,11 @@ std::vector<Divergence> raw_divergences(size_t most, uint64_t seed) {
   std::vector<Op> ops;
   for (const OpKind kind : {OpKind::dot, OpKind::convert, OpKind::scalar})
     for (const Op& op : default_ops(kind)) ops.push_back(op);
-  Comparison::Properties properties;
-  for (const auto& property : all_properties()) properties.push_back(property.get());
   std::vector<Divergence> all;
   for (uint64_t round = 0; all.size() < most; ++round) {
     const size_t before = all.size();
     for (const Op& op : ops) {
-      const Comparison comparison(op, default_units(registry(), op), registry(), properties);
+      const Comparison comparison(op, default_units(registry(), op), registry(), all_properties());
       Batch batch(op);
       StructuredGenerator(op, seed + round).fill(0, 256, batch);
       const Mutator mutator(op, corner_hints(nullptr));
@@ -84,13 +77,15 @@ TEST(Minimize, KeepsTheKeyAndIsIdempotent) {
     // Found again by another hand: new judge, new causes.
     const Judge other = judge_of(d.key.property, d.key.units, d.cases.op());
     Causes other_causes(other, registry());
-    EXPECT_TRUE(Operands(other.op(), Minimizer(other, other_causes).minimize(small, after.cls, cause), 0) == to) << line;
+    EXPECT_TRUE(Operands(other.op(), Minimizer(other, other_causes).minimize(small, after.cls, cause), 0) == to)
+        << line;
   }
   EXPECT_GT(simplified, count / 2);
 }
 
 /// Addends of what a search for a property's failures of a unit minimizes to.
-int fewest_addends(const std::string& property, const std::vector<std::string>& units, const Op& op, const std::string& cause, uint64_t seed) {
+int fewest_addends(const std::string& property, const std::vector<std::string>& units, const Op& op,
+                   const std::string& cause, uint64_t seed) {
   const Judge judge = judge_of(property, units, op);
   Causes causes(judge, registry());
   Batch batch(op);
@@ -114,28 +109,38 @@ Op f16(int k) { return dot_op("fp16", "fp32", "fp32", k); }
 // Why no fewer would do is said with each.
 TEST(Witness, HasTheFewestAddends) {
   const auto overridden = [](const char* unit, const char* by) { return std::string(unit) + "?" + by; };
-  // Volta keeps 23 bits, as many as the result. c passes 2^n upward by one ulp; each product of half a last bit or more is kept before and
-  // lost after. The one ulp gained must be lost and one more, by halves: three products and c.
+  // Volta keeps 23 bits, as many as the result. c passes 2^n upward by one ulp; each product of half a last bit or more
+  // is kept before and lost after. The one ulp gained must be lost and one more, by halves: three products and c.
   EXPECT_EQ(fewest_addends("monotone_in_c", {volta}, f16(4), "fraction_bits", 1), 4);
-  // One addend alone is a product of 22 bits or c of 24. Of 24 bits, 23 below the greatest exponent keep all: two addends.
+  // One addend alone is a product of 22 bits or c of 24. Of 24 bits, 23 below the greatest exponent keep all: two
+  // addends.
   EXPECT_EQ(fewest_addends("equal", {volta, overridden(volta, "fraction_bits=24")}, f16(4), "fraction_bits", 2), 2);
   // 22 bits below the greatest exponent lose c's last one.
   EXPECT_EQ(fewest_addends("equal", {volta, overridden(volta, "fraction_bits=22")}, f16(4), "fraction_bits", 3), 1);
   // Rounding a result of fp32 needs more than 24 bits: two addends, whatever the mode.
-  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=nearest_even")}, f16(16), "output_rounding", 4), 2);
-  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=up")}, f16(16), "output_rounding", 5), 2);
-  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=down")}, f16(16), "output_rounding", 6), 2);
+  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=nearest_even")}, f16(16),
+                           "output_rounding", 4),
+            2);
+  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=up")}, f16(16), "output_rounding", 5),
+            2);
+  EXPECT_EQ(
+      fewest_addends("equal", {hopper, overridden(hopper, "output_rounding=down")}, f16(16), "output_rounding", 6), 2);
   EXPECT_EQ(fewest_addends("equal", {hopper, "exact"}, f16(16), "output_rounding", 7), 2);
   // Results with fewer fraction bits show on one product, or on c.
-  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_fraction_bits=18")}, f16(16), "output_fraction_bits", 8), 1);
-  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_fraction_bits=22")}, f16(16), "output_fraction_bits", 9), 1);
-  // One addend alone gives itself in any block. Two: a product in [2, 4) in the first block is one exponent higher as the next block's
-  // c than as a product beside the second, which loses one bit more: 2.25 - 2^-25.
+  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_fraction_bits=18")}, f16(16),
+                           "output_fraction_bits", 8),
+            1);
+  EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "output_fraction_bits=22")}, f16(16),
+                           "output_fraction_bits", 9),
+            1);
+  // One addend alone gives itself in any block. Two: a product in [2, 4) in the first block is one exponent higher as
+  // the next block's c than as a product beside the second, which loses one bit more: 2.25 - 2^-25.
   EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "block=8")}, f16(16), "block", 10), 2);
 }
 
 TEST(Causes, NameTheParameterThatWasChanged) {
-  for (const char* overridden : {"fraction_bits=24", "block=8", "output_rounding=nearest_even", "output_fraction_bits=22", "nan=7fc00000"}) {
+  for (const char* overridden :
+       {"fraction_bits=24", "block=8", "output_rounding=nearest_even", "output_fraction_bits=22", "nan=7fc00000"}) {
     const Op op = f16(16);
     const Judge judge = judge_of("equal", {hopper, std::string(hopper) + "?" + overridden}, op);
     Causes causes(judge, registry());
@@ -162,9 +167,10 @@ TEST(Causes, OfScalarOperationsAreChangesOfTheOp) {
     uint64_t operand;
     const char* cause;
   };
-  for (const Example& e : {Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 round=toward_zero", 0x3f803fff, "rounding"},
-                           Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 ftz=1", 0x33800000, "subnormals"},
-                           Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 saturate=1", 0x7f7fffff, "saturation"}}) {
+  for (const Example& e :
+       {Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 round=toward_zero", 0x3f803fff, "rounding"},
+        Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 ftz=1", 0x33800000, "subnormals"},
+        Example{"convert from=fp32 to=fp16", "convert from=fp32 to=fp16 saturate=1", 0x7f7fffff, "saturation"}}) {
     size_t column;
     const Result<Op> op = parse_op(e.op, column), other = parse_op(e.other, column);
     ASSERT_TRUE(op && other) << e.op << ", " << e.other;

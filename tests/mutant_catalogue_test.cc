@@ -1,5 +1,5 @@
-// The mutant catalogue: every name binds, all kernels are in it, and no hard mutant is equivalent to its original: each has a witness,
-// a case on which the two differ.
+// The mutant catalogue: every name binds, all kernels are in it, and no hard mutant is equivalent to its original: each
+// has a witness, a case on which the two differ.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 #include "core/case_text.h"
 #include "core/registry.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -34,11 +34,6 @@ std::vector<Line> catalogue() {
     lines.push_back({name, original, mark == "hard", find_model_row(original.substr(original.find(':') + 1))});
   }
   return lines;
-}
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
 }
 
 TEST(MutantCatalogue, HoldsAHundredMutantsOfAllKernelsAndThirtyHardOnes) {
@@ -69,7 +64,8 @@ TEST(MutantCatalogue, EveryHardMutantHasAWitness) {
   CaseBlock block;
   while (reader.next(block, 100)) {
     const std::string original = block.unit.substr(0, block.unit.find('?'));
-    const auto mutant = registry().bind(block.unit, block.batch.op()), right = registry().bind(original, block.batch.op());
+    const auto mutant = registry().bind(block.unit, block.batch.op()),
+               right = registry().bind(original, block.batch.op());
     ASSERT_TRUE(mutant && right) << block.unit;
     Outcomes x, y;
     (*mutant)->run(block.batch, x);

@@ -1,6 +1,6 @@
-// The planted wrong unit (planted_plugin/) is out of reach of random operands: its corner does not occur among structured ones,
-// uniform encodings, normal values and spread exponents (10^7 of each under the label nightly). planted_plugin_found.py shows that a
-// campaign gets there.
+// The planted wrong unit (planted_plugin/) is out of reach of random operands: its corner does not occur among
+// structured ones, uniform encodings, normal values and spread exponents (10^7 of each under the label nightly).
+// planted_plugin_found.py shows that a campaign gets there.
 #include <gtest/gtest.h>
 
 #include "core/dot_case.h"
@@ -43,7 +43,8 @@ TEST(PlantedPlugin, StructuredOperandsMissItsCorner) {
 TEST(PlantedPlugin, RandomOperandsMissItsCorner) {
   for (const RandomKind kind : random_kinds) {
     const RandomGenerator generator(hopper().op, kind, 1);
-    EXPECT_EQ(cases_in_the_corner([&](uint64_t first, Batch& batch) { generator.fill(first, chunk, batch); }), 0u) << name_of(kind);
+    EXPECT_EQ(cases_in_the_corner([&](uint64_t first, Batch& batch) { generator.fill(first, chunk, batch); }), 0u)
+        << name_of(kind);
   }
 }
 

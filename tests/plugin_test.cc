@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "core/case_text.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/units/plugin_abi.h"
 
 namespace mmafuzz {
@@ -25,11 +25,6 @@ using ::testing::StartsWith;
 
 const std::string example_file = MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
 const std::string example = "plugin:" + example_file;
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 Op op_of(const std::string& text) {
   size_t column = 0;
@@ -205,7 +200,8 @@ TEST(ExamplePlugin, RefusesOtherOpsWithItsReason) {
 }
 
 TEST(Plugin, GemmIsRefusedBeforeLoading) {
-  EXPECT_EQ(reason("plugin:/nowhere/none.so", "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4"), "plugins evaluate dot, convert and scalar ops");
+  EXPECT_EQ(reason("plugin:/nowhere/none.so", "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4"),
+            "plugins evaluate dot, convert and scalar ops");
 }
 
 TEST(Plugin, AMissingFileIsDeclinedWithItsName) {
@@ -216,7 +212,8 @@ TEST(Plugin, AMissingFileIsDeclinedWithItsName) {
 
 TEST(Plugin, AFileThatIsNoLibraryIsDeclined) {
   const Folder folder;
-  EXPECT_THAT(reason("plugin:" + folder.write("text.so", "not a library\n"), dot4), StartsWith("cannot load plugin: " + folder.path() + "/text.so"));
+  EXPECT_THAT(reason("plugin:" + folder.write("text.so", "not a library\n"), dot4),
+              StartsWith("cannot load plugin: " + folder.path() + "/text.so"));
   EXPECT_THAT(reason("plugin:" + folder.path(), dot4), StartsWith("cannot load plugin: "));
 }
 
@@ -230,26 +227,33 @@ TEST(Plugin, ALibraryThatIsNoPluginIsDeclinedWithTheSymbolItLacks) {
   dlclose(handle);
 }
 
-TEST(Plugin, WithoutAFileNameTheUnitIsUnknown) { EXPECT_THAT(reason("plugin:", dot4, Refusal::Kind::unknown), HasSubstr("unknown unit 'plugin:'")); }
+TEST(Plugin, WithoutAFileNameTheUnitIsUnknown) {
+  EXPECT_THAT(reason("plugin:", dot4, Refusal::Kind::unknown), HasSubstr("unknown unit 'plugin:'"));
+}
 
 /// A plugin built here from C source; empty if there is no C compiler.
 std::string built(const Folder& folder, const std::string& name, const std::string& functions) {
   const std::string source = folder.write(name + ".c", "#include \"oracles/units/plugin_abi.h\"\n" + functions);
   const std::string library = folder.path() + "/" + name + ".so";
-  const std::string command = "cc -shared -fPIC -I '" MMAFUZZ_SOURCE_DIR "' '" + source + "' -o '" + library + "' 2>/dev/null";
+  const std::string command =
+      "cc -shared -fPIC -I '" MMAFUZZ_SOURCE_DIR "' '" + source + "' -o '" + library + "' 2>/dev/null";
   return std::system(command.c_str()) == 0 ? library : "";
 }
 
 const std::string abi = "int mmafuzz_plugin_abi(void) { return MMAFUZZ_PLUGIN_ABI; }\n";
 const std::string name = "const char* mmafuzz_plugin_name(void) { return \"bad\"; }\n";
-const std::string supports = "int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t size) { return 1; }\n";
-const std::string run = "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 0; }\n";
+const std::string supports =
+    "int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t size) { return 1; }\n";
+const std::string run =
+    "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 0; }\n";
 
 TEST(Plugin, OfAnotherInterfaceIsDeclined) {
   const Folder folder;
-  const std::string file = built(folder, "old", "int mmafuzz_plugin_abi(void) { return 999; }\n" + name + supports + run);
+  const std::string file =
+      built(folder, "old", "int mmafuzz_plugin_abi(void) { return 999; }\n" + name + supports + run);
   if (file.empty()) GTEST_SKIP() << "no C compiler";
-  EXPECT_EQ(reason("plugin:" + file, dot4), file + " was built for plugin interface 999, this is " + std::to_string(MMAFUZZ_PLUGIN_ABI));
+  EXPECT_EQ(reason("plugin:" + file, dot4),
+            file + " was built for plugin interface 999, this is " + std::to_string(MMAFUZZ_PLUGIN_ABI));
 }
 
 TEST(Plugin, ThatLacksAFunctionIsDeclinedWithItsName) {
@@ -261,22 +265,25 @@ TEST(Plugin, ThatLacksAFunctionIsDeclinedWithItsName) {
 
 TEST(Plugin, MayRefuseWithoutAReasonOrWithOneThatFillsTheSpace) {
   const Folder folder;
-  const std::string silent =
-      built(folder, "silent", abi + name + run + "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) { return 0; }\n");
+  const std::string silent = built(
+      folder, "silent",
+      abi + name + run + "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) { return 0; }\n");
   if (silent.empty()) GTEST_SKIP() << "no C compiler";
   EXPECT_EQ(reason("plugin:" + silent, dot4), "bad: op not supported");
-  const std::string long_winded = built(folder, "long_winded",
-                                        abi + name + run +
-                                            "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) "
-                                            "{ for (size_t i = 0; i < n; ++i) r[i] = 'x'; return 0; }\n");
+  const std::string long_winded =
+      built(folder, "long_winded",
+            abi + name + run +
+                "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) "
+                "{ for (size_t i = 0; i < n; ++i) r[i] = 'x'; return 0; }\n");
   EXPECT_THAT(reason("plugin:" + long_winded, dot4), StartsWith("bad: xxxx"));
 }
 
 TEST(Plugin, ThatFailsThrowsWithItsCode) {
   const Folder folder;
-  const std::string file = built(folder, "failing",
-                                 abi + name + supports +
-                                     "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 7; }\n");
+  const std::string file = built(
+      folder, "failing",
+      abi + name + supports +
+          "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 7; }\n");
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   const Op op = op_of(dot4);
   const std::unique_ptr<Unit> unit = bound("plugin:" + file, op);
@@ -315,7 +322,8 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   {
     const Op op = op_of("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
-    const uint64_t r = run_one_dot(*bound("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
+    const uint64_t r =
+        run_one_dot(*bound("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
     EXPECT_EQ(to_hex(op.d, r), "cccccccce9d8b5a3");
   }
   const auto results = [&](const std::string& op, const std::vector<std::vector<uint64_t>>& cases) {
@@ -329,8 +337,10 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
     for (size_t i = 0; i < cases.size(); ++i) values.push_back(outcomes.results.get(i));
     return values;
   };
-  EXPECT_EQ(results("convert from=fp16 to=fp32 round=up", {{0x1234}, {0xffff}}), (std::vector<uint64_t>{0x1235, 0x10000}));
-  EXPECT_EQ(results("scalar fma format=fp16 round=toward_zero", {{1, 2, 3}, {5, 6, 7}}), (std::vector<uint64_t>{0x321, 0x765}));
+  EXPECT_EQ(results("convert from=fp16 to=fp32 round=up", {{0x1234}, {0xffff}}),
+            (std::vector<uint64_t>{0x1235, 0x10000}));
+  EXPECT_EQ(results("scalar fma format=fp16 round=toward_zero", {{1, 2, 3}, {5, 6, 7}}),
+            (std::vector<uint64_t>{0x321, 0x765}));
 }
 
 // ---- recordings ----
@@ -388,7 +398,8 @@ TEST(Recording, ClaimsTheModelOfItsProvenance) {
 
 TEST(Recording, OfAnUnknownMachineClaimsNothing) {
   const Folder folder;
-  const std::string file = folder.write("r.cases", "mmafuzz-cases 1\nunit somebody.chip/dot\nop scalar add format=fp16\n3c00 3c00 | 4000\n");
+  const std::string file =
+      folder.write("r.cases", "mmafuzz-cases 1\nunit somebody.chip/dot\nop scalar add format=fp16\n3c00 3c00 | 4000\n");
   EXPECT_TRUE(bound("recorded:" + file, op_of("scalar add format=fp16"))->claims().empty());
 }
 
@@ -401,15 +412,18 @@ TEST(Recording, WithoutResultsForAnOpIsDeclined) {
 
 TEST(Recording, ThatIsMissingOrMalformedIsAnErrorWithItsPlace) {
   const Folder folder;
-  EXPECT_THAT(reason("recorded:/nowhere/r.cases", dot4, Refusal::Kind::invalid), StartsWith("/nowhere/r.cases: cannot open"));
+  EXPECT_THAT(reason("recorded:/nowhere/r.cases", dot4, Refusal::Kind::invalid),
+              StartsWith("/nowhere/r.cases: cannot open"));
   const std::string file = folder.write("bad.cases", recording + "3c00\n");
-  EXPECT_THAT(reason("recorded:" + file, "scalar add format=fp16", Refusal::Kind::invalid), StartsWith(file + ":9:5: field operands"));
+  EXPECT_THAT(reason("recorded:" + file, "scalar add format=fp16", Refusal::Kind::invalid),
+              StartsWith(file + ":9:5: field operands"));
 }
 
 TEST(Recording, OfAGemmAnswersEveryElement) {
   const Folder folder;
   const std::string op = "gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1";
-  const std::string file = folder.write("g.cases", "mmafuzz-cases 1\nop " + op + "\n3c00 | 3c00 4000 | 0000 0000 | 3c00 4000\n");
+  const std::string file =
+      folder.write("g.cases", "mmafuzz-cases 1\nop " + op + "\n3c00 | 3c00 4000 | 0000 0000 | 3c00 4000\n");
   Batch batch(op_of(op));
   batch.resize(1);
   batch.inputs()[0].set(0, 0, 0x3c00);

@@ -1,5 +1,5 @@
-// The properties that relate one unit's results. A failure means that a property calls a good unit bad, or cannot see the bad
-// one that it is there for. The cases are worked out by hand from the papers and docs/semantics.md.
+// The properties that relate one unit's results. A failure means that a property calls a good unit bad, or cannot see
+// the bad one that it is there for. The cases are worked out by hand from the papers and docs/semantics.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,12 +28,14 @@ Batch one_case(const Op& op, const Encodings& a, const Encodings& b, uint64_t c)
 /// A unit that is as wrong as can be: its result is the number a[0], whatever the rest.
 class FirstOperand final : public Family {
  public:
+  Role role(const std::string&) const override { return Role::other; }
   bool owns(std::string_view name) const override { return name == "first"; }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     return named(make_dot_unit([op](const DotOperands& in) {
-      return convert_number(op.d.fields(), decode(op.a.fields(), in.a[0]), {}).encoding;
-    }), name);
+                   return convert_number(op.d.fields(), decode(op.a.fields(), in.a[0]), {}).encoding;
+                 }),
+                 name);
   }
 };
 
@@ -81,15 +83,16 @@ std::vector<Example> examples() {
   const uint64_t two_53 = 0x4340000000000000, one_64 = 0x3ff0000000000000;
   all.push_back({"block_permutation", "model:ampere/mma.m8n8k4.f64.f64.f64.f64", nullptr,
                  one_case(dot_op("fp64", "fp64", "fp64", 4), {two_53, one_64, one_64, two_53 | uint64_t{1} << 63},
-                          {one_64, one_64, one_64, one_64}, 0), 0, 0x4000000000000000});
+                          {one_64, one_64, one_64, one_64}, 0),
+                 0, 0x4000000000000000});
 
   // Fasi et al. 2021: four products 2^-24. c = 1 - 2^-24 keeps them all, c = 1 loses them.
   const Encodings two_m12(4, 0x0c00);
   const Batch fasi = one_case(f16_k4, two_m12, two_m12, 0x3f7fffff);
   all.push_back({"monotone_in_c", volta, cdna1, fasi, 0x3f800001, 0x3f800000});
 
-  // The same four products as 2^(-12+i) * 2^(-12-i): in one of so many the twin raises c to 1, be it by an ulp or to the
-  // next power of two.
+  // The same four products as 2^(-12+i) * 2^(-12-i): in one of so many the twin raises c to 1, be it by an ulp or to
+  // the next power of two.
   Batch factored(f16_k4);
   for (int n = 0; n < 625; ++n) {
     Encodings a, b;
@@ -101,15 +104,17 @@ std::vector<Example> examples() {
   }
   all.push_back({"monotone_in_addend", volta, cdna1, factored, 0x3f800001, 0x3f800000});
 
-  // 12 * 24 + 8 * 2^-18: 12 * 24 = 2.25 * 2^7, so that F = 25 keeps the eight; its twin 8 * 36 = 1.125 * 2^8 (as 18 * 16)
-  // loses them.
+  // 12 * 24 + 8 * 2^-18: 12 * 24 = 2.25 * 2^7, so that F = 25 keeps the eight; its twin 8 * 36 = 1.125 * 2^8 (as 18 *
+  // 16) loses them.
   Encodings a(16), b(16);
   a[0] = 0x4a00, b[0] = 0x4e00;
   for (int i = 1; i <= 8; ++i) a[size_t(i)] = b[size_t(i)] = 0x1800;
-  all.push_back({"product_value", hopper, "model:cdna1/mfma.16x16x16.f32.f16.f16.f32", one_case(f16_k16, a, b, 0), 0x43900001, 0x43900000});
+  all.push_back({"product_value", hopper, "model:cdna1/mfma.16x16x16.f32.f16.f16.f32", one_case(f16_k16, a, b, 0),
+                 0x43900001, 0x43900000});
 
   // 5 * 7 and 7 * 5.
-  all.push_back({"product_value_and_exponent", "first", hopper, one_case(f16_k16, {0x4500}, {0x4700}, 0), 0x40a00000, 0x40e00000});
+  all.push_back({"product_value_and_exponent", "first", hopper, one_case(f16_k16, {0x4500}, {0x4700}, 0), 0x40a00000,
+                 0x40e00000});
   all.push_back({"swap_operands", "first", hopper, one_case(f16_k16, {0x3c00}, {0x4000}, 0), 0x3f800000, 0x40000000});
 
   // CDNA3 floors: 1 + 2^-24 + 2^-40 loses the last term to a tie, its negative gains 2^-32 and rounds away.
@@ -123,7 +128,8 @@ std::vector<Example> examples() {
                  one_case(dot_op("e4m3", "fp32", "fp32", 32), ones, ones, 0x4b800000), 0x4b800001, 0x4b800000});
 
   // MMA-Sim 2025: 0 * (2 - 2^-7) * 2^127 reads exponent -126 + 127 = 1, and F = 25 leaves nothing of c = 2^-60.
-  all.push_back({"zero_padding", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32?zero_rule=operand", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+  all.push_back({"zero_padding", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32?zero_rule=operand",
+                 "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32",
                  one_case(dot_op("bf16", "fp32", "fp32", 16), {}, {}, 0x21800000), 0x21800000, 0});
   return all;
 }
@@ -151,10 +157,13 @@ TEST(EveryExample, BreaksAndKeeps) {
     EXPECT_TRUE(kept.found.empty());
   }
   // Below, since its s is drawn; in error_bound_test.cc, conversion_property_test.cc and ozaki_test.cc.
-  const std::set<std::string> elsewhere = {"power_of_two_scaling", "error_bound", "faithful", "half_ulp", "idempotent", "monotone_in_operand", "nearest",
-                                           "not_above_up", "not_below_down", "round_trip", "survives_detour", "correctly_rounded", "exact_slices", "gemm_error_bound", "gemm_specials",
-                                           "inner_permutation", "tile_permutation"};
-  for (const auto& property : all_properties()) EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
+  const std::set<std::string> elsewhere = {
+      "power_of_two_scaling", "error_bound",       "faithful",     "half_ulp",         "idempotent",
+      "monotone_in_operand",  "nearest",           "not_above_up", "not_below_down",   "round_trip",
+      "survives_detour",      "correctly_rounded", "exact_slices", "gemm_error_bound", "gemm_specials",
+      "inner_permutation",    "tile_permutation"};
+  for (const auto& property : all_properties())
+    EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
 }
 
 TEST(ProductValue, TwelveTimesTwentyFourIsNotEighteenTimesSixteen) {
@@ -162,9 +171,10 @@ TEST(ProductValue, TwelveTimesTwentyFourIsNotEighteenTimesSixteen) {
   const Encodings eight(8, 0x1800);  // 2^-9
   Encodings a = {0x4a00}, b = {0x4e00}, x = {0x4c80}, y = {0x4c00};
   for (Encodings* v : {&a, &b, &x, &y}) v->insert(v->end(), eight.begin(), eight.end());
-  for (const auto& [name, first, second] : {std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32", 0x43900001u, 0x43900000u},
-                                            std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32?product=normalized", 0x43900000u, 0x43900000u},
-                                            std::tuple{"exact", 0x43900001u, 0x43900001u}}) {
+  for (const auto& [name, first, second] :
+       {std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32", 0x43900001u, 0x43900000u},
+        std::tuple{"model:hopper/mma.m16n8k16.f32.f16.f16.f32?product=normalized", 0x43900000u, 0x43900000u},
+        std::tuple{"exact", 0x43900001u, 0x43900001u}}) {
     const auto unit = registry().bind(name, op);
     EXPECT_EQ(run_one_dot(**unit, op, a, b, 0), first) << name;
     EXPECT_EQ(run_one_dot(**unit, op, x, y, 0), second) << name;
@@ -187,6 +197,7 @@ TEST(Scaling, AFloorThatIsTooHighIsSeen) {
 /// Remembers the batches that it was given; answers the case's number.
 class Spy final : public Family {
  public:
+  Role role(const std::string&) const override { return Role::other; }
   explicit Spy(std::vector<Batch>& seen) : seen_(seen) {}
   bool owns(std::string_view name) const override { return name == "spy"; }
   std::vector<UnitInfo> list() const override { return {}; }
@@ -213,7 +224,8 @@ class Spy final : public Family {
 double value(const Format& format, uint64_t encoding) {
   const Number n = decode(format.fields(), encoding);
   if (n.cls == NumberClass::nan) return NAN;
-  const double magnitude = n.cls == NumberClass::infinity ? INFINITY : std::ldexp(static_cast<double>(n.significand), n.exponent);
+  const double magnitude =
+      n.cls == NumberClass::infinity ? INFINITY : std::ldexp(static_cast<double>(n.significand), n.exponent);
   return n.negative ? -magnitude : magnitude;
 }
 
@@ -240,7 +252,9 @@ class Twins : public testing::Test {
   static double b(const Batch& batch, size_t n, int i) { return value(batch.op().b, batch.b().get(n, i)); }
   static double c(const Batch& batch, size_t n) { return value(batch.op().c, batch.c().get(n)); }
   /// A product or, at k, c.
-  static double addend(const Batch& batch, size_t n, int i) { return i == batch.op().k ? c(batch, n) : a(batch, n, i) * b(batch, n, i); }
+  static double addend(const Batch& batch, size_t n, int i) {
+    return i == batch.op().k ? c(batch, n) : a(batch, n, i) * b(batch, n, i);
+  }
 };
 
 TEST_F(Twins, OneAddendIsRaisedByAnUlpOrPastAPowerOfTwo) {

@@ -12,11 +12,12 @@ namespace {
 
 std::vector<Op> operations() {
   std::vector<Op> all;
-  for (const char* text : {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=7",
-                           "dot a=e4m3 b=e3m2 c=fp16 d=fp16 k=5",
-                           "dot a=e5m2fnuz b=e4m3fnuz c=fp32 d=fp32 k=16", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
-                           "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
-                           "convert from=fp32 to=fp16", "scalar fma format=bf16"}) {
+  for (const char* text :
+       {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", "dot a=tf32 b=tf32 c=fp32 d=fp32 k=7",
+        "dot a=e4m3 b=e3m2 c=fp16 d=fp16 k=5", "dot a=e5m2fnuz b=e4m3fnuz c=fp32 d=fp32 k=16",
+        "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+        "dot a=e4m3 b=e2m1 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
+        "convert from=fp32 to=fp16", "scalar fma format=bf16"}) {
     size_t column = 0;
     const Result<Op> op = parse_op(text, column);
     if (!op) throw std::logic_error(op.refusal().reason);
@@ -62,7 +63,8 @@ TEST(RandomGenerators, UniformReachesEveryEncodingUpTo16Bits) {
       if (std::string_view(field.name) == op.inputs()[0].name) ++seen[code], ++draws;
     });
     EXPECT_GT(draws, 0u);
-    for (size_t code = 0; code < seen.size(); ++code) EXPECT_GT(seen[code], 0u) << op.a.name() << " " << code;  // missed with e^-24 each
+    for (size_t code = 0; code < seen.size(); ++code)
+      EXPECT_GT(seen[code], 0u) << op.a.name() << " " << code;  // missed with e^-24 each
   }
 }
 
@@ -78,7 +80,8 @@ TEST(RandomGenerators, SpreadIsFiniteAndReachesEveryExponentFieldAndSign) {
       if (f == a) ++seen[(code >> (f.fraction_bits + f.ignored_low_bits)) & 4095];
     });
     for (int sign = 0; sign < 2; ++sign)
-      for (int e = 0; e <= a.emax() + a.bias; ++e) EXPECT_GT(seen[size_t(sign << a.exponent_bits | e)], 0u) << op.a.name() << " " << sign << " " << e;
+      for (int e = 0; e <= a.emax() + a.bias; ++e)
+        EXPECT_GT(seen[size_t(sign << a.exponent_bits | e)], 0u) << op.a.name() << " " << sign << " " << e;
   }
 }
 
@@ -102,7 +105,8 @@ TEST(RandomGenerators, NormalHasTheMomentsAndTailsOfTheNormalDistribution) {
     for (int sigma = 1; sigma < 5; ++sigma) {
       const double expected = count * std::erfc(sigma / std::sqrt(2.0));
       // 0.004: rounding moves values across a whole sigma.
-      EXPECT_LT(std::fabs(beyond[sigma] - expected), 5 * std::sqrt(expected) + 2 + 0.004 * expected) << to_text(op) << sigma;
+      EXPECT_LT(std::fabs(beyond[sigma] - expected), 5 * std::sqrt(expected) + 2 + 0.004 * expected)
+          << to_text(op) << sigma;
     }
   }
   EXPECT_GE(columns, 4u);

@@ -10,8 +10,8 @@
 namespace mmafuzz {
 namespace {
 
-// Hollander and Wolfe, Nonparametric Statistical Methods, 1973, page 69: permeability of the human chorioamnion at term (x) and at
-// 12 to 26 weeks (y). U = 35 of 50; the large-sample approximation gives z = 1.22 and p = 0.110, one-sided.
+// Hollander and Wolfe, Nonparametric Statistical Methods, 1973, page 69: permeability of the human chorioamnion at term
+// (x) and at 12 to 26 weeks (y). U = 35 of 50; the large-sample approximation gives z = 1.22 and p = 0.110, one-sided.
 const std::vector<double> at_term = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
 const std::vector<double> early = {1.15, 0.88, 0.90, 0.74, 1.21};
 
@@ -72,7 +72,8 @@ TEST(RankSum, EqualSamplesShowNothing) {
 TEST(RankSum, StrataAreNotComparedWithEachOther) {
   // Pooled, x and y look alike; in each stratum x is the smaller one.
   RankSumTest test;
-  for (double level : {0.0, 100.0, 200.0, 300.0}) test.add({level + 1, level + 2, level + 3}, {level + 4, level + 5, level + 6});
+  for (double level : {0.0, 100.0, 200.0, 300.0})
+    test.add({level + 1, level + 2, level + 3}, {level + 4, level + 5, level + 6});
   EXPECT_EQ(test.share_smaller(), 1);
   EXPECT_LT(test.p_value(), 0.001);
 }

@@ -1,5 +1,5 @@
-// Reports from made-up data and from divergences of a real comparison. Writes pages into MMAFUZZ_BINARY_DIR/report_test, which
-// tests/report_is_well_formed.py and tests/report_in_browser.py then look at.
+// Reports from made-up data and from divergences of a real comparison. Writes pages into
+// MMAFUZZ_BINARY_DIR/report_test, which tests/report_is_well_formed.py and tests/report_in_browser.py then look at.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/case_text.h"
-#include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/properties/properties.h"
 #include "search/comparison.h"
 #include "core/divergence_log.h"
@@ -21,11 +21,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
-
 void write(const std::string& name, const std::string& text) {
   const std::filesystem::path folder = std::filesystem::path(MMAFUZZ_BINARY_DIR) / "report_test";
   std::filesystem::create_directories(folder);
@@ -36,14 +31,13 @@ void write(const std::string& name, const std::string& text) {
 const ReportData& campaign() {
   static const ReportData all = [] {
     ReportData data;
-    std::vector<const Property*> properties;
-    for (const auto& property : all_properties()) properties.push_back(property.get());
     const Op op = dot_op("fp16", "fp32", "fp32", 16);
-    const std::vector<std::string> names = {"exact", "ieee:fma", "model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
+    const std::vector<std::string> names = {"exact", "ieee:fma", "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                                            "model:ampere/mma.m16n8k16.f32.f16.f16.f32",
                                             "model:hopper/mma.m16n8k16.f32.f16.f16.f32"};
     Batch batch;
     StructuredGenerator(op, 1).fill(0, 4096, batch);
-    const Comparison field(op, names, registry(), properties);
+    const Comparison field(op, names, registry(), all_properties());
     const Findings found = field.examine(batch);
     for (const auto& [key, finding] : found.buckets) {
       Bucket b;
@@ -51,7 +45,8 @@ const ReportData& campaign() {
       b.severity = finding.severity;
       b.count = finding.count;
       b.cause = data.buckets.size() % 5 == 0 ? unexplained : "fraction_bits";
-      b.detail = b.cause == unexplained ? "no replacement of parameters makes the two agree" : "fraction_bits (bits kept below the greatest exponent): 23 against 25";
+      b.detail = b.cause == unexplained ? "no replacement of parameters makes the two agree"
+                                        : "fraction_bits (bits kept below the greatest exponent): 23 against 25";
       b.first_seen = 1763700000;
       b.last_seen = 1763703600;
       b.witness = "mmafuzz-cases 1\n" + divergence_record(finding.first);
@@ -60,15 +55,20 @@ const ReportData& campaign() {
       data.buckets.push_back(b);
     }
     std::sort(data.buckets.begin(), data.buckets.end(), listed_before);
-    for (const auto& [pair, differing] : found.differing) data.pairs.push_back({op_label(op), pair.first, pair.second, 4096, differing});
-    data.campaigns.push_back({"5f0c9a52-7f4b-4f8f-9f7e-1d2f3a4b5c6d", 1763700000, 3600, 4096, 812, 1, "mmafuzz campaign run --time 1h --seed 1",
+    for (const auto& [pair, differing] : found.differing)
+      data.pairs.push_back({op_label(op), pair.first, pair.second, 4096, differing});
+    data.campaigns.push_back({"5f0c9a52-7f4b-4f8f-9f7e-1d2f3a4b5c6d", 1763700000, 3600, 4096, 812, 1,
+                              "mmafuzz campaign run --time 1h --seed 1",
                               "2 x Intel Xeon Platinum 8481C, 32 GiB, Debian 12", "mmafuzz 0.1.0"});
     for (int i = 0; i <= 120; ++i)
-      data.samples.push_back({data.campaigns[0].uuid, 30.0 * i, uint64_t(i) * 1000000, uint64_t(900 * (1 - std::exp(-i / 15.0))), uint64_t(20 * (1 - std::exp(-i / 40.0)))});
+      data.samples.push_back({data.campaigns[0].uuid, 30.0 * i, uint64_t(i) * 1000000,
+                              uint64_t(900 * (1 - std::exp(-i / 15.0))), uint64_t(20 * (1 - std::exp(-i / 40.0)))});
     for (const char* unit : {"model:volta/mma.m8n8k4.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32"})
       for (const char* group : {"align", "cancel", "carry", "round"})
         for (int i = 0; i < 60; ++i)
-          data.coverage.push_back({unit, op_label(op), group, group + std::string(".product.shift=F+1.lost=half.") + std::to_string(i), i % 7 != 0});
+          data.coverage.push_back({unit, op_label(op), group,
+                                   group + std::string(".product.shift=F+1.lost=half.") + std::to_string(i),
+                                   i % 7 != 0});
     return data;
   }();
   return all;
@@ -99,13 +99,19 @@ TEST(Report, TheVerdictIsOneSentenceContractFirst) {
   Bucket b;
   b.cause = "fraction_bits";
   data.buckets = {b};
-  EXPECT_THAT(html_report(data, registry()), HasSubstr("<h1 class=\"good\">No contract is broken: 1 kind of semantic divergence.</h1>"));
+  EXPECT_THAT(html_report(data, registry()),
+              HasSubstr("<h1 class=\"good\">No contract is broken: 1 kind of semantic divergence.</h1>"));
   b.severity = Severity::contract;
   b.cause = unexplained;
   data.buckets = {b, data.buckets[0]};
-  EXPECT_THAT(html_report(data, registry()), HasSubstr("<h1 class=\"contract\">A contract is broken: 1 kind of contract divergence, 1 of them unexplained.</h1>"));
+  EXPECT_THAT(
+      html_report(data, registry()),
+      HasSubstr(
+          "<h1 class=\"contract\">A contract is broken: 1 kind of contract divergence, 1 of them unexplained.</h1>"));
   data.buckets[0].status = BucketStatus::expected;
-  EXPECT_THAT(html_report(data, registry()), HasSubstr("<h1 class=\"good\">No contract is broken but as expected: 1 kind of contract divergence.</h1>"));
+  EXPECT_THAT(
+      html_report(data, registry()),
+      HasSubstr("<h1 class=\"good\">No contract is broken but as expected: 1 kind of contract divergence.</h1>"));
 }
 
 TEST(Report, EveryBucketIsThereWithItsBits) {
@@ -127,7 +133,8 @@ TEST(Report, EveryBucketIsThereWithItsBits) {
 
 TEST(Report, ThePageLoadsNothing) {
   const std::string page = html_report(campaign(), registry());
-  for (const char* load : {"http://", "https://", "src=", "@import", "url(", "<script"}) EXPECT_THAT(page, Not(HasSubstr(load))) << load;
+  for (const char* load : {"http://", "https://", "src=", "@import", "url(", "<script"})
+    EXPECT_THAT(page, Not(HasSubstr(load))) << load;
 }
 
 TEST(Report, TextCannotBecomeMarkup) {
@@ -169,9 +176,12 @@ TEST(Report, ManyUnitsAndOpsStayBelowTwoMegabytes) {
     for (int i = 0; i < 25; ++i) {
       const std::string first = "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(i);
       for (int j = 0; j < i; ++j)
-        data.pairs.push_back({"dot." + std::to_string(op), first, "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(j), 123456789, 12345678});
+        data.pairs.push_back({"dot." + std::to_string(op), first,
+                              "model:blackwell/mma.m16n8k64.f32.e2m1.e2m1.f32?fraction_bits=" + std::to_string(j),
+                              123456789, 12345678});
       for (int bin = 0; bin < 1000; ++bin)
-        data.coverage.push_back({first, "dot." + std::to_string(op), "group" + std::to_string(bin % 15), "a.long.name.of.a.bin.with.many.classes." + std::to_string(bin), bin % 3 == 0});
+        data.coverage.push_back({first, "dot." + std::to_string(op), "group" + std::to_string(bin % 15),
+                                 "a.long.name.of.a.bin.with.many.classes." + std::to_string(bin), bin % 3 == 0});
     }
   const std::string page = html_report(data, registry());
   EXPECT_LT(page.size(), 2000000u);
@@ -199,7 +209,9 @@ TEST(Report, JsonHoldsTheData) {
   EXPECT_EQ(json["pairs"][0]["units"].size(), 2u);
 }
 
-TEST(Report, TheSameDataGiveTheSamePage) { EXPECT_EQ(html_report(campaign(), registry()), html_report(campaign(), registry())); }
+TEST(Report, TheSameDataGiveTheSamePage) {
+  EXPECT_EQ(html_report(campaign(), registry()), html_report(campaign(), registry()));
+}
 
 }  // namespace
 }  // namespace mmafuzz

@@ -11,18 +11,22 @@
 namespace mmafuzz {
 namespace {
 
-constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away, Rounding::stochastic};
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero,  Rounding::up,
+                              Rounding::down,         Rounding::nearest_away, Rounding::stochastic};
 
 class RoundTo : public testing::TestWithParam<std::string> {};
 
 std::vector<std::string> floating_formats() {
   std::vector<std::string> names = format_names();
   std::erase_if(names, [](const std::string& name) { return format(name).fields().integer; });
-  for (const char* more : {"cfloat8_1_4_3:7", "cfloat8_1_5_2:31?denormal=gradual", "shp:63", "cfloat8_1_4_3:63?denormal=gradual",
-                           "cfloat8_1_4_3:7?hole=tie_down,overflow=before,underflow=tiny,inexact=raised",
-                           "cfloat8_1_5_2:15?clamp=positive,nan=signed,zero=positive,infinity=invalid", "shp:15?stochastic_hole=nearest,infinity=invalid",
-                           "shp:15?denormal=gradual,overflow=before,underflow=tiny,zero=positive", "uhp?negative=zero,flush=before", "uhp?tiny_negative=flushed",
-                           "uhp?negative=absolute,invalid=signaling_nan,overflow=before,conversions=silent"}) names.push_back(more);
+  for (const char* more :
+       {"cfloat8_1_4_3:7", "cfloat8_1_5_2:31?denormal=gradual", "shp:63", "cfloat8_1_4_3:63?denormal=gradual",
+        "cfloat8_1_4_3:7?hole=tie_down,overflow=before,underflow=tiny,inexact=raised",
+        "cfloat8_1_5_2:15?clamp=positive,nan=signed,zero=positive,infinity=invalid",
+        "shp:15?stochastic_hole=nearest,infinity=invalid",
+        "shp:15?denormal=gradual,overflow=before,underflow=tiny,zero=positive", "uhp?negative=zero,flush=before",
+        "uhp?tiny_negative=flushed", "uhp?negative=absolute,invalid=signaling_nan,overflow=before,conversions=silent"})
+    names.push_back(more);
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Formats, RoundTo, testing::ValuesIn(floating_formats()));
@@ -41,7 +45,9 @@ TEST_P(RoundTo, EqualsMpfrInValueAndFlagsInEveryModeAndTininess) {
           op.saturate = saturate;
           op.seed = 5;
           op.random_bits = tininess == Tininess::after ? 24 : 3;
-          op.threshold = saturate ? Threshold::nearest : tininess == Tininess::after ? Threshold::floor : Threshold::ceiling;
+          op.threshold = saturate                      ? Threshold::nearest
+                         : tininess == Tininess::after ? Threshold::floor
+                                                       : Threshold::ceiling;
           Batch batch;
           StructuredGenerator(op, 11).fill(0, case_count(1000, 100000), batch);
           for (size_t i = 0; i < batch.size(); ++i) {
@@ -80,15 +86,15 @@ TEST(Round, OverflowTowardZeroIsInfinityOnlyForMatrixUnits) {
 
 TEST(Round, E4m3OverflowsAbove464AndTheTieStays) {
   const FormatFields f = format("e4m3").fields();
-  EXPECT_EQ(round_once(f, false, 464, 0, false).encoding, 0x7eu);   // the tie goes to 448 (OCP OFP8 1.0)
-  EXPECT_EQ(round_once(f, false, 465, 0, false).encoding, 0x7fu);   // NaN: no infinity
+  EXPECT_EQ(round_once(f, false, 464, 0, false).encoding, 0x7eu);  // the tie goes to 448 (OCP OFP8 1.0)
+  EXPECT_EQ(round_once(f, false, 465, 0, false).encoding, 0x7fu);  // NaN: no infinity
 }
 
 TEST(Round, TheHoleOfLiteralSubnormalsGoesToTheNearerEndAndItsTieUp) {
   // cfloat8_1_4_3:0, literal: greatest subnormal 0.875 (code 7), least normal 2 (code 8); the midpoint is 1.4375.
   const FormatFields f = format("cfloat8_1_4_3:0").fields();
-  EXPECT_EQ(round_once(f, false, 23, -4, false).encoding, 8u);   // 1.4375
-  EXPECT_EQ(round_once(f, false, 22, -4, false).encoding, 7u);   // 1.375
+  EXPECT_EQ(round_once(f, false, 23, -4, false).encoding, 8u);  // 1.4375
+  EXPECT_EQ(round_once(f, false, 22, -4, false).encoding, 7u);  // 1.375
   EXPECT_EQ(round_once(f, false, 22, -4, true).encoding, 7u);
   EXPECT_EQ(round_once(f, true, 3, -1, false).encoding, 0x88u);  // -1.5
   EXPECT_EQ(round_once(f, false, 7, -3, false).encoding, 7u);    // 0.875 itself
@@ -97,7 +103,8 @@ TEST(Round, TheHoleOfLiteralSubnormalsGoesToTheNearerEndAndItsTieUp) {
 TEST(Round, ANegativeValueWithoutASignIsNanOrZeroAndInvalid) {
   for (const char* name : {"uhp", "e8m0", "ue4m3"}) {
     const FormatFields f = format(name).fields();
-    for (const uint64_t source : {0xff800000u, 0xff7fffffu, 0xbf800000u, 0x80000001u}) {  // -infinity, finite, subnormal
+    for (const uint64_t source :
+         {0xff800000u, 0xff7fffffu, 0xbf800000u, 0x80000001u}) {  // -infinity, finite, subnormal
       const Rounded r = convert_number(f, decode(fp32_fields, source), {});
       EXPECT_EQ(decode(f, r.encoding).cls, NumberClass::nan) << name << std::hex << source;
       EXPECT_TRUE(r.flags & flag::invalid);
@@ -109,7 +116,8 @@ TEST(Round, ANegativeValueWithoutASignIsNanOrZeroAndInvalid) {
 }
 
 TEST(Round, AnInexactResultFromTheHoleIsAnUnderflowEvenWhereItBecomesNormal) {
-  // 1.9 in cfloat8_1_4_3:0 goes up to the least normal number 2; it is tiny before rounding, and after it to four bits too.
+  // 1.9 in cfloat8_1_4_3:0 goes up to the least normal number 2; it is tiny before rounding, and after it to four bits
+  // too.
   const FormatFields f = format("cfloat8_1_4_3:0").fields();
   const Rounded r = round_once(f, false, 243, -7, false);  // 1.8984375 rounds to 1.875 with unbounded exponents
   EXPECT_EQ(r.encoding, 8u);

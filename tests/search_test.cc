@@ -1,4 +1,5 @@
-// The search library's plumbing: bytes to cases and back, mutations that stay valid, segments that survive a killed writer.
+// The search library's plumbing: bytes to cases and back, mutations that stay valid, segments that survive a killed
+// writer.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,8 +20,10 @@ std::vector<Op> sample_ops() {
   std::vector<Op> ops;
   for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
     for (const Op& op : default_ops(kind)) ops.push_back(op);
-  for (const char* text : {"dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16", "dot a=e3m2 b=e2m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
-                           "convert from=cfloat8_1_4_3:7 to=fp32 round=nearest_even", "scalar sqrt format=bf16 round=up", "dot a=s8 b=s8 c=s32 d=s32 k=8"}) {
+  for (const char* text : {"dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=ue4m3 sb=ue4m3 sblock=16",
+                           "dot a=e3m2 b=e2m3 c=fp32 d=fp32 k=32 sa=e8m0 sb=e8m0 sblock=32",
+                           "convert from=cfloat8_1_4_3:7 to=fp32 round=nearest_even",
+                           "scalar sqrt format=bf16 round=up", "dot a=s8 b=s8 c=s32 d=s32 k=8"}) {
     size_t column;
     ops.push_back(*parse_op(text, column));
   }
@@ -190,7 +193,8 @@ TEST_F(Segment, WhateverIsCutOffWholeRecordsStay) {
     DivergenceLog log(path_);  // goes on behind the cut
     log.add(divergence("three"));
     const std::vector<std::string> after = keys();
-    const bool lacked_a_line_break = size + 1 == first_end || size + 1 == whole.size();  // whole again behind the writer's own
+    const bool lacked_a_line_break =
+        size + 1 == first_end || size + 1 == whole.size();  // whole again behind the writer's own
     ASSERT_EQ(after.size(), readable + 1 + lacked_a_line_break) << "cut at " << size;
     EXPECT_NE(after.back().find("three"), std::string::npos);
   }

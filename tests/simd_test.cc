@@ -46,7 +46,8 @@ void expect_equal(const DotModel& model, const Batch& batch) {
   ASSERT_TRUE(run(model, batch, results));
   DotCase one(batch.op());
   for (size_t i = 0; i < batch.size(); ++i)
-    ASSERT_EQ(to_hex(batch.op().d, results.get(i)), to_hex(batch.op().d, evaluate_dot(model, one.load(batch, i)))) << case_line(batch, i);
+    ASSERT_EQ(to_hex(batch.op().d, results.get(i)), to_hex(batch.op().d, evaluate_dot(model, one.load(batch, i))))
+        << case_line(batch, i);
 }
 
 class VectorKernel : public testing::TestWithParam<std::string> {
@@ -78,7 +79,8 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
     std::vector<int64_t> values = {own - 1, own + 1};
     for (size_t word = 0; word < p.words.size(); ++word) values.push_back(int64_t(word));
     for (const int64_t value : values) {
-      if (value == own || value < p.least || (p.words.empty() ? value > p.greatest : value >= int64_t(p.words.size()))) continue;
+      if (value == own || value < p.least || (p.words.empty() ? value > p.greatest : value >= int64_t(p.words.size())))
+        continue;
       DotModel changed = row.model;
       p.set(changed, value);
       const std::string text = std::string(p.name) + "=" + parameter_text(p, changed);
@@ -118,8 +120,9 @@ TEST_P(VectorKernel, EqualsTheScalarKernelForOtherFractionBits) {
 
 TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
   const ModelRow& row = *find_model_row(GetParam());
-  for (const char* overrides : {"subnormals=kept", "subnormals=flushed", "nan=7fc00000", "block=1", "block=2", "block=4", "odd_even=0", "odd_even=1",
-                                "zero_rule=clamp", "c_exponent=c_format", "product_overflow=none", "overflow=by_rounding"}) {
+  for (const char* overrides :
+       {"subnormals=kept", "subnormals=flushed", "nan=7fc00000", "block=1", "block=2", "block=4", "odd_even=0",
+        "odd_even=1", "zero_rule=clamp", "c_exponent=c_format", "product_overflow=none", "overflow=by_rounding"}) {
     const Result<DotModel> model = with_overrides(row.model, overrides);
     if (!model || !supports(*model, row.op.k)) continue;
     Batch batch;
@@ -151,12 +154,15 @@ TEST_P(VectorKernel, EqualsTheScalarKernelInAnyFloatingPointEnvironment) {
   const auto unit = registry.bind("model:" + row.name(), row.op);
   (*unit)->run(batch, expected);
   const unsigned before = _mm_getcsr();
-  for (const unsigned changed : {0x2000u, 0x4000u, 0x6000u, 0x8040u}) {  // rounding modes; flush to zero and denormals are zero
+  for (const unsigned changed :
+       {0x2000u, 0x4000u, 0x6000u, 0x8040u}) {  // rounding modes; flush to zero and denormals are zero
     _mm_setcsr(before | changed);
     (*unit)->run(batch, outcomes);
     _mm_setcsr(before);
     for (size_t i = 0; i < batch.size(); ++i)
-      ASSERT_EQ(to_hex(row.op.d, outcomes.results.get(i)), to_hex(row.op.d, expected.results.get(i))) << std::hex << changed << "\n" << case_line(batch, i);
+      ASSERT_EQ(to_hex(row.op.d, outcomes.results.get(i)), to_hex(row.op.d, expected.results.get(i)))
+          << std::hex << changed << "\n"
+          << case_line(batch, i);
   }
 }
 #endif
@@ -165,16 +171,19 @@ TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
   // 2^120 + 1 + 2^-60 - 2^120 - 1 in one block: two fp64 numbers cannot hold the third partial sum.
   const Op op = dot_op("bf16", "fp32", "fp32", 8);
   const auto unit = oracle_registry().bind("model:cdna1/mfma.16x16x8.f32.bf16.bf16.f32?block=8", op);
-  EXPECT_EQ(run_one_dot(**unit, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80, 0, 0, 0}, {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80, 0, 0, 0}, 0),
+  EXPECT_EQ(run_one_dot(**unit, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80, 0, 0, 0},
+                        {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80, 0, 0, 0}, 0),
             0x21800000u);
 }
 
 TEST(VectorKernelRows, TheCommonInstructionsAreVectorized) {
-  for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32",
-                           "hopper/mma.m16n8k8.f32.tf32.tf32.f32", "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32",
-                           "cdna1/mfma.16x16x16.f32.f16.f16.f32", "cdna1/mfma.16x16x8.f32.bf16.bf16.f32", "cdna2/mfma.16x16x16.f32.f16.f16.f32",
-                           "cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32", "cdna3/mfma.16x16x8.f32.xf32.xf32.f32",
-                           "cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32"})
+  for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+                           "hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/mma.m16n8k8.f32.tf32.tf32.f32",
+                           "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32",
+                           "cdna1/mfma.16x16x16.f32.f16.f16.f32", "cdna1/mfma.16x16x8.f32.bf16.bf16.f32",
+                           "cdna2/mfma.16x16x16.f32.f16.f16.f32", "cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32",
+                           "cdna3/mfma.16x16x8.f32.xf32.xf32.f32", "cdna3/mfma.16x16x16.f32.bf16.bf16.f32",
+                           "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32"})
     EXPECT_TRUE(supports(find_model_row(name)->model, 16)) << name;
 }
 

@@ -1,4 +1,5 @@
-// What the tests of the store share: folders, bytes, processes of their own, SQL behind the store's back, and some contents.
+// What the tests of the store share: folders, bytes, processes of their own, SQL behind the store's back, and some
+// contents.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -39,7 +40,9 @@ inline std::string bytes_of(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
-inline void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 /// Names and contents of all files.
 inline std::map<std::string, std::string> contents_of(const std::string& folder) {
@@ -95,7 +98,8 @@ inline std::string sql(const std::string& path, const std::string& text) {
   EXPECT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
   std::string result;
   const auto collect = [](void* to, int columns, char** values, char**) {
-    for (int i = 0; i < columns; ++i) *static_cast<std::string*>(to) += std::string(values[i] ? values[i] : "NULL") + (i + 1 < columns ? "|" : "\n");
+    for (int i = 0; i < columns; ++i)
+      *static_cast<std::string*>(to) += std::string(values[i] ? values[i] : "NULL") + (i + 1 < columns ? "|" : "\n");
     return 0;
   };
   char* error = nullptr;
@@ -119,13 +123,17 @@ inline Bucket some_bucket(int number) {
   return b;
 }
 
-inline CampaignRecord some_campaign(const std::string& uuid) { return {uuid, 1000, 60.5, 10, 20, 7, "mmafuzz campaign", "a machine", "0.1.0"}; }
+inline CampaignRecord some_campaign(const std::string& uuid) {
+  return {uuid, 1000, 60.5, 10, 20, 7, "mmafuzz campaign", "a machine", "0.1.0"};
+}
 
 inline std::string text_of(const Bucket& b) {
   std::string text = b.line() + "\nid " + b.id() + "\ndetail " + b.detail + "\nseverity " + name_of(b.severity);
-  for (const uint64_t number : {b.count, static_cast<uint64_t>(b.first_seen), static_cast<uint64_t>(b.last_seen), b.seed, b.addends, static_cast<uint64_t>(b.status_set)})
+  for (const uint64_t number : {b.count, static_cast<uint64_t>(b.first_seen), static_cast<uint64_t>(b.last_seen),
+                                b.seed, b.addends, static_cast<uint64_t>(b.status_set)})
     text += " " + std::to_string(number);
-  return text + " " + name_of(b.status) + "\nnote " + b.note + "\ncommand " + b.command + "\nwitness " + b.witness + "\n";
+  return text + " " + name_of(b.status) + "\nnote " + b.note + "\ncommand " + b.command + "\nwitness " + b.witness +
+         "\n";
 }
 
 inline void make_store(const std::string& path, int buckets) {

@@ -18,16 +18,17 @@ struct Facts {
     std::set<std::pair<int64_t, uint64_t>> seen;
     std::set<int64_t> last;
     std::set<int> severity;
-    std::set<std::tuple<uint64_t, size_t, std::string, std::string, std::string>> witness;  // addends, length, text, command, detail
+    std::set<std::tuple<uint64_t, size_t, std::string, std::string, std::string>>
+        witness;  // addends, length, text, command, detail
     std::set<std::tuple<int64_t, int, std::string>> decision;
     std::set<std::pair<std::string, uint64_t>> count;
   };
-  std::map<std::string, OfBucket> bucket;                        // by id
-  std::map<std::string, std::string> line;                       // by id
-  std::set<std::pair<std::string, double>> campaign;             // uuid, seconds
-  std::set<std::tuple<std::string, int64_t, uint64_t>> sample;   // campaign, second, bins
-  std::set<std::tuple<std::string, std::string, uint64_t>> hit;  // campaign, bin, hits
-  std::set<std::tuple<std::string, std::string, uint64_t>> pair; // campaign, unit, differing
+  std::map<std::string, OfBucket> bucket;                         // by id
+  std::map<std::string, std::string> line;                        // by id
+  std::set<std::pair<std::string, double>> campaign;              // uuid, seconds
+  std::set<std::tuple<std::string, int64_t, uint64_t>> sample;    // campaign, second, bins
+  std::set<std::tuple<std::string, std::string, uint64_t>> hit;   // campaign, bin, hits
+  std::set<std::tuple<std::string, std::string, uint64_t>> pair;  // campaign, unit, differing
 
   void unite(const Facts& other) {
     for (const auto& [id, facts] : other.bucket) {
@@ -55,14 +56,17 @@ struct Facts {
       for (const auto& [uuid, count] : greatest) sum += count;
       const auto& [addends, length, text, command, detail] = *b.witness.begin();
       const auto& [when, status, note] = *b.decision.rbegin();
-      all.push_back(line.at(id) + "\nid " + id + "\ndetail " + detail + "\nseverity " + name_of(static_cast<Severity>(*b.severity.begin())) + " " +
-                    std::to_string(sum) + " " + std::to_string(b.seen.begin()->first) + " " + std::to_string(*b.last.rbegin()) + " " +
-                    std::to_string(b.seen.begin()->second) + " " + std::to_string(addends) + " " + std::to_string(when) + " " +
-                    name_of(static_cast<BucketStatus>(status)) + "\nnote " + note + "\ncommand " + command + "\nwitness " + text + "\n");
+      all.push_back(line.at(id) + "\nid " + id + "\ndetail " + detail + "\nseverity " +
+                    name_of(static_cast<Severity>(*b.severity.begin())) + " " + std::to_string(sum) + " " +
+                    std::to_string(b.seen.begin()->first) + " " + std::to_string(*b.last.rbegin()) + " " +
+                    std::to_string(b.seen.begin()->second) + " " + std::to_string(addends) + " " +
+                    std::to_string(when) + " " + name_of(static_cast<BucketStatus>(status)) + "\nnote " + note +
+                    "\ncommand " + command + "\nwitness " + text + "\n");
     }
     std::map<std::string, std::string> rows;
     for (const auto& [uuid, seconds] : campaign) rows["campaign " + uuid] = std::to_string(seconds);
-    for (const auto& [uuid, second, bins] : sample) rows["sample " + uuid + " " + std::to_string(second)] = std::to_string(bins);
+    for (const auto& [uuid, second, bins] : sample)
+      rows["sample " + uuid + " " + std::to_string(second)] = std::to_string(bins);
     for (const auto& [uuid, bin, hits] : hit) rows["hit " + uuid + " " + bin] = std::to_string(hits);
     for (const auto& [uuid, unit, differing] : pair) rows["pair " + uuid + " " + unit] = std::to_string(differing);
     for (const auto& [name, value] : rows) all.push_back(name + " " + value);
@@ -76,10 +80,13 @@ Texts shown(const Store& store) {
   for (const Bucket& b : store.buckets()) all.push_back(text_of(b));
   for (const CampaignRecord& c : store.campaigns()) {
     all.push_back("campaign " + c.uuid + " " + std::to_string(c.seconds));
-    for (const CoverageRecord& r : store.coverage(c.uuid)) all.push_back("hit " + r.campaign + " " + r.bin + " " + std::to_string(r.hits));
-    for (const PairRecord& r : store.pairs(c.uuid)) all.push_back("pair " + r.campaign + " " + r.second_unit + " " + std::to_string(r.differing));
+    for (const CoverageRecord& r : store.coverage(c.uuid))
+      all.push_back("hit " + r.campaign + " " + r.bin + " " + std::to_string(r.hits));
+    for (const PairRecord& r : store.pairs(c.uuid))
+      all.push_back("pair " + r.campaign + " " + r.second_unit + " " + std::to_string(r.differing));
   }
-  for (const CampaignSample& s : store.samples()) all.push_back("sample " + s.campaign + " " + std::to_string(s.second) + " " + std::to_string(s.bins));
+  for (const CampaignSample& s : store.samples())
+    all.push_back("sample " + s.campaign + " " + std::to_string(s.second) + " " + std::to_string(s.bins));
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -175,7 +182,10 @@ TEST(StoreMerge, AddsUpCoverageAndPairsOfAllCampaigns) {
   const Folder folder;
   Store store(folder / "a.store", Access::write);
   for (const char* uuid : {"c", "d"}) store.add_campaign(some_campaign(uuid));
-  store.add(std::vector<CoverageRecord>{{"c", "f", "o", "align", "x", 3}, {"c", "f", "o", "align", "never", 0}, {"d", "f", "o", "align", "x", 4}, {"d", "f", "o", "align", "never", 0}});
+  store.add(std::vector<CoverageRecord>{{"c", "f", "o", "align", "x", 3},
+                                        {"c", "f", "o", "align", "never", 0},
+                                        {"d", "f", "o", "align", "x", 4},
+                                        {"d", "f", "o", "align", "never", 0}});
   store.add(std::vector<PairRecord>{{"c", "o", "u", "v", 100, 1}, {"d", "o", "u", "v", 200, 2}});
   ASSERT_EQ(store.coverage().size(), 2u);
   EXPECT_EQ(store.coverage()[0].bin, "never");

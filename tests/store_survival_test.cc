@@ -1,4 +1,5 @@
-// A store survives what happens to files: kills, several processes, damage, older and newer versions, read-only folders, full disks.
+// A store survives what happens to files: kills, several processes, damage, older and newer versions, read-only
+// folders, full disks.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -16,8 +17,8 @@ using namespace store_test;
 
 // ---- kills ----
 
-/// Lets a child write until it is killed, `delay` after its first word; returns the words that it said. It says each word after
-/// the commit.
+/// Lets a child write until it is killed, `delay` after its first word; returns the words that it said. It says each
+/// word after the commit.
 template <class Body>
 std::string killed_after(useconds_t delay, const Body& body) {
   int ends[2];
@@ -163,8 +164,10 @@ PRAGMA journal_mode = wal;
 void make_version_1(const std::string& path) {
   const Bucket b = some_bucket(1);
   sql(path, std::string(version_1_store) + "INSERT INTO campaigns VALUES('c', 1000, 60.5, 10, 20, 7, 'x', 'y', 'z');" +
-                "INSERT INTO buckets VALUES('" + b.id() + "', 'equal', 'dot.f32.f16.f16.f32', 'exact', 'model:u1', 'normal', 'fraction_bits', '', " +
-                "'semantic', 1000, 2000, 7, '', 'witness', 2, 'expected'); INSERT INTO counts VALUES('" + b.id() + "', 'c', 9);");
+                "INSERT INTO buckets VALUES('" + b.id() +
+                "', 'equal', 'dot.f32.f16.f16.f32', 'exact', 'model:u1', 'normal', 'fraction_bits', '', " +
+                "'semantic', 1000, 2000, 7, '', 'witness', 2, 'expected'); INSERT INTO counts VALUES('" + b.id() +
+                "', 'c', 9);");
 }
 
 TEST(StoreSurvival, Version1IsUpgradedInPlaceAndKeepsItsDecisions) {
@@ -206,7 +209,8 @@ TEST(StoreSurvival, ANewerSchemaIsRefused) {
   const Folder folder;
   make_store(folder / "a.store", 3);
   sql(folder / "a.store", "PRAGMA user_version = 3");
-  expect_refused_and_unchanged(folder, "version 3", "written by a newer mmafuzz (version 3 of the mmafuzz store, this one knows up to 2)");
+  expect_refused_and_unchanged(folder, "version 3",
+                               "written by a newer mmafuzz (version 3 of the mmafuzz store, this one knows up to 2)");
 }
 
 TEST(StoreSurvival, WhatIsNoStoreIsRefused) {
@@ -250,7 +254,8 @@ TEST(StoreSurvival, DamageIsRefusedAndTheFileStaysAsItIs) {
     write_bytes(folder / "a.store", bytes);
     expect_refused_and_unchanged(folder, what, because);
   };
-  for (const size_t size : {size_t{50}, size_t{99}}) damaged("cut to " + std::to_string(size), whole.substr(0, size), "not a mmafuzz store");
+  for (const size_t size : {size_t{50}, size_t{99}})
+    damaged("cut to " + std::to_string(size), whole.substr(0, size), "not a mmafuzz store");
   for (const size_t size : {size_t{100}, page - 1, page, 3 * page, whole.size() - page, whole.size() - 1})
     damaged("cut to " + std::to_string(size), whole.substr(0, size), "damaged (truncated");
   for (const size_t at : {size_t{0}, size_t{15}, size_t{68}}) {
@@ -276,7 +281,8 @@ TEST(StoreSurvival, DamageBesideUnfinishedWritesLeavesBothAsTheyAre) {
     pause();
   });
   std::string bytes = bytes_of(folder / "a.store");
-  bytes.replace(4096, 4096, std::string(4096, '\x7f'));  // the first page of a table, which the last write did not touch
+  bytes.replace(4096, 4096,
+                std::string(4096, '\x7f'));  // the first page of a table, which the last write did not touch
   write_bytes(folder / "a.store", bytes);
   auto before = contents_of(folder.path());
   ASSERT_FALSE(before.at("a.store-wal").empty());
@@ -312,13 +318,15 @@ TEST(StoreSurvival, AReadOnlyFolderIsReadAndNotWritten) {
     if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return std::string("cannot become nobody");
     std::string text = std::to_string(Store(folder / "a.store", Access::read).buckets().size()) + "\n";
     text += std::to_string(Store(folder / "old/a.store", Access::read).buckets().size()) + "\n";
-    for (const char* file : {"a.store", "new.store", "old/a.store"}) text += error_of_opening(folder / file, Access::write) + "\n";
+    for (const char* file : {"a.store", "new.store", "old/a.store"})
+      text += error_of_opening(folder / file, Access::write) + "\n";
     return text + error_of([&] { Store(folder / "a.store", Access::read).write_witnesses(); });
   });
   fs::permissions(folder / "old", fs::perms::owner_all);
   const std::string denied = ": cannot be written: Permission denied; copy the store to a folder that is writable\n";
-  EXPECT_EQ(said, "3\n1\n" + (folder / "a.store") + denied + (folder / "new.store") + denied + (folder / "old/a.store") + denied +
-                      (folder / "witnesses") + ": cannot be created: Permission denied");
+  EXPECT_EQ(said, "3\n1\n" + (folder / "a.store") + denied + (folder / "new.store") + denied +
+                      (folder / "old/a.store") + denied + (folder / "witnesses") +
+                      ": cannot be created: Permission denied");
   EXPECT_EQ(contents_of(folder / "old"), before);
   EXPECT_FALSE(fs::exists(folder / "new.store"));
 }
@@ -343,7 +351,9 @@ std::string fill_up(const std::string& path) {
     error = full.what();
   }
   const size_t there = Store(path, Access::read).buckets().size();
-  return error + "|" + (added > 0 && there == 3 * added ? "whole" : "added " + std::to_string(added) + ", there " + std::to_string(there));
+  return error + "|" +
+         (added > 0 && there == 3 * added ? "whole"
+                                          : "added " + std::to_string(added) + ", there " + std::to_string(there));
 }
 
 TEST(StoreSurvival, AFileThatMayNotGrowKeepsWhatItHas) {
@@ -371,7 +381,8 @@ TEST(StoreSurvival, AFullDiskKeepsWhatItHas) {
       return std::string("no mounts");
     std::string text = fill_up(folder / "a.store");
     std::ofstream(folder / "rest") << std::string(2000000, 'x');
-    text += "|" + error_of_opening(folder / "new.store", Access::write) + (fs::exists(folder / "new.store") ? "|there" : "|none");
+    text += "|" + error_of_opening(folder / "new.store", Access::write) +
+            (fs::exists(folder / "new.store") ? "|there" : "|none");
     fs::remove(folder / "rest");
     Store again(folder / "a.store", Access::write);  // what is there is a store
     return text + "|" + std::to_string(again.buckets().size() % 3);

@@ -29,13 +29,15 @@ TEST(Store, KeepsEveryFieldOfABucket) {
   ASSERT_EQ(store.campaigns().size(), 1u);
   const CampaignRecord c = store.campaigns()[0];
   EXPECT_EQ(std::tie(c.uuid, c.started, c.seconds, c.cases, c.inputs), std::make_tuple("c", 1000, 60.5, 10u, 20u));
-  EXPECT_EQ(std::tie(c.seed, c.command, c.machine, c.version), std::make_tuple(7u, "mmafuzz campaign", "a machine", "0.1.0"));
+  EXPECT_EQ(std::tie(c.seed, c.command, c.machine, c.version),
+            std::make_tuple(7u, "mmafuzz campaign", "a machine", "0.1.0"));
 }
 
 TEST(Store, IsAWalDatabaseWithItsApplicationIdAndVersion) {
   const Folder folder;
   Store(folder / "a.store", Access::write);
-  EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"), "wal\n1835884902\n2\n");
+  EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"),
+            "wal\n1835884902\n2\n");
   EXPECT_EQ(bytes_of(folder / "a.store").substr(68, 4), "mmaf");
   EXPECT_EQ(contents_of(folder.path()).size(), 1u) << "the last to close leaves one file";
 }
@@ -51,7 +53,8 @@ TEST(Store, AReaderCannotWrite) {
   const Folder folder;
   make_store(folder / "a.store", 2);
   Store reader(folder / "a.store", Access::read);
-  EXPECT_THAT(error_of([&] { reader.set_status(some_bucket(1).id(), BucketStatus::known, "", 1); }), HasSubstr("cannot be opened or written"));
+  EXPECT_THAT(error_of([&] { reader.set_status(some_bucket(1).id(), BucketStatus::known, "", 1); }),
+              HasSubstr("cannot be opened or written"));
   EXPECT_THAT(error_of([&] { reader.add_campaign(some_campaign("d")); }), HasSubstr("cannot be opened or written"));
 }
 
@@ -88,7 +91,8 @@ TEST(Store, FindNamesWhatIsMissingOrAmbiguous) {
   for (const Bucket& b : store.buckets())
     if (++begins[b.id()[0]] == 2) twice = b.id().substr(0, 1);
   EXPECT_THAT(error_of([&] { store.find(twice); }), HasSubstr("give more digits"));
-  for (const char* none : {"", "x", "%", "_", "00000000000"}) EXPECT_THAT(error_of([&] { store.find(none); }), HasSubstr("no bucket"));
+  for (const char* none : {"", "x", "%", "_", "00000000000"})
+    EXPECT_THAT(error_of([&] { store.find(none); }), HasSubstr("no bucket"));
 }
 
 TEST(Store, TheSmallerWitnessStaysWithItsCommand) {
@@ -100,7 +104,8 @@ TEST(Store, TheSmallerWitnessStaysWithItsCommand) {
     b.command = "replay " + witness;
     return b;
   };
-  const std::vector<Bucket> from_best = {with(1, "zzzz"), with(2, "aa"), with(2, "ab"), with(2, "aaa"), with(3, "a"), with(0, "")};
+  const std::vector<Bucket> from_best = {with(1, "zzzz"), with(2, "aa"), with(2, "ab"),
+                                         with(2, "aaa"),  with(3, "a"),  with(0, "")};
   for (size_t x = 0; x < from_best.size(); ++x) {
     for (size_t y = 0; y < from_best.size(); ++y) {
       const Folder folder;

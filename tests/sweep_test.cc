@@ -1,5 +1,5 @@
-// The sweep on the host: the generator's operands are functions of seed and number, planted mutants are found, equal units are not
-// reported, unstable divergences are.
+// The sweep on the host: the generator's operands are functions of seed and number, planted mutants are found, equal
+// units are not reported, unstable divergences are.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,15 +9,11 @@
 #include "gpu_bridge/kernels/narrow_shapes.def.h"
 #include "gpu_bridge/sweep/sweep_run.h"
 #include "oracles/families.h"
+#include "plan/registry.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
-
-const Registry& registry() {
-  static const Registry all = oracle_registry();
-  return all;
-}
 
 struct Sweep {
   std::unique_ptr<Unit> unit;
@@ -34,9 +30,12 @@ struct Sweep {
     request.seed = seed;
     request.trace_every = 4;
     const DotModel instead = *unit->model();
-    run = std::make_unique<SweepRun>(request, row->op, *unit, [instead](const SweepRequest& r, const std::vector<SweepParent>& parents) {
-      return sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
-    }, 16, 128);
+    run = std::make_unique<SweepRun>(
+        request, row->op, *unit,
+        [instead](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+          return sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(instead, in); });
+        },
+        16, 128);
   }
   void epochs(int n) {
     for (int i = 0; i < n; ++i) run->epoch(UINT64_MAX);
@@ -46,8 +45,10 @@ struct Sweep {
 constexpr const char* hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 TEST(Sweep, EqualUnitsAreNotReported) {
-  for (const char* unit : {hopper, "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
-                           "model:rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0", "model:ampere/mma.m8n8k4.f64.f64.f64.f64"}) {
+  for (const char* unit :
+       {hopper, "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+        "model:rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0",
+        "model:ampere/mma.m8n8k4.f64.f64.f64.f64"}) {
     Sweep s(unit);
     s.epochs(2);
     EXPECT_EQ(s.run->divergent_dots(), 0u) << unit;
@@ -56,8 +57,9 @@ TEST(Sweep, EqualUnitsAreNotReported) {
 }
 
 TEST(Sweep, PlantedMutantsAreFoundAndReproduced) {
-  for (const char* change : {"?fraction_bits=24", "?fraction_bits=26", "?block=15", "?product=normalized", "?integer_bits=4", "?output_rounding=nearest_even", "?nan=7fc00000",
-                             "?zero_sign=any_negative"}) {
+  for (const char* change :
+       {"?fraction_bits=24", "?fraction_bits=26", "?block=15", "?product=normalized", "?integer_bits=4",
+        "?output_rounding=nearest_even", "?nan=7fc00000", "?zero_sign=any_negative"}) {
     Sweep s(std::string(hopper) + change);
     s.epochs(4);
     EXPECT_GT(s.run->divergent_dots(), 0u) << change;
@@ -68,10 +70,12 @@ TEST(Sweep, PlantedMutantsAreFoundAndReproduced) {
 }
 
 TEST(Sweep, SameSeedSameFindings) {
-  Sweep x(std::string(hopper) + "?fraction_bits=24", 7), y(std::string(hopper) + "?fraction_bits=24", 7), other(std::string(hopper) + "?fraction_bits=24", 8);
+  Sweep x(std::string(hopper) + "?fraction_bits=24", 7), y(std::string(hopper) + "?fraction_bits=24", 7),
+      other(std::string(hopper) + "?fraction_bits=24", 8);
   for (Sweep* s : {&x, &y, &other}) s->epochs(3);
   ASSERT_EQ(x.run->divergences().size(), y.run->divergences().size());
-  for (size_t i = 0; i < x.run->divergences().size(); ++i) EXPECT_EQ(x.run->divergences()[i].number, y.run->divergences()[i].number);
+  for (size_t i = 0; i < x.run->divergences().size(); ++i)
+    EXPECT_EQ(x.run->divergences()[i].number, y.run->divergences()[i].number);
   EXPECT_EQ(x.run->bins(), y.run->bins());
   EXPECT_NE(x.run->divergent_dots(), other.run->divergent_dots());
 }
@@ -91,7 +95,8 @@ void expect_narrow_equals(const ModelRow& row) {
       uint32_t a[S.k], b[S.k];
       std::copy_n(dot.a, S.k, a);
       std::copy_n(dot.b, S.k, b);
-      ASSERT_EQ(narrow_fused_sum<S>(row.model, a, b, static_cast<uint32_t>(dot.in.c)), evaluate_dot(row.model, dot.in)) << row.name() << " tile " << tile << " cell " << cell;
+      ASSERT_EQ(narrow_fused_sum<S>(row.model, a, b, static_cast<uint32_t>(dot.in.c)), evaluate_dot(row.model, dot.in))
+          << row.name() << " tile " << tile << " cell " << cell;
     }
 }
 
@@ -108,7 +113,8 @@ TEST(NarrowSum, GivesWhatTheGeneralKernelGives) {
     EXPECT_GT(found, 0) << "no model has this shape: k=" << S.k << " block=" << S.block;
     rows += found;
   };
-#define ROW(kernel, k, block, a, b, archs) try_shape(std::integral_constant<NarrowShape, NarrowShape{Kernel::kernel, k, block, a, b}>{});
+#define ROW(kernel, k, block, a, b, archs) \
+  try_shape(std::integral_constant<NarrowShape, NarrowShape{Kernel::kernel, k, block, a, b}>{});
   MMAFUZZ_NARROW(ROW)
 #undef ROW
   EXPECT_GT(rows, 50);
@@ -144,7 +150,9 @@ struct Flaky {
     return r;
   }
   explicit Flaky(SweepRun::Engine engine, const Unit* unit = nullptr)
-      : request(request_of(hopper)), run(request, find_model_row(std::string(hopper).substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16, 16) {}
+      : request(request_of(hopper)),
+        run(request, find_model_row(std::string(hopper).substr(6))->op, unit ? *unit : *s.unit, std::move(engine), 16,
+            16) {}
 };
 
 /// A right unit, but for the second case of each batch.
@@ -164,9 +172,12 @@ TEST(Sweep, UnstableComparesCellsAndNotCounts) {
   Sweep right(hopper);
   const SecondIsWrong second(*right.unit);
   // The sweep finds cell 99 of the first tile, the second look cell 1: one dot each time, and nothing was seen twice.
-  Flaky flaky([](const SweepRequest& r, const std::vector<SweepParent>& parents) {
-    return sweep_on_host(r, parents, [&, n = 0](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
-  }, &second);
+  Flaky flaky(
+      [](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+        return sweep_on_host(
+            r, parents, [&, n = 0](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
+      },
+      &second);
   flaky.run.epoch(16);
   EXPECT_EQ(flaky.run.divergent_dots(), 1u);
   EXPECT_EQ(flaky.run.unstable_dots(), 2u);
@@ -211,25 +222,36 @@ TEST(Diagnosis, NamesFaultsOfPlacesAndMemory) {
   request.tiles = 2;
   const TileShape s = request.shape;
   TileBuffers tiles = generate_tiles(request, {});
-  const auto claimed = [&](uint64_t tile, int cell) { return sweep::claimed_result(request.model, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in); };
+  const auto claimed = [&](uint64_t tile, int cell) {
+    return sweep::claimed_result(request.model, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in);
+  };
   const auto found = [&](const std::function<uint64_t(uint64_t tile, int cell)>& result) {
     return diagnose_tile(request, tiles, [&](TileBuffers& to) {
       for (uint64_t tile = 0; tile < 2; ++tile)
-        for (int cell = 0; cell < s.cells(); ++cell) write_element(tiles_from(s, to.view(), tile).d, s.d_bits / 8, cell, result(tile, cell));
+        for (int cell = 0; cell < s.cells(); ++cell)
+          write_element(tiles_from(s, to.view(), tile).d, s.d_bits / 8, cell, result(tile, cell));
     });
   };
   const Place lane5 = c_place(s, s.d_bits, 5, 0);
-  EXPECT_EQ(found([&](uint64_t tile, int cell) { return claimed(tile, cell) ^ (cell == lane5.row * s.n + lane5.column ? 8u : 0u); }), "wrong bit 3 of d in lane 5");
-  EXPECT_EQ(found([&](uint64_t tile, int cell) { return claimed(tile, (cell / s.n ^ 8) * s.n + cell % s.n); }), "swapped fragments of d: rows and their number xor 8");
+  EXPECT_EQ(found([&](uint64_t tile, int cell) {
+              return claimed(tile, cell) ^ (cell == lane5.row * s.n + lane5.column ? 8u : 0u);
+            }),
+            "wrong bit 3 of d in lane 5");
+  EXPECT_EQ(found([&](uint64_t tile, int cell) { return claimed(tile, (cell / s.n ^ 8) * s.n + cell % s.n); }),
+            "swapped fragments of d: rows and their number xor 8");
   EXPECT_EQ(found([&](uint64_t tile, int cell) {
               sweep::Cell x(request, tiles.view(), request.first_tile + tile, cell);
               if (tile == 1) x.in.c = claimed(0, cell);
               return sweep::claimed_result(request.model, x.in);
-            }), "stale accumulator: c is the d of the tile before");
+            }),
+            "stale accumulator: c is the d of the tile before");
   EXPECT_EQ(found(claimed), "not seen when the tile ran again");
   DotModel other = request.model;
   other.fraction_bits = 24;
-  EXPECT_EQ(found([&](uint64_t tile, int cell) { return evaluate_dot(other, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in); }), "");
+  EXPECT_EQ(found([&](uint64_t tile, int cell) {
+              return evaluate_dot(other, sweep::Cell(request, tiles.view(), request.first_tile + tile, cell).in);
+            }),
+            "");
 }
 
 TEST(Sweep, WhatIsNotSeenAgainIsUnstable) {
@@ -238,10 +260,14 @@ TEST(Sweep, WhatIsNotSeenAgainIsUnstable) {
   SweepRequest request;
   request.model = row->model;
   request.shape = host_sweep_shape(row->op);
-  SweepRun flaky(request, row->op, *s.unit, [](const SweepRequest& r, const std::vector<SweepParent>& parents) {
-    int n = 0;  // the 100th dot comes out wrong, once
-    return sweep_on_host(r, parents, [&, n](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
-  }, 16, 16);
+  SweepRun flaky(
+      request, row->op, *s.unit,
+      [](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+        int n = 0;  // the 100th dot comes out wrong, once
+        return sweep_on_host(
+            r, parents, [&, n](const DotOperands& in) mutable { return evaluate_dot(r.model, in) ^ (++n == 100); });
+      },
+      16, 16);
   flaky.epoch(16);
   EXPECT_EQ(flaky.divergent_dots(), 1u);
   EXPECT_EQ(flaky.unstable_dots(), 1u);

@@ -23,7 +23,9 @@ void expect_twins(const DotModel& model, const Op& op, uint64_t seed, size_t cas
     StructuredGenerator(op, seed).fill(done, std::min<size_t>(4096, cases - done), batch);
     for (size_t i = 0; i < batch.size(); ++i) {
       const DotOperands& in = one.load(batch, i);
-      ASSERT_EQ(to_hex(op.d, evaluate_dot(model, in)), to_hex(op.d, slow_twin_dot(model, in))) << what << "\n" << to_text(op) << "\n" << case_line(batch, i);
+      ASSERT_EQ(to_hex(op.d, evaluate_dot(model, in)), to_hex(op.d, slow_twin_dot(model, in))) << what << "\n"
+                                                                                               << to_text(op) << "\n"
+                                                                                               << case_line(batch, i);
     }
   }
 }
@@ -73,10 +75,14 @@ INSTANTIATE_TEST_SUITE_P(
     Switches, OpenPoints,
     testing::Values(
         Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "zero_rule=operand"},
-        Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "underflow_sign=positive"}, Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "special_scope=whole_k"},
-        Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "zero_rule=clamp,zero_exponent=-20,c_exponent=fp32"}, Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "c_exponent=fp32"},
-        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "zero_exponent=-132"}, Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "zero_exponent=-134"},
-        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "zero_exponent=-132"}, Switch{"ampere/mma.m16n8k8.f16.f16.f16.f16", "zero_exponent=-21"},
+        Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "underflow_sign=positive"},
+        Switch{"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "special_scope=whole_k"},
+        Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "zero_rule=clamp,zero_exponent=-20,c_exponent=fp32"},
+        Switch{"ampere/mma.m16n8k16.f16.f16.f16.f16", "c_exponent=fp32"},
+        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "zero_exponent=-132"},
+        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "zero_exponent=-134"},
+        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "zero_exponent=-132"},
+        Switch{"ampere/mma.m16n8k8.f16.f16.f16.f16", "zero_exponent=-21"},
         Switch{"ampere/mma.m16n8k8.f16.f16.f16.f16", "zero_exponent=-22"},
         Switch{"hopper/wgmma.m64n8k16.f16.f16.f16.f16", "zero_exponent=-133"},
         Switch{"turing/mma.m8n8k4.f32.f16.f16.f32", "fraction_bits=24,zero_exponent=-132"},
@@ -84,21 +90,32 @@ INSTANTIATE_TEST_SUITE_P(
         Switch{"cdna2/mfma.16x16x8.f32.bf16.bf16.f32", "zero_operands=kept"},
         Switch{"hopper/mma.m8n8k4.f16.f16.f16.f16", "chain_start=positive_zero"},
         Switch{"hopper/mma.m8n8k4.f32.f16.f16.f32", "block=2"},
-        Switch{"volta/mma.m8n8k4.f32.f16.f16.f16", "c_exponent=c_format"}, Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "zero_sign=any_negative,product=normalized"},
-        Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=3"}, Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=4,nan=7fc00000"},
-        Switch{"volta/mma.m8n8k4.f16.f16.f16.f16", "output_via=fp32_truncated"}, Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=nan_payload"},
-        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=rounded"}, Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=nearest_even"},
-        Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=up,overflow=by_rounding"}, Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "overflow=saturate,fraction_bits=20"},
-        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "subnormals=flushed"}, Switch{"ada/mma.m16n8k32.f16.e4m3.e4m3.f16", "output_fraction_bits=0"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f16", "c_exponent=c_format"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "zero_sign=any_negative,product=normalized"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=3"},
+        Switch{"volta/mma.m8n8k4.f32.f16.f16.f32", "integer_bits=4,nan=7fc00000"},
+        Switch{"volta/mma.m8n8k4.f16.f16.f16.f16", "output_via=fp32_truncated"},
+        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=nan_payload"},
+        Switch{"hopper/mma.m16n8k8.f32.tf32.tf32.f32", "low_bits=rounded"},
+        Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=nearest_even"},
+        Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "output_rounding=up,overflow=by_rounding"},
+        Switch{"hopper/mma.m16n8k16.f32.f16.f16.f32", "overflow=saturate,fraction_bits=20"},
+        Switch{"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "subnormals=flushed"},
+        Switch{"ada/mma.m16n8k32.f16.e4m3.e4m3.f16", "output_fraction_bits=0"},
         Switch{"blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e2m1.f32.ue8m0", "zero_rule=operand"},
         Switch{"blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e5m2.e5m2.f32.ue8m0", "product=normalized"},
         Switch{"blackwell/tcgen05.kind::mxf4nvf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0", "zero_rule=operand"},
         Switch{"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", "zero_group=sum_zero"},
-        Switch{"hopper/mma.m16n8k32.f16.e4m3.e4m3.f16", "fraction_bits=22"}, Switch{"cdna1/mfma.32x32x8.f32.f16.f16.f32", "kernel=ieee_tree"},
-        Switch{"cdna2/mfma.32x32x4.f32.bf16.bf16.f32", "block=4"}, Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "product_overflow=positive_infinity"},
-        Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "overflow_rank=below_operands"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "second_stage=floor31"},
-        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "product_overflow=positive_infinity"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "overflow_rank=below_operands"},
-        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "zero_rule=operand"}, Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "nan=7fc00000"},
+        Switch{"hopper/mma.m16n8k32.f16.e4m3.e4m3.f16", "fraction_bits=22"},
+        Switch{"cdna1/mfma.32x32x8.f32.f16.f16.f32", "kernel=ieee_tree"},
+        Switch{"cdna2/mfma.32x32x4.f32.bf16.bf16.f32", "block=4"},
+        Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "product_overflow=positive_infinity"},
+        Switch{"cdna2/mfma_1k.32x32x8.f32.bf16.bf16.f32", "overflow_rank=below_operands"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "second_stage=floor31"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "product_overflow=positive_infinity"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "overflow_rank=below_operands"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "zero_rule=operand"},
+        Switch{"cdna3/mfma.16x16x16.f32.bf16.bf16.f32", "nan=7fc00000"},
         Switch{"cdna3/mfma.16x16x32.f32.e5m2fnuz.e5m2fnuz.f32", "c_special=reads_minus_one"},
         Switch{"cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32", "second_stage=floor31"}));
 
@@ -114,10 +131,12 @@ TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
   for (const Parameter& p : parameters()) {
     if (!p.used_by(row.model.kernel) || std::string_view(p.name) == "kernel") continue;
     std::vector<std::string> values = p.words;
-    if (values.empty() && p.hexadecimal) values = {"7fc0", "7fc00001", "7ff4000000000000"};  // of which a row takes the NaNs of its d
+    if (values.empty() && p.hexadecimal)
+      values = {"7fc0", "7fc00001", "7ff4000000000000"};  // of which a row takes the NaNs of its d
     if (values.empty())
       for (const int64_t step : {-7, -1, 1, 2})
-        if (const int64_t v = p.get(row.model) + step; v >= p.least && v <= p.greatest) values.push_back(std::to_string(v));
+        if (const int64_t v = p.get(row.model) + step; v >= p.least && v <= p.greatest)
+          values.push_back(std::to_string(v));
     for (const std::string& value : values) {
       const std::string override_text = std::string(p.name) + "=" + value;
       const Result<DotModel> model = with_overrides(row.model, override_text);

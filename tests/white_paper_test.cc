@@ -1,6 +1,6 @@
-// The dot-product example of Whitehead and Fit-Florea, section 3.2. Its operands are printed to seven digits, and as fp32
-// numbers nearest to the print they do not give the printed results. This test searches every choice of fp32 operands within
-// half a unit of the last printed digit and finds the one that gives all of them.
+// The dot-product example of Whitehead and Fit-Florea, section 3.2. Its operands are printed to seven digits, and as
+// fp32 numbers nearest to the print they do not give the printed results. This test searches every choice of fp32
+// operands within half a unit of the last printed digit and finds the one that gives all of them.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,8 @@ namespace mmafuzz {
 namespace {
 
 // Printed operands (section 3.2) and half a unit of their last digit.
-constexpr double printed_a[] = {1.907607, -.7862027, 1.147311, .9604002}, printed_b[] = {-.9355000, -.6915108, 1.724470, -.7097529};
+constexpr double printed_a[] = {1.907607, -.7862027, 1.147311, .9604002},
+                 printed_b[] = {-.9355000, -.6915108, 1.724470, -.7097529};
 constexpr double half_digit_a[] = {.5e-6, .5e-7, .5e-6, .5e-7}, half_digit_b[] = {.5e-7, .5e-7, .5e-6, .5e-7};
 
 std::vector<uint32_t> candidates(double printed, double half_digit) {
@@ -59,7 +60,9 @@ TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
 
   size_t three_results = 0, all_results = 0, found = 0;
   for (size_t n = 0; n < combinations; ++n) {
-    if (serial.results.get(n) != 0x3d653510 || fma.results.get(n) != 0x3d653501 || pairwise.results.get(n) != 0x3d653500) continue;
+    if (serial.results.get(n) != 0x3d653510 || fma.results.get(n) != 0x3d653501 ||
+        pairwise.results.get(n) != 0x3d653500)
+      continue;
     ++three_results;
     const double sum = std::bit_cast<double>(exact.results.get(n));
     if (std::floor(sum * 1e13) != 559587528435) continue;  // .0559587528435...
@@ -68,7 +71,8 @@ TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
   }
   EXPECT_EQ(three_results, 10u);
   ASSERT_EQ(all_results, 1u);
-  const std::vector<uint64_t> a = {0x3ff42c76, 0xbf494494, 0x3f92db19, 0x3f75dcc9}, b = {0xbf6f7cee, 0xbf3106da, 0x3fdcbb70, 0xbf35b25d};
+  const std::vector<uint64_t> a = {0x3ff42c76, 0xbf494494, 0x3f92db19, 0x3f75dcc9},
+                              b = {0xbf6f7cee, 0xbf3106da, 0x3fdcbb70, 0xbf35b25d};
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(batch.a().get(found, i), a[size_t(i)]);
     EXPECT_EQ(batch.b().get(found, i), b[size_t(i)]);
@@ -76,9 +80,11 @@ TEST(WhitePaper, OneChoiceOfOperandsGivesThePrintedResults) {
 }
 
 /// One scalar operation of a unit on fp32 encodings.
-uint64_t scalar_of(const char* unit, const char* operation, std::vector<uint64_t> operands, const char* attributes = "") {
+uint64_t scalar_of(const char* unit, const char* operation, std::vector<uint64_t> operands,
+                   const char* attributes = "") {
   size_t column;
-  const Op op = *parse_op(std::string("scalar ") + operation + " format=fp32 round=nearest_even nan=any" + attributes, column);
+  const Op op =
+      *parse_op(std::string("scalar ") + operation + " format=fp32 round=nearest_even nan=any" + attributes, column);
   Batch batch(op);
   batch.resize(1);
   for (size_t i = 0; i < operands.size(); ++i) batch.inputs()[0].set(0, static_cast<int>(i), operands[i]);
@@ -88,14 +94,17 @@ uint64_t scalar_of(const char* unit, const char* operation, std::vector<uint64_t
 }
 
 TEST(WhitePaper, TheFmaExampleAsX86RunsItAndAsAGpuDoes) {
-  // Section 2.3: x = 1.00000012 (0x3f800001), x*x - 1.00000024 is 2^-46 = 1.4210855e-14; without FMA the product is rounded first.
-  const std::vector<std::pair<const char*, const char*>> both = {{"ieee", "ieee"}, {"exact:mpfr", "exact:mpfr"}, {"cpu:mul.f32", "cpu:add.f32"}};
+  // Section 2.3: x = 1.00000012 (0x3f800001), x*x - 1.00000024 is 2^-46 = 1.4210855e-14; without FMA the product is
+  // rounded first.
+  const std::vector<std::pair<const char*, const char*>> both = {
+      {"ieee", "ieee"}, {"exact:mpfr", "exact:mpfr"}, {"cpu:mul.f32", "cpu:add.f32"}};
   for (const auto& [multiplier, adder] : both) {
     const uint64_t product = scalar_of(multiplier, "mul", {0x3f800001, 0x3f800001});
     EXPECT_EQ(product, 0x3f800002u);
     EXPECT_EQ(scalar_of(adder, "add", {product, 0xbf800002}), 0u);
   }
-  for (const char* fused : {"ieee", "exact:mpfr"}) EXPECT_EQ(scalar_of(fused, "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
+  for (const char* fused : {"ieee", "exact:mpfr"})
+    EXPECT_EQ(scalar_of(fused, "fma", {0x3f800001, 0x3f800001, 0xbf800002}), 0x28800000u);
   EXPECT_EQ(std::bit_cast<float>(uint32_t{0x28800000}), 0x1p-46f);
   size_t column;
   const Op op = *parse_op("scalar fma format=fp32 round=nearest_even nan=any", column);
@@ -113,7 +122,8 @@ TEST(WhitePaper, FlushingToZeroLosesASubnormalDifference) {
 }
 
 TEST(WhitePaper, FtzOfX86IsNotTheFlushOfRoundedResults) {
-  // (1 - 2^-24) * 2^-126 rounds to 2^-126, and stays below it with unbounded exponents, which is what MXCSR's FTZ looks at.
+  // (1 - 2^-24) * 2^-126 rounds to 2^-126, and stays below it with unbounded exponents, which is what MXCSR's FTZ looks
+  // at.
   const std::vector<uint64_t> operands = {0x3f7fffff, 0x00800000};
   EXPECT_EQ(scalar_of("ieee", "mul", operands), 0x00800000u);
   EXPECT_EQ(scalar_of("ieee", "mul", operands, " ftz=1"), 0x00800000u);

@@ -22,7 +22,9 @@ std::string Bucket::id() const {
   return std::string(digits, 10);
 }
 
-bool is_grave(const Bucket& b) { return b.severity != Severity::semantic || b.cause == unexplained || b.cause == unstable; }
+bool is_grave(const Bucket& b) {
+  return b.severity != Severity::semantic || b.cause == unexplained || b.cause == unstable;
+}
 
 bool listed_before(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {

@@ -1,4 +1,5 @@
-// A bucket: all divergences with one key. The search knows the key but for its cause; triage adds that, and keeps one witness.
+// A bucket: all divergences with one key. The search knows the key but for its cause; triage adds that, and keeps one
+// witness.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace mmafuzz {
 
-/// What a person decided about a bucket. `new_bucket` is what triage sets; the others survive every later triage and merge.
+/// What a person decided about a bucket. `new_bucket` is what triage sets; the others survive every later triage and
+/// merge.
 enum class BucketStatus : uint8_t { new_bucket, known, expected, fixed };
 const char* name_of(BucketStatus status);  ///< "new", "known", "expected", "fixed"
 
@@ -19,20 +21,22 @@ inline constexpr char unstable[] = "unstable";
 
 struct Bucket {
   BucketKey key;
-  std::string cause;  ///< names of parameters in their documented order, comma-separated ("block,fraction_bits"), or a word above
+  std::string cause;   ///< names of parameters in their documented order, comma-separated ("block,fraction_bits"), or a
+                       ///< word above
   std::string detail;  ///< the cause for people: "fraction_bits (bits kept below the greatest exponent): 23 against 24"
   Severity severity = Severity::semantic;
-  uint64_t count = 0;  ///< raw divergences
+  uint64_t count = 0;                     ///< raw divergences
   int64_t first_seen = 0, last_seen = 0;  ///< seconds since 1970, UTC
-  uint64_t seed = 0;     ///< of the campaign that saw it first
-  std::string command;   ///< shell command that reproduces the witness's results
-  std::string witness;   ///< case text: a whole file with the key, severity and results as comments
-  uint64_t addends = 0;  ///< nonzero addends of the witness (dot), nonzero operands (others)
+  uint64_t seed = 0;                      ///< of the campaign that saw it first
+  std::string command;                    ///< shell command that reproduces the witness's results
+  std::string witness;                    ///< case text: a whole file with the key, severity and results as comments
+  uint64_t addends = 0;                   ///< nonzero addends of the witness (dot), nonzero operands (others)
   BucketStatus status = BucketStatus::new_bucket;
-  std::string note;  ///< a person's
+  std::string note;        ///< a person's
   int64_t status_set = 0;  ///< when a person set the status, seconds since 1970, UTC; 0: nobody did
 
-  /// The greppable line with the cause: "mmafuzz: divergence equal dot.f32.f16.f16.f32 model:... exact normal fraction_bits".
+  /// The greppable line with the cause: "mmafuzz: divergence equal dot.f32.f16.f16.f32 model:... exact normal
+  /// fraction_bits".
   std::string line() const { return key.to_string() + " " + cause; }
   /// Ten hexadecimal digits that depend on line() alone.
   std::string id() const;
@@ -41,7 +45,8 @@ struct Bucket {
 /// What someone has to look at: a broken contract or bound, and what is unstable or has no explanation.
 bool is_grave(const Bucket& bucket);
 
-/// Order of every listing: contract before accuracy before semantic, in each unexplained first, then unstable, then by line.
+/// Order of every listing: contract before accuracy before semantic, in each unexplained first, then unstable, then by
+/// line.
 bool listed_before(const Bucket& x, const Bucket& y);
 
 }  // namespace mmafuzz

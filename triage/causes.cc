@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_replaced = 4;     ///< of a larger difference: all at once
+constexpr size_t most_replaced = 4;  ///< of a larger difference: all at once
 constexpr size_t most_replaced_by_reference = 3;
 constexpr char kernel_name[] = "kernel";
 
@@ -81,7 +81,8 @@ class Causes::Ablation final : public Method {
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
     std::vector<size_t> open;  // not explained so far
-    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(), [&](const auto& unit) { return is_reference(*unit) && !claims(*unit); });
+    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(),
+                                             [&](const auto& unit) { return is_reference(*unit) && !claims(*unit); });
     for (size_t i = 0; i < cases.size(); ++i) {
       if (references_only) causes[i] = kernel_name;
       else open.push_back(i);
@@ -89,10 +90,11 @@ class Causes::Ablation final : public Method {
     if (!row_[replaced_]) return causes;
     keep_what_models_show(cases, verdicts, open);
     const size_t most = by_reference_ ? most_replaced_by_reference : list_.size() <= 10 ? list_.size() : most_replaced;
-    for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size) each_subset(list_.size(), size, [&](const auto& set) {
-      explain(set, cases, verdicts, open, causes);
-      return !open.empty();
-    });
+    for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size)
+      each_subset(list_.size(), size, [&](const auto& set) {
+        explain(set, cases, verdicts, open, causes);
+        return !open.empty();
+      });
     if (!by_reference_ && most < list_.size() && !open.empty()) {
       std::vector<size_t> all(list_.size());
       for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -101,8 +103,10 @@ class Causes::Ablation final : public Method {
     // What is left between a model and a reference is the arithmetic as such; a property has to hold for the reference.
     if (by_reference_ && !open.empty()) {
       // ... if it makes sense for that at all: the order of a chain's additions does not.
-      const bool says_nothing = judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
-      const std::vector<size_t> explained = judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", true, cases, verdicts, open);
+      const bool says_nothing =
+          judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
+      const std::vector<size_t> explained =
+          judge_.units().size() == 2 || says_nothing ? open : agreeing("exact", true, cases, verdicts, open);
       for (const size_t i : explained) causes[i] = kernel_name;
     }
     return causes;
@@ -112,18 +116,21 @@ class Causes::Ablation final : public Method {
     for (const Replacement& r : list_)
       if (r.name == name) return r.detail;
     if (name != kernel_name) return name;
-    if (judge_.units().size() == 1) return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
+    if (judge_.units().size() == 1)
+      return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
     return "kernel (the arithmetic): " + judge_.units()[0]->name() + " against " + judge_.units()[1]->name();
   }
 
  private:
   /// What a reference does not claim is its arithmetic's nature; what it claims and breaks is not explained.
   bool claims(const Unit& unit) const {
-    return std::any_of(unit.claims().begin(), unit.claims().end(), [&](const Claim& claim) { return claim.property == judge_.property(); });
+    return std::any_of(unit.claims().begin(), unit.claims().end(),
+                       [&](const Claim& claim) { return claim.property == judge_.property(); });
   }
 
   /// Units without parameters are looked at through their models, where those show the same.
-  void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts, std::vector<size_t>& open) const {
+  void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts,
+                             std::vector<size_t>& open) const {
     if (judge_.units().size() == 1) {
       if (judge_.units()[0]->name() == model_[0]) return;
       const Result<Judge> stand_in = Judge::bind(judge_.property(), {model_[0]}, judge_.op(), registry_);
@@ -140,13 +147,15 @@ class Causes::Ablation final : public Method {
       if (judge_.units()[side]->name() == model_[side]) continue;
       Outcomes shown;
       row_[side]->run(cases, shown);
-      std::erase_if(open, [&](size_t i) { return !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first); });
+      std::erase_if(open, [&](size_t i) {
+        return !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first);
+      });
     }
   }
 
   /// Removes from `open` what this set of replacements explains.
-  void explain(const std::vector<size_t>& set, const Batch& cases, const std::vector<Verdict>& verdicts, std::vector<size_t>& open,
-               std::vector<std::string>& causes) {
+  void explain(const std::vector<size_t>& set, const Batch& cases, const std::vector<Verdict>& verdicts,
+               std::vector<size_t>& open, std::vector<std::string>& causes) {
     size_t forms = 1;
     for (const size_t i : set) forms *= list_[i].overrides.size();
     for (size_t form = 0; form < forms && !open.empty(); ++form) {
@@ -156,7 +165,8 @@ class Causes::Ablation final : public Method {
         overrides += (overrides.empty() ? "" : ",") + list_[i].overrides[choice % list_[i].overrides.size()];
         choice /= list_[i].overrides.size();
       }
-      const std::vector<size_t> explained = agreeing(with_overrides_in_name(model_[replaced_], overrides), false, cases, verdicts, open);
+      const std::vector<size_t> explained =
+          agreeing(with_overrides_in_name(model_[replaced_], overrides), false, cases, verdicts, open);
       if (explained.empty()) continue;
       const std::string names = joined_names(list_, set);
       for (const size_t i : explained) causes[i] = names;
@@ -165,15 +175,16 @@ class Causes::Ablation final : public Method {
   }
 
   /// Those of the cases on which a unit of that name removes the divergence, in increasing order.
-  std::vector<size_t> agreeing(const std::string& name, bool reference, const Batch& cases, const std::vector<Verdict>& verdicts,
-                               const std::vector<size_t>& open) {
+  std::vector<size_t> agreeing(const std::string& name, bool reference, const Batch& cases,
+                               const std::vector<Verdict>& verdicts, const std::vector<size_t>& open) {
     std::vector<size_t> list;
     const Batch part = select(cases, open);
     auto [at, is_new] = replaced_units_.try_emplace(name);
     Replaced& with = at->second;
     if (judge_.units().size() == 1) {
       if (is_new)
-        if (Result<Judge> bound = Judge::bind(judge_.property(), {name}, judge_.op(), registry_)) with.judge = std::make_unique<Judge>(std::move(*bound));
+        if (Result<Judge> bound = Judge::bind(judge_.property(), {name}, judge_.op(), registry_))
+          with.judge = std::make_unique<Judge>(std::move(*bound));
       if (!with.judge) return list;
       const std::vector<Verdict> said = with.judge->judge(part);
       for (size_t i = 0; i < open.size(); ++i)
@@ -187,7 +198,8 @@ class Causes::Ablation final : public Method {
     with.unit->run(part, outcomes);
     for (size_t i = 0; i < open.size(); ++i) {
       const Verdict& v = verdicts[open[i]];
-      if (same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first)) list.push_back(open[i]);
+      if (same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
+        list.push_back(open[i]);
     }
     return list;
   }
@@ -207,7 +219,8 @@ class Causes::Ablation final : public Method {
   std::map<std::string, Replaced> replaced_units_;
 };
 
-/// Of conversions and scalar operations: what the op would have to say for IEEE arithmetic to give the deviating result.
+/// Of conversions and scalar operations: what the op would have to say for IEEE arithmetic to give the deviating
+/// result.
 class Causes::Variants final : public Method {
  public:
   Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
@@ -224,7 +237,9 @@ class Causes::Variants final : public Method {
     }
     return causes;
   }
-  std::string detail_of_one(const std::string& name) const override { return name + " (" + OpVariants::meaning(name) + ")"; }
+  std::string detail_of_one(const std::string& name) const override {
+    return name + " (" + OpVariants::meaning(name) + ")";
+  }
 
  private:
   const Judge& judge_;
@@ -243,29 +258,32 @@ class Causes::Defaults final : public Method {
     for (const auto& setting : given)
       if (setting.first == "on") kept_always.push_back(setting);  // the unit that it runs on is no cause
     std::erase_if(given, [](const auto& setting) { return setting.first == "on"; });
-    for (size_t size = 1; size <= std::min(most_replaced, given.size()); ++size) each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
-      std::vector<std::pair<std::string, std::string>> kept;
-      std::string removed;
-      for (size_t i = 0; i < given.size(); ++i) {
-        const bool goes = std::find(set.begin(), set.end(), i) != set.end();
-        if (goes) removed += (removed.empty() ? "" : ",") + given[i].first;
-        else kept.push_back(given[i]);
-      }
-      kept.insert(kept.end(), kept_always.begin(), kept_always.end());
-      UnitName without_some = name;
-      without_some.settings = settings_text(kept);
-      std::vector<std::string> units = {without_some.text()};
-      for (size_t i = 1; i < judge_.units().size(); ++i) units.push_back(judge_.units()[i]->name());
-      const Result<Judge> without = Judge::bind(judge_.property(), units, judge_.op(), registry_);
-      if (!without) return true;
-      const std::vector<Verdict> said = without->judge(cases);
-      for (size_t i = 0; i < cases.size(); ++i)
-        if (verdicts[i].fails && !said[i].fails && causes[i] == unexplained) causes[i] = removed;
-      return true;
-    });
+    for (size_t size = 1; size <= std::min(most_replaced, given.size()); ++size)
+      each_subset(given.size(), size, [&](const std::vector<size_t>& set) {
+        std::vector<std::pair<std::string, std::string>> kept;
+        std::string removed;
+        for (size_t i = 0; i < given.size(); ++i) {
+          const bool goes = std::find(set.begin(), set.end(), i) != set.end();
+          if (goes) removed += (removed.empty() ? "" : ",") + given[i].first;
+          else kept.push_back(given[i]);
+        }
+        kept.insert(kept.end(), kept_always.begin(), kept_always.end());
+        UnitName without_some = name;
+        without_some.settings = settings_text(kept);
+        std::vector<std::string> units = {without_some.text()};
+        for (size_t i = 1; i < judge_.units().size(); ++i) units.push_back(judge_.units()[i]->name());
+        const Result<Judge> without = Judge::bind(judge_.property(), units, judge_.op(), registry_);
+        if (!without) return true;
+        const std::vector<Verdict> said = without->judge(cases);
+        for (size_t i = 0; i < cases.size(); ++i)
+          if (verdicts[i].fails && !said[i].fails && causes[i] == unexplained) causes[i] = removed;
+        return true;
+      });
     return causes;
   }
-  std::string detail_of_one(const std::string& name) const override { return name + " (a parameter of the scheme, docs/ozaki.md)"; }
+  std::string detail_of_one(const std::string& name) const override {
+    return name + " (a parameter of the scheme, docs/ozaki.md)";
+  }
 
  private:
   const Judge& judge_;
@@ -280,7 +298,9 @@ Causes::Causes(const Judge& judge, const Registry& registry) {
 
 Causes::~Causes() = default;
 
-std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) { return method_->find(cases, verdicts); }
+std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) {
+  return method_->find(cases, verdicts);
+}
 
 std::string Causes::detail(const std::string& cause) const {
   if (cause == unexplained) return "no replacement of parameters explains it";

@@ -1,5 +1,5 @@
-// Why two units differ on a case, or why a unit breaks a property on it: the smallest set of replaced parameters that makes the
-// difference go away. Of equally small sets the first in the order of the parameters (docs/triage.md).
+// Why two units differ on a case, or why a unit breaks a property on it: the smallest set of replaced parameters that
+// makes the difference go away. Of equally small sets the first in the order of the parameters (docs/triage.md).
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ class Causes {
   Causes(const Judge& judge, const Registry& registry);
   ~Causes();
 
-  /// One cause per case, of cases on which the judge says `verdicts`: names in the order of the parameters, comma-separated, or
-  /// `unexplained`.
+  /// One cause per case, of cases on which the judge says `verdicts`: names in the order of the parameters,
+  /// comma-separated, or `unexplained`.
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts);
 
   /// The cause for people, with the values on both sides.

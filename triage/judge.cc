@@ -6,7 +6,8 @@
 
 namespace mmafuzz {
 
-Result<Judge> Judge::bind(const std::string& property, const std::vector<std::string>& units, const Op& op, const Registry& registry) {
+Result<Judge> Judge::bind(const std::string& property, const std::vector<std::string>& units, const Op& op,
+                          const Registry& registry) {
   Judge judge;
   judge.op_ = op;
   judge.property_ = property;
@@ -16,7 +17,8 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
     judge.units_.push_back(std::move(*unit));
   }
   const bool compares = property == "equal" || property == "equals_model";
-  if (judge.units_.size() != (compares ? 2u : 1u)) return invalid("property " + property + " takes " + (compares ? "two units" : "one unit"));
+  if (judge.units_.size() != (compares ? 2u : 1u))
+    return invalid("property " + property + " takes " + (compares ? "two units" : "one unit"));
   if (compares) return judge;
   const Property* stated = find_property(property);
   if (!stated) return unknown("unknown property '" + property + "'");
@@ -33,7 +35,8 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   if (bound_) {
     std::vector<BoundProperty::Verdict> said;
     bound_->judge(cases, first, said);
-    for (size_t i = 0; i < cases.size(); ++i) verdicts[i] = {said[i].failed, said[i].cls, said[i].before, said[i].after};
+    for (size_t i = 0; i < cases.size(); ++i)
+      verdicts[i] = {said[i].failed, said[i].cls, said[i].before, said[i].after};
     return verdicts;
   }
   Outcomes second;

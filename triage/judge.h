@@ -9,16 +9,17 @@ namespace mmafuzz {
 /// What one case shows.
 struct Verdict {
   bool fails = false;
-  ValueClass cls = ValueClass::normal;   ///< of a failure
-  uint64_t first = 0, second = 0;        ///< results of both units, or of one unit on the case and on its twin
+  ValueClass cls = ValueClass::normal;  ///< of a failure
+  uint64_t first = 0, second = 0;       ///< results of both units, or of one unit on the case and on its twin
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
 class Judge {
  public:
-  /// `property` is "equal" or "equals_model" for two units, else a property of one unit. Refused where a unit or the property is
-  /// unknown or declines the op.
-  static Result<Judge> bind(const std::string& property, const std::vector<std::string>& units, const Op& op, const Registry& registry);
+  /// `property` is "equal" or "equals_model" for two units, else a property of one unit. Refused where a unit or the
+  /// property is unknown or declines the op.
+  static Result<Judge> bind(const std::string& property, const std::vector<std::string>& units, const Op& op,
+                            const Registry& registry);
 
   const Op& op() const { return op_; }
   const std::string& property() const { return property_; }

@@ -69,8 +69,8 @@ struct Minimizer::Descent {
 Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& cause) {
   const Operands start(judge_.op(), one, 0);
   Descent descent{judge_, causes_, cls, cause, start, start.cost()};
-  // The simplest may be out of reach of one case's simplifications, but not of a look at the corners of small cases. What is looked
-  // at depends on the key alone, so that a minimal case finds nothing new.
+  // The simplest may be out of reach of one case's simplifications, but not of a look at the corners of small cases.
+  // What is looked at depends on the key alone, so that a minimal case finds nothing new.
   const bool specials = cls == ValueClass::special;
   for (int addends = 1; addends < std::min(descent.cost.addends, most_small_addends + 1); ++addends)
     if (descent.accept_first(small_cases_of(addends, specials))) break;
@@ -98,7 +98,8 @@ const std::vector<Minimizer::Candidate>& Minimizer::small_cases_of(int addends, 
     const CaseCost cost = operands.cost();
     list.push_back({std::move(operands), cost});
   }
-  std::sort(list.begin(), list.end(), [](const Candidate& x, const Candidate& y) { return is_simpler(x.operands, x.cost, y.operands, y.cost); });
+  std::sort(list.begin(), list.end(),
+            [](const Candidate& x, const Candidate& y) { return is_simpler(x.operands, x.cost, y.operands, y.cost); });
   return list;
 }
 

@@ -30,8 +30,8 @@ Batch part_of(const Batch& one, const Kept& rows, const Kept& columns, const Kep
   return part;
 }
 
-/// The case with the longest significands: every number of a and b, but for specials and zeros, becomes the greatest of its sign with
-/// the greatest exponent of its matrix. Fewer products may fill an accumulator then.
+/// The case with the longest significands: every number of a and b, but for specials and zeros, becomes the greatest of
+/// its sign with the greatest exponent of its matrix. Fewer products may fill an accumulator then.
 Batch filled(const Batch& one) {
   Batch full = one;
   for (size_t column = 0; column < 2; ++column) {
@@ -42,7 +42,8 @@ Batch filled(const Batch& one) {
     for (int e = 0; e < values.count(); ++e)
       if (number(e).cls == NumberClass::finite) greatest = std::max(greatest, leading_exponent(f, values.get(0, e)));
     for (int e = 0; e < values.count(); ++e)
-      if (number(e).cls == NumberClass::finite) values.set(0, e, encode_near(f, number(e).negative, greatest, f.fraction_mask()));
+      if (number(e).cls == NumberClass::finite)
+        values.set(0, e, encode_near(f, number(e).negative, greatest, f.fraction_mask()));
   }
   return full;
 }
@@ -55,10 +56,13 @@ Kept all_of(int count) {
 
 class Shrinker {
  public:
-  Shrinker(const std::vector<std::string>& statement, ValueClass cls, const std::string& cause, const Registry& registry)
+  Shrinker(const std::vector<std::string>& statement, ValueClass cls, const std::string& cause,
+           const Registry& registry)
       : statement_(statement), cls_(cls), cause_(cause), registry_(registry) {}
 
-  Result<Judge> judge(const Op& op) const { return Judge::bind(statement_[0], {statement_.begin() + 1, statement_.end()}, op, registry_); }
+  Result<Judge> judge(const Op& op) const {
+    return Judge::bind(statement_[0], {statement_.begin() + 1, statement_.end()}, op, registry_);
+  }
 
   /// One dimension after the other, halves first, until nothing can be taken away.
   Batch shrink(Batch one) const {
@@ -107,7 +111,8 @@ class Shrinker {
 
 }  // namespace
 
-Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls, const std::string& cause, const Registry& registry) {
+Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls,
+                    const std::string& cause, const Registry& registry) {
   const Shrinker shrinker(statement, cls, cause, registry);
   Batch witness = one;
   while (true) {  // zeros that the elements' normal form makes let rows and products go

@@ -1,12 +1,15 @@
-// The normal form of a divergence of matrix products: the smallest matrices, then what the normal form of every op asks for.
+// The normal form of a divergence of matrix products: the smallest matrices, then what the normal form of every op asks
+// for.
 #pragma once
 
 #include "triage/minimize.h"
 
 namespace mmafuzz {
 
-/// The normal form of case 0 of `one`, which breaks `statement` (a property, then its units) with this value class and cause. Its op
-/// has the same formats and fewer or equal rows, columns and products. What a minimal case gives, it gives.
-Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls, const std::string& cause, const Registry& registry);
+/// The normal form of case 0 of `one`, which breaks `statement` (a property, then its units) with this value class and
+/// cause. Its op has the same formats and fewer or equal rows, columns and products. What a minimal case gives, it
+/// gives.
+Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one, ValueClass cls,
+                    const std::string& cause, const Registry& registry);
 
 }  // namespace mmafuzz

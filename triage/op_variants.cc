@@ -81,7 +81,8 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
     if (one && two) variants_.push_back({name, first, second, std::move(*one), std::move(*two), product_first});
   };
   std::vector<Op> rounded;
-  for (const Rounding mode : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  for (const Rounding mode :
+       {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
     if (mode == op.rounding) continue;
     rounded.push_back(op);
     rounded.back().rounding = mode;
@@ -90,7 +91,8 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   flushed.flush_to_zero = !op.flush_to_zero;
   saturated.saturate = !op.saturate;
   tiny.tininess = op.tininess == Tininess::after ? Tininess::before : Tininess::after;
-  // Saturation and flushing before rounding: a mode toward zero does the same at the range's ends, but shows elsewhere as well.
+  // Saturation and flushing before rounding: a mode toward zero does the same at the range's ends, but shows elsewhere
+  // as well.
   add("saturation", saturated);
   add("subnormals", flushed);
   for (const Op& other : rounded) add("rounding", other);

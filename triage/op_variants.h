@@ -1,4 +1,5 @@
-// How a conversion or scalar operation may be computed differently: another rounding mode, other subnormals, saturation, ...
+// How a conversion or scalar operation may be computed differently: another rounding mode, other subnormals,
+// saturation, ...
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@ class OpVariants {
   OpVariants(const Op& op, const Registry& registry);
   ~OpVariants();
 
-  /// The smallest change of the op that makes IEEE arithmetic give what the deviating one of two units gave on case `index`
-  /// (the other one, or both, give what the op asks for); empty where none does.
+  /// The smallest change of the op that makes IEEE arithmetic give what the deviating one of two units gave on case
+  /// `index` (the other one, or both, give what the op asks for); empty where none does.
   std::string name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const;
 
   static std::string meaning(const std::string& name);

@@ -29,7 +29,8 @@ bool Operands::is_zero_addend(int addend) const {
   for (const size_t at : operands_of(addend)) {
     const FormatFields& f = *format_[at];
     if (is_special(f, value_[at])) return false;
-    zero = zero || is_zero(f, value_[at]) || (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
+    zero = zero || is_zero(f, value_[at]) ||
+           (f.subnormals == SubnormalRule::flushed && decode(f, value_[at]).cls == NumberClass::zero);
   }
   return zero;
 }
@@ -58,8 +59,11 @@ CaseCost Operands::cost() const {
     const FormatFields& f = *format_[at];
     const Number n = decode(f, value_[at]);
     const uint64_t fraction = value_[at] >> f.ignored_low_bits & f.fraction_mask();
-    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler; of flushed numbers what they hide.
-    const uint64_t bits = n.cls == NumberClass::finite ? n.significand : n.cls == NumberClass::zero ? fraction : fraction << 1 | 1;
+    // Of infinities and NaNs the payload counts, and one bit more so that a number is simpler; of flushed numbers what
+    // they hide.
+    const uint64_t bits = n.cls == NumberClass::finite ? n.significand
+                          : n.cls == NumberClass::zero ? fraction
+                                                       : fraction << 1 | 1;
     cost.significand += std::popcount(bits) + std::popcount(value_[at] & low_mask(f.ignored_low_bits));
     if (n.cls == NumberClass::finite) cost.exponents += std::abs(leading_exponent(f, value_[at]));
     cost.negatives += f.has_sign() && (value_[at] >> f.ignored_low_bits & f.sign_bit()) != 0;

@@ -8,13 +8,14 @@
 
 namespace mmafuzz {
 
-/// How simple a case is, in the order of the normal form: less is simpler. What is equal here is decided by the encodings.
+/// How simple a case is, in the order of the normal form: less is simpler. What is equal here is decided by the
+/// encodings.
 struct CaseCost {
   int addends = 0;      ///< nonzero addends: products and c of a dot; nonzero operands of other ops
   int significand = 0;  ///< significand bits set, the implicit one too, so that a zero counts least
   int exponents = 0;    ///< sum over finite nonzero operands and scales of the distance of the exponent from 0
   int negatives = 0;
-  int positions = 0;    ///< sum of the positions of the nonzero products
+  int positions = 0;  ///< sum of the positions of the nonzero products
 
   friend auto operator<=>(const CaseCost&, const CaseCost&) = default;
 };

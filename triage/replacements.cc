@@ -8,7 +8,9 @@
 namespace mmafuzz {
 namespace {
 
-std::string assignment(const char* name, const DotModel& model) { return std::string(name) + "=" + parameter_text(*find_parameter(name), model); }
+std::string assignment(const char* name, const DotModel& model) {
+  return std::string(name) + "=" + parameter_text(*find_parameter(name), model);
+}
 
 std::string detail_of(const Parameter& p, const std::string& first, const std::string& second) {
   return std::string(p.name) + " (" + p.meaning + "): " + first + " against " + second;
@@ -18,7 +20,8 @@ bool uses(const DotModel& model, const char* name) { return find_parameter(name)
 
 void join(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
 
-/// What a row would have to hold to round the exact sum once. Of `fraction_bits` the adder's widest is only an approximation.
+/// What a row would have to hold to round the exact sum once. Of `fraction_bits` the adder's widest is only an
+/// approximation.
 DotModel exact_row(const DotModel& model, const Op& op) {
   DotModel m = model;
   m.k = m.block = std::min(op.k, max_instruction_k);
@@ -86,7 +89,10 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
   Replacement kernel;
   const Parameter& kernel_parameter = *find_parameter("kernel");
   if (first.kernel != second.kernel) {
-    kernel = {"kernel", {assignment("kernel", second)}, detail_of(kernel_parameter, parameter_text(kernel_parameter, first), parameter_text(kernel_parameter, second))};
+    kernel = {
+        "kernel",
+        {assignment("kernel", second)},
+        detail_of(kernel_parameter, parameter_text(kernel_parameter, first), parameter_text(kernel_parameter, second))};
   }
   for (const Parameter& p : parameters()) {
     if (&p == &kernel_parameter || p.get(first) == p.get(second) || !p.used_by(second.kernel)) continue;
@@ -95,7 +101,8 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
       continue;
     }
     if (goes_with_block(p, first, second)) continue;
-    Replacement r{p.name, {assignment(p.name, second)}, detail_of(p, parameter_text(p, first), parameter_text(p, second))};
+    Replacement r{
+        p.name, {assignment(p.name, second)}, detail_of(p, parameter_text(p, first), parameter_text(p, second))};
     if (std::string_view(p.name) == "block" && first.k != second.k) join(r.overrides[0], assignment("k", second));
     list.push_back(std::move(r));
   }

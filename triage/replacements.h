@@ -11,9 +11,9 @@ namespace mmafuzz {
 
 /// One replaceable thing: a parameter, or several that make sense together only.
 struct Replacement {
-  std::string name;  ///< of a parameter
+  std::string name;                    ///< of a parameter
   std::vector<std::string> overrides;  ///< "name=value,..."; where there are several, each is tried
-  std::string detail;  ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
+  std::string detail;                  ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
 };
 
 /// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.
@@ -25,8 +25,8 @@ bool is_reference(const Unit& unit);
 /// Name of a model unit with further overrides.
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides);
 
-/// What makes `first` into `second`, in the order of the parameters, the kernel last. Parameters that only the other kernel
-/// knows go with the kernel.
+/// What makes `first` into `second`, in the order of the parameters, the kernel last. Parameters that only the other
+/// kernel knows go with the kernel.
 std::vector<Replacement> replacements(const DotModel& first, const DotModel& second);
 
 /// What makes a row into the exact result rounded once as the op says.

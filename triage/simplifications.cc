@@ -70,7 +70,8 @@ Candidates drop_and_repair(const Operands& from) {
         Operands c = from;
         clear_addend(c, gone);
         const AddendOperands operands = c.operands_of(moved);
-        if (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by))) list.push_back(std::move(c));
+        if (scale(c, operands[0], by) || (operands.size() > 1 && scale(c, operands[1], by)))
+          list.push_back(std::move(c));
       }
       for (const bool negate : {false, true}) {  // the moved addend in the place of the other's
         Operands c = from;
@@ -90,13 +91,16 @@ Candidates drop_and_repair(const Operands& from) {
 bool set_fraction(Operands& c, size_t at, uint64_t fraction) {
   const FormatFields& f = c.format(at);
   const uint64_t mask = f.in_container(f.fraction_mask());
-  const uint64_t changed = (c[at] & ~mask & ~low_mask(f.ignored_low_bits)) | f.in_container(fraction & f.fraction_mask());
+  const uint64_t changed =
+      (c[at] & ~mask & ~low_mask(f.ignored_low_bits)) | f.in_container(fraction & f.fraction_mask());
   if (changed == c[at]) return false;
   c[at] = changed;
   return true;
 }
 
-uint64_t fraction_of(const Operands& c, size_t at) { return c[at] >> c.format(at).ignored_low_bits & c.format(at).fraction_mask(); }
+uint64_t fraction_of(const Operands& c, size_t at) {
+  return c[at] >> c.format(at).ignored_low_bits & c.format(at).fraction_mask();
+}
 
 /// Fewer significand bits: none, the upper half, all but one; the next power of two; in one operand, in all, in two.
 Candidates clear_significand_bits(const Operands& from) {
@@ -125,7 +129,8 @@ Candidates clear_significand_bits(const Operands& from) {
         list.push_back(std::move(c));
       }
     }
-    for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2) with_fraction(fraction & ~low_mask(f.fraction_bits - bits));
+    for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2)
+      with_fraction(fraction & ~low_mask(f.fraction_bits - bits));
     for (int bits = f.fraction_bits / 2; bits >= 1; bits /= 2) with_fraction(fraction & low_mask(bits));
     for (int bit = 0; bit < f.fraction_bits; ++bit)
       if (fraction >> bit & 1) with_fraction(fraction & ~(uint64_t{1} << bit));
@@ -186,12 +191,15 @@ Candidates give_to_c(const Operands& from) {
       };
       const bool negative = x.negative != y.negative;
       const int64_t rest = signed_value(c.negative, c.significand, c.exponent) +
-                           signed_value(negative, x.significand * y.significand, x.exponent + y.exponent) - signed_value(negative, 1, ex + ey + up);
+                           signed_value(negative, x.significand * y.significand, x.exponent + y.exponent) -
+                           signed_value(negative, 1, ex + ey + up);
       if (rest == 0) continue;
       Operands simpler = from;
       simpler[i] = encode_near(from.format(i), x.negative, ex + up, 0);
       simpler[k + i] = encode_near(from.format(k + i), y.negative, ey, 0);
-      simpler[c_at] = round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least, false, RoundingRule{}).encoding;
+      simpler[c_at] = round_once(from.format(c_at), rest < 0, static_cast<uint64_t>(rest < 0 ? -rest : rest), least,
+                                 false, RoundingRule{})
+                          .encoding;
       list.push_back(std::move(simpler));
     }
   }
@@ -365,8 +373,8 @@ uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
 }  // namespace
 
 const std::vector<Simplification>& simplifications() {
-  static const std::vector<Simplification> all = {drop_addends,   drop_and_repair, clear_significand_bits,
-                                                  give_to_c,      move_exponents, make_positive,   move_down};
+  static const std::vector<Simplification> all = {
+      drop_addends, drop_and_repair, clear_significand_bits, give_to_c, move_exponents, make_positive, move_down};
   return all;
 }
 
@@ -385,7 +393,8 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
     const bool with_c = addends > op.k || rng.one_in(2);
     const size_t products = static_cast<size_t>(addends - with_c);
     // Most often about 1; sometimes anywhere, at the range's ends too.
-    const int greatest = rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
+    const int greatest =
+        rng.one_in(2) ? rng.between(-2, 2) : rng.between(a.least_bit() + b.least_bit(), a.emax() + b.emax());
     const auto place = [&](size_t at, int exponent) {
       const FormatFields& f = c.format(at);
       const uint64_t fraction = draw_simple_fraction(f, rng);
@@ -400,8 +409,10 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
       place(i * stride, first);
       place(k + i * stride, exponent - first);
       if (rng.one_in(4)) {  // 1.5 * 1.5: a significand of 2 or more
-        c[i * stride] = encode_near(a, a.has_sign() && rng.one_in(2), first, a.fraction_bits ? uint64_t{1} << (a.fraction_bits - 1) : 0);
-        c[k + i * stride] = encode_near(b, false, exponent - first, b.fraction_bits ? uint64_t{1} << (b.fraction_bits - 1) : 0);
+        c[i * stride] = encode_near(a, a.has_sign() && rng.one_in(2), first,
+                                    a.fraction_bits ? uint64_t{1} << (a.fraction_bits - 1) : 0);
+        c[k + i * stride] =
+            encode_near(b, false, exponent - first, b.fraction_bits ? uint64_t{1} << (b.fraction_bits - 1) : 0);
       }
     }
     const bool cancels = products >= 2 && rng.one_in(3);

@@ -28,7 +28,8 @@ std::string_view line_of(std::string_view text, std::string_view word) {
 
 /// Whether all units give the same again on many copies of a case, between other cases and in other places of a batch.
 bool repeats(const Batch& one, const Judge& judge) {
-  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) { return unit->model() || is_reference(*unit); });
+  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(),
+                                         [](const auto& unit) { return unit->model() || is_reference(*unit); });
   if (computed_here) return true;
   Batch many(judge.op());
   const Operands itself(judge.op(), one, 0);
@@ -51,8 +52,9 @@ std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judg
 
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict) {
   const Op& op = judge.op();
-  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
-                     "\n# results " + to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second) + "\nproperty " + judge.property();
+  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " +
+                     name_of(bucket.severity) + "\n# results " + to_hex(op.d, verdict.first) + " " +
+                     to_hex(op.d, verdict.second) + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n" + case_line(one, 0) + "\n";
   for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
@@ -63,8 +65,15 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
 class Triage::Group {
  public:
   /// Throws std::runtime_error with the reason for which the statement cannot be looked at.
-  Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity, const Registry& registry)
-      : registry_(registry), severity_(severity), judge_(bound(statement, op_line, registry)), causes_(judge_, registry), minimizer_(judge_, causes_), text_(start(op_line)), empty_(text_.size()) {}
+  Group(const std::vector<std::string>& statement, const std::string& op_line, Severity severity,
+        const Registry& registry)
+      : registry_(registry),
+        severity_(severity),
+        judge_(bound(statement, op_line, registry)),
+        causes_(judge_, registry),
+        minimizer_(judge_, causes_),
+        text_(start(op_line)),
+        empty_(text_.size()) {}
 
   /// Takes a case line.
   void add(std::string_view line) {
@@ -91,7 +100,6 @@ class Triage::Group {
       }
       const std::vector<std::string> causes = causes_.find(failing, said);
       for (size_t i = 0; i < failing.size(); ++i) keep(failing, i, said[i], causes[i]);
-     
     }
     if (reader.error()) error_ = reader.error()->to_string();
     text_.resize(empty_);

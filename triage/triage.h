@@ -1,4 +1,5 @@
-// From raw divergences to buckets: key first, then the cause of each case, and one minimal witness for each key and cause.
+// From raw divergences to buckets: key first, then the cause of each case, and one minimal witness for each key and
+// cause.
 #pragma once
 
 #include <map>
@@ -13,8 +14,8 @@
 
 namespace mmafuzz {
 
-/// Collects divergences of any number of segments. Buckets, witnesses and counts depend on the divergences alone, not on their order
-/// or on the number of threads.
+/// Collects divergences of any number of segments. Buckets, witnesses and counts depend on the divergences alone, not
+/// on their order or on the number of threads.
 class Triage {
  public:
   /// The registry must outlive it. `jobs`: threads of finish().
@@ -43,7 +44,8 @@ class Triage {
 /// The witness of a divergence as a file of case text: key, cause, severity and results as comments.
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict);
 
-/// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among other cases.
+/// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among
+/// other cases.
 std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judge, Causes& causes);
 
 }  // namespace mmafuzz

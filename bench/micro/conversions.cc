@@ -1,5 +1,5 @@
-// Rates of conversions on one core, fp32 numbers of moderate exponents to narrow formats: the bulk codec beside the machine's F16C and
-// a plain scalar loop. docs/performance.md has the figures.
+// Rates of conversions on one core, fp32 numbers of moderate exponents to narrow formats: the bulk codec beside the
+// machine's F16C and a plain scalar loop. docs/performance.md has the figures.
 #include <benchmark/benchmark.h>
 
 #if defined(__x86_64__)
@@ -28,7 +28,8 @@ const std::vector<uint32_t>& sources() {
 }
 
 void count_elements(benchmark::State& state) {
-  state.counters["conversions/s"] = benchmark::Counter(double(state.iterations()) * double(elements), benchmark::Counter::kIsRate);
+  state.counters["conversions/s"] =
+      benchmark::Counter(double(state.iterations()) * double(elements), benchmark::Counter::kIsRate);
 }
 
 RoundingRule rule_of(Rounding rounding) {
@@ -73,7 +74,8 @@ void plain_scalar(benchmark::State& state, const char* to, Rounding rounding) {
   const RoundingRule rule = rule_of(rounding);
   std::vector<uint16_t> results(elements);
   for (auto _ : state) {
-    for (size_t i = 0; i < elements; ++i) results[i] = static_cast<uint16_t>(convert_number(f, decode(fp32_fields, sources()[i]), rule).encoding);
+    for (size_t i = 0; i < elements; ++i)
+      results[i] = static_cast<uint16_t>(convert_number(f, decode(fp32_fields, sources()[i]), rule).encoding);
     benchmark::ClobberMemory();
   }
   count_elements(state);
@@ -97,7 +99,8 @@ BENCHMARK_CAPTURE(widen, shp, "shp:15");
 #if defined(__x86_64__)
 __attribute__((target("f16c,avx"))) void convert_f16c(const uint32_t* from, size_t count, uint16_t* to) {
   for (size_t i = 0; i < count; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(reinterpret_cast<const float*>(from + i)), 0));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(reinterpret_cast<const float*>(from + i)), 0));
 }
 
 void f16c(benchmark::State& state) {

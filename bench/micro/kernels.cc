@@ -44,7 +44,8 @@ Batch finite_batch(const Op& op) {
 }
 
 void count_dots(benchmark::State& state, size_t per_iteration) {
-  state.counters["dots/s"] = benchmark::Counter(double(state.iterations()) * double(per_iteration), benchmark::Counter::kIsRate);
+  state.counters["dots/s"] =
+      benchmark::Counter(double(state.iterations()) * double(per_iteration), benchmark::Counter::kIsRate);
 }
 
 /// Every unit of a comma-separated list on the batch.
@@ -123,21 +124,25 @@ void generator(benchmark::State& state) {
   Batch batch;
   uint64_t first = 0;
   for (auto _ : state) generator.fill(first += batch_cases, batch_cases, batch);
-  state.counters["cases/s"] = benchmark::Counter(double(state.iterations()) * double(batch_cases), benchmark::Counter::kIsRate);
+  state.counters["cases/s"] =
+      benchmark::Counter(double(state.iterations()) * double(batch_cases), benchmark::Counter::kIsRate);
 }
 
 /// What a fuzz target evaluates on every case: the exact result, IEEE, a model and its neighbours.
 const std::string all_parties =
-    "exact,ieee:fma,ieee:serial,ieee:pairwise,model:volta/mma.m8n8k4.f32.f16.f16.f32,model:turing/mma.m16n8k8.f32.f16.f16.f32,"
+    "exact,ieee:fma,ieee:serial,ieee:pairwise,model:volta/mma.m8n8k4.f32.f16.f16.f32,model:turing/"
+    "mma.m16n8k8.f32.f16.f16.f32,"
     "model:ampere/mma.m16n8k16.f32.f16.f16.f32,model:hopper/mma.m16n8k16.f32.f16.f16.f32,"
-    "model:cdna1/mfma.16x16x16.f32.f16.f16.f32,model:cdna2/mfma.16x16x16.f32.f16.f16.f32,model:cdna3/mfma.16x16x16.f32.f16.f16.f32";
+    "model:cdna1/mfma.16x16x16.f32.f16.f16.f32,model:cdna2/mfma.16x16x16.f32.f16.f16.f32,model:cdna3/"
+    "mfma.16x16x16.f32.f16.f16.f32";
 
 const std::string hopper = "hopper/mma.m16n8k16.f32.f16.f16.f32";
 
 BENCHMARK_CAPTURE(finite, fused_vector_hopper_fp16, "model:" + hopper, "fp16", 16);
 BENCHMARK_CAPTURE(finite, fused_vector_ampere_fp16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", "fp16", 16);
 BENCHMARK_CAPTURE(finite, fused_vector_hopper_bf16, "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32", "bf16", 16);
-BENCHMARK_CAPTURE(finite, fused_vector_hopper_wgmma_e4m3_k32, "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", "e4m3", 32);
+BENCHMARK_CAPTURE(finite, fused_vector_hopper_wgmma_e4m3_k32, "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", "e4m3",
+                  32);
 BENCHMARK_CAPTURE(finite_to_fp16, fused_vector_hopper_fp16, "model:hopper/mma.m16n8k16.f16.f16.f16.f16", "fp16", 16);
 BENCHMARK_CAPTURE(structured, fused_vector_hopper_fp16, "model:" + hopper, "fp16", 16);
 BENCHMARK_CAPTURE(structured, fused_vector_ampere_fp16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", "fp16", 16);

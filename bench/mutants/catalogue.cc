@@ -16,7 +16,8 @@ Mutant parse_mutant(const std::string& line) {
   Mutant mutant;
   std::string mark, more;
   words >> mutant.name >> mark;
-  if ((!mark.empty() && mark != "hard") || words >> more) throw BadInput("after a mutant's name may stand 'hard', nothing else");
+  if ((!mark.empty() && mark != "hard") || words >> more)
+    throw BadInput("after a mutant's name may stand 'hard', nothing else");
   mutant.hard = mark == "hard";
   const UnitName name(mutant.name);
   if (name.backend != "model" || name.settings.empty())
@@ -48,7 +49,8 @@ std::vector<Mutant> read_mutants(const std::string& file, const std::string& onl
       throw BadInput(file + ":" + std::to_string(number) + ": " + e.what());
     }
   }
-  if (mutants.empty()) throw BadInput(names.empty() ? file + ": no mutants" : "no mutant of " + file + " matches '" + only + "'");
+  if (mutants.empty())
+    throw BadInput(names.empty() ? file + ": no mutants" : "no mutant of " + file + " matches '" + only + "'");
   return mutants;
 }
 

@@ -17,8 +17,8 @@ struct Mutant {
   bool hard = false;
 };
 
-/// Reads a catalogue: one name a line, `hard` after it where that was measured; blank lines and lines that start with # are
-/// skipped. Keeps names that match the glob. Throws BadInput that names file and line.
+/// Reads a catalogue: one name a line, `hard` after it where that was measured; blank lines and lines that start with #
+/// are skipped. Keeps names that match the glob. Throws BadInput that names file and line.
 std::vector<Mutant> read_mutants(const std::string& file, const std::string& only);
 
 }  // namespace mmafuzz

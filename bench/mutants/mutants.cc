@@ -18,20 +18,25 @@ void add_bench_mutants(CLI::App& bench, int& status) {
   CLI::App* sub = bench.add_subcommand("mutants", "Cases and time until searches tell mutants from their originals");
   sub->add_option("--mutants", options->mutants, "list of mutants, one name a line")->capture_default_str();
   sub->add_option("--only", options->only, "glob that a mutant's name matches");
-  sub->add_option("--strategies", options->strategies, "searches to compare, comma-separated; the first is tested against each other")
+  sub->add_option("--strategies", options->strategies,
+                  "searches to compare, comma-separated; the first is tested against each other")
       ->delimiter(',');
   sub->add_option("--published", options->published, "folder of the published vectors")->capture_default_str();
   sub->add_option("--seeds", options->limits.seeds, "runs per mutant and strategy")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
-  sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")->capture_default_str()->check(unsigned_number());
-  sub->add_option("--time", options->limits.seconds, "processor seconds per run, 0: no limit")->check(CLI::Range(0.0, 1e6));
+  sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")
+      ->capture_default_str()
+      ->check(unsigned_number());
+  sub->add_option("--time", options->limits.seconds, "processor seconds per run, 0: no limit")
+      ->check(CLI::Range(0.0, 1e6));
   sub->add_option("--jobs", options->limits.jobs, "threads")->check(CLI::Range(1, 1024));
   sub->add_option("--csv", options->csv, "file for one line per run");
   sub->add_option("--plot", options->plot, "SVG file: share killed against time (needs gnuplot)");
   sub->footer("Example: mmafuzz bench mutants --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");
   sub->callback([options, &status] {
-    if (!options->limits.cases && options->limits.seconds == 0) throw BadInput("bench mutants: --cases or --time must set a limit");
+    if (!options->limits.cases && options->limits.seconds == 0)
+      throw BadInput("bench mutants: --cases or --time must set a limit");
     if (!options->plot.empty()) require_gnuplot();
     MutantBench result;
     result.mutants = read_mutants(options->mutants, options->only);

@@ -75,7 +75,8 @@ class Contender {
     run_.killed = at < batch.size();
     run_.cases += run_.killed ? at + 1 : batch.size();
     run_.seconds = shared + own_;
-    active_ = !run_.killed && (!limits.cases || run_.cases < limits.cases) && (!limits.seconds || run_.seconds < limits.seconds);
+    active_ = !run_.killed && (!limits.cases || run_.cases < limits.cases) &&
+              (!limits.seconds || run_.seconds < limits.seconds);
   }
 
  private:
@@ -86,14 +87,14 @@ class Contender {
   bool active_ = true;
 };
 
-void run_search(const Search& search, const Strategy& strategy, const std::vector<Mutant>& mutants, const RaceLimits& limits,
-                std::vector<MutantRun>& runs) {
+void run_search(const Search& search, const Strategy& strategy, const std::vector<Mutant>& mutants,
+                const RaceLimits& limits, std::vector<MutantRun>& runs) {
   const Mutant& any = mutants[search.mutants.front()];
   BoundUnit original(any.original, any.op);
   std::vector<Contender> contenders;
   for (const size_t m : search.mutants) contenders.emplace_back(mutants[m], search, m);
-  const std::unique_ptr<InputStream> stream =
-      strategy.start(original.unit(), strategy.depends_on_mutant() ? &contenders.front().unit() : nullptr, any.op, search.seed);
+  const std::unique_ptr<InputStream> stream = strategy.start(
+      original.unit(), strategy.depends_on_mutant() ? &contenders.front().unit() : nullptr, any.op, search.seed);
   Batch batch;
   Outcomes outcomes;
   double shared = 0;
@@ -114,7 +115,8 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
   for (const Contender& c : contenders) runs.push_back(c.result());
 }
 
-std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies, uint64_t seeds) {
+std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
+                         uint64_t seeds) {
   std::map<std::string, std::vector<size_t>> by_original;
   for (size_t m = 0; m < mutants.size(); ++m) by_original[mutants[m].original].push_back(m);
   std::vector<Search> searches;
@@ -132,8 +134,9 @@ std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<s
 
 }  // namespace
 
-std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
-                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress) {
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants,
+                            const std::vector<std::unique_ptr<Strategy>>& strategies, const RaceLimits& limits,
+                            const std::function<void(size_t, size_t)>& progress) {
   const std::vector<Search> searches = plan(mutants, strategies, limits.seeds);
   std::vector<MutantRun> runs;
   std::mutex mutex;

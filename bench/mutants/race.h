@@ -18,15 +18,16 @@ struct MutantRun {
 };
 
 struct RaceLimits {
-  uint64_t cases = 0;   ///< per mutant, strategy and seed; 0: none
-  double seconds = 0;   ///< the same, processor time; 0: none
-  uint64_t seeds = 1;   ///< 1, 2, ..., seeds
-  unsigned jobs = 1;    ///< threads
+  uint64_t cases = 0;  ///< per mutant, strategy and seed; 0: none
+  double seconds = 0;  ///< the same, processor time; 0: none
+  uint64_t seeds = 1;  ///< 1, 2, ..., seeds
+  unsigned jobs = 1;   ///< threads
 };
 
-/// All runs, in no particular order. `progress` is called with the finished and the total number of searches, from one thread at
-/// a time.
-std::vector<MutantRun> race(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
-                            const RaceLimits& limits, const std::function<void(size_t, size_t)>& progress);
+/// All runs, in no particular order. `progress` is called with the finished and the total number of searches, from one
+/// thread at a time.
+std::vector<MutantRun> race(const std::vector<Mutant>& mutants,
+                            const std::vector<std::unique_ptr<Strategy>>& strategies, const RaceLimits& limits,
+                            const std::function<void(size_t, size_t)>& progress);
 
 }  // namespace mmafuzz

@@ -25,19 +25,23 @@ constexpr double censored = INFINITY;
 /// The value at a quantile of sorted values, without interpolation: a censored value has nothing to interpolate with.
 std::string quantile_text(const std::vector<double>& sorted, double q) {
   const double v = sorted[std::min(sorted.size() - 1, size_t(q * double(sorted.size())))];
-  return v == censored ? "-" : v >= 1e6 ? fmt::format("{:.3g}M", v / 1e6) : v >= 1000 ? fmt::format("{:.0f}", v) : fmt::format("{:.3g}", v);
+  return v == censored ? "-"
+         : v >= 1e6    ? fmt::format("{:.3g}M", v / 1e6)
+         : v >= 1000   ? fmt::format("{:.0f}", v)
+                       : fmt::format("{:.3g}", v);
 }
 
 std::string quartiles_text(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return fmt::format("{:>9} {:>9} {:>9}", quantile_text(values, 0.25), quantile_text(values, 0.5), quantile_text(values, 0.75));
+  return fmt::format("{:>9} {:>9} {:>9}", quantile_text(values, 0.25), quantile_text(values, 0.5),
+                     quantile_text(values, 0.75));
 }
 
 double seconds_of(const MutantRun& r) { return r.killed ? r.seconds : censored; }
 
 void print_table(const MutantBench& bench, bool hard_only) {
-  fmt::print("{:<24} {:>8} {:>6} {:>6}  {:^29}  {:^29}\n", hard_only ? "hard mutants" : "all mutants", "killed", "missed", "runs",
-             "cases (quartiles)", "seconds (quartiles)");
+  fmt::print("{:<24} {:>8} {:>6} {:>6}  {:^29}  {:^29}\n", hard_only ? "hard mutants" : "all mutants", "killed",
+             "missed", "runs", "cases (quartiles)", "seconds (quartiles)");
   for (size_t s = 0; s < bench.strategies.size(); ++s) {
     std::map<size_t, bool> always;  // mutant: killed in every run
     std::vector<double> cases, seconds;
@@ -51,8 +55,9 @@ void print_table(const MutantBench& bench, bool hard_only) {
     }
     if (cases.empty()) continue;
     const auto killed = std::count_if(always.begin(), always.end(), [](const auto& a) { return a.second; });
-    fmt::print("{:<24} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s]->name(), killed, always.size() - size_t(killed),
-               100.0 * double(kills) / double(cases.size()), quartiles_text(cases), quartiles_text(seconds));
+    fmt::print("{:<24} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s]->name(), killed,
+               always.size() - size_t(killed), 100.0 * double(kills) / double(cases.size()), quartiles_text(cases),
+               quartiles_text(seconds));
   }
 }
 
@@ -74,8 +79,9 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
       ++mutants;
       if (one.p_value() < 0.01) ++(one.z() < 0 ? faster : slower);
     }
-    fmt::print("{} against {}: first to kill in {:.1f} % of the pairs of runs, p = {:.2g}; ", bench.strategies[0]->name(),
-               bench.strategies[other]->name(), 100 * overall.share_smaller(), overall.p_value());
+    fmt::print("{} against {}: first to kill in {:.1f} % of the pairs of runs, p = {:.2g}; ",
+               bench.strategies[0]->name(), bench.strategies[other]->name(), 100 * overall.share_smaller(),
+               overall.p_value());
     fmt::print("of {} mutants faster on {}, slower on {} (p < 0.01)\n", mutants, faster, slower);
   }
 }
@@ -89,13 +95,15 @@ void print_missed(const MutantBench& bench) {
   }
   for (const auto& [m, count] : missed)
     if (count.first)
-      fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0]->name(), bench.mutants[m].name, count.first, count.second);
+      fmt::print("{} misses {} in {} of {} runs\n", bench.strategies[0]->name(), bench.mutants[m].name, count.first,
+                 count.second);
 }
 
-/// Marks that contradict these runs. That a mutant is hard can be seen only where all strategies that decide it ran far enough.
+/// Marks that contradict these runs. That a mutant is hard can be seen only where all strategies that decide it ran far
+/// enough.
 void print_wrong_marks(const MutantBench& bench) {
-  const auto deciding =
-      std::count_if(bench.strategies.begin(), bench.strategies.end(), [](const auto& s) { return decides_hardness(*s); });
+  const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(),
+                                      [](const auto& s) { return decides_hardness(*s); });
   const bool complete = deciding == 4 && (bench.limits.cases == 0 || bench.limits.cases >= hard_cases);
   std::vector<const MutantRun*> killer(bench.mutants.size());
   std::vector<bool> far_enough(bench.mutants.size(), true);
@@ -130,7 +138,8 @@ void print_report(const MutantBench& bench) {
   if (hard) print_table(bench, true), fmt::print("\n");
   print_table(bench, false);
   fmt::print("\n");
-  if (bench.strategies.size() > 1) fmt::print("two-sided rank-sum tests on the time to kill, {} mutants, a stratum each\n", hard ? "hard" : "all");
+  if (bench.strategies.size() > 1)
+    fmt::print("two-sided rank-sum tests on the time to kill, {} mutants, a stratum each\n", hard ? "hard" : "all");
   print_comparisons(bench, hard);
   print_missed(bench);
   print_wrong_marks(bench);
@@ -141,21 +150,24 @@ void write_csv(const MutantBench& bench, const std::string& file) {
   if (!out) throw BadInput(file + ": " + std::strerror(errno));
   fmt::print(out.get(), "strategy,mutant,hard,seed,killed,cases,seconds\n");
   for (const MutantRun& r : bench.runs)
-    fmt::print(out.get(), "{},\"{}\",{:d},{},{:d},{},{:.6f}\n", bench.strategies[r.strategy]->name(), bench.mutants[r.mutant].name,
-               bench.mutants[r.mutant].hard, r.seed, r.killed, r.cases, r.seconds);
+    fmt::print(out.get(), "{},\"{}\",{:d},{},{:d},{},{:.6f}\n", bench.strategies[r.strategy]->name(),
+               bench.mutants[r.mutant].name, bench.mutants[r.mutant].hard, r.seed, r.killed, r.cases, r.seconds);
   if (std::fflush(out.get()) != 0) throw BadInput(file + ": " + std::strerror(errno));
 }
 
 void require_gnuplot() {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) throw BadInput("--plot needs gnuplot; on Debian: apt install gnuplot-nox");
+  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
+    throw BadInput("--plot needs gnuplot; on Debian: apt install gnuplot-nox");
 }
 
 void write_plot(const MutantBench& bench, const std::string& file) {
   require_gnuplot();
-  if (file.find_first_of("\"\\\n") != std::string::npos) throw BadInput("--plot: a file name without quotes and backslashes, please");
+  if (file.find_first_of("\"\\\n") != std::string::npos)
+    throw BadInput("--plot: a file name without quotes and backslashes, please");
   const bool hard = any_hard(bench);
   std::string script = fmt::format(
-      "set terminal svg size 800,500 background 'white'\nset output \"{}\"\nset logscale x\nset xlabel 'seconds of one core'\n"
+      "set terminal svg size 800,500 background 'white'\nset output \"{}\"\nset logscale x\nset xlabel 'seconds of one "
+      "core'\n"
       "set ylabel '{}mutants killed (%)'\nset yrange [0:100]\nset key outside\nset grid\n",
       file, hard ? "hard " : "");
   std::string curves, data;

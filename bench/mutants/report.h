@@ -12,8 +12,8 @@ struct MutantBench {
   std::vector<MutantRun> runs;
 };
 
-/// Medians and quartiles of cases and seconds over runs, hard mutants and all; how the first strategy compares; what it missed; and
-/// whether the marks in the catalogue agree with what was seen.
+/// Medians and quartiles of cases and seconds over runs, hard mutants and all; how the first strategy compares; what it
+/// missed; and whether the marks in the catalogue agree with what was seen.
 void print_report(const MutantBench& bench);
 
 /// One line per run: strategy,mutant,hard,seed,killed,cases,seconds. Throws BadInput if the file cannot be written.
@@ -22,7 +22,8 @@ void write_csv(const MutantBench& bench, const std::string& file);
 /// Throws BadInput where there is no gnuplot.
 void require_gnuplot();
 
-/// Share of the hard mutants' runs (of all, where none is hard) that ended with a kill, against time: an SVG made by gnuplot.
+/// Share of the hard mutants' runs (of all, where none is hard) that ended with a kill, against time: an SVG made by
+/// gnuplot.
 void write_plot(const MutantBench& bench, const std::string& file);
 
 }  // namespace mmafuzz

@@ -51,7 +51,8 @@ class StructuredStrategy final : public Strategy {
 /// The guided search on the original's arithmetic; the mutants are black boxes to it.
 class GuidedStream final : public InputStream {
  public:
-  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed) : search_(op, std::move(focuses), seed) {}
+  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed)
+      : search_(op, std::move(focuses), seed) {}
 
   bool next(size_t wanted, Batch& batch) override {
     search_.propose(chunk_, first_, wanted, batch);
@@ -67,7 +68,8 @@ class GuidedStream final : public InputStream {
   uint64_t chunk_ = 0, first_ = 0;
 };
 
-/// The same generator and mutator with one feedback or another: functional coverage, none, or edges of the scalar kernel.
+/// The same generator and mutator with one feedback or another: functional coverage, none, or edges of the scalar
+/// kernel.
 class GuidedStrategy final : public Strategy {
  public:
   using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel&);
@@ -142,11 +144,14 @@ class PublishedStrategy final : public Strategy {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names, const std::string& published) {
-  const std::vector<std::string> known = {"guided", "unguided", "code", "structured", "uniform", "normal", "spread", "published"};
+std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names,
+                                                       const std::string& published) {
+  const std::vector<std::string> known = {"guided",  "unguided", "code",   "structured",
+                                          "uniform", "normal",   "spread", "published"};
   std::vector<std::unique_ptr<Strategy>> strategies;
   for (const std::string& name : names.empty() ? known : names) {
-    const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds), [&](RandomKind k) { return name == name_of(k); });
+    const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds),
+                                   [&](RandomKind k) { return name == name_of(k); });
     if (kind != std::end(random_kinds)) {
       strategies.push_back(std::make_unique<RandomStrategy>(*kind));
     } else if (std::unique_ptr<Strategy> guided = make_guided(name)) {

@@ -31,18 +31,22 @@ class Strategy {
   /// Whether seeds make a difference. Without, one run stands for all.
   virtual bool is_random() const { return true; }
 
-  /// Whether the search looks at the mutant and not only at its original. Without, one search serves all mutants of a row.
+  /// Whether the search looks at the mutant and not only at its original. Without, one search serves all mutants of a
+  /// row.
   virtual bool depends_on_mutant() const { return false; }
 
-  /// Starts a search for inputs on which units bound to `op` differ from `original`. `mutant` is null unless depends_on_mutant().
-  virtual std::unique_ptr<InputStream> start(const Unit& original, const Unit* mutant, const Op& op, uint64_t seed) const = 0;
+  /// Starts a search for inputs on which units bound to `op` differ from `original`. `mutant` is null unless
+  /// depends_on_mutant().
+  virtual std::unique_ptr<InputStream> start(const Unit& original, const Unit* mutant, const Op& op,
+                                             uint64_t seed) const = 0;
 
  private:
   std::string name_;
 };
 
-/// The strategies of these names in this order, all if there are none. `published` is the folder of published vectors. Throws
-/// BadInput for an unknown name.
-std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names, const std::string& published);
+/// The strategies of these names in this order, all if there are none. `published` is the folder of published vectors.
+/// Throws BadInput for an unknown name.
+std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names,
+                                                       const std::string& published);
 
 }  // namespace mmafuzz

@@ -8,7 +8,7 @@ namespace mmafuzz {
 /// Everything but the sources. Plain data.
 struct BulkRequest {
   BulkPlan plan;
-  uint64_t seed = 0;      ///< of stochastic rounding, whose random bits are those of (seed, source)
+  uint64_t seed = 0;       ///< of stochastic rounding, whose random bits are those of (seed, source)
   bool from_bf16 = false;  ///< sources are bf16 encodings
 };
 

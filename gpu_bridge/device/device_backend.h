@@ -1,4 +1,5 @@
-// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS. The CUDA backend answers in a child process; tests put others in its place.
+// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS. The CUDA backend answers in a child
+// process; tests put others in its place.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace mmafuzz {
 
 struct DeviceInfo {
   char name[64] = {};
-  int32_t major = 0, minor = 0;        ///< compute capability
-  int32_t driver = 0, runtime = 0;     ///< CUDA versions, 1000 * major + 10 * minor
+  int32_t major = 0, minor = 0;     ///< compute capability
+  int32_t driver = 0, runtime = 0;  ///< CUDA versions, 1000 * major + 10 * minor
   int32_t multiprocessors = 0;
 };
 
@@ -28,13 +29,17 @@ class DeviceBackend {
   virtual void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers& modifiers) = 0;
   /// A row of core_instructions.def.h on `count` cases of `arity` encodings each.
   virtual void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) = 0;
-  virtual void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) = 0;
-  /// A row of cublas_gemm.def.h on `count` calls in host memory; declined where cuBLAS is missing or does not take the call.
-  virtual Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) = 0;
+  virtual void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
+                       uint64_t count) = 0;
+  /// A row of cublas_gemm.def.h on `count` calls in host memory; declined where cuBLAS is missing or does not take the
+  /// call.
+  virtual Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
+                            uint8_t* result) = 0;
   virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
 };
 
-/// The GPU of this machine; declined, with the reason, where there is none that the kernels run on, or no CUDA in this build.
+/// The GPU of this machine; declined, with the reason, where there is none that the kernels run on, or no CUDA in this
+/// build.
 Result<std::unique_ptr<DeviceBackend>> open_device();
 
 /// Why this build has no device at all; nullptr if it has.

@@ -30,7 +30,8 @@ DeviceChild::~DeviceChild() { end(true); }
 void DeviceChild::start() {
   int ends[2];
   ++starts_;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw lost(std::string("socketpair: ") + std::strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw lost(std::string("socketpair: ") + std::strerror(errno));
   std::vector<char*> arguments;
   for (std::string& word : command_) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -86,7 +87,8 @@ std::string DeviceChild::end(bool expected) {
   return "it exited with code " + std::to_string(WEXITSTATUS(status));
 }
 
-std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined) {
+std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vector<std::span<const uint8_t>>& payload,
+                                       bool& declined) {
   const auto deadline = std::min(device::Clock::now() + patience_, deadline_.load());
   try {
     if (pid_ < 0) start();
@@ -96,11 +98,13 @@ std::vector<uint8_t> DeviceChild::call(device::Request request, const std::vecto
     for (const auto& part : payload) device::send_all(socket_, part.data(), part.size(), deadline);
     device::Answer answer;
     device::receive_all(socket_, &answer, sizeof answer, deadline);
-    if (answer.magic != device::Answer::right_magic || answer.bytes > uint64_t{1} << 36) throw std::runtime_error("sent what is no answer");
+    if (answer.magic != device::Answer::right_magic || answer.bytes > uint64_t{1} << 36)
+      throw std::runtime_error("sent what is no answer");
     std::vector<uint8_t> content(answer.bytes);
     device::receive_all(socket_, content.data(), content.size(), deadline);
     declined = answer.kind == device::AnswerKind::declined;
-    if (answer.kind == device::AnswerKind::failed) throw std::runtime_error("reports: " + std::string(content.begin(), content.end()));
+    if (answer.kind == device::AnswerKind::failed)
+      throw std::runtime_error("reports: " + std::string(content.begin(), content.end()));
     return content;
   } catch (const DeviceLost&) {
     throw;
@@ -133,17 +137,21 @@ Result<DeviceInfo> DeviceChild::info() {
   return *info_;
 }
 
-Result<std::vector<uint8_t>> DeviceChild::answer_to(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
+Result<std::vector<uint8_t>> DeviceChild::answer_to(const device::Request& request,
+                                                    const std::vector<std::span<const uint8_t>>& payload,
+                                                    size_t bytes) {
   const std::lock_guard lock(mutex_);
   bool refused = false;
   std::vector<uint8_t> content = call(request, payload, refused);
   if (refused) return declined(std::string(content.begin(), content.end()));
   if (content.size() != bytes)
-    throw lost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " + std::to_string(bytes) + " (" + end() + ")");
+    throw lost("the device child sent " + std::to_string(content.size()) + " bytes of results instead of " +
+               std::to_string(bytes) + " (" + end() + ")");
   return content;
 }
 
-std::vector<uint8_t> DeviceChild::result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
+std::vector<uint8_t> DeviceChild::result_of(const device::Request& request,
+                                            const std::vector<std::span<const uint8_t>>& payload, size_t bytes) {
   Result<std::vector<uint8_t>> answer = answer_to(request, payload, bytes);
   if (!answer) {
     const std::lock_guard lock(mutex_);
@@ -159,7 +167,10 @@ void DeviceChild::run(int instruction, TileBuffers& tiles, const WgmmaModifiers&
   request.steps = tiles.steps;
   request.count = tiles.tiles;
   request.modifiers = modifiers;
-  tiles.d = result_of(request, {bytes_of(tiles.a), bytes_of(tiles.b), bytes_of(tiles.c), bytes_of(tiles.scale_a), bytes_of(tiles.scale_b)}, tiles.d.size());
+  tiles.d = result_of(
+      request,
+      {bytes_of(tiles.a), bytes_of(tiles.b), bytes_of(tiles.c), bytes_of(tiles.scale_a), bytes_of(tiles.scale_b)},
+      tiles.d.size());
 }
 
 std::vector<uint64_t> DeviceChild::scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases) {
@@ -173,22 +184,27 @@ std::vector<uint64_t> DeviceChild::scalar(int instruction, const std::vector<uin
   return results;
 }
 
-void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags) {
+void DeviceChild::convert(const BulkRequest& bulk, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results,
+                          std::vector<uint8_t>& flags) {
   device::Request request;
   request.kind = device::RequestKind::convert;
   request.count = sources.size();
-  const std::vector<uint8_t> content = result_of(request, {bytes_of(bulk), bytes_of(sources)}, sources.size() * (sizeof(uint32_t) + 1));
+  const std::vector<uint8_t> content =
+      result_of(request, {bytes_of(bulk), bytes_of(sources)}, sources.size() * (sizeof(uint32_t) + 1));
   results.resize(sources.size());
   std::memcpy(results.data(), content.data(), sources.size() * sizeof(uint32_t));
   flags.assign(content.begin() + static_cast<std::ptrdiff_t>(sources.size() * sizeof(uint32_t)), content.end());
 }
 
-Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands) {
+Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, uint64_t count,
+                                               const BlasOperands& operands) {
   device::Request request;
   request.kind = device::RequestKind::gemm;
   request.instruction = row;
   request.count = count;
-  return answer_to(request, {bytes_of(call), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)}, operands.result.size());
+  return answer_to(request,
+                   {bytes_of(call), bytes_of(operands.first), bytes_of(operands.second), bytes_of(operands.result)},
+                   operands.result.size());
 }
 
 SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {
@@ -202,7 +218,8 @@ SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<Sw
 
 std::string to_text(const DeviceInfo& info) {
   const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
-  return std::string(info.name) + ", sm_" + std::to_string(info.major) + std::to_string(info.minor) + ", driver " + version(info.driver) + ", runtime " + version(info.runtime);
+  return std::string(info.name) + ", sm_" + std::to_string(info.major) + std::to_string(info.minor) + ", driver " +
+         version(info.driver) + ", runtime " + version(info.runtime);
 }
 
 std::shared_ptr<DeviceChild> make_device_child() {
@@ -220,7 +237,8 @@ std::shared_ptr<DeviceChild> make_device_child() {
   if (other) program = other;
   double patience = 60;
   if (const char* text = std::getenv("MMAFUZZ_DEVICE_PATIENCE")) patience = std::max(0.01, std::atof(text));
-  return std::make_shared<DeviceChild>(std::vector<std::string>{program.string(), "device-child"}, std::chrono::milliseconds(static_cast<int64_t>(1000 * patience)));
+  return std::make_shared<DeviceChild>(std::vector<std::string>{program.string(), "device-child"},
+                                       std::chrono::milliseconds(static_cast<int64_t>(1000 * patience)));
 }
 
 }  // namespace mmafuzz

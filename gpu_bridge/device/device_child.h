@@ -1,5 +1,5 @@
-// The parent's end of a device child: starts it, talks to it, and ends it when it crashes, hangs, reports a failed device or talks
-// nonsense. A failed child is replaced at the next call.
+// The parent's end of a device child: starts it, talks to it, and ends it when it crashes, hangs, reports a failed
+// device or talks nonsense. A failed child is replaced at the next call.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,8 @@ struct DeviceLost : std::runtime_error {
 class DeviceChild {
  public:
   /// `command` starts the child, which speaks on its standard input. A call that takes longer than `patience` ends it.
-  DeviceChild(std::vector<std::string> command, std::chrono::milliseconds patience) : command_(std::move(command)), patience_(patience) {}
+  DeviceChild(std::vector<std::string> command, std::chrono::milliseconds patience)
+      : command_(std::move(command)), patience_(patience) {}
   /// A child that is never started: there is no device, for this reason.
   explicit DeviceChild(const Refusal& why) : info_(Result<DeviceInfo>(why)) {}
   ~DeviceChild();
@@ -47,18 +48,23 @@ class DeviceChild {
   /// A CUDA-core instruction on `cases` cases; throws DeviceLost.
   std::vector<uint64_t> scalar(int instruction, const std::vector<uint64_t>& operands, size_t cases);
   /// Throws DeviceLost.
-  void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results, std::vector<uint8_t>& flags);
-  /// The results of calls of a row of cublas_gemm.def.h, or why cuBLAS does not take them. There must be a device. Throws DeviceLost.
+  void convert(const BulkRequest& request, const std::vector<uint32_t>& sources, std::vector<uint32_t>& results,
+               std::vector<uint8_t>& flags);
+  /// The results of calls of a row of cublas_gemm.def.h, or why cuBLAS does not take them. There must be a device.
+  /// Throws DeviceLost.
   Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands);
   /// Throws DeviceLost.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 
  private:
-  std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload, bool& declined);
+  std::vector<uint8_t> call(device::Request request, const std::vector<std::span<const uint8_t>>& payload,
+                            bool& declined);
   /// An answer `bytes` long, or a refusal.
-  Result<std::vector<uint8_t>> answer_to(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
+  Result<std::vector<uint8_t>> answer_to(const device::Request& request,
+                                         const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
   /// The answer of a device that must be there, `bytes` long.
-  std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload, size_t bytes);
+  std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload,
+                                 size_t bytes);
   void start();
   /// Notes a loss.
   DeviceLost lost(const std::string& how);
@@ -75,8 +81,9 @@ class DeviceChild {
   int socket_ = -1;
 };
 
-/// The child of this machine's GPU: the `mmafuzz` command's hidden subcommand device-child, found as this executable, beside it or above
-/// it; MMAFUZZ_DEVICE_CHILD names another program. MMAFUZZ_DEVICE_PATIENCE: seconds that a call may take (60).
+/// The child of this machine's GPU: the `mmafuzz` command's hidden subcommand device-child, found as this executable,
+/// beside it or above it; MMAFUZZ_DEVICE_CHILD names another program. MMAFUZZ_DEVICE_PATIENCE: seconds that a call may
+/// take (60).
 std::shared_ptr<DeviceChild> make_device_child();
 
 }  // namespace mmafuzz

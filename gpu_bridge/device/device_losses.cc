@@ -14,7 +14,8 @@ namespace {
 std::string keep_batch(const std::string& unit, const Batch& batch, const std::string& reason) {
   static std::atomic<int> number = 0;
   const char* folder = std::getenv("MMAFUZZ_DEVICE_LOSSES");
-  const std::string file = std::string(folder ? folder : ".") + "/device-lost-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".cases";
+  const std::string file = std::string(folder ? folder : ".") + "/device-lost-" + std::to_string(getpid()) + "-" +
+                           std::to_string(number++) + ".cases";
   try {
     CaseWriter writer(file);
     writer.comment("in flight when " + reason);
@@ -41,7 +42,8 @@ void LossGuard::run(const Unit& unit, const Batch& batch, Outcomes& outcomes, co
     work();
     losses_ = 0;
   } catch (const DeviceLost& lost) {
-    const std::string finding = "device lost: " + unit.name() + ": " + lost.what() + "; the batch is " + keep_batch(unit.name(), batch, lost.what());
+    const std::string finding = "device lost: " + unit.name() + ": " + lost.what() + "; the batch is " +
+                                keep_batch(unit.name(), batch, lost.what());
     if (++losses_ >= 3) throw std::runtime_error(finding + "; three in a row, giving up");
     fprintf(stderr, "mmafuzz: %s\n", finding.c_str());
     outcomes.flags.clear();

@@ -1,5 +1,5 @@
-// What a unit does when its device is lost during a batch: the finding is printed, the batch is kept, its cases have no answer. Three
-// losses in a row end the run.
+// What a unit does when its device is lost during a batch: the finding is printed, the batch is kept, its cases have no
+// answer. Three losses in a row end the run.
 #pragma once
 
 #include <atomic>

@@ -112,7 +112,9 @@ void gemm(int socket, DeviceBackend& backend, const Request& request, const std:
   Parts parts(payload);
   BlasGemm call;
   std::memcpy(&call, parts.take(sizeof call), sizeof call);
-  const auto elements = [&](int32_t x, int32_t y) { return request.count * static_cast<uint64_t>(x) * static_cast<uint64_t>(y); };
+  const auto elements = [&](int32_t x, int32_t y) {
+    return request.count * static_cast<uint64_t>(x) * static_cast<uint64_t>(y);
+  };
   const auto bytes = [](const Format& format) { return static_cast<uint64_t>(format.storage_bytes()); };
   const uint8_t* first = parts.take(elements(call.rows, call.k) * bytes(row.operand));
   const uint8_t* second = parts.take(elements(call.columns, call.k) * bytes(row.operand));
@@ -158,13 +160,12 @@ void receive_all(int socket, void* data, size_t bytes, Clock::time_point deadlin
   }
 }
 
-/// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not do: it comes
-/// when the thread that started the child ends.
+/// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not
+/// do: it comes when the thread that started the child ends.
 void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
   std::thread([socket, done] {
     pollfd p{socket, 0, 0};  // a hang-up is always reported
-    while (poll(&p, 1, -1) <= 0 || !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {
-    }
+    while (poll(&p, 1, -1) <= 0 || !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {}
     if (!*done) _exit(0);
   }).detach();
 }

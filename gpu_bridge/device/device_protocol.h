@@ -1,5 +1,5 @@
-// The conversation between a device unit and its device child over one socket: a request, then its answer, each a header with its
-// payload. Both ends are the same executable, so structures travel as they are.
+// The conversation between a device unit and its device child over one socket: a request, then its answer, each a
+// header with its payload. Both ends are the same executable, so structures travel as they are.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ struct Request {
   uint64_t bytes = 0;  ///< of the payload that follows
 };
 
-/// declined: no device that the kernels run on, or cuBLAS does not take a call. failed: the device failed and the child ends. The payload is then the reason.
+/// declined: no device that the kernels run on, or cuBLAS does not take a call. failed: the device failed and the child
+/// ends. The payload is then the reason.
 enum class AnswerKind : uint32_t { ok, declined, failed };
 
 struct Answer {

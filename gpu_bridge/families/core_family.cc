@@ -1,4 +1,5 @@
-// The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, our own conversions on it.
+// The units `cuda:add.f32` and its siblings: CUDA-core instructions of this machine's GPU; and `cuda:bulk`, our own
+// conversions on it.
 #include <algorithm>
 
 #include "gpu_bridge/instructions/core_instructions.h"
@@ -75,7 +76,8 @@ std::vector<Claim> claims_of(const CoreInstruction& i) {
   return {{"equals_model", "ieee"}};
 }
 
-/// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter of rounding.
+/// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter
+/// of rounding.
 std::vector<Claim> claims_of(const CoreInstruction& i, const Op& op) {
   if (op.nan == NanPolicy::exact || op.flush_to_zero) return {};
   return claims_of(i);
@@ -85,7 +87,9 @@ class CoreFamily final : public Family {
  public:
   explicit CoreFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
-  bool owns(std::string_view name) const override { return name == bulk_name || (name.starts_with(prefix) && is_core_unit(name.substr(prefix.size()))); }
+  bool owns(std::string_view name) const override {
+    return name == bulk_name || (name.starts_with(prefix) && is_core_unit(name.substr(prefix.size())));
+  }
 
   Role role(const std::string&) const override { return Role::device; }
 
@@ -97,7 +101,9 @@ class CoreFamily final : public Family {
       const std::string name = std::string(prefix) + i.unit;
       const auto add_claims = [&](UnitInfo& info) {
         for (const Claim& claim : claims_of(i))
-          if (std::none_of(info.claims.begin(), info.claims.end(), [&](const Claim& c) { return c.detail == claim.detail; })) info.claims.push_back(claim);
+          if (std::none_of(info.claims.begin(), info.claims.end(),
+                           [&](const Claim& c) { return c.detail == claim.detail; }))
+            info.claims.push_back(claim);
       };
       if (!all.empty() && all.back().name == name) {
         add_claims(all.back());
@@ -110,17 +116,23 @@ class CoreFamily final : public Family {
       add_claims(info);
       all.push_back(std::move(info));
     }
-    all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(), no_device});
+    all.push_back({bulk_name, "the conversions of `bulk` on the device", "IEEE 754-2019; docs/cfloat.md", bulk_claims(),
+                   no_device});
     return all;
   }
 
   /// An instruction's row names its op with all attributes; the conversions of cuda:bulk are those of bulk.
   Attributes honours(const std::string& name, const Op&) const override {
-    return {.rounding = true, .stochastic = name == bulk_name, .tiny = name == bulk_name, .ftz = name != bulk_name, .saturate = true};
+    return {.rounding = true,
+            .stochastic = name == bulk_name,
+            .tiny = name == bulk_name,
+            .ftz = name != bulk_name,
+            .saturate = true};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": a CUDA-core instruction has no parameters");
+    if (!UnitName(name).settings.empty())
+      return invalid("unit " + name + ": a CUDA-core instruction has no parameters");
     return name == bulk_name ? bind_bulk(op) : bind_core(name, op);
   }
 
@@ -132,14 +144,16 @@ class CoreFamily final : public Family {
     const CoreInstruction& i = core_instructions()[static_cast<size_t>(index)];
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
-    if (!(i.archs & arch_of_capability(device->major, device->minor))) return declined("unit " + name + ": " + device_lacks(*device));
+    if (!(i.archs & arch_of_capability(device->major, device->minor)))
+      return declined("unit " + name + ": " + device_lacks(*device));
     auto bound = std::make_unique<CoreUnit>(child_, index);
     bound->describe(name, claims_of(i, op));
     return std::unique_ptr<Unit>(std::move(bound));
   }
 
   Result<std::unique_ptr<Unit>> bind_bulk(const Op& op) const {
-    if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) || !has_bulk_plan(op.d.fields()))
+    if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) ||
+        !has_bulk_plan(op.d.fields()))
       return declined("cuda:bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
     const Result<DeviceInfo> device = child_->info();
     if (!device) return declined(device.refusal().reason);
@@ -155,6 +169,8 @@ class CoreFamily final : public Family {
 
 }  // namespace
 
-std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<CoreFamily>(std::move(child)); }
+std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child) {
+  return std::make_unique<CoreFamily>(std::move(child));
+}
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// The family `cublas:`: dots and matrix products by cuBLAS on this machine's GPU, through the device child. A unit exists where a probe of its
-// own shape shows that cuBLAS computes as the unit's name says.
+// The family `cublas:`: dots and matrix products by cuBLAS on this machine's GPU, through the device child. A unit
+// exists where a probe of its own shape shows that cuBLAS computes as the unit's name says.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -20,9 +20,9 @@ constexpr uint64_t probes = 8;
 
 /// What may stand after `?` in a unit's name.
 struct CublasParameters {
-  int tile = 64;      ///< dots: so many are the diagonal of one product
-  int bits = 55;      ///< BlasGemm::bits
-  int specials = 1;   ///< BlasGemm::specials
+  int tile = 64;     ///< dots: so many are the diagonal of one product
+  int bits = 55;     ///< BlasGemm::bits
+  int specials = 1;  ///< BlasGemm::specials
 };
 
 struct CublasParameter {
@@ -32,17 +32,23 @@ struct CublasParameter {
   bool (*of)(const CublasRow& row, const Op& op);
 };
 const CublasParameter cublas_parameters[] = {
-    {"tile", "dots: so many are the diagonal of one product", 1, 256, &CublasParameters::tile, [](const CublasRow&, const Op& op) { return op.kind == OpKind::dot; }},
+    {"tile", "dots: so many are the diagonal of one product", 1, 256, &CublasParameters::tile,
+     [](const CublasRow&, const Op& op) { return op.kind == OpKind::dot; }},
     {"bits", "emulated fp64: bits of the slices together", 1, 200, &CublasParameters::bits,
-     [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated && row.operand == format("fp64"); }},
-    {"specials", "emulated: 1 asks for infinities and NaNs", 0, 1, &CublasParameters::specials, [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated; }},
+     [](const CublasRow& row, const Op&) {
+       return row.arithmetic == Arithmetic::emulated && row.operand == format("fp64");
+     }},
+    {"specials", "emulated: 1 asks for infinities and NaNs", 0, 1, &CublasParameters::specials,
+     [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated; }},
 };
 
 Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow& row, const Op& op) {
   CublasParameters with;
   std::string allowed;
   for (const CublasParameter& p : cublas_parameters)
-    if (p.of(row, op)) allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + std::to_string(p.least) + ".." + std::to_string(p.greatest);
+    if (p.of(row, op))
+      allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + std::to_string(p.least) + ".." +
+                 std::to_string(p.greatest);
   for (const auto& [name, number] : settings_of(text)) {
     const CublasParameter* found = nullptr;
     for (const CublasParameter& p : cublas_parameters)
@@ -57,12 +63,15 @@ Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow
   return with;
 }
 
-/// The calls of an op's cases. A gemm is a call of its own: the rows of a and the columns of b are the columns of second and first, so that
-/// the column-major result is the row-major d. Dots share calls, one on each place of the diagonal.
+/// The calls of an op's cases. A gemm is a call of its own: the rows of a and the columns of b are the columns of
+/// second and first, so that the column-major result is the row-major d. Dots share calls, one on each place of the
+/// diagonal.
 class Calls {
  public:
   Calls(const CublasRow& row, const Op& op, const CublasParameters& with)
-      : op_(op), operand_bytes_(size_t(row.operand.storage_bytes())), result_bytes_(size_t(row.result.storage_bytes())) {
+      : op_(op),
+        operand_bytes_(size_t(row.operand.storage_bytes())),
+        result_bytes_(size_t(row.result.storage_bytes())) {
     const bool dots = op.kind == OpKind::dot;
     per_call_ = dots ? static_cast<size_t>(with.tile) : 1;
     // cuBLAS takes 8-bit integers in multiples of 4; zeros more change no integer sum.
@@ -79,11 +88,14 @@ class Calls {
 
   const BlasGemm& call() const { return call_; }
   BlasOperands zeros(size_t calls) const {
-    return {std::vector<uint8_t>(calls * first_bytes()), std::vector<uint8_t>(calls * second_bytes()), std::vector<uint8_t>(calls * result_bytes())};
+    return {std::vector<uint8_t>(calls * first_bytes()), std::vector<uint8_t>(calls * second_bytes()),
+            std::vector<uint8_t>(calls * result_bytes())};
   }
   size_t count(size_t cases) const { return (cases + per_call_ - 1) / per_call_; }
   /// How many calls are sent at once: about 64 MiB.
-  size_t calls_at_once() const { return std::max<size_t>(1, (size_t{64} << 20) / (first_bytes() + second_bytes() + result_bytes())); }
+  size_t calls_at_once() const {
+    return std::max<size_t>(1, (size_t{64} << 20) / (first_bytes() + second_bytes() + result_bytes()));
+  }
   size_t cases_at_once() const { return calls_at_once() * per_call_; }
 
   /// Adds case `index` of the batch as case `place` of what is sent.
@@ -106,14 +118,16 @@ class Calls {
       for (size_t l = 0; l < k; ++l) put_operand(first, j, l, op_.b, batch.b().get(index, int(l * size_t(op_.n) + j)));
     for (size_t i = 0; i < size_t(op_.m); ++i)
       for (size_t j = 0; j < size_t(op_.n); ++j)
-        write(&sent.result[at * result_bytes()], cell(j, i), result_bytes_, batch.c().get(index, int(i * size_t(op_.n) + j)));
+        write(&sent.result[at * result_bytes()], cell(j, i), result_bytes_,
+              batch.c().get(index, int(i * size_t(op_.n) + j)));
   }
 
   void take(const std::vector<uint8_t>& received, size_t place, size_t index, Column& results) const {
     const uint8_t* result = &received[place / per_call_ * result_bytes()];
     if (op_.kind == OpKind::dot) return results.set(index, 0, read(result, cell(place % per_call_, place % per_call_)));
     for (size_t i = 0; i < size_t(op_.m); ++i)
-      for (size_t j = 0; j < size_t(op_.n); ++j) results.set(index, int(i * size_t(op_.n) + j), read(result, cell(j, i)));
+      for (size_t j = 0; j < size_t(op_.n); ++j)
+        results.set(index, int(i * size_t(op_.n) + j), read(result, cell(j, i)));
   }
 
  private:
@@ -123,9 +137,12 @@ class Calls {
   size_t cell(size_t row, size_t column) const { return column * size_t(call_.rows) + row; }
   void put_operand(uint8_t* to, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
     // What a format ignores must not be read as fraction: tf32 travels as fp32.
-    write(to, vector * size_t(call_.k) + l, operand_bytes_, encoding & ~((uint64_t{1} << format.fields().ignored_low_bits) - 1));
+    write(to, vector * size_t(call_.k) + l, operand_bytes_,
+          encoding & ~((uint64_t{1} << format.fields().ignored_low_bits) - 1));
   }
-  static void write(uint8_t* to, size_t element, size_t bytes, uint64_t encoding) { std::memcpy(to + element * bytes, &encoding, bytes); }
+  static void write(uint8_t* to, size_t element, size_t bytes, uint64_t encoding) {
+    std::memcpy(to + element * bytes, &encoding, bytes);
+  }
   uint64_t read(const uint8_t* from, size_t element) const {
     uint64_t encoding = 0;
     std::memcpy(&encoding, from + element * result_bytes_, result_bytes_);
@@ -139,7 +156,8 @@ class Calls {
 
 class CublasUnit final : public Unit {
  public:
-  CublasUnit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls) : child_(std::move(child)), row_(row), calls_(calls) {}
+  CublasUnit(std::shared_ptr<DeviceChild> child, int row, const Calls& calls)
+      : child_(std::move(child)), row_(row), calls_(calls) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     guard_.run(*this, batch, outcomes, [&] {
@@ -167,7 +185,8 @@ std::string ops_of(const CublasRow& row) {
 }
 
 Result<bool> fits(const CublasRow& row, const Op& op) {
-  if ((op.kind != OpKind::dot && op.kind != OpKind::gemm) || op.a != row.operand || op.b != row.operand || op.c != row.result || op.d != row.result || op.has_scales())
+  if ((op.kind != OpKind::dot && op.kind != OpKind::gemm) || op.a != row.operand || op.b != row.operand ||
+      op.c != row.result || op.d != row.result || op.has_scales())
     return declined(std::string(prefix) + row.name + " takes '" + ops_of(row) + "'");
   return true;
 }
@@ -186,7 +205,11 @@ class CublasFamily final : public Family {
       const CublasRow& row = cublas_rows()[i];
       Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), 16);
       const Result<bool> ready = proven(static_cast<int>(i), Calls(row, op, {}));
-      all.push_back({std::string(prefix) + row.name, ops_of(row) + " by cublasGemmEx, CUBLAS_COMPUTE_" + row.compute, "cuBLAS 13", {}, ready ? "" : ready.refusal().reason});
+      all.push_back({std::string(prefix) + row.name,
+                     ops_of(row) + " by cublasGemmEx, CUBLAS_COMPUTE_" + row.compute,
+                     "cuBLAS 13",
+                     {},
+                     ready ? "" : ready.refusal().reason});
     }
     return all;
   }
@@ -230,8 +253,10 @@ class CublasFamily final : public Family {
       const Result<std::vector<uint8_t>> got = child_->gemm(index, call, count, probe.operands);
       if (!got) return got.refusal();
       const bool native = *got == probe.native;
-      if (row.arithmetic == Arithmetic::emulated && native) return declined("cuBLAS did not emulate: the probe has the results of native arithmetic");
-      if (row.arithmetic == Arithmetic::native && !native) return declined("cuBLAS did not run natively: the probe has other results than IEEE arithmetic");
+      if (row.arithmetic == Arithmetic::emulated && native)
+        return declined("cuBLAS did not emulate: the probe has the results of native arithmetic");
+      if (row.arithmetic == Arithmetic::native && !native)
+        return declined("cuBLAS did not run natively: the probe has other results than IEEE arithmetic");
       return true;
     } catch (const DeviceLost& lost) {
       return declined(std::string("the probe lost the device: ") + lost.what());
@@ -243,6 +268,8 @@ class CublasFamily final : public Family {
 
 }  // namespace
 
-std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<CublasFamily>(std::move(child)); }
+std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child) {
+  return std::make_unique<CublasFamily>(std::move(child));
+}
 
 }  // namespace mmafuzz

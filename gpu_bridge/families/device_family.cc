@@ -12,7 +12,8 @@ constexpr std::string_view prefix = "cuda:";
 
 class DeviceUnit final : public Unit {
  public:
-  DeviceUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with) : child_(std::move(child)), instruction_(instruction), with_(with) {}
+  DeviceUnit(std::shared_ptr<DeviceChild> child, int instruction, const DeviceParameters& with)
+      : child_(std::move(child)), instruction_(instruction), with_(with) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     const Instruction& i = instructions()[static_cast<size_t>(instruction_)];
@@ -32,12 +33,15 @@ class DeviceUnit final : public Unit {
 
 Result<bool> fits(const Instruction& i, const Op& op) {
   const Op& own = i.op;
-  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d && op.scale_block == own.scale_block &&
+  const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
+                    op.scale_block == own.scale_block &&
                     (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
   const bool one_step = !(own.c == own.d);  // c of a second instruction would need d's format
-  if (!same || (one_step && op.k > own.k)) return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
+  if (!same || (one_step && op.k > own.k))
+    return declined(i.name + " takes '" + to_text(own) + (one_step ? "' or a shorter k" : "' (any k)"));
   // Padding to whole steps of this k could add a step to the mma that the compiler makes of it.
-  if (i.shape.family == TileFamily::wmma && op.k % own.k != 0) return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
+  if (i.shape.family == TileFamily::wmma && op.k % own.k != 0)
+    return declined(i.name + " takes multiples of k=" + std::to_string(own.k));
   return true;
 }
 
@@ -45,7 +49,9 @@ class DeviceFamily final : public Family {
  public:
   explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size() && !is_core_unit(name.substr(prefix.size())); }
+  bool owns(std::string_view name) const override {
+    return name.starts_with(prefix) && name.size() > prefix.size() && !is_core_unit(name.substr(prefix.size()));
+  }
 
   Role role(const std::string&) const override { return Role::device; }
 
@@ -57,7 +63,8 @@ class DeviceFamily final : public Family {
       if (device) {
         const unsigned on = arch_of_capability(device->major, device->minor);
         if (!(i.archs & on)) info.unavailable = device_lacks(*device);
-        if (const std::string model = claimed_model(i, on); !model.empty()) info.claims.push_back({"equals_model", model});
+        if (const std::string model = claimed_model(i, on); !model.empty())
+          info.claims.push_back({"equals_model", model});
       }
       all.push_back(std::move(info));
     }
@@ -102,24 +109,32 @@ class DeviceFamily final : public Family {
 }  // namespace
 
 std::string device_lacks(const DeviceInfo& device) {
-  return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + " (" + device.name + ") does not have this instruction";
+  return "sm_" + std::to_string(device.major) + std::to_string(device.minor) + " (" + device.name +
+         ") does not have this instruction";
 }
 
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family) {
   DeviceParameters with;
   for (const auto& [name, value] : settings_of(text)) {
-    const bool number = !value.empty() && value.size() < 19 && value.find_first_not_of("0123456789") == std::string::npos;
+    const bool number =
+        !value.empty() && value.size() < 19 && value.find_first_not_of("0123456789") == std::string::npos;
     if (name == "placement" && number) {
       with.placement = std::stoull(value);
-    } else if (family == TileFamily::wgmma && (name == "scale_d" || name == "negate_a" || name == "negate_b") && (value == "0" || value == "1")) {
-      (name == "scale_d" ? with.wgmma.scale_d : name == "negate_a" ? with.wgmma.negate_a : with.wgmma.negate_b) = value == "1";
+    } else if (family == TileFamily::wgmma && (name == "scale_d" || name == "negate_a" || name == "negate_b") &&
+               (value == "0" || value == "1")) {
+      (name == "scale_d"    ? with.wgmma.scale_d
+       : name == "negate_a" ? with.wgmma.negate_a
+                            : with.wgmma.negate_b) = value == "1";
     } else {
-      return invalid("'" + name + "=" + value + "': expected placement=NUMBER" + (family == TileFamily::wgmma ? ", scale_d=0|1, negate_a=0|1 or negate_b=0|1" : ""));
+      return invalid("'" + name + "=" + value + "': expected placement=NUMBER" +
+                     (family == TileFamily::wgmma ? ", scale_d=0|1, negate_a=0|1 or negate_b=0|1" : ""));
     }
   }
   return with;
 }
 
-std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child) { return std::make_unique<DeviceFamily>(std::move(child)); }
+std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child) {
+  return std::make_unique<DeviceFamily>(std::move(child));
+}
 
 }  // namespace mmafuzz

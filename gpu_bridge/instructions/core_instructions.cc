@@ -5,13 +5,14 @@
 namespace mmafuzz {
 namespace {
 
-CoreInstruction make(const char* unit, const char* operation, const char* d, const char* a, Rounding rounding, bool ftz, bool saturate, IeeeClaim claim,
-                     unsigned archs, const char* ptx) {
+CoreInstruction make(const char* unit, const char* operation, const char* d, const char* a, Rounding rounding, bool ftz,
+                     bool saturate, IeeeClaim claim, unsigned archs, const char* ptx) {
   CoreInstruction i;
   i.unit = unit;
   i.op.kind = OpKind::convert;
-  for (const ScalarOperation s : {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt,
-                                  ScalarOperation::fma, ScalarOperation::rcp})
+  for (const ScalarOperation s :
+       {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::div, ScalarOperation::sqrt,
+        ScalarOperation::fma, ScalarOperation::rcp})
     if (std::string(operation) == name_of(s)) {
       i.op.kind = OpKind::scalar;
       i.op.scalar = s;
@@ -48,8 +49,9 @@ bool is_core_unit(std::string_view unit) {
 int find_core_instruction(std::string_view unit, const Op& op) {
   for (size_t i = 0; i < core_instructions().size(); ++i) {
     const CoreInstruction& row = core_instructions()[i];
-    if (row.unit == unit && row.op.kind == op.kind && (op.kind != OpKind::scalar || row.op.scalar == op.scalar) && row.op.a == op.a &&
-        row.op.d == op.d && row.op.rounding == op.rounding && row.op.flush_to_zero == op.flush_to_zero && row.op.saturate == op.saturate)
+    if (row.unit == unit && row.op.kind == op.kind && (op.kind != OpKind::scalar || row.op.scalar == op.scalar) &&
+        row.op.a == op.a && row.op.d == op.d && row.op.rounding == op.rounding &&
+        row.op.flush_to_zero == op.flush_to_zero && row.op.saturate == op.saturate)
       return static_cast<int>(i);
   }
   return -1;

@@ -12,13 +12,16 @@ namespace {
 /// T is the host's type of the row's formats.
 template <class T>
 Probe probe_of(const BlasGemm& call, uint64_t count, int exponent) {
-  const auto rows = static_cast<size_t>(call.rows), columns = static_cast<size_t>(call.columns), k = static_cast<size_t>(call.k);
+  const auto rows = static_cast<size_t>(call.rows), columns = static_cast<size_t>(call.columns),
+             k = static_cast<size_t>(call.k);
   Probe probe;
   probe.operands.first.resize(count * rows * k * sizeof(T));
   probe.operands.second.resize(count * columns * k * sizeof(T));
   probe.operands.result.resize(count * rows * columns * sizeof(T));
   probe.native.resize(probe.operands.result.size());
-  const auto put = [](std::vector<uint8_t>& to, size_t element, T value) { std::memcpy(&to[element * sizeof(T)], &value, sizeof(T)); };
+  const auto put = [](std::vector<uint8_t>& to, size_t element, T value) {
+    std::memcpy(&to[element * sizeof(T)], &value, sizeof(T));
+  };
   for (size_t one = 0; one < count; ++one) {
     CounterRng rng(1, one);
     const auto significand = [&] { return static_cast<T>(1 + std::ldexp(static_cast<double>(rng.next() >> 12), -52)); };
@@ -28,7 +31,8 @@ Probe probe_of(const BlasGemm& call, uint64_t count, int exponent) {
       if (k > 1) put(probe.operands.first, (one * rows + i) * k, 1);  // times the zeros of second
       put(probe.operands.first, (one * rows + i) * k + k - 1, left[i]);
     }
-    for (size_t j = 0; j < columns; ++j) put(probe.operands.second, (one * columns + j) * k + k - 1, right[j] = significand());
+    for (size_t j = 0; j < columns; ++j)
+      put(probe.operands.second, (one * columns + j) * k + k - 1, right[j] = significand());
     for (size_t j = 0; j < columns; ++j)
       for (size_t i = 0; i < rows; ++i) put(probe.native, (one * columns + j) * rows + i, left[i] * right[j]);
   }
@@ -40,7 +44,8 @@ Probe probe_of(const BlasGemm& call, uint64_t count, int exponent) {
 const std::vector<CublasRow>& cublas_rows() {
   using Arithmetic = CublasRow::Arithmetic;
   static const std::vector<CublasRow> all = {
-#define ROW(unit, a, d, compute, a_type, d_type, arithmetic) {unit, format(#a), format(#d), #compute, Arithmetic::arithmetic},
+#define ROW(unit, a, d, compute, a_type, d_type, arithmetic) \
+  {unit, format(#a), format(#d), #compute, Arithmetic::arithmetic},
       MMAFUZZ_CUBLAS(ROW)
 #undef ROW
   };

@@ -1,4 +1,5 @@
-// The matrix products that cuBLAS is asked for: the rows of cublas_gemm.def.h, a call, and the probe that shows whether cuBLAS emulates.
+// The matrix products that cuBLAS is asked for: the rows of cublas_gemm.def.h, a call, and the probe that shows whether
+// cuBLAS emulates.
 #pragma once
 
 #include <string>
@@ -8,12 +9,12 @@
 
 namespace mmafuzz {
 
-/// One call in the terms of the BLAS: result (rows x columns) = alpha * first^T * second + beta * result, where first is k x rows and second
-/// k x columns, all column-major and dense. Plain data.
+/// One call in the terms of the BLAS: result (rows x columns) = alpha * first^T * second + beta * result, where first
+/// is k x rows and second k x columns, all column-major and dense. Plain data.
 struct BlasGemm {
   int32_t rows = 0, columns = 0, k = 0;
-  int32_t bits = 55;       ///< significand bits that fixed-point emulation retains; a multiple of 8 less 1 fills its slices
-  int32_t specials = 1;    ///< whether emulation must support infinities and NaNs
+  int32_t bits = 55;  ///< significand bits that fixed-point emulation retains; a multiple of 8 less 1 fills its slices
+  int32_t specials = 1;          ///< whether emulation must support infinities and NaNs
   uint64_t alpha = 0, beta = 0;  ///< encodings of the result's format
 };
 
@@ -39,10 +40,11 @@ int find_cublas_row(std::string_view name);
 /// The encoding of 1.
 uint64_t one_of(const Format& format);
 
-/// Products of one call's shape that tell native arithmetic from emulated: each element of the result is the sum of 1 * 0, of zeros and of
-/// one product of full significands, 2^-300 (fp32: 2^-20) below the 1 of its row. Whatever its order of summation, IEEE arithmetic gives
-/// that product rounded to nearest. Fixed-point emulation keeps nothing of the small factor, which shares the scale of the 1;
-/// sums of bfloat16 products truncate. An emulation that rounds like IEEE arithmetic on all of them does not show.
+/// Products of one call's shape that tell native arithmetic from emulated: each element of the result is the sum of 1 *
+/// 0, of zeros and of one product of full significands, 2^-300 (fp32: 2^-20) below the 1 of its row. Whatever its order
+/// of summation, IEEE arithmetic gives that product rounded to nearest. Fixed-point emulation keeps nothing of the
+/// small factor, which shares the scale of the 1; sums of bfloat16 products truncate. An emulation that rounds like
+/// IEEE arithmetic on all of them does not show.
 struct Probe {
   BlasOperands operands;
   std::vector<uint8_t> native;  ///< what IEEE arithmetic gives

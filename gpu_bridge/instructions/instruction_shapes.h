@@ -19,7 +19,8 @@ constexpr int register_bits(const char* type) {
   return type[0] == 'e' ? 8 : digits;
 }
 
-constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a, const char* b, const char* c, int scales = 0) {
+constexpr TileShape mma_shape(int m, int n, int k, const char* d, const char* a, const char* b, const char* c,
+                              int scales = 0) {
   TileShape s;
   s.m = m;
   s.n = n;

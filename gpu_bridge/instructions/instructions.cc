@@ -9,11 +9,12 @@ Format format_of_type(const std::string& type) {
 
 namespace {
 
-Instruction make(const std::string& prefix, const TileShape& shape, const std::string& d, const std::string& a, const std::string& b,
-                 const std::string& c, unsigned archs, const std::string& scale = "", int scale_block = 0) {
+Instruction make(const std::string& prefix, const TileShape& shape, const std::string& d, const std::string& a,
+                 const std::string& b, const std::string& c, unsigned archs, const std::string& scale = "",
+                 int scale_block = 0) {
   Instruction i;
-  i.name = prefix + ".m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) + "." + d + "." + a + "." + b +
-           "." + c + (scale.empty() ? "" : "." + scale);
+  i.name = prefix + ".m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) +
+           "." + d + "." + a + "." + b + "." + c + (scale.empty() ? "" : "." + scale);
   i.op.kind = OpKind::dot;
   i.op.a = format_of_type(a);
   i.op.b = format_of_type(b);
@@ -37,21 +38,26 @@ const std::vector<Instruction>& instructions() {
 #define ROW(m, n, k, D, A, B, C, archs) make("mma", mma_shape(m, n, k, #D, #A, #B, #C), #D, #A, #B, #C, arch::archs),
       MMAFUZZ_MMA(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) make("mma.kind::f8f6f4", mma_shape(m, n, k, #D, #A, #B, #C), #D, #A, #B, #C, arch::archs),
-      MMAFUZZ_F8F6F4(ROW)
+#define ROW(m, n, k, D, A, B, C, archs) \
+  make("mma.kind::f8f6f4", mma_shape(m, n, k, #D, #A, #B, #C), #D, #A, #B, #C, arch::archs),
+          MMAFUZZ_F8F6F4(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) make("mma.kind::mxf8f6f4.block32", mma_shape(m, n, k, #D, #A, #B, #C, 1), #D, #A, #B, #C, arch::archs, "ue8m0", 32),
-      MMAFUZZ_MXF8F6F4(ROW)
+#define ROW(m, n, k, D, A, B, C, archs) \
+  make("mma.kind::mxf8f6f4.block32", mma_shape(m, n, k, #D, #A, #B, #C, 1), #D, #A, #B, #C, arch::archs, "ue8m0", 32),
+              MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
-#define SCALED(type, block, size, archs) \
-  make("mma.kind::mxf4nvf4.block" #block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), "f32", "e2m1", "e2m1", "f32", arch::archs, #type, block),
-      MMAFUZZ_MXF4NVF4(SCALED)
+#define SCALED(type, block, size, archs)                                                                         \
+  make("mma.kind::mxf4nvf4.block" #block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), "f32", \
+       "e2m1", "e2m1", "f32", arch::archs, #type, block),
+                  MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
-#define ROW(m, n, k, D, A, B, C, archs) make("wgmma", of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
-      MMAFUZZ_WGMMA(ROW)
+#define ROW(m, n, k, D, A, B, C, archs) \
+  make("wgmma", of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
+                      MMAFUZZ_WGMMA(ROW)
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) make("wmma", of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
-      MMAFUZZ_WMMA(ROW)
+#define ROW(m, n, k, D, A, B, C, archs) \
+  make("wmma", of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), #D, #A, #B, #C, arch::archs),
+                          MMAFUZZ_WMMA(ROW)
 #undef ROW
   };
   return all;
@@ -78,15 +84,23 @@ unsigned arch_of_capability(int major, int minor) {
 
 std::string claimed_model(const Instruction& i, unsigned on) {
   if ((i.archs & on) == 0 || i.op.d.fields().integer) return "";
-  const char* family = on == arch::sm75 ? "turing" : on == arch::sm89 ? "ada" : on == arch::sm90 ? "hopper" : on == arch::sm100 ? "blackwell"
-                     : on == arch::sm120 ? "rtx_blackwell" : "ampere";
+  const char* family = on == arch::sm75    ? "turing"
+                       : on == arch::sm89  ? "ada"
+                       : on == arch::sm90  ? "hopper"
+                       : on == arch::sm100 ? "blackwell"
+                       : on == arch::sm120 ? "rtx_blackwell"
+                                           : "ampere";
   const bool fp64 = i.shape.operand_bits == 64;
   std::string name = i.name;
   if (fp64 && i.shape.m == 16 && on == arch::sm120) return "";
   if (i.name.starts_with("mma.kind::f8f6f4") && on == arch::sm100) return "";
-  if (i.shape.family == TileFamily::wmma) {  // compiled to mma of the widest k, but tf32 to two steps of k = 4 (HMMA.1684)
+  if (i.shape.family ==
+      TileFamily::wmma) {  // compiled to mma of the widest k, but tf32 to two steps of k = 4 (HMMA.1684)
     const std::string types = name.substr(name.find('.', 5));
-    const std::string shape = fp64 ? "m8n8k4" : i.shape.operand_bits == 32 ? "m16n8k4" : on == arch::sm75 ? "m16n8k8" : "m16n8k16";
+    const std::string shape = fp64                         ? "m8n8k4"
+                              : i.shape.operand_bits == 32 ? "m16n8k4"
+                              : on == arch::sm75           ? "m16n8k8"
+                                                           : "m16n8k16";
     name = "mma." + shape + types;
   }
   return std::string("model:") + family + "/" + name;

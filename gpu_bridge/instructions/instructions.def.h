@@ -1,5 +1,5 @@
-// Every matrix instruction that device units run, one row each: ROW(m, n, k, d, a, b, c, architectures). Device code makes a
-// kernel of each row, host code its name, op and tile shape. Where each exists: docs/gpu.md. To add an
+// Every matrix instruction that device units run, one row each: ROW(m, n, k, d, a, b, c, architectures). Device code
+// makes a kernel of each row, host code its name, op and tile shape. Where each exists: docs/gpu.md. To add an
 // instruction, add its row to the list of its family.
 #pragma once
 
@@ -10,28 +10,28 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
                           from80 = sm80 | sm86 | from89, from75 = sm75 | from80;
 }  // namespace mmafuzz::arch
 
-#define MMAFUZZ_MMA(ROW)                          \
-  ROW(8, 8, 4, f32, f16, f16, f32, from75)        \
-  ROW(8, 8, 4, f32, f16, f16, f16, from75)        \
-  ROW(8, 8, 4, f16, f16, f16, f16, from75)        \
-  ROW(16, 8, 8, f32, f16, f16, f32, from75)       \
-  ROW(16, 8, 8, f16, f16, f16, f16, from75)       \
-  ROW(16, 8, 16, f32, f16, f16, f32, from80)      \
-  ROW(16, 8, 16, f16, f16, f16, f16, from80)      \
-  ROW(16, 8, 8, f32, bf16, bf16, f32, from80)     \
-  ROW(16, 8, 16, f32, bf16, bf16, f32, from80)    \
-  ROW(16, 8, 4, f32, tf32, tf32, f32, from80)     \
-  ROW(16, 8, 8, f32, tf32, tf32, f32, from80)     \
-  ROW(8, 8, 4, f64, f64, f64, f64, from80)        \
-  ROW(16, 8, 4, f64, f64, f64, f64, from90)       \
-  ROW(16, 8, 8, f64, f64, f64, f64, from90)       \
-  ROW(16, 8, 16, f64, f64, f64, f64, from90)      \
-  ROW(8, 8, 16, s32, s8, s8, s32, from75)         \
-  ROW(16, 8, 16, s32, s8, s8, s32, from80)        \
-  ROW(16, 8, 32, s32, s8, s8, s32, from80)        \
-  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 16, f32, from89)  \
-  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 16, f16, from89)  \
-  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f32, from89)  \
+#define MMAFUZZ_MMA(ROW)                         \
+  ROW(8, 8, 4, f32, f16, f16, f32, from75)       \
+  ROW(8, 8, 4, f32, f16, f16, f16, from75)       \
+  ROW(8, 8, 4, f16, f16, f16, f16, from75)       \
+  ROW(16, 8, 8, f32, f16, f16, f32, from75)      \
+  ROW(16, 8, 8, f16, f16, f16, f16, from75)      \
+  ROW(16, 8, 16, f32, f16, f16, f32, from80)     \
+  ROW(16, 8, 16, f16, f16, f16, f16, from80)     \
+  ROW(16, 8, 8, f32, bf16, bf16, f32, from80)    \
+  ROW(16, 8, 16, f32, bf16, bf16, f32, from80)   \
+  ROW(16, 8, 4, f32, tf32, tf32, f32, from80)    \
+  ROW(16, 8, 8, f32, tf32, tf32, f32, from80)    \
+  ROW(8, 8, 4, f64, f64, f64, f64, from80)       \
+  ROW(16, 8, 4, f64, f64, f64, f64, from90)      \
+  ROW(16, 8, 8, f64, f64, f64, f64, from90)      \
+  ROW(16, 8, 16, f64, f64, f64, f64, from90)     \
+  ROW(8, 8, 16, s32, s8, s8, s32, from75)        \
+  ROW(16, 8, 16, s32, s8, s8, s32, from80)       \
+  ROW(16, 8, 32, s32, s8, s8, s32, from80)       \
+  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 16, f32, from89) \
+  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 16, f16, from89) \
+  MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f32, from89) \
   MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f16, from89)
 
 #define MMAFUZZ_FP8_PAIRS(ROW, m, n, k, d, archs) \
@@ -41,21 +41,21 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   ROW(m, n, k, d, e5m2, e5m2, d, archs)
 
 // Pairs in which a type narrower than 8 bits takes part.
-#define MMAFUZZ_NARROW_PAIRS(ROW, d)              \
-  ROW(16, 8, 32, d, e4m3, e3m2, d, from120)       \
-  ROW(16, 8, 32, d, e4m3, e2m3, d, from120)       \
-  ROW(16, 8, 32, d, e4m3, e2m1, d, from120)       \
-  ROW(16, 8, 32, d, e5m2, e3m2, d, from120)       \
-  ROW(16, 8, 32, d, e5m2, e2m3, d, from120)       \
-  ROW(16, 8, 32, d, e5m2, e2m1, d, from120)       \
-  MMAFUZZ_NARROW_FIRST(ROW, d, e3m2)              \
-  MMAFUZZ_NARROW_FIRST(ROW, d, e2m3)              \
+#define MMAFUZZ_NARROW_PAIRS(ROW, d)        \
+  ROW(16, 8, 32, d, e4m3, e3m2, d, from120) \
+  ROW(16, 8, 32, d, e4m3, e2m3, d, from120) \
+  ROW(16, 8, 32, d, e4m3, e2m1, d, from120) \
+  ROW(16, 8, 32, d, e5m2, e3m2, d, from120) \
+  ROW(16, 8, 32, d, e5m2, e2m3, d, from120) \
+  ROW(16, 8, 32, d, e5m2, e2m1, d, from120) \
+  MMAFUZZ_NARROW_FIRST(ROW, d, e3m2)        \
+  MMAFUZZ_NARROW_FIRST(ROW, d, e2m3)        \
   MMAFUZZ_NARROW_FIRST(ROW, d, e2m1)
-#define MMAFUZZ_NARROW_FIRST(ROW, d, a)           \
-  ROW(16, 8, 32, d, a, e4m3, d, from120)          \
-  ROW(16, 8, 32, d, a, e5m2, d, from120)          \
-  ROW(16, 8, 32, d, a, e3m2, d, from120)          \
-  ROW(16, 8, 32, d, a, e2m3, d, from120)          \
+#define MMAFUZZ_NARROW_FIRST(ROW, d, a)  \
+  ROW(16, 8, 32, d, a, e4m3, d, from120) \
+  ROW(16, 8, 32, d, a, e5m2, d, from120) \
+  ROW(16, 8, 32, d, a, e3m2, d, from120) \
+  ROW(16, 8, 32, d, a, e2m3, d, from120) \
   ROW(16, 8, 32, d, a, e2m1, d, from120)
 
 #define MMAFUZZ_F8F6F4(ROW)                       \
@@ -70,21 +70,21 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   MMAFUZZ_NARROW_PAIRS(ROW, f32)
 
 // k = 64 of e2m1: SCALED(scale type, products per scale, PTX name of the vector size, architectures).
-#define MMAFUZZ_MXF4NVF4(SCALED)                  \
-  SCALED(ue8m0, 32, 2X, from120)                  \
+#define MMAFUZZ_MXF4NVF4(SCALED) \
+  SCALED(ue8m0, 32, 2X, from120) \
   SCALED(ue4m3, 16, 4X, from120)
 
-#define MMAFUZZ_WGMMA(ROW)                        \
-  ROW(64, 8, 16, f32, f16, f16, f32, sm90)        \
-  ROW(64, 8, 16, f16, f16, f16, f16, sm90)        \
-  ROW(64, 8, 16, f32, bf16, bf16, f32, sm90)      \
-  ROW(64, 8, 8, f32, tf32, tf32, f32, sm90)       \
-  MMAFUZZ_FP8_PAIRS(ROW, 64, 8, 32, f32, sm90)    \
+#define MMAFUZZ_WGMMA(ROW)                     \
+  ROW(64, 8, 16, f32, f16, f16, f32, sm90)     \
+  ROW(64, 8, 16, f16, f16, f16, f16, sm90)     \
+  ROW(64, 8, 16, f32, bf16, bf16, f32, sm90)   \
+  ROW(64, 8, 8, f32, tf32, tf32, f32, sm90)    \
+  MMAFUZZ_FP8_PAIRS(ROW, 64, 8, 32, f32, sm90) \
   MMAFUZZ_FP8_PAIRS(ROW, 64, 8, 32, f16, sm90)
 
-#define MMAFUZZ_WMMA(ROW)                         \
-  ROW(16, 16, 16, f32, f16, f16, f32, from75)     \
-  ROW(16, 16, 16, f16, f16, f16, f16, from75)     \
-  ROW(16, 16, 16, f32, bf16, bf16, f32, from80)   \
-  ROW(16, 16, 8, f32, tf32, tf32, f32, from80)    \
+#define MMAFUZZ_WMMA(ROW)                       \
+  ROW(16, 16, 16, f32, f16, f16, f32, from75)   \
+  ROW(16, 16, 16, f16, f16, f16, f16, from75)   \
+  ROW(16, 16, 16, f32, bf16, bf16, f32, from80) \
+  ROW(16, 16, 8, f32, tf32, tf32, f32, from80)  \
   ROW(8, 8, 4, f64, f64, f64, f64, from80)

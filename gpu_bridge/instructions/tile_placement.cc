@@ -8,12 +8,16 @@ namespace {
 /// The order of 0..n-1 (n a power of two) that a tile uses.
 struct Order {
   uint32_t multiplier, offset;
-  explicit Order(CounterRng& rng) : multiplier(static_cast<uint32_t>(rng.next()) | 1), offset(static_cast<uint32_t>(rng.next())) {}
-  int at(int i, int n) const { return static_cast<int>((static_cast<uint32_t>(i) * multiplier + offset) % static_cast<uint32_t>(n)); }
+  explicit Order(CounterRng& rng)
+      : multiplier(static_cast<uint32_t>(rng.next()) | 1), offset(static_cast<uint32_t>(rng.next())) {}
+  int at(int i, int n) const {
+    return static_cast<int>((static_cast<uint32_t>(i) * multiplier + offset) % static_cast<uint32_t>(n));
+  }
 };
 
 /// Writes one side of a case (a or b) with its scales as row or column `at` of a tile.
-void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a, int steps, uint64_t tile, int at, TileBuffers& to) {
+void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a, int steps, uint64_t tile, int at,
+                TileBuffers& to) {
   const Column& from = is_a ? batch.a() : batch.b();
   std::vector<uint8_t>& bytes = is_a ? to.a : to.b;
   const int vectors = is_a ? s.rows() : s.columns();
@@ -22,14 +26,16 @@ void put_vector(const TileShape& s, const Batch& batch, size_t index, bool is_a,
     for (int i = 0; i < s.k; ++i) {
       const int k = step * s.k + i;
       const size_t element = (base + size_t(at)) * size_t(s.k) + size_t(i);
-      write_element(&bytes[element * size_t(s.operand_bytes())], s.operand_bytes(), 0, k < from.count() ? from.get(index, k) : 0);
+      write_element(&bytes[element * size_t(s.operand_bytes())], s.operand_bytes(), 0,
+                    k < from.count() ? from.get(index, k) : 0);
     }
     for (int i = 0; i < s.scales; ++i) {
       const Column& scales = is_a ? batch.scale_a() : batch.scale_b();
       const FormatFields& f = (is_a ? batch.op().scale_a : batch.op().scale_b).fields();
       const int k = step * s.scales + i;
       const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
-      (is_a ? to.scale_a : to.scale_b)[(base + size_t(at)) * size_t(s.scales) + size_t(i)] = static_cast<uint8_t>(k < scales.count() ? scales.get(index, k) : one);
+      (is_a ? to.scale_a : to.scale_b)[(base + size_t(at)) * size_t(s.scales) + size_t(i)] =
+          static_cast<uint8_t>(k < scales.count() ? scales.get(index, k) : one);
     }
   }
 }
@@ -89,7 +95,8 @@ TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint
     const size_t first = static_cast<size_t>(tile * slots), here = std::min<size_t>(slots, batch.size() - first);
     const auto neighbour = [&] { return first + rng.below(static_cast<uint32_t>(here)); };
     for (int row = 0; row < s.rows(); ++row) put_vector(s, batch, neighbour(), true, steps, tile, row, tiles);
-    for (int column = 0; column < s.columns(); ++column) put_vector(s, batch, neighbour(), false, steps, tile, column, tiles);
+    for (int column = 0; column < s.columns(); ++column)
+      put_vector(s, batch, neighbour(), false, steps, tile, column, tiles);
     for (int row = 0; row < s.rows(); ++row)
       for (int column = 0; column < s.n; ++column) put_c(s, batch, neighbour(), tile, row, column, tiles);
     for (size_t i = first; i < first + here; ++i) {
@@ -102,7 +109,8 @@ TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint
   return tiles;
 }
 
-void collect_results(const Instruction& instruction, const TileBuffers& tiles, uint64_t placement, size_t cases, Column& results) {
+void collect_results(const Instruction& instruction, const TileBuffers& tiles, uint64_t placement, size_t cases,
+                     Column& results) {
   const TileShape& s = instruction.shape;
   for (size_t i = 0; i < cases; ++i) {
     const Slot slot = slot_of_case(s, i, placement);

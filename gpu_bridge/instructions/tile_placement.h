@@ -1,5 +1,5 @@
-// Cases in tiles, and results out of them. Each case has a row of a and a column of b of its own; which ones, and what stands in
-// the rows, columns and cells that are left, varies with the tile, because a result must not depend on it.
+// Cases in tiles, and results out of them. Each case has a row of a and a column of b of its own; which ones, and what
+// stands in the rows, columns and cells that are left, varies with the tile, because a result must not depend on it.
 #pragma once
 
 #include <vector>
@@ -31,11 +31,12 @@ Slot slot_of_case(const TileShape& shape, uint64_t index, uint64_t placement);
 /// Steps along k that a dot of the op takes.
 int steps_of(const Instruction& instruction, const Op& op);
 
-/// The batch's cases as tiles; a k that is no multiple of the instruction's is padded with +0, its scales with one. Another
-/// `placement` gives other rows, columns and neighbours.
+/// The batch's cases as tiles; a k that is no multiple of the instruction's is padded with +0, its scales with one.
+/// Another `placement` gives other rows, columns and neighbours.
 TileBuffers place_cases(const Instruction& instruction, const Batch& batch, uint64_t placement);
 
 /// Results of the cases, from the tiles' d.
-void collect_results(const Instruction& instruction, const TileBuffers& tiles, uint64_t placement, size_t cases, Column& results);
+void collect_results(const Instruction& instruction, const TileBuffers& tiles, uint64_t placement, size_t cases,
+                     Column& results);
 
 }  // namespace mmafuzz

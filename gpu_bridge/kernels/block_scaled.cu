@@ -4,15 +4,17 @@
 namespace mmafuzz {
 namespace {
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                     \
-  MMAFUZZ_INSTRUCTION(Mx_##A##_##B, mma_shape(m, n, k, #D, #A, #B, #C, 1), archs,                            \
-                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m" #m "n" #n "k" #k ".row.col." #D "." #A "." #B "." #C ".ue8m0"))
+#define ROW(m, n, k, D, A, B, C, archs)                                                                          \
+  MMAFUZZ_INSTRUCTION(Mx_##A##_##B, mma_shape(m, n, k, #D, #A, #B, #C, 1), archs,                                \
+                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m" #m "n" #n \
+                                         "k" #k ".row.col." #D "." #A "." #B "." #C ".ue8m0"))
 MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
 
-#define SCALED(type, block, size, archs)                                                                    \
+#define SCALED(type, block, size, archs)                                                                           \
   MMAFUZZ_INSTRUCTION(Mx4_##type##_##block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), archs, \
-                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::" #size ".m16n8k64.row.col.f32.e2m1.e2m1.f32." #type))
+                      MMAFUZZ_SCALED_ASM("mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::" #size           \
+                                         ".m16n8k64.row.col.f32.e2m1.e2m1.f32." #type))
 MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
 

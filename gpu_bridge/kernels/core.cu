@@ -1,4 +1,5 @@
-// CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit words.
+// CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit
+// words.
 #include "gpu_bridge/instructions/core_instructions.def.h"
 #include "gpu_bridge/kernels/core_kernels.h"
 #include "gpu_bridge/kernels/this_arch.cuh"
@@ -34,45 +35,51 @@ struct tf32 {  // a destination only
 };
 
 // The forms: operands are in[0..2], the result goes to `out`.
-#define FORM_unary(D, A, PTX)                                                          \
-  const A x = A::of(in[0]);                                                            \
-  D d;                                                                                 \
-  asm volatile(PTX " %0, %1;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value));        \
+#define FORM_unary(D, A, PTX)                                                   \
+  const A x = A::of(in[0]);                                                     \
+  D d;                                                                          \
+  asm volatile(PTX " %0, %1;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value)); \
   out = d.bits();
-#define FORM_binary(D, A, PTX)                                                                             \
-  const A x = A::of(in[0]), y = A::of(in[1]);                                                              \
-  D d;                                                                                                     \
-  asm volatile(PTX " %0, %1, %2;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value));   \
+#define FORM_binary(D, A, PTX)                                                                           \
+  const A x = A::of(in[0]), y = A::of(in[1]);                                                            \
+  D d;                                                                                                   \
+  asm volatile(PTX " %0, %1, %2;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value)); \
   out = d.bits();
-#define FORM_ternary(D, A, PTX)                                                                                                      \
-  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                                                                      \
-  D d;                                                                                                                               \
-  asm volatile(PTX " %0, %1, %2, %3;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
+#define FORM_ternary(D, A, PTX)                                                  \
+  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                  \
+  D d;                                                                           \
+  asm volatile(PTX " %0, %1, %2, %3;"                                            \
+               : "=" LETTER_##D(d.value)                                         \
+               : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value)); \
   out = d.bits();
 // A product and a sum; without .rn on both, ptxas may contract them.
-#define FORM_two_roundings(D, A, RN)                                                                          \
-  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                                               \
-  D d;                                                                                                        \
-  asm volatile("{.reg .f32 t;\nmul" RN ".f32 t, %1, %2;\nadd" RN ".f32 %0, t, %3;}"                           \
-               : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
+#define FORM_two_roundings(D, A, RN)                                                \
+  const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                     \
+  D d;                                                                              \
+  asm volatile("{.reg .f32 t;\nmul" RN ".f32 t, %1, %2;\nadd" RN ".f32 %0, t, %3;}" \
+               : "=" LETTER_##D(d.value)                                            \
+               : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
   out = d.bits();
 // Two elements to a register; the case's is the low one, its neighbour is zero.
-#define FORM_packed(D, A, PTX)                                                                           \
-  unsigned short d;                                                                                      \
+#define FORM_packed(D, A, PTX)                                                                             \
+  unsigned short d;                                                                                        \
   asm volatile(PTX " %0, %2, %1;" : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value)); \
   out = d & 0xff;
-#define FORM_packed4(D, A, PTX)                                                                          \
-  unsigned short d;                                                                                      \
-  asm volatile("{.reg .b8 t;\n" PTX " t, %2, %1;\nmov.b16 %0, {t, 0};}"                                  \
-               : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value));                  \
+#define FORM_packed4(D, A, PTX)                                               \
+  unsigned short d;                                                           \
+  asm volatile("{.reg .b8 t;\n" PTX " t, %2, %1;\nmov.b16 %0, {t, 0};}"       \
+               : "=h"(d)                                                      \
+               : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value)); \
   out = d & 0xf;
-#define FORM_unpacked(D, A, PTX)                                                                         \
-  uint32_t d;                                                                                            \
-  asm volatile(PTX " %0, %1;" : "=r"(d) : "h"(static_cast<unsigned short>(in[0])));                      \
+#define FORM_unpacked(D, A, PTX)                                                    \
+  uint32_t d;                                                                       \
+  asm volatile(PTX " %0, %1;" : "=r"(d) : "h"(static_cast<unsigned short>(in[0]))); \
   out = d & 0xffff;
-#define FORM_unpacked4(D, A, PTX)                                                                        \
-  uint32_t d;                                                                                            \
-  asm volatile("{.reg .b8 t, u;\nmov.b16 {t, u}, %1;\n" PTX " %0, t;}" : "=r"(d) : "h"(static_cast<unsigned short>(in[0]))); \
+#define FORM_unpacked4(D, A, PTX)                                      \
+  uint32_t d;                                                          \
+  asm volatile("{.reg .b8 t, u;\nmov.b16 {t, u}, %1;\n" PTX " %0, t;}" \
+               : "=r"(d)                                               \
+               : "h"(static_cast<unsigned short>(in[0])));             \
   out = d & 0xffff;
 
 template <class I>
@@ -112,7 +119,8 @@ MMAFUZZ_CORE(ROW)
 constexpr LaunchCore launches[] = {MMAFUZZ_CORE(ROW)};
 #undef ROW
 
-__global__ void convert_elements(const __grid_constant__ BulkRequest r, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) {
+__global__ void convert_elements(const __grid_constant__ BulkRequest r, const uint32_t* sources, uint32_t* results,
+                                 uint8_t* flags, uint64_t count) {
   for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += uint64_t(gridDim.x) * blockDim.x) {
     const BulkResult result = convert_one(r, sources[i]);
     results[i] = result.encoding;
@@ -124,7 +132,8 @@ __global__ void convert_elements(const __grid_constant__ BulkRequest r, const ui
 
 CoreTable core_launches() { return {launches, sizeof launches / sizeof *launches}; }
 
-void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) {
+void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
+                 uint64_t count) {
   convert_elements<<<core_grid(count), core_block>>>(request, sources, results, flags, count);
 }
 

@@ -1,4 +1,5 @@
-// What core.cu offers to the device child: one launcher for each row of core_instructions.def.h, in order. Pointers are the device's.
+// What core.cu offers to the device child: one launcher for each row of core_instructions.def.h, in order. Pointers are
+// the device's.
 #pragma once
 
 #include "gpu_bridge/device/bulk_request.h"
@@ -14,6 +15,7 @@ struct CoreTable {
 };
 CoreTable core_launches();
 
-void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count);
+void launch_bulk(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
+                 uint64_t count);
 
 }  // namespace mmafuzz

@@ -16,19 +16,24 @@ struct CublasTypes {
   cudaDataType operand, result;
 };
 const CublasTypes types[] = {
-#define ROW(unit, a, d, compute, a_type, d_type, arithmetic) {CUBLAS_COMPUTE_##compute, CUDA_R_##a_type, CUDA_R_##d_type},
+#define ROW(unit, a, d, compute, a_type, d_type, arithmetic) \
+  {CUBLAS_COMPUTE_##compute, CUDA_R_##a_type, CUDA_R_##d_type},
     MMAFUZZ_CUBLAS(ROW)
 #undef ROW
 };
 
 /// Variables by which cuBLAS would compute otherwise than it is asked to.
-constexpr const char* overrides[] = {"CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY",
-                                     "CUBLAS_EMULATION_SPECIAL_VALUES_SUPPORT_MASK", "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
+constexpr const char* overrides[] = {"CUBLAS_EMULATE_SINGLE_PRECISION",
+                                     "CUBLAS_EMULATE_DOUBLE_PRECISION",
+                                     "CUBLAS_EMULATION_STRATEGY",
+                                     "CUBLAS_EMULATION_SPECIAL_VALUES_SUPPORT_MASK",
+                                     "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
                                      "NVIDIA_TF32_OVERRIDE"};
 
 uint64_t stride_of(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// Calls lie 256 bytes apart, as allocations do: which kernel cuBLAS takes may depend on the alignment, and must not on the place.
+/// Calls lie 256 bytes apart, as allocations do: which kernel cuBLAS takes may depend on the alignment, and must not on
+/// the place.
 uint8_t* upload(DeviceBytes& memory, const uint8_t* from, uint64_t bytes, uint64_t count) {
   uint8_t* to = memory.reserve(stride_of(bytes) * count);
   check(cudaMemcpy2D(to, stride_of(bytes), from, bytes, bytes, count, cudaMemcpyHostToDevice), "copy to the device");
@@ -37,11 +42,12 @@ uint8_t* upload(DeviceBytes& memory, const uint8_t* from, uint64_t bytes, uint64
 
 }  // namespace
 
-/// The functions that are called, and a handle for native and one for emulated calls: what emulation is told must not reach native
-/// calls. Two functions are overloaded in the header.
+/// The functions that are called, and a handle for native and one for emulated calls: what emulation is told must not
+/// reach native calls. Two functions are overloaded in the header.
 struct CublasLibrary {
-  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*, cudaDataType, int, const void*,
-                                  cudaDataType, int, const void*, void*, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
+                                  const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
+                                  cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
   using SetStrategy = cublasStatus_t (*)(cublasHandle_t, cublasEmulationStrategy_t);
   CublasFile file{CUBLAS_VER_MAJOR};
   cublasHandle_t native = nullptr, emulated = nullptr;
@@ -57,7 +63,9 @@ struct CublasLibrary {
   }
 
   template <class Pointer>
-  void find(Pointer& function, const char* name) const { function = reinterpret_cast<Pointer>(file.find(name)); }
+  void find(Pointer& function, const char* name) const {
+    function = reinterpret_cast<Pointer>(file.find(name));
+  }
 
   /// A handle that remembers what this call needs; or why that cannot be had.
   Result<cublasHandle_t> handle_for(cublasComputeType_t compute, const BlasGemm& call) {
@@ -84,7 +92,8 @@ struct CublasLibrary {
       must(set_strategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER), "cublasSetEmulationStrategy");
       decltype(&cublasSetEmulationSpecialValuesSupport) set_specials;
       find(set_specials, "cublasSetEmulationSpecialValuesSupport");
-      must(set_specials(handle, call.specials ? CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT : CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE),
+      must(set_specials(handle, call.specials ? CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT
+                                              : CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE),
            "cublasSetEmulationSpecialValuesSupport");
     }
     if (mode == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH) {  // the only mode that has a number of bits
@@ -103,7 +112,8 @@ struct CublasLibrary {
 Cublas::Cublas() = default;
 Cublas::~Cublas() = default;
 
-Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) {
+Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
+                          uint8_t* result) {
   if (!library_) library_ = std::make_unique<CublasLibrary>();
   CublasLibrary& cublas = *library_;
   const CublasTypes& type = types[row];
@@ -111,25 +121,29 @@ Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const u
   if (!handle) return handle.refusal();
 
   const CublasRow& formats = cublas_rows()[static_cast<size_t>(row)];
-  const auto bytes = [](int x, int y, const Format& format) { return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes()); };
-  const uint64_t first_bytes = bytes(call.rows, call.k, formats.operand), second_bytes = bytes(call.columns, call.k, formats.operand);
+  const auto bytes = [](int x, int y, const Format& format) {
+    return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes());
+  };
+  const uint64_t first_bytes = bytes(call.rows, call.k, formats.operand),
+                 second_bytes = bytes(call.columns, call.k, formats.operand);
   const uint64_t result_bytes = bytes(call.rows, call.columns, formats.result);
   const uint8_t* a = upload(first_, first, first_bytes, count);
   const uint8_t* b = upload(second_, second, second_bytes, count);
   uint8_t* c = upload(result_, result, result_bytes, count);
   for (uint64_t i = 0; i < count; ++i) {
     // The scalars have the result's type; the low bytes of an encoding are it.
-    const cublasStatus_t status =
-        cublas.gemm(*handle, CUBLAS_OP_T, CUBLAS_OP_N, call.rows, call.columns, call.k, &call.alpha, a + i * stride_of(first_bytes), type.operand, call.k,
-                    b + i * stride_of(second_bytes), type.operand, call.k, &call.beta, c + i * stride_of(result_bytes), type.result, call.rows, type.compute,
-                    CUBLAS_GEMM_DEFAULT);
+    const cublasStatus_t status = cublas.gemm(
+        *handle, CUBLAS_OP_T, CUBLAS_OP_N, call.rows, call.columns, call.k, &call.alpha, a + i * stride_of(first_bytes),
+        type.operand, call.k, b + i * stride_of(second_bytes), type.operand, call.k, &call.beta,
+        c + i * stride_of(result_bytes), type.result, call.rows, type.compute, CUBLAS_GEMM_DEFAULT);
     if (status == CUBLAS_STATUS_SUCCESS) continue;
     check(cudaDeviceSynchronize(), "cublasGemmEx");
-    return declined(std::string("cublasGemmEx: ") + cublas.status_name(status) + " for " + formats.name + " of " + std::to_string(call.rows) + " x " +
-                    std::to_string(call.columns) + " x " + std::to_string(call.k));
+    return declined(std::string("cublasGemmEx: ") + cublas.status_name(status) + " for " + formats.name + " of " +
+                    std::to_string(call.rows) + " x " + std::to_string(call.columns) + " x " + std::to_string(call.k));
   }
   check(cudaDeviceSynchronize(), "cublasGemmEx");
-  check(cudaMemcpy2D(result, result_bytes, c, stride_of(result_bytes), result_bytes, count, cudaMemcpyDeviceToHost), "copy from the device");
+  check(cudaMemcpy2D(result, result_bytes, c, stride_of(result_bytes), result_bytes, count, cudaMemcpyDeviceToHost),
+        "copy from the device");
   return true;
 }
 

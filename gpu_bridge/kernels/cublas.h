@@ -1,4 +1,5 @@
-// cuBLAS for the device child: a shared library that is loaded at the first call, so that the executable starts without it.
+// cuBLAS for the device child: a shared library that is loaded at the first call, so that the executable starts without
+// it.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,8 @@ class Cublas {
   Cublas();
   ~Cublas();
   /// DeviceBackend::gemm. Throws std::runtime_error when the device fails.
-  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result);
+  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
+                    uint8_t* result);
 
  private:
   std::unique_ptr<CublasLibrary> library_;  ///< none before the first call

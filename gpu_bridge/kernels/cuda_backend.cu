@@ -1,5 +1,5 @@
-// The device behind a device child: the CUDA runtime, the launch tables, memory. Any failure is thrown, after which the child ends:
-// a CUDA context does not survive a failed launch.
+// The device behind a device child: the CUDA runtime, the launch tables, memory. Any failure is thrown, after which the
+// child ends: a CUDA context does not survive a failed launch.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace mmafuzz {
 namespace {
 
 LaunchTiles launch_of(int instruction) {
-  for (const LaunchTable& table : {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()}) {
+  for (const LaunchTable& table :
+       {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()}) {
     if (instruction < table.count) return table.first[instruction];
     instruction -= table.count;
   }
@@ -67,14 +68,16 @@ class CudaBackend final : public DeviceBackend {
     if (instruction < 0 || instruction >= table.count) throw std::runtime_error("no such instruction");
     auto* in = reinterpret_cast<uint64_t*>(a_.reserve(count * uint64_t(arity) * sizeof(uint64_t)));
     auto* out = reinterpret_cast<uint64_t*>(d_.reserve(count * sizeof(uint64_t)));
-    check(cudaMemcpy(in, operands, count * uint64_t(arity) * sizeof(uint64_t), cudaMemcpyHostToDevice), "copy to the device");
+    check(cudaMemcpy(in, operands, count * uint64_t(arity) * sizeof(uint64_t), cudaMemcpyHostToDevice),
+          "copy to the device");
     table.first[instruction](in, arity, out, count);
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
     check(cudaMemcpy(results, out, count * sizeof(uint64_t), cudaMemcpyDeviceToHost), "copy from the device");
   }
 
-  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags, uint64_t count) override {
+  void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
+               uint64_t count) override {
     auto* in = reinterpret_cast<uint32_t*>(a_.reserve(count * sizeof(uint32_t)));
     auto* out = reinterpret_cast<uint32_t*>(d_.reserve(count * sizeof(uint32_t)));
     uint8_t* raised = c_.reserve(count);
@@ -86,7 +89,8 @@ class CudaBackend final : public DeviceBackend {
     check(cudaMemcpy(flags, raised, count, cudaMemcpyDeviceToHost), "copy from the device");
   }
 
-  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second, uint8_t* result) override {
+  Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
+                    uint8_t* result) override {
     return cublas_.gemm(row, call, count, first, second, result);
   }
 
@@ -94,18 +98,24 @@ class CudaBackend final : public DeviceBackend {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
     ModelKernels kernels = kernels_of(whole.model);
-    if (const LaunchComparison faster = narrow_comparison(whole.model, s.k, arch_of_capability(info_.major, info_.minor))) kernels.compare = faster;
+    if (const LaunchComparison faster =
+            narrow_comparison(whole.model, s.k, arch_of_capability(info_.major, info_.minor)))
+      kernels.compare = faster;
     std::vector<uint64_t> firsts(bins::count + 1);  // of each bin, then of a contradiction
     auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(firsts.size() * sizeof(uint64_t)));
-    auto* device_parents = reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
+    auto* device_parents =
+        reinterpret_cast<SweepParent*>(parents_.reserve(std::max<size_t>(1, parents.size()) * sizeof(SweepParent)));
     check(cudaMemset(first_of_bin, 0xff, firsts.size() * sizeof(uint64_t)), "cudaMemset");
-    if (!parents.empty()) check(cudaMemcpy(device_parents, parents.data(), parents.size() * sizeof(SweepParent), cudaMemcpyHostToDevice), "copy to the device");
+    if (!parents.empty())
+      check(cudaMemcpy(device_parents, parents.data(), parents.size() * sizeof(SweepParent), cudaMemcpyHostToDevice),
+            "copy to the device");
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
     check(cudaEventRecord(start), "cudaEventRecord");
     // Chunks whose tiles stay in the cache of the device between generation, instruction and comparison.
-    const uint64_t chunk = std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d));
+    const uint64_t chunk =
+        std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d));
     const Tiles tiles = reserve(s, 1, chunk);
     constexpr uint64_t words = DivergentTile::words;
     auto* cells = reinterpret_cast<uint32_t*>(found_.reserve((1 + words) * whole.tiles * sizeof(uint32_t)));
@@ -178,12 +188,16 @@ Result<std::unique_ptr<DeviceBackend>> open_device() {
   if (code == cudaErrorInsufficientDriver) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
-    return declined(driver == 0 ? "no CUDA driver on this machine" : "the CUDA driver (" + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10) + ") is too old for this build");
+    return declined(driver == 0 ? "no CUDA driver on this machine"
+                                : "the CUDA driver (" + std::to_string(driver / 1000) + "." +
+                                      std::to_string(driver % 1000 / 10) + ") is too old for this build");
   }
-  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) return declined("no CUDA device on this machine");
+  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0))
+    return declined("no CUDA device on this machine");
   if (code != cudaSuccess) return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(code));
   cudaDeviceProp properties;
-  if (const cudaError_t e = cudaGetDeviceProperties(&properties, 0); e != cudaSuccess) return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(e));
+  if (const cudaError_t e = cudaGetDeviceProperties(&properties, 0); e != cudaSuccess)
+    return declined(std::string("the CUDA device cannot be used: ") + cudaGetErrorString(e));
   DeviceInfo info;
   std::strncpy(info.name, properties.name, sizeof info.name - 1);
   info.major = properties.major;
@@ -192,7 +206,8 @@ Result<std::unique_ptr<DeviceBackend>> open_device() {
   cudaDriverGetVersion(&info.driver);
   cudaRuntimeGetVersion(&info.runtime);
   if (arch_of_capability(info.major, info.minor) == 0)
-    return declined(std::string(info.name) + " has compute capability " + std::to_string(info.major) + "." + std::to_string(info.minor) + "; kernels are built for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0");
+    return declined(std::string(info.name) + " has compute capability " + std::to_string(info.major) + "." +
+                    std::to_string(info.minor) + "; kernels are built for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0");
   return std::unique_ptr<DeviceBackend>(std::make_unique<CudaBackend>(info));
 }
 

@@ -10,7 +10,8 @@
 namespace mmafuzz {
 
 inline void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
+  if (code != cudaSuccess)
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
 }
 
 /// Memory of the device that grows and is kept.

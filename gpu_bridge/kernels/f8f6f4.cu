@@ -4,9 +4,10 @@
 namespace mmafuzz {
 namespace {
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                     \
-  MMAFUZZ_INSTRUCTION(Mma_##k##_##D##_##A##_##B, mma_shape(m, n, k, #D, #A, #B, #C), archs,                  \
-                      MMAFUZZ_ASM("mma.sync.aligned.kind::f8f6f4.m" #m "n" #n "k" #k ".row.col." #D "." #A "." #B "." #C))
+#define ROW(m, n, k, D, A, B, C, archs)                                     \
+  MMAFUZZ_INSTRUCTION(                                                      \
+      Mma_##k##_##D##_##A##_##B, mma_shape(m, n, k, #D, #A, #B, #C), archs, \
+      MMAFUZZ_ASM("mma.sync.aligned.kind::f8f6f4.m" #m "n" #n "k" #k ".row.col." #D "." #A "." #B "." #C))
 MMAFUZZ_F8F6F4(ROW)
 #undef ROW
 

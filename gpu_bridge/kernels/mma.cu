@@ -4,8 +4,8 @@
 namespace mmafuzz {
 namespace {
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                     \
-  MMAFUZZ_INSTRUCTION(Mma_##m##_##k##_##D##_##A##_##B##_##C, mma_shape(m, n, k, #D, #A, #B, #C), archs,      \
+#define ROW(m, n, k, D, A, B, C, archs)                                                                 \
+  MMAFUZZ_INSTRUCTION(Mma_##m##_##k##_##D##_##A##_##B##_##C, mma_shape(m, n, k, #D, #A, #B, #C), archs, \
                       MMAFUZZ_ASM("mma.sync.aligned.m" #m "n" #n "k" #k ".row.col." #D "." #A "." #B "." #C))
 MMAFUZZ_MMA(ROW)
 #undef ROW

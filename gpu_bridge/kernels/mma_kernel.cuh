@@ -1,5 +1,6 @@
-// The kernel of every mma.sync instruction, a warp per tile, and the macro that makes an instruction of a row. Registers travel as
-// .b32 (or .b64) whatever the PTX type; an instruction is assembled only for architectures that have it.
+// The kernel of every mma.sync instruction, a warp per tile, and the macro that makes an instruction of a row.
+// Registers travel as .b32 (or .b64) whatever the PTX type; an instruction is assembled only for architectures that
+// have it.
 #pragma once
 
 #include "gpu_bridge/instructions/instruction_shapes.h"
@@ -55,66 +56,83 @@ void launch_mma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&)
 #define MMAFUZZ_IN4L(x) MMAFUZZ_IN2L(x), "l"(pair(x, 2)), "l"(pair(x, 3))
 #define MMAFUZZ_IN8L(x) MMAFUZZ_IN4L(x), "l"(pair(x, 4)), "l"(pair(x, 5)), "l"(pair(x, 6)), "l"(pair(x, 7))
 
-__device__ inline uint64_t pair(const uint32_t* registers, int i) { return registers[2 * i] | uint64_t(registers[2 * i + 1]) << 32; }
+__device__ inline uint64_t pair(const uint32_t* registers, int i) {
+  return registers[2 * i] | uint64_t(registers[2 * i + 1]) << 32;
+}
 
 /// The assembly of one instruction: which registers its fragments are follows from the shape.
-#define MMAFUZZ_ASM(NAME)                                                                                                            \
-  constexpr int nd = shape.d_registers(), na = shape.a_registers(), nb = shape.b_registers(), nc = shape.c_registers();              \
-  if constexpr (shape.operand_bits == 64) {                                                                                          \
-    uint64_t d64[4];                                                                                                                 \
-    if constexpr (na == 2)                                                                                                           \
-      asm volatile(NAME " {%0,%1},{%2},{%3},{%4,%5};" : MMAFUZZ_D2L : MMAFUZZ_IN1L(a), MMAFUZZ_IN1L(b), MMAFUZZ_IN2L(c));            \
-    else if constexpr (na == 4)                                                                                                      \
-      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};" : MMAFUZZ_D4L                                                  \
-                   : MMAFUZZ_IN2L(a), MMAFUZZ_IN1L(b), MMAFUZZ_IN4L(c));                                                             \
-    else if constexpr (na == 8)                                                                                                      \
-      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};" : MMAFUZZ_D4L                                      \
-                   : MMAFUZZ_IN4L(a), MMAFUZZ_IN2L(b), MMAFUZZ_IN4L(c));                                                             \
-    else                                                                                                                             \
-      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7,%8,%9,%10,%11},{%12,%13,%14,%15},{%16,%17,%18,%19};" : MMAFUZZ_D4L              \
-                   : MMAFUZZ_IN8L(a), MMAFUZZ_IN4L(b), MMAFUZZ_IN4L(c));                                                             \
-    for (int i = 0; i < nd / 2; ++i) {                                                                                               \
-      d[2 * i] = static_cast<uint32_t>(d64[i]);                                                                                      \
-      d[2 * i + 1] = static_cast<uint32_t>(d64[i] >> 32);                                                                            \
-    }                                                                                                                                \
-  } else if constexpr (shape.matrices == 4 && nd == 8 && nc == 8) {                                                                  \
-    asm volatile(NAME " {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%9},{%10,%11},{%12,%13,%14,%15,%16,%17,%18,%19};" : MMAFUZZ_D8                 \
-                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN8(c));                                                                  \
-  } else if constexpr (shape.matrices == 4 && nd == 8) {                                                                             \
-    asm volatile(NAME " {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%9},{%10,%11},{%12,%13,%14,%15};" : MMAFUZZ_D8                                 \
-                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                                  \
-  } else if constexpr (shape.matrices == 4) {                                                                                        \
-    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6,%7},{%8,%9,%10,%11};" : MMAFUZZ_D4                                                 \
-                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                                  \
-  } else if constexpr (na == 1) {                                                                                                    \
-    asm volatile(NAME " {%0,%1},{%2},{%3},{%4,%5};" : MMAFUZZ_D2 : MMAFUZZ_IN1(a), MMAFUZZ_IN1(b), MMAFUZZ_IN2(c));                  \
-  } else if constexpr (na == 2 && nd == 4) {                                                                                         \
-    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};" : MMAFUZZ_D4                                                     \
-                 : MMAFUZZ_IN2(a), MMAFUZZ_IN1(b), MMAFUZZ_IN4(c));                                                                  \
-  } else if constexpr (na == 2) {                                                                                                    \
-    asm volatile(NAME " {%0,%1},{%2,%3},{%4},{%5,%6};" : MMAFUZZ_D2 : MMAFUZZ_IN2(a), MMAFUZZ_IN1(b), MMAFUZZ_IN2(c));               \
-  } else if constexpr (nd == 4) {                                                                                                    \
-    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};" : MMAFUZZ_D4                                         \
-                 : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                                  \
-  } else {                                                                                                                           \
-    asm volatile(NAME " {%0,%1},{%2,%3,%4,%5},{%6,%7},{%8,%9};" : MMAFUZZ_D2 : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN2(c));      \
-  }                                                                                                                                  \
+#define MMAFUZZ_ASM(NAME)                                                                                              \
+  constexpr int nd = shape.d_registers(), na = shape.a_registers(), nb = shape.b_registers(),                          \
+                nc = shape.c_registers();                                                                              \
+  if constexpr (shape.operand_bits == 64) {                                                                            \
+    uint64_t d64[4];                                                                                                   \
+    if constexpr (na == 2)                                                                                             \
+      asm volatile(NAME " {%0,%1},{%2},{%3},{%4,%5};"                                                                  \
+                   : MMAFUZZ_D2L                                                                                       \
+                   : MMAFUZZ_IN1L(a), MMAFUZZ_IN1L(b), MMAFUZZ_IN2L(c));                                               \
+    else if constexpr (na == 4)                                                                                        \
+      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"                                                  \
+                   : MMAFUZZ_D4L                                                                                       \
+                   : MMAFUZZ_IN2L(a), MMAFUZZ_IN1L(b), MMAFUZZ_IN4L(c));                                               \
+    else if constexpr (na == 8)                                                                                        \
+      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"                                      \
+                   : MMAFUZZ_D4L                                                                                       \
+                   : MMAFUZZ_IN4L(a), MMAFUZZ_IN2L(b), MMAFUZZ_IN4L(c));                                               \
+    else                                                                                                               \
+      asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7,%8,%9,%10,%11},{%12,%13,%14,%15},{%16,%17,%18,%19};"              \
+                   : MMAFUZZ_D4L                                                                                       \
+                   : MMAFUZZ_IN8L(a), MMAFUZZ_IN4L(b), MMAFUZZ_IN4L(c));                                               \
+    for (int i = 0; i < nd / 2; ++i) {                                                                                 \
+      d[2 * i] = static_cast<uint32_t>(d64[i]);                                                                        \
+      d[2 * i + 1] = static_cast<uint32_t>(d64[i] >> 32);                                                              \
+    }                                                                                                                  \
+  } else if constexpr (shape.matrices == 4 && nd == 8 && nc == 8) {                                                    \
+    asm volatile(NAME " {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%9},{%10,%11},{%12,%13,%14,%15,%16,%17,%18,%19};"                \
+                 : MMAFUZZ_D8                                                                                          \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN8(c));                                                    \
+  } else if constexpr (shape.matrices == 4 && nd == 8) {                                                               \
+    asm volatile(NAME " {%0,%1,%2,%3,%4,%5,%6,%7},{%8,%9},{%10,%11},{%12,%13,%14,%15};"                                \
+                 : MMAFUZZ_D8                                                                                          \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                    \
+  } else if constexpr (shape.matrices == 4) {                                                                          \
+    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6,%7},{%8,%9,%10,%11};"                                                \
+                 : MMAFUZZ_D4                                                                                          \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                    \
+  } else if constexpr (na == 1) {                                                                                      \
+    asm volatile(NAME " {%0,%1},{%2},{%3},{%4,%5};" : MMAFUZZ_D2 : MMAFUZZ_IN1(a), MMAFUZZ_IN1(b), MMAFUZZ_IN2(c));    \
+  } else if constexpr (na == 2 && nd == 4) {                                                                           \
+    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"                                                    \
+                 : MMAFUZZ_D4                                                                                          \
+                 : MMAFUZZ_IN2(a), MMAFUZZ_IN1(b), MMAFUZZ_IN4(c));                                                    \
+  } else if constexpr (na == 2) {                                                                                      \
+    asm volatile(NAME " {%0,%1},{%2,%3},{%4},{%5,%6};" : MMAFUZZ_D2 : MMAFUZZ_IN2(a), MMAFUZZ_IN1(b), MMAFUZZ_IN2(c)); \
+  } else if constexpr (nd == 4) {                                                                                      \
+    asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"                                        \
+                 : MMAFUZZ_D4                                                                                          \
+                 : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c));                                                    \
+  } else {                                                                                                             \
+    asm volatile(NAME " {%0,%1},{%2,%3,%4,%5},{%6,%7},{%8,%9};"                                                        \
+                 : MMAFUZZ_D2                                                                                          \
+                 : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN2(c));                                                    \
+  }                                                                                                                    \
   (void)nb;
 
 /// The same with scales; thread and byte selectors are 0.
-#define MMAFUZZ_SCALED_ASM(NAME)                                                                                             \
-  asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13},{%14},{0,0},{%15},{0,0};" : MMAFUZZ_D4           \
+#define MMAFUZZ_SCALED_ASM(NAME)                                                                      \
+  asm volatile(NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13},{%14},{0,0},{%15},{0,0};" \
+               : MMAFUZZ_D4                                                                           \
                : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c), "r"(scale_a), "r"(scale_b))
 
 /// A row as a type: its shape and its instruction. KIND stands before the types, AFTER behind them.
-#define MMAFUZZ_INSTRUCTION(ID, SHAPE, archs, BODY)                                                                                   \
-  struct ID {                                                                                                                         \
-    static constexpr TileShape shape = SHAPE;                                                                                         \
-    __device__ static void mma(uint32_t* d, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t scale_a, uint32_t scale_b) { \
-      if constexpr ((arch::archs & this_arch) != 0) {                                                                                 \
-        BODY;                                                                                                                         \
-      }                                                                                                                               \
-    }                                                                                                                                 \
+#define MMAFUZZ_INSTRUCTION(ID, SHAPE, archs, BODY)                                                                    \
+  struct ID {                                                                                                          \
+    static constexpr TileShape shape = SHAPE;                                                                          \
+    __device__ static void mma(uint32_t* d, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t scale_a, \
+                               uint32_t scale_b) {                                                                     \
+      if constexpr ((arch::archs & this_arch) != 0) {                                                                  \
+        BODY;                                                                                                          \
+      }                                                                                                                \
+    }                                                                                                                  \
   };
 
 }  // namespace mmafuzz

@@ -1,5 +1,6 @@
-// The models that sweeps compare with in 32-bit registers: ROW(kernel, k, block, a, b, architectures with an instruction that claims
-// it). Which instruction has which block: oracles/models/nvidia.cc. A model without a row is compared with by the general kernels.
+// The models that sweeps compare with in 32-bit registers: ROW(kernel, k, block, a, b, architectures with an
+// instruction that claims it). Which instruction has which block: oracles/models/nvidia.cc. A model without a row is
+// compared with by the general kernels.
 #pragma once
 
 #include "arithmetic/narrow_fused_sum.h"

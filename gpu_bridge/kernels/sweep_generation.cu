@@ -4,7 +4,8 @@
 namespace mmafuzz {
 namespace {
 
-__global__ void __launch_bounds__(sweep_block) generate_vectors(const __grid_constant__ SweepSource s, Tiles all, int rows, int columns) {
+__global__ void __launch_bounds__(sweep_block)
+    generate_vectors(const __grid_constant__ SweepSource s, Tiles all, int rows, int columns) {
   const uint64_t per_tile = static_cast<uint64_t>(rows + columns);
   for (uint64_t i = thread_number(); i < s.request.tiles * per_tile; i += thread_count()) {
     const int vector = static_cast<int>(i % per_tile);
@@ -13,7 +14,8 @@ __global__ void __launch_bounds__(sweep_block) generate_vectors(const __grid_con
   }
 }
 
-__global__ void __launch_bounds__(sweep_block) generate_sums(const __grid_constant__ SweepSource s, Tiles all, int cells) {
+__global__ void __launch_bounds__(sweep_block)
+    generate_sums(const __grid_constant__ SweepSource s, Tiles all, int cells) {
   for (uint64_t i = thread_number(); i < s.request.tiles * uint64_t(cells); i += thread_count())
     sweep::generate_c(s, all, s.request.first_tile + i / uint64_t(cells), static_cast<int>(i % uint64_t(cells)));
 }
@@ -30,7 +32,8 @@ struct IntegerClaim {
 void launch_generation(const SweepSource& source, const Tiles& tiles) {
   const TileShape& s = source.request.shape;
   const uint64_t n = source.request.tiles;
-  generate_vectors<<<sweep_grid(n * uint64_t(s.rows() + s.columns())), sweep_block>>>(source, tiles, s.rows(), s.columns());
+  generate_vectors<<<sweep_grid(n * uint64_t(s.rows() + s.columns())), sweep_block>>>(source, tiles, s.rows(),
+                                                                                      s.columns());
   generate_sums<<<sweep_grid(n * uint64_t(s.cells())), sweep_block>>>(source, tiles, s.cells());
 }
 

@@ -7,11 +7,11 @@ namespace mmafuzz {
 
 void launch_generation(const SweepSource& source, const Tiles& tiles);
 
-/// Sets the bit of each dot that differs, in DivergentTile::words words for each tile (start: 0), and adds to cells[i] those of
-/// tile first_tile + i (start: 0).
+/// Sets the bit of each dot that differs, in DivergentTile::words words for each tile (start: 0), and adds to cells[i]
+/// those of tile first_tile + i (start: 0).
 using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs);
-/// Lowers first_of_bin (start: all ones) to the number of the first traced dot in each bin; the entry after the last bin is that
-/// of the first dot whose trace contradicts itself.
+/// Lowers first_of_bin (start: all ones) to the number of the first traced dot in each bin; the entry after the last
+/// bin is that of the first dot whose trace contradicts itself.
 using LaunchTracing = void (*)(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin);
 
 /// What sweeps with one kernel of the models: tracing is nullptr where there is nothing to trace.
@@ -28,8 +28,8 @@ ModelKernels fma_chain_kernels();
 ModelKernels fma_then_add_kernels();
 ModelKernels integer_kernels();
 
-/// A faster comparison that gives the same for dots of length k, where the model has one on the architecture (a bit of namespace
-/// arch); or nullptr.
+/// A faster comparison that gives the same for dots of length k, where the model has one on the architecture (a bit of
+/// namespace arch); or nullptr.
 LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on);
 
 }  // namespace mmafuzz

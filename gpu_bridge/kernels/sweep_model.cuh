@@ -15,13 +15,16 @@ __device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDi
 
 /// Claim::result(request, tiles, tile, cell) is what the model gives.
 template <class Claim>
-__global__ void __launch_bounds__(sweep_block) compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs) {
+__global__ void __launch_bounds__(sweep_block)
+    compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs) {
   const int bytes = s.request.shape.d_bits / 8;
   for (uint64_t i = thread_number(); i < s.request.tiles << cell_bits; i += thread_count()) {
     const uint64_t in_epoch = i >> cell_bits;
     const int cell = static_cast<int>(i & low_mask(cell_bits));
     const uint64_t claimed = Claim::result(s.request, all, s.request.first_tile + in_epoch, cell);
-    if (sweep::is_as_claimed(s.request, read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell), claimed)) continue;
+    if (sweep::is_as_claimed(s.request, read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell),
+                             claimed))
+      continue;
     atomicAdd(&found[in_epoch], 1u);
     atomicOr(&differs[in_epoch * DivergentTile::words + static_cast<uint64_t>(cell / 32)], 1u << (cell % 32));
   }
@@ -29,8 +32,10 @@ __global__ void __launch_bounds__(sweep_block) compare_dots(const __grid_constan
 
 template <class Claim>
 void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs) {
-  const int cell_bits = fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
-  compare_dots<Claim><<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs);
+  const int cell_bits =
+      fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
+  compare_dots<Claim>
+      <<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs);
 }
 
 struct FirstOfBin {
@@ -59,9 +64,11 @@ struct ClaimOf {
 };
 
 template <Kernel kernel>
-__global__ void __launch_bounds__(sweep_block) trace_dots(const __grid_constant__ SweepSource s, Tiles all, int cells, uint64_t* first_of_bin) {
+__global__ void __launch_bounds__(sweep_block)
+    trace_dots(const __grid_constant__ SweepSource s, Tiles all, int cells, uint64_t* first_of_bin) {
   const uint64_t every = s.request.trace_every, first = (s.request.first_tile + every - 1) / every * every;
-  const uint64_t end = s.request.first_tile + s.request.tiles, traced = first < end ? (end - first + every - 1) / every : 0;
+  const uint64_t end = s.request.first_tile + s.request.tiles,
+                 traced = first < end ? (end - first + every - 1) / every : 0;
   const DotModel m = of_kernel<kernel>(s.request.model);
   for (uint64_t i = thread_number(); i < traced * uint64_t(cells); i += thread_count()) {
     const uint64_t tile = first + i / uint64_t(cells) * every;

@@ -15,7 +15,8 @@ __device__ void load_vector(const uint8_t* from, uint32_t flip, uint32_t* to) {
   for (int w = 0; w < K / per_word; ++w) {
     const uint64_t word = reinterpret_cast<const uint64_t*>(from)[w];
 #pragma unroll
-    for (int i = 0; i < per_word; ++i) to[w * per_word + i] = static_cast<uint32_t>((word >> (8 * Bytes * i)) & low_mask(8 * Bytes)) ^ flip;
+    for (int i = 0; i < per_word; ++i)
+      to[w * per_word + i] = static_cast<uint32_t>((word >> (8 * Bytes * i)) & low_mask(8 * Bytes)) ^ flip;
   }
 }
 
@@ -26,7 +27,8 @@ struct NarrowClaim {
       return 0;  // never launched here
     } else {
       constexpr int bytes = (S.a.width + 7) / 8;
-      constexpr uint32_t sign_a = static_cast<uint32_t>(S.a.in_container(S.a.sign_bit())), sign_b = static_cast<uint32_t>(S.b.in_container(S.b.sign_bit()));
+      constexpr uint32_t sign_a = static_cast<uint32_t>(S.a.in_container(S.a.sign_bit())),
+                         sign_b = static_cast<uint32_t>(S.b.in_container(S.b.sign_bit()));
       const Tiles t = tiles_from(r.shape, all, tile - r.first_tile);
       const int row = cell / r.shape.n, column = r.shape.b_column(row, cell % r.shape.n);
       uint32_t a[S.k], b[S.k];
@@ -42,9 +44,9 @@ struct NarrowClaim {
 
 LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on) {
   using namespace narrow_shapes;
-#define ROW(kernel, products, block, a, b, archs)                                \
-  {                                                                              \
-    constexpr NarrowShape shape{Kernel::kernel, products, block, a, b};          \
+#define ROW(kernel, products, block, a, b, archs)                                                            \
+  {                                                                                                          \
+    constexpr NarrowShape shape{Kernel::kernel, products, block, a, b};                                      \
     if (((archs)&on) && narrow_fits(shape, model, k)) return launch_comparison<NarrowClaim<shape, (archs)>>; \
   }
   MMAFUZZ_NARROW(ROW)

@@ -6,9 +6,14 @@
 namespace mmafuzz {
 
 #if defined(__CUDA_ARCH__)
-inline constexpr unsigned this_arch = __CUDA_ARCH__ == 750 ? arch::sm75 : __CUDA_ARCH__ == 800 ? arch::sm80 : __CUDA_ARCH__ == 860 ? arch::sm86
-                                    : __CUDA_ARCH__ == 890 ? arch::sm89 : __CUDA_ARCH__ == 900 ? arch::sm90 : __CUDA_ARCH__ == 1000 ? arch::sm100
-                                    : __CUDA_ARCH__ == 1200 ? arch::sm120 : 0;
+inline constexpr unsigned this_arch = __CUDA_ARCH__ == 750    ? arch::sm75
+                                      : __CUDA_ARCH__ == 800  ? arch::sm80
+                                      : __CUDA_ARCH__ == 860  ? arch::sm86
+                                      : __CUDA_ARCH__ == 890  ? arch::sm89
+                                      : __CUDA_ARCH__ == 900  ? arch::sm90
+                                      : __CUDA_ARCH__ == 1000 ? arch::sm100
+                                      : __CUDA_ARCH__ == 1200 ? arch::sm120
+                                                              : 0;
 #else
 inline constexpr unsigned this_arch = 0;
 #endif

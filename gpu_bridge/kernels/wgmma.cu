@@ -1,10 +1,12 @@
-// wgmma of Hopper, n = 8: four warps per tile, a in registers, b in shared memory. scale-d and the negation immediates are modifiers.
+// wgmma of Hopper, n = 8: four warps per tile, a in registers, b in shared memory. scale-d and the negation immediates
+// are modifiers.
 #include "gpu_bridge/kernels/mma_kernel.cuh"
 
 namespace mmafuzz {
 namespace {
 
-/// Matrix descriptor of b: start address, LBO and SBO in units of 16 bytes, no swizzle (PTX ISA, "Matrix descriptor format").
+/// Matrix descriptor of b: start address, LBO and SBO in units of 16 bytes, no swizzle (PTX ISA, "Matrix descriptor
+/// format").
 template <TileShape S>
 __device__ uint64_t descriptor_of_b(const uint8_t* shared) {
   const uint64_t address = static_cast<uint64_t>(__cvta_generic_to_shared(shared));
@@ -48,30 +50,33 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define WGMMA_BODY(NAME, TRANSPOSE)                                                                                                   \
-  if constexpr (shape.d_registers() == 4)                                                                                             \
-    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %9, 0;\n" NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},%8,p,%10,%11" TRANSPOSE ";}"            \
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                                     \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1), "n"(NegateB ? -1 : 1));   \
-  else                                                                                                                                \
-    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %7, 0;\n" NAME " {%0,%1},{%2,%3,%4,%5},%6,p,%8,%9" TRANSPOSE ";}"                    \
-                 : "+r"(d[0]), "+r"(d[1])                                                                                             \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1), "n"(NegateB ? -1 : 1));
+#define WGMMA_BODY(NAME, TRANSPOSE)                                                                                   \
+  if constexpr (shape.d_registers() == 4)                                                                             \
+    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %9, 0;\n" NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},%8,p,%10,%11" TRANSPOSE \
+                 ";}"                                                                                                 \
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1),           \
+                   "n"(NegateB ? -1 : 1));                                                                            \
+  else                                                                                                                \
+    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %7, 0;\n" NAME " {%0,%1},{%2,%3,%4,%5},%6,p,%8,%9" TRANSPOSE ";}"    \
+                 : "+r"(d[0]), "+r"(d[1])                                                                             \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1),           \
+                   "n"(NegateB ? -1 : 1));
 #else
 #define WGMMA_BODY(NAME, TRANSPOSE)
 #endif
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                                \
-  struct Wgmma_##k##_##D##_##A##_##B {                                                                                 \
-    static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C));               \
-    template <int NegateA, int NegateB>                                                                                \
-    __device__ static void mma(uint32_t* d, const uint32_t* a, uint64_t b, int scale_d) {                              \
-      if constexpr (shape.operand_bits == 16) {                                                                        \
-        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, ",0")                       \
-      } else {                                                                                                         \
-        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, "")                         \
-      }                                                                                                                \
-    }                                                                                                                  \
+#define ROW(m, n, k, D, A, B, C, archs)                                                                  \
+  struct Wgmma_##k##_##D##_##A##_##B {                                                                   \
+    static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
+    template <int NegateA, int NegateB>                                                                  \
+    __device__ static void mma(uint32_t* d, const uint32_t* a, uint64_t b, int scale_d) {                \
+      if constexpr (shape.operand_bits == 16) {                                                          \
+        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, ",0")         \
+      } else {                                                                                           \
+        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, "")           \
+      }                                                                                                  \
+    }                                                                                                    \
   };
 MMAFUZZ_WGMMA(ROW)
 #undef ROW

@@ -11,14 +11,32 @@ namespace {
 namespace wmma = nvcuda::wmma;
 
 // Type in memory and in a fragment of each PTX type.
-struct f16 { using Memory = half; using Fragment = half; };
-struct f32 { using Memory = float; using Fragment = float; };
-struct f64 { using Memory = double; using Fragment = double; };
-struct bf16 { using Memory = __nv_bfloat16; using Fragment = __nv_bfloat16; };
+struct f16 {
+  using Memory = half;
+  using Fragment = half;
+};
+struct f32 {
+  using Memory = float;
+  using Fragment = float;
+};
+struct f64 {
+  using Memory = double;
+  using Fragment = double;
+};
+struct bf16 {
+  using Memory = __nv_bfloat16;
+  using Fragment = __nv_bfloat16;
+};
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-struct tf32 { using Memory = float; using Fragment = wmma::precision::tf32; };
+struct tf32 {
+  using Memory = float;
+  using Fragment = wmma::precision::tf32;
+};
 #else
-struct tf32 { using Memory = float; using Fragment = float; };  // never instantiated
+struct tf32 {
+  using Memory = float;
+  using Fragment = float;
+};  // never instantiated
 #endif
 
 template <class I>
@@ -50,12 +68,12 @@ void launch_wmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&
   run_wmma_tiles<I><<<mma_grid(count), mma_block>>>(tiles, count);
 }
 
-#define ROW(m, n, k, D, A, B, C, architectures)                                                            \
-  struct Wmma_##k##_##D##_##A {                                                                            \
-    static constexpr TileShape shape = of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C));    \
-    static constexpr unsigned archs = arch::architectures;                                                 \
-    using Operand = A;                                                                                     \
-    using Sum = D;                                                                                         \
+#define ROW(m, n, k, D, A, B, C, architectures)                                                         \
+  struct Wmma_##k##_##D##_##A {                                                                         \
+    static constexpr TileShape shape = of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
+    static constexpr unsigned archs = arch::architectures;                                              \
+    using Operand = A;                                                                                  \
+    using Sum = D;                                                                                      \
   };
 MMAFUZZ_WMMA(ROW)
 #undef ROW

@@ -46,7 +46,8 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
     const Tiles t = tiles_from(s, all, tile - request.first_tile);
     for (int cell = 0; cell < s.cells(); ++cell) {
       const sweep::Cell operands(request, all, tile, cell);
-      if (!sweep::is_as_claimed(request, read_element(t.d, s.d_bits / 8, cell), sweep::claimed_result(request.model, operands.in))) {
+      if (!sweep::is_as_claimed(request, read_element(t.d, s.d_bits / 8, cell),
+                                sweep::claimed_result(request.model, operands.in))) {
         found.mark(cell);
       }
       if (tile % request.trace_every == 0 && !request.model.d.integer) {
@@ -59,7 +60,8 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
   answer.dots += request.tiles * static_cast<uint64_t>(s.cells());
 }
 
-SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents, const std::function<uint64_t(const DotOperands&)>& instead) {
+SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents,
+                          const std::function<uint64_t(const DotOperands&)>& instead) {
   const auto start = std::chrono::steady_clock::now();
   const TileShape& s = request.shape;
   SweepAnswer answer;

@@ -15,7 +15,8 @@ TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepP
 void compare_tiles(const SweepRequest& request, TileBuffers& tiles, SweepAnswer& answer);
 
 /// `instead(operands)` gives d of each dot.
-SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents, const std::function<uint64_t(const DotOperands&)>& instead);
+SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepParent>& parents,
+                          const std::function<uint64_t(const DotOperands&)>& instead);
 
 /// Dot number `cell` of a tile in memory, as a case; the first of `tiles` has number request.first_tile.
 SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell);

@@ -1,4 +1,5 @@
-// A sweep's epoch: which tiles to generate, run and compare, and what comes back of it. Plain data, the same on host and device.
+// A sweep's epoch: which tiles to generate, run and compare, and what comes back of it. Plain data, the same on host
+// and device.
 #pragma once
 
 #include <bit>
@@ -18,7 +19,7 @@ struct SweepParent {
 
 /// Everything that decides the operands of a tile, but its number.
 struct SweepRequest {
-  DotModel model;        ///< the claimed model: compared with, traced, and where the generator's corners are
+  DotModel model;  ///< the claimed model: compared with, traced, and where the generator's corners are
   TileShape shape;
   int32_t instruction = 0;
   WgmmaModifiers modifiers;
@@ -47,10 +48,10 @@ struct DivergentTile {
 struct SweepAnswer {
   static constexpr int greatest_listed = 256;
   uint64_t dots = 0, divergent_dots = 0, divergent_tiles = 0;
-  double seconds = 0;        ///< on the device or host, without transfers
-  int32_t listed = 0;        ///< the divergent tiles of lowest number
+  double seconds = 0;  ///< on the device or host, without transfers
+  int32_t listed = 0;  ///< the divergent tiles of lowest number
   DivergentTile tile[greatest_listed] = {};
-  uint64_t first_of_bin[bins::count];  ///< number (tile * cells + cell) of the first dot in each bin, ~0 for none
+  uint64_t first_of_bin[bins::count];        ///< number (tile * cells + cell) of the first dot in each bin, ~0 for none
   uint64_t first_impossible = ~uint64_t{0};  ///< number of the first dot whose trace contradicts itself, ~0 for none
 };
 

@@ -8,8 +8,15 @@
 
 namespace mmafuzz {
 
-SweepRun::SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch, uint64_t greatest_epoch)
-    : request_(first), op_(op), unit_(unit), engine_(std::move(engine)), epoch_(first_epoch), greatest_epoch_(greatest_epoch), seen_(bins::count) {}
+SweepRun::SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch,
+                   uint64_t greatest_epoch)
+    : request_(first),
+      op_(op),
+      unit_(unit),
+      engine_(std::move(engine)),
+      epoch_(first_epoch),
+      greatest_epoch_(greatest_epoch),
+      seen_(bins::count) {}
 
 void SweepRun::put(const SweepParent& dot, Batch& batch, size_t index) const {
   for (int i = 0; i < op_.k; ++i) {
@@ -35,7 +42,8 @@ void SweepRun::epoch(uint64_t greatest) {
   divergent_dots_ += answer.divergent_dots;
   for (int i = 0; i < answer.listed; ++i) {
     const bool enough = divergences_.size() >= greatest_kept || std::chrono::steady_clock::now() > reproduce_until_;
-    if ((enough && tiles_.size() >= always_reproduced) || unanswered_dots_ > 0) break;  // a lost device is lost once, not once for each tile
+    if ((enough && tiles_.size() >= always_reproduced) || unanswered_dots_ > 0)
+      break;  // a lost device is lost once, not once for each tile
     if (tiles_.size() < greatest_tiles) tiles_.push_back(answer.tile[i]);
     if (tiles_.size() <= always_reproduced) diagnose(request, answer.tile[i].tile);
     reproduce(request, answer.tile[i]);
@@ -118,7 +126,8 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
   batch.resize(cells);
   std::vector<SweepParent> dots;
   std::vector<uint64_t> expected;
-  // Neighbours of the tile do not stay neighbours: cells of one row alone would hide a fault of rows. Cells are a power of two.
+  // Neighbours of the tile do not stay neighbours: cells of one row alone would hide a fault of rows. Cells are a power
+  // of two.
   const auto place_of = [&](size_t cell) { return cell * 37 % cells; };
   for (size_t cell = 0; cell < cells; ++cell) {
     const sweep::Cell modified(request, buffers.view(), found.tile, static_cast<int>(cell));
@@ -139,7 +148,8 @@ void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) 
       ++unstable_dots_;
       if (unstable_.size() < greatest_unstable) unstable_.push_back(dots[cell]);
     }
-    if (differs && divergences_.size() < greatest_kept) divergences_.push_back({found.tile * cells + cell, dots[cell], expected[cell], got});
+    if (differs && divergences_.size() < greatest_kept)
+      divergences_.push_back({found.tile * cells + cell, dots[cell], expected[cell], got});
   }
 }
 

@@ -1,5 +1,5 @@
-// A sweep from its first epoch to its last: which dots become parents, which divergences are real. Depends on seed and number of
-// dots alone.
+// A sweep from its first epoch to its last: which dots become parents, which divergences are real. Depends on seed and
+// number of dots alone.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,15 @@ class SweepRun {
  public:
   using Engine = std::function<SweepAnswer(const SweepRequest&, const std::vector<SweepParent>&)>;
 
-  /// `first` holds model, shape, instruction, modifiers and seed; `unit` is what engine runs, for one-by-one reproduction.
-  SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch, uint64_t greatest_epoch);
+  /// `first` holds model, shape, instruction, modifiers and seed; `unit` is what engine runs, for one-by-one
+  /// reproduction.
+  SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch,
+           uint64_t greatest_epoch);
 
   /// With this, the first divergent tiles are run again as they lie and diagnosed.
   void diagnose_with(RunTiles run) { run_tiles_ = std::move(run); }
-  /// Divergent tiles but the first few are not run again after that moment: what remains is neither stable nor unstable.
+  /// Divergent tiles but the first few are not run again after that moment: what remains is neither stable nor
+  /// unstable.
   static constexpr size_t always_reproduced = 4;
   void reproduce_until(std::chrono::steady_clock::time_point deadline) { reproduce_until_ = deadline; }
   /// What was found, each once.
@@ -39,7 +42,9 @@ class SweepRun {
 
   uint64_t dots() const { return next_tile_ * static_cast<uint64_t>(request_.shape.cells()); }
   /// Independent operand vectors (rows and columns) drawn so far; dots share them across a tile.
-  uint64_t vectors() const { return next_tile_ * static_cast<uint64_t>(request_.shape.rows() + request_.shape.columns()); }
+  uint64_t vectors() const {
+    return next_tile_ * static_cast<uint64_t>(request_.shape.rows() + request_.shape.columns());
+  }
   double seconds() const { return seconds_; }
   size_t bins() const { return seen_bins_; }
   uint64_t divergent_dots() const { return divergent_dots_; }
@@ -83,7 +88,8 @@ class SweepRun {
   std::vector<SweepDivergence> divergences_;
 };
 
-/// The tile shape in which a sweep on the host puts an op: an instruction's, or 16 x 8 with fields as wide as the formats' containers.
+/// The tile shape in which a sweep on the host puts an op: an instruction's, or 16 x 8 with fields as wide as the
+/// formats' containers.
 TileShape host_sweep_shape(const Op& op);
 
 }  // namespace mmafuzz

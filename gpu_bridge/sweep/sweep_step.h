@@ -1,8 +1,9 @@
-// One step of a sweep, for host and device: the operands of a tile as pure functions of seed and number, the model's result of a dot,
-// the comparison and the bins. The kernels of sweep.cu and the host's loop only say who computes which element.
+// One step of a sweep, for host and device: the operands of a tile as pure functions of seed and number, the model's
+// result of a dot, the comparison and the bins. The kernels of sweep.cu and the host's loop only say who computes which
+// element.
 //
-// Cases are numbered; row r and column q of a tile each take a case's a or b. Where both are of one case, the cell is that case
-// with its own c; every other cell joins two cases and draws a c for what their products look like.
+// Cases are numbered; row r and column q of a tile each take a case's a or b. Where both are of one case, the cell is
+// that case with its own c; every other cell joins two cases and draws a c for what their products look like.
 #pragma once
 
 #include "arithmetic/bins.h"
@@ -24,7 +25,8 @@ namespace sweep {
 enum class Stream : uint64_t { plan, base, element_a, element_b, scale, c, order };
 
 MMAFUZZ_HD inline CounterRng stream(const SweepSource& s, Stream which, uint64_t number, int element = 0) {
-  return CounterRng(s.request.seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(which), number * 128 + static_cast<uint64_t>(element));
+  return CounterRng(s.request.seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(which),
+                    number * 128 + static_cast<uint64_t>(element));
 }
 
 MMAFUZZ_HD inline int clamped(int value, int low, int high) { return larger(low, smaller(value, high)); }
@@ -38,7 +40,25 @@ struct Plan {
   int move = 0, at = 0;  ///< of a mutated parent: what is moved, and the element
 };
 
-enum Move : int { ulp_a, ulp_b, exponent_a, exponent_b, sign_a, zero_a, fresh_pair, special_b, copy_pair, ulp_c, exponent_c, sign_c, zero_c, negated_product, scales, nothing, moves };
+enum Move : int {
+  ulp_a,
+  ulp_b,
+  exponent_a,
+  exponent_b,
+  sign_a,
+  zero_a,
+  fresh_pair,
+  special_b,
+  copy_pair,
+  ulp_c,
+  exponent_c,
+  sign_c,
+  zero_c,
+  negated_product,
+  scales,
+  nothing,
+  moves
+};
 
 MMAFUZZ_HD_CALL inline Plan plan_case(const SweepSource& s, uint64_t number) {
   CounterRng rng = stream(s, Stream::plan, number);
@@ -100,7 +120,8 @@ MMAFUZZ_HD inline Pair plan_pair(const SweepSource& s, const Plan& plan, uint64_
 }
 
 /// Element i of a (or b) of a fresh case.
-MMAFUZZ_HD_CALL inline uint64_t fresh_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
+MMAFUZZ_HD_CALL inline uint64_t fresh_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a,
+                                              int i) {
   const FormatFields& f = is_a ? s.request.model.a : s.request.model.b;
   const Pair pair = plan_pair(s, plan, number, i);
   CounterRng rng = stream(s, is_a ? Stream::element_a : Stream::element_b, number, pair.source);
@@ -138,7 +159,8 @@ MMAFUZZ_HD inline int corner_distance(const DotModel& m, CounterRng& rng) {
 }
 
 /// Element i of a (or b) of a case.
-MMAFUZZ_HD_CALL inline uint64_t draw_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
+MMAFUZZ_HD_CALL inline uint64_t draw_element(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a,
+                                             int i) {
   if (plan.parent < 0) return fresh_element(s, plan, number, is_a, i);
   const DotModel& m = s.request.model;
   const SweepParent& parent = s.parents[plan.parent];
@@ -171,7 +193,8 @@ MMAFUZZ_HD_CALL inline uint64_t draw_element(const SweepSource& s, const Plan& p
 MMAFUZZ_HD inline uint64_t draw_scale(const SweepSource& s, const Plan& plan, uint64_t number, bool is_a, int i) {
   const DotModel& m = s.request.model;
   const FormatFields& f = is_a ? m.scale_a : m.scale_b;
-  if (plan.parent >= 0 && plan.move != scales) return is_a ? s.parents[plan.parent].scale_a[i] : s.parents[plan.parent].scale_b[i];
+  if (plan.parent >= 0 && plan.move != scales)
+    return is_a ? s.parents[plan.parent].scale_a[i] : s.parents[plan.parent].scale_b[i];
   CounterRng rng = stream(s, Stream::scale, number, i + (is_a ? 0 : 64));
   if (rng.one_in(24)) return rng.one_in(3) ? f.encode_nan() : rng.next() & f.container_mask();
   const uint64_t fraction = draw_fraction(f, rng);
@@ -180,7 +203,8 @@ MMAFUZZ_HD inline uint64_t draw_scale(const SweepSource& s, const Plan& plan, ui
 }
 
 /// A c for given operands: zero, special, minus a product, or at a corner's distance from one.
-MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
+MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, const uint8_t* a, const uint8_t* b,
+                                       int bytes) {
   const DotModel& m = s.request.model;
   const FormatFields& f = m.c;
   if (f.integer) return rng.one_in(2) ? rng.next() & f.container_mask() : (uint64_t{1} << (f.width - 1)) - rng.below(4);
@@ -193,7 +217,8 @@ MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, co
   if (kind < 5) {  // cancels to a chosen depth
     RoundingRule rule;
     rule.overflow = Overflow::saturate;
-    const uint64_t c = round_exact(f, exact_product(to_exact(x), to_exact(y)), rule).encoding ^ f.in_container(f.sign_bit());
+    const uint64_t c =
+        round_exact(f, exact_product(to_exact(x), to_exact(y)), rule).encoding ^ f.in_container(f.sign_bit());
     return rng.one_in(2) ? c : c ^ f.in_container(1);
   }
   const int leading = x.exponent + fast_bit_length(x.significand) + y.exponent + fast_bit_length(y.significand) - 2;
@@ -206,7 +231,8 @@ MMAFUZZ_HD_CALL inline uint64_t draw_c(const SweepSource& s, CounterRng& rng, co
 }
 
 /// c of a case that stands whole in a cell.
-MMAFUZZ_HD_CALL inline uint64_t draw_own_c(const SweepSource& s, const Plan& plan, CounterRng& rng, const uint8_t* a, const uint8_t* b, int bytes) {
+MMAFUZZ_HD_CALL inline uint64_t draw_own_c(const SweepSource& s, const Plan& plan, CounterRng& rng, const uint8_t* a,
+                                           const uint8_t* b, int bytes) {
   if (plan.parent < 0 || plan.move == negated_product) return draw_c(s, rng, a, b, bytes);
   const DotModel& m = s.request.model;
   const uint64_t c = s.parents[plan.parent].c;
@@ -217,20 +243,23 @@ MMAFUZZ_HD_CALL inline uint64_t draw_own_c(const SweepSource& s, const Plan& pla
     case exponent_c: {
       if (m.c.integer) return c;
       const int distance = corner_distance(m, rng);
-      return with_exponent(m.c, c, leading_exponent(m.c, c) + (rng.next() & 1 ? distance : -distance)) & m.c.container_mask();
+      return with_exponent(m.c, c, leading_exponent(m.c, c) + (rng.next() & 1 ? distance : -distance)) &
+             m.c.container_mask();
     }
     default: return c;
   }
 }
 
-/// Which case of a tile a row (or column) takes: orders vary from tile to tile, so that a case's place and neighbours do.
+/// Which case of a tile a row (or column) takes: orders vary from tile to tile, so that a case's place and neighbours
+/// do.
 MMAFUZZ_HD inline uint64_t case_of_vector(const SweepSource& s, uint64_t tile, bool is_a, int vector) {
   const TileShape& shape = s.request.shape;
   CounterRng rng = stream(s, Stream::order, tile, is_a ? 0 : 1);
   const uint32_t multiplier = static_cast<uint32_t>(rng.next()) | 1, offset = static_cast<uint32_t>(rng.next());
   const int n = is_a ? shape.m : shape.n, matrix = vector / n;
   const uint32_t in_matrix = (static_cast<uint32_t>(vector % n) * multiplier + offset) % static_cast<uint32_t>(n);
-  return tile * static_cast<uint64_t>(larger(shape.rows(), shape.columns())) + static_cast<uint64_t>(matrix * n) + in_matrix;
+  return tile * static_cast<uint64_t>(larger(shape.rows(), shape.columns())) + static_cast<uint64_t>(matrix * n) +
+         in_matrix;
 }
 
 /// Row (is_a) or column `vector` of a tile, with its scales.
@@ -240,9 +269,11 @@ MMAFUZZ_HD inline void generate_vector(const SweepSource& s, const Tiles& all, u
   const Plan plan = plan_case(s, number);
   const Tiles t = tiles_from(shape, all, tile - s.request.first_tile);
   uint8_t* elements = const_cast<uint8_t*>(is_a ? t.a : t.b);
-  for (int i = 0; i < shape.k; ++i) write_element(elements, shape.operand_bytes(), vector * shape.k + i, draw_element(s, plan, number, is_a, i));
+  for (int i = 0; i < shape.k; ++i)
+    write_element(elements, shape.operand_bytes(), vector * shape.k + i, draw_element(s, plan, number, is_a, i));
   uint8_t* scales = const_cast<uint8_t*>(is_a ? t.scale_a : t.scale_b);
-  for (int i = 0; i < shape.scales; ++i) scales[vector * shape.scales + i] = static_cast<uint8_t>(draw_scale(s, plan, number, is_a, i));
+  for (int i = 0; i < shape.scales; ++i)
+    scales[vector * shape.scales + i] = static_cast<uint8_t>(draw_scale(s, plan, number, is_a, i));
 }
 
 /// c of a cell, once the tile's a and b are there.
@@ -268,7 +299,8 @@ struct Cell {
     const TileShape& s = r.shape;
     const Tiles t = tiles_from(s, all, tile - r.first_tile);
     const int row = cell / s.n, column = s.b_column(row, cell % s.n), bytes = s.operand_bytes();
-    const uint64_t flip_a = r.modifiers.negate_a ? travelling_sign(r.model.a) : 0, flip_b = r.modifiers.negate_b ? travelling_sign(r.model.b) : 0;
+    const uint64_t flip_a = r.modifiers.negate_a ? travelling_sign(r.model.a) : 0,
+                   flip_b = r.modifiers.negate_b ? travelling_sign(r.model.b) : 0;
     for (int i = 0; i < s.k; ++i) {
       a[i] = read_element(t.a, bytes, row * s.k + i) ^ flip_a;
       b[i] = read_element(t.b, bytes, column * s.k + i) ^ flip_b;
@@ -294,12 +326,16 @@ MMAFUZZ_HD inline uint64_t integer_sum(const DotOperands& in) {
 }
 
 /// The claimed result of a dot.
-MMAFUZZ_HD inline uint64_t claimed_result(const DotModel& m, const DotOperands& in) { return m.d.integer ? integer_sum(in) : evaluate_dot(m, in); }
+MMAFUZZ_HD inline uint64_t claimed_result(const DotModel& m, const DotOperands& in) {
+  return m.d.integer ? integer_sum(in) : evaluate_dot(m, in);
+}
 
-/// Whether a result is what the model claims: its encoding, or any NaN where the source of the model does not say which.
+/// Whether a result is what the model claims: its encoding, or any NaN where the source of the model does not say
+/// which.
 MMAFUZZ_HD inline bool is_as_claimed(const SweepRequest& r, uint64_t got, uint64_t claimed) {
   if (got == claimed) return true;
-  return r.any_nan && decode(r.model.d, got).cls == NumberClass::nan && decode(r.model.d, claimed).cls == NumberClass::nan;
+  return r.any_nan && decode(r.model.d, got).cls == NumberClass::nan &&
+         decode(r.model.d, claimed).cls == NumberClass::nan;
 }
 
 /// Reports each bin of a dot to sink.hit(bin), what cannot be to sink.impossible(text).

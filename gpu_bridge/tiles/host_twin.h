@@ -1,5 +1,5 @@
-// Host twins of the matrix kernels: the same loads into fragments and the same stores, with the instruction replaced by one model
-// evaluation per dot. What they prove is everything but the instruction itself.
+// Host twins of the matrix kernels: the same loads into fragments and the same stores, with the instruction replaced by
+// one model evaluation per dot. What they prove is everything but the instruction itself.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace mmafuzz {
 
-/// One instruction on fragments: gathers the matrices from the registers of all lanes, evaluates each dot and scatters d.
-/// evaluate(operands) gives the encoding of d.
+/// One instruction on fragments: gathers the matrices from the registers of all lanes, evaluates each dot and scatters
+/// d. evaluate(operands) gives the encoding of d.
 template <TileShape S, class Evaluate>
 void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluate) {
   constexpr int lanes = S.lanes();
@@ -27,10 +27,8 @@ void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluat
     for (int step = 0; step < t.steps; ++step) {
       for (int lane = 0; lane < lanes; ++lane) {
         load_a<S>(t, step, lane, &a[size_t(lane * S.a_registers())]);
-        if constexpr (S.family == TileFamily::wgmma)
-          share_b<S>(t, step, lane, shared.data());
-        else
-          load_b<S>(t, step, lane, &b[size_t(lane * S.b_registers())]);
+        if constexpr (S.family == TileFamily::wgmma) share_b<S>(t, step, lane, shared.data());
+        else load_b<S>(t, step, lane, &b[size_t(lane * S.b_registers())]);
         if constexpr (S.scales > 0) {
           scale_a[size_t(lane)] = load_scale_a<S>(t, step, lane);
           scale_b[size_t(lane)] = load_scale_b<S>(t, step, lane);
@@ -39,11 +37,13 @@ void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluat
       for (int lane = 0; lane < lanes; ++lane) {
         for (int i = 0; i < S.a_elements(); ++i) {
           const Place p = a_place(S, lane, i);
-          rows[size_t(p.row * S.k + p.column)] = get_field(&a[size_t(lane * S.a_registers())], S.operand_bits, i) >> S.shift_a;
+          rows[size_t(p.row * S.k + p.column)] =
+              get_field(&a[size_t(lane * S.a_registers())], S.operand_bits, i) >> S.shift_a;
         }
         for (int i = 0; S.family == TileFamily::mma && i < S.b_elements(); ++i) {
           const Place p = b_place(S, lane, i);
-          columns[size_t(p.column * S.k + p.row)] = get_field(&b[size_t(lane * S.b_registers())], S.operand_bits, i) >> S.shift_b;
+          columns[size_t(p.column * S.k + p.row)] =
+              get_field(&b[size_t(lane * S.b_registers())], S.operand_bits, i) >> S.shift_b;
         }
         for (int i = 0; i < S.c_elements(); ++i) {
           const Place p = c_place(S, S.c_bits, lane, i);

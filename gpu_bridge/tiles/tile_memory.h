@@ -1,12 +1,14 @@
-// From tiles in memory to fragments and back: the load and store code of every matrix kernel, for host and device. A tile is
-// row-major a, column-major b (both: k runs fastest), row-major c and d, scales by row and by column; one encoding per 1, 2, 4 or 8 bytes.
+// From tiles in memory to fragments and back: the load and store code of every matrix kernel, for host and device. A
+// tile is row-major a, column-major b (both: k runs fastest), row-major c and d, scales by row and by column; one
+// encoding per 1, 2, 4 or 8 bytes.
 #pragma once
 
 #include "gpu_bridge/tiles/tile_shape.h"
 
 namespace mmafuzz {
 
-/// Tiles of one instruction, `steps` instructions along k. Each pointer is the first tile's; strides follow from the shape.
+/// Tiles of one instruction, `steps` instructions along k. Each pointer is the first tile's; strides follow from the
+/// shape.
 struct Tiles {
   const uint8_t* a = nullptr;
   const uint8_t* b = nullptr;
@@ -23,8 +25,11 @@ struct TileBytes {
 };
 MMAFUZZ_HD constexpr TileBytes tile_bytes(const TileShape& s, int steps) {
   const uint64_t n = static_cast<uint64_t>(steps);
-  return {n * uint64_t(s.rows() * s.k * s.operand_bytes()), n * uint64_t(s.columns() * s.k * s.operand_bytes()),
-          uint64_t(s.cells() * s.c_bits / 8), uint64_t(s.cells() * s.d_bits / 8), n * uint64_t(s.rows() * s.scales),
+  return {n * uint64_t(s.rows() * s.k * s.operand_bytes()),
+          n * uint64_t(s.columns() * s.k * s.operand_bytes()),
+          uint64_t(s.cells() * s.c_bits / 8),
+          uint64_t(s.cells() * s.d_bits / 8),
+          n * uint64_t(s.rows() * s.scales),
           n * uint64_t(s.columns() * s.scales)};
 }
 
@@ -116,13 +121,15 @@ MMAFUZZ_HD void load_c(const Tiles& t, int lane, uint32_t* registers) {
 template <TileShape S>
 MMAFUZZ_HD uint32_t load_scale_a(const Tiles& t, int step, int lane) {
   uint32_t packed = 0;
-  for (int i = 0; i < S.scales; ++i) packed |= uint32_t(t.scale_a[(step * S.rows() + scale_row_of_lane(lane)) * S.scales + i]) << (8 * i);
+  for (int i = 0; i < S.scales; ++i)
+    packed |= uint32_t(t.scale_a[(step * S.rows() + scale_row_of_lane(lane)) * S.scales + i]) << (8 * i);
   return packed;
 }
 template <TileShape S>
 MMAFUZZ_HD uint32_t load_scale_b(const Tiles& t, int step, int lane) {
   uint32_t packed = 0;
-  for (int i = 0; i < S.scales; ++i) packed |= uint32_t(t.scale_b[(step * S.columns() + scale_column_of_lane(lane)) * S.scales + i]) << (8 * i);
+  for (int i = 0; i < S.scales; ++i)
+    packed |= uint32_t(t.scale_b[(step * S.columns() + scale_column_of_lane(lane)) * S.scales + i]) << (8 * i);
   return packed;
 }
 

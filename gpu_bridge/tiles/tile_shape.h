@@ -1,6 +1,7 @@
-// The shape of one matrix instruction and where each element of its operands lives: pure functions from (lane, element) to (row,
-// column), for host and device. Source: PTX ISA, "Matrix fragments for mma" and "Register fragments for wgmma"; elements of a
-// lane are numbered as PTX numbers them, packed from the lowest bits of the lane's first register on.
+// The shape of one matrix instruction and where each element of its operands lives: pure functions from (lane, element)
+// to (row, column), for host and device. Source: PTX ISA, "Matrix fragments for mma" and "Register fragments for
+// wgmma"; elements of a lane are numbered as PTX numbers them, packed from the lowest bits of the lane's first register
+// on.
 #pragma once
 
 #include "arithmetic/host_device.h"
@@ -20,7 +21,7 @@ inline constexpr int greatest_cells = 512;
 struct TileShape {
   TileFamily family = TileFamily::mma;
   int m = 0, n = 0, k = 0;
-  int operand_bits = 0;  ///< of an element of a or b in a register: 4, 8, 16, 32, 64
+  int operand_bits = 0;          ///< of an element of a or b in a register: 4, 8, 16, 32, 64
   int shift_a = 0, shift_b = 0;  ///< of a narrower encoding inside them: e2m1 stands in the middle of 8 bits
   int c_bits = 0, d_bits = 0;
   int scales = 0;    ///< per row of a and per column of b; 0: none
@@ -57,7 +58,8 @@ MMAFUZZ_HD constexpr Place a_place(const TileShape& s, int lane, int i) {
   const int per_register = s.operand_bits >= 32 ? 1 : 32 / s.operand_bits;
   const int r = i / per_register, group = lane % 32 / 4, thread = lane % 4, warp_row = lane / 32 * 16;
   const int halves = s.m == 8 ? 1 : 2;  // registers alternate between rows g and g + 8
-  return {warp_row + group + (r % halves) * 8, r / halves * 4 * per_register + thread * per_register + i % per_register};
+  return {warp_row + group + (r % halves) * 8,
+          r / halves * 4 * per_register + thread * per_register + i % per_register};
 }
 
 /// k and column of element i of b (mma only).
@@ -77,16 +79,17 @@ MMAFUZZ_HD constexpr Place c_place(const TileShape& s, int bits, int lane, int i
   return {lane / 32 * 16 + lane % 32 / 4 + (i / 2 % 2) * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
 }
 
-/// Byte of b(k, column) in wgmma's shared memory: core matrices of 8 columns x 16 bytes, those of one column group adjacent along k.
-/// Source: PTX ISA, "Shared memory matrix layout", K-major, no swizzle; LBO is the step along k, SBO along columns.
+/// Byte of b(k, column) in wgmma's shared memory: core matrices of 8 columns x 16 bytes, those of one column group
+/// adjacent along k. Source: PTX ISA, "Shared memory matrix layout", K-major, no swizzle; LBO is the step along k, SBO
+/// along columns.
 inline constexpr int core_matrix_bytes = 128;
 MMAFUZZ_HD constexpr int b_shared_byte(const TileShape& s, int k, int column) {
   const int byte = k * s.operand_bytes(), along_k = s.k * s.operand_bytes() / 16;
   return (column / 8 * along_k + byte / 16) * core_matrix_bytes + column % 8 * 16 + byte % 16;
 }
 
-/// The row of a, or column of b, whose scales a lane provides with thread and byte selectors 0; all lanes of a quad hold one, those
-/// that are not selected hold copies. Source: PTX ISA, "Block scaling for mma.sync".
+/// The row of a, or column of b, whose scales a lane provides with thread and byte selectors 0; all lanes of a quad
+/// hold one, those that are not selected hold copies. Source: PTX ISA, "Block scaling for mma.sync".
 MMAFUZZ_HD constexpr int scale_row_of_lane(int lane) { return lane / 4 + lane % 2 * 8; }
 MMAFUZZ_HD constexpr int scale_column_of_lane(int lane) { return lane / 4; }
 

@@ -1,5 +1,6 @@
-// The steps that error bounds are made of (docs/bounds.md, section 1): a value that a unit holds, known by what it should be
-// and by how far it may be from that; parts of it that are cut away; one rounding. Bounds are rounded upward throughout.
+// The steps that error bounds are made of (docs/bounds.md, section 1): a value that a unit holds, known by what it
+// should be and by how far it may be from that; parts of it that are cut away; one rounding. Bounds are rounded upward
+// throughout.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace mmafuzz::bounds {
 
 inline constexpr mpfr_prec_t bound_precision = 64;
-inline constexpr int never = -1000000;             ///< exponent of what is zero
-inline constexpr int multiple_of_all = 1000000;    ///< last bit of what is zero
+inline constexpr int never = -1000000;           ///< exponent of what is zero
+inline constexpr int multiple_of_all = 1000000;  ///< last bit of what is zero
 
 inline int exponent_of(mpfr_srcptr x) { return mpfr_sgn(x) == 0 ? never : static_cast<int>(mpfr_get_exp(x)) - 1; }
 
@@ -77,7 +78,7 @@ struct Held {
 struct Term {
   bool negative = false, zero = false, dropped = false;  ///< zero: reads as zero; dropped: though it is not
   uint64_t significand = 0;
-  int exponent = 0;    ///< weight of the last bit, which normalize() makes a one
+  int exponent = 0;  ///< weight of the last bit, which normalize() makes a one
   int aligned_by = 0;
 
   int leading() const { return exponent + fast_bit_length(significand) - 1; }

@@ -1,5 +1,5 @@
-// The bound of one case: the walk over a row's blocks, or over a reference's operations, in the order in which the unit takes
-// them (docs/bounds.md has the derivations; the section numbers are its).
+// The bound of one case: the walk over a row's blocks, or over a reference's operations, in the order in which the unit
+// takes them (docs/bounds.md has the derivations; the section numbers are its).
 #include "oracles/bounds/bound_steps.h"
 #include "oracles/bounds/error_bound.h"
 
@@ -23,8 +23,8 @@ class Walk {
     held_.fits_d = model.c == model.d;
     output_.format = model.d;
     output_.rule.rounding = model.output_rounding;
-    const bool by_operation = model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain ||
-                              model.kernel == Kernel::fma_then_add;
+    const bool by_operation =
+        model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain || model.kernel == Kernel::fma_then_add;
     const bool keeps_results = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
     if (!by_operation) output_.rule.overflow = model.overflow;
     output_.flushes = model.subnormals == Subnormals::flushed && !keeps_results;
@@ -48,7 +48,8 @@ class Walk {
   void instruction() {
     switch (m_.kernel) {
       case Kernel::fused_sum:
-        for (int first = 0; first < m_.k; first += m_.block) fused_block(held_, products(first, std::min(m_.block, m_.k - first)));
+        for (int first = 0; first < m_.k; first += m_.block)
+          fused_block(held_, products(first, std::min(m_.block, m_.k - first)));
         break;
       case Kernel::grouped_sum: fused_block(held_, groups()); break;
       case Kernel::emulated_fp8: emulated(); break;
@@ -63,7 +64,8 @@ class Walk {
         for (int first = 0; first < m_.k; first += m_.block) tree_block(first, std::min(m_.block, m_.k - first));
         break;
       case Kernel::two_stage_sum:
-        for (int first = 0; first < m_.k; first += m_.block) two_stage_block(products(first, std::min(m_.block, m_.k - first)));
+        for (int first = 0; first < m_.k; first += m_.block)
+          two_stage_block(products(first, std::min(m_.block, m_.k - first)));
         break;
       case Kernel::fma_then_add: chains_then_c(); break;
       case Kernel::fma_chain:
@@ -100,9 +102,12 @@ class Walk {
     return decode(f, encodings[first_ / m_.scale_block + i / m_.scale_block]);
   }
 
-  static int read_exponent(const Number& n) { return n.cls == NumberClass::zero ? operand_rule_zero_exponent : n.scale_exponent; }
+  static int read_exponent(const Number& n) {
+    return n.cls == NumberClass::zero ? operand_rule_zero_exponent : n.scale_exponent;
+  }
 
-  /// Product i as the fused kernels align it. fp8 operands that become fp16 first have the exponent that they have there.
+  /// Product i as the fused kernels align it. fp8 operands that become fp16 first have the exponent that they have
+  /// there.
   Term product(int i) const {
     const Operand x = operand(m_.a, in_.a, i), y = operand(m_.b, in_.b, i);
     Term t;
@@ -217,7 +222,8 @@ class Walk {
       greatest = std::max(greatest, m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : operand_rule_zero_exponent);
     const int cut = greatest - m_.fraction_bits;
     const int cut_of_c = (range.exact_when_greatest ? products : greatest) - m_.fraction_bits;
-    if (range.greatest != never && range.last_bit < cut_of_c) lose_below(c, cut_of_c, range.last_bit, c.magnitude().get());
+    if (range.greatest != never && range.last_bit < cut_of_c)
+      lose_below(c, cut_of_c, range.last_bit, c.magnitude().get());
     for (const Term& t : terms) {
       if (!t.dropped && t.significand && t.exponent < cut) lose_part(c, cut, t);
       add_exactly(c, t);
@@ -390,13 +396,15 @@ class Walk {
   const DotOperands& in_;
   ErrorBound& out_;
   mpfr_prec_t precision_;
-  Held held_;      ///< the accumulator
+  Held held_;  ///< the accumulator
   RoundTo output_;
   int first_ = 0;  ///< index of the instruction's first product
 };
 
 }  // namespace
 
-void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const { Walk(op_, model_, in, bound).run(reference_); }
+void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
+  Walk(op_, model_, in, bound).run(reference_);
+}
 
 }  // namespace mmafuzz

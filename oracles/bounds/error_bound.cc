@@ -42,13 +42,15 @@ bool ErrorBound::admits(const Format& d, uint64_t result) const { return ratio(d
 Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
   const Result<bool> possible = has_bound(op);
   if (!possible) return possible.refusal();
-  const bool sums_integers = m.kernel == Kernel::fused_sum || m.kernel == Kernel::grouped_sum || m.kernel == Kernel::emulated_fp8;
+  const bool sums_integers =
+      m.kernel == Kernel::fused_sum || m.kernel == Kernel::grouped_sum || m.kernel == Kernel::emulated_fp8;
   if (m.integer_bits && sums_integers) return declined("a sum that wraps has no error bound");
   if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits))
     return declined("operands that are rounded on the way in have no error bound");
   if (m.kernel == Kernel::fused_sum && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
     return declined("a fused sum whose scales lose their fractions has no error bound");
-  if (m.kernel == Kernel::grouped_sum && m.scale_block % m.group) return declined("groups of several scales have no error bound");
+  if (m.kernel == Kernel::grouped_sum && m.scale_block % m.group)
+    return declined("groups of several scales have no error bound");
   if (m.scale_block && m.k % m.scale_block && m.scale_block % m.k)
     return declined("instructions that cut a scale's products have no error bound");
   return ErrorBounds(op, m);
@@ -78,7 +80,8 @@ Result<ErrorBounds> ErrorBounds::of_unit(const Op& op, const Unit& unit) {
   for (const Claim& claim : unit.claims()) {
     if (bounds) break;
     if (claim.property != "equals_model") continue;
-    const ModelRow* row = UnitName(claim.detail).backend == "model" ? find_model_row(UnitName(claim.detail).path) : nullptr;
+    const ModelRow* row =
+        UnitName(claim.detail).backend == "model" ? find_model_row(UnitName(claim.detail).path) : nullptr;
     bounds = row ? of_model(op, row->model) : of_reference(op, claim.detail);
   }
   return bounds;
@@ -91,7 +94,8 @@ bool ErrorBounds::speaks_about(const Op& op, const DotOperands& in) {
     return false;
   };
   if (special(op.a, in.a, in.k) || special(op.b, in.b, in.k) || special(op.c, &in.c, 1)) return false;
-  return !op.has_scales() || (!special(op.scale_a, in.scale_a, op.scales()) && !special(op.scale_b, in.scale_b, op.scales()));
+  return !op.has_scales() ||
+         (!special(op.scale_a, in.scale_a, op.scales()) && !special(op.scale_b, in.scale_b, op.scales()));
 }
 
 }  // namespace mmafuzz

@@ -1,6 +1,6 @@
-// How far a unit's result may be from the exact value of a case: an upper bound that is proven for every kernel and reference
-// order (docs/bounds.md) and computed from the operands and the row's parameters alone, never by running the kernel. A result
-// beyond it is a mistake whatever the unit's bits were expected to be.
+// How far a unit's result may be from the exact value of a case: an upper bound that is proven for every kernel and
+// reference order (docs/bounds.md) and computed from the operands and the row's parameters alone, never by running the
+// kernel. A result beyond it is a mistake whatever the unit's bits were expected to be.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,8 @@ namespace {
 class BulkUnit final : public Unit {
  public:
   explicit BulkUnit(const Op& op)
-      : conversion_(op.d.fields(), op.rounding_rule(), op.seed, DrawBy::source), from_fp32_(op.a.fields().width == 32) {}
+      : conversion_(op.d.fields(), op.rounding_rule(), op.seed, DrawBy::source),
+        from_fp32_(op.a.fields().width == 32) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -49,7 +50,8 @@ class BulkFamily final : public Family {
   Role role(const std::string&) const override { return Role::other; }
 
   std::vector<UnitInfo> list() const override {
-    return {{"bulk", "conversions of fp32 and bf16 to formats of at most 10 fraction bits, in vectors", "IEEE 754-2019; docs/cfloat.md", claims(), ""}};
+    return {{"bulk", "conversions of fp32 and bf16 to formats of at most 10 fraction bits, in vectors",
+             "IEEE 754-2019; docs/cfloat.md", claims(), ""}};
   }
 
   Attributes honours(const std::string&, const Op&) const override {
@@ -58,7 +60,8 @@ class BulkFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (name != "bulk") return invalid("unit " + name + ": bulk has no parameters");
-    if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) || !has_bulk_plan(op.d.fields()))
+    if (op.kind != OpKind::convert || !(op.a == format("fp32") || op.a == format("bf16")) ||
+        !has_bulk_plan(op.d.fields()))
       return declined("bulk converts fp32 and bf16 to formats of at most 10 fraction bits");
     return named(std::make_unique<BulkUnit>(op), name, claims());
   }

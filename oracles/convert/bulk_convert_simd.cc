@@ -72,7 +72,8 @@ class Draws {
   HWY_INLINE V32 of(V32 sources) const {
     const D64 d;
     const hn::Half<D32> half;
-    return pack(words(hn::PromoteTo(d, hn::LowerHalf(half, sources))), words(hn::PromoteTo(d, hn::UpperHalf(half, sources))));
+    return pack(words(hn::PromoteTo(d, hn::LowerHalf(half, sources))),
+                words(hn::PromoteTo(d, hn::UpperHalf(half, sources))));
   }
 
  private:
@@ -93,7 +94,8 @@ class Draws {
 
 /// A constant for sources of either sign.
 struct BySign {
-  BySign(uint32_t positive, uint32_t negative) : positive_(hn::Set(D32(), positive)), difference_(hn::Set(D32(), positive ^ negative)) {}
+  BySign(uint32_t positive, uint32_t negative)
+      : positive_(hn::Set(D32(), positive)), difference_(hn::Set(D32(), positive ^ negative)) {}
   HWY_INLINE V32 operator()(V32 sign) const { return hn::Xor(positive_, hn::And(difference_, sign)); }
   V32 positive_, difference_;
 };
@@ -102,8 +104,12 @@ template <Rounding rounding, bool with_flags>
 class Lanes {
  public:
   explicit Lanes(const BulkPlan& p)
-      : p_(p), overflow_(p.overflow[0], p.overflow[1]), zero_(p.zero[0], p.zero[1]), up_(p.round_away[0] ? ~0u : 0, p.round_away[1] ? ~0u : 0),
-        least_not_tiny_(p.least_not_tiny[0], p.least_not_tiny[1]), hole_up_from_(p.hole_up_from[0], p.hole_up_from[1]) {}
+      : p_(p),
+        overflow_(p.overflow[0], p.overflow[1]),
+        zero_(p.zero[0], p.zero[1]),
+        up_(p.round_away[0] ? ~0u : 0, p.round_away[1] ? ~0u : 0),
+        least_not_tiny_(p.least_not_tiny[0], p.least_not_tiny[1]),
+        hole_up_from_(p.hole_up_from[0], p.hole_up_from[1]) {}
 
   /// Results without ignored low bits; `flags` as vectors of bits; `slow`: lanes that only the scalar kernel can do.
   HWY_INLINE V32 convert(V32 source, V32 random, V32& flags, V32& slow) const {
@@ -143,7 +149,8 @@ class Lanes {
       }
     }
     if (p_.hole_from != 0) {
-      const auto in_hole = hn::And(less(hn::Set(d, p_.hole_from), magnitude), less(magnitude, hn::Set(d, p_.least_normal)));
+      const auto in_hole =
+          hn::And(less(hn::Set(d, p_.hole_from), magnitude), less(magnitude, hn::Set(d, p_.least_normal)));
       V32 up = hn::IfThenElse(less(magnitude, hole_up_from_(sign)), hn::Zero(d), one);
       if (p_.hole_drawn && !hn::AllFalse(d, in_hole)) up = draws_out_of_hole(magnitude, random);
       code = hn::IfThenElse(in_hole, hn::Add(hn::Set(d, p_.hole_top), up), code);
@@ -171,19 +178,23 @@ class Lanes {
       raised = hn::Or(raised, hn::And(hn::IfThenElseZero(nonzero, tiny), hn::Set(d, flag::underflow)));
       raised = hn::Or(raised, hn::IfThenElseZero(overflows, hn::Set(d, flag::overflow | flag::inexact)));
       if (p_.to.has(policy::overflow_before))
-        raised = hn::Or(raised, hn::IfThenElseZero(less(hn::Set(d, p_.greatest_magnitude), magnitude), hn::Set(d, flag::overflow)));
-      raised = hn::Or(raised, hn::IfThenElseZero(hn::And(nonzero, less(magnitude, hn::Set(d, 0x00800000u))), hn::Set(d, flag::denormal_operand)));
+        raised = hn::Or(
+            raised, hn::IfThenElseZero(less(hn::Set(d, p_.greatest_magnitude), magnitude), hn::Set(d, flag::overflow)));
+      raised = hn::Or(raised, hn::IfThenElseZero(hn::And(nonzero, less(magnitude, hn::Set(d, 0x00800000u))),
+                                                 hn::Set(d, flag::denormal_operand)));
     }
     const auto special = less(hn::Set(d, 0x7f7fffffu), magnitude);
     if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
       const auto nan = less(hn::Set(d, 0x7f800000u), magnitude);
-      const V32 other = hn::IfThenElse(nan, BySign(p_.nan[0], p_.nan[1])(sign), BySign(p_.infinity[0], p_.infinity[1])(sign));
+      const V32 other =
+          hn::IfThenElse(nan, BySign(p_.nan[0], p_.nan[1])(sign), BySign(p_.infinity[0], p_.infinity[1])(sign));
       result = hn::IfThenElse(special, other, result);
       if (with_flags) {
         const bool any_nan = !p_.to.has_nan() || p_.to.has(policy::any_nan_invalid);
         const V32 quiet = hn::And(magnitude, hn::Set(d, any_nan ? 0 : 0x400000u));
         const V32 of_nan = hn::IfThenElseZero(hn::Eq(quiet, hn::Zero(d)), hn::Set(d, flag::invalid));
-        raised = hn::IfThenElse(special, hn::IfThenElse(nan, of_nan, BySign(p_.infinity_flags[0], p_.infinity_flags[1])(sign)), raised);
+        raised = hn::IfThenElse(
+            special, hn::IfThenElse(nan, of_nan, BySign(p_.infinity_flags[0], p_.infinity_flags[1])(sign)), raised);
       }
     }
     if (p_.signless) {
@@ -223,7 +234,8 @@ class Lanes {
     const int unused = 32 - p_.rule.random_bits;
     V32 threshold = hn::ShiftRightSame(scaled, unused);
     if (p_.rule.threshold == Threshold::ceiling) {
-      const V32 gone = hn::IfThenElseZero(far, hn::And(significand, hn::Sub(hn::Shl(hn::Set(d, 1), right), hn::Set(d, 1))));
+      const V32 gone =
+          hn::IfThenElseZero(far, hn::And(significand, hn::Sub(hn::Shl(hn::Set(d, 1), right), hn::Set(d, 1))));
       const V32 rest = hn::Or(gone, hn::And(scaled, hn::Set(d, (1u << unused) - 1)));
       threshold = hn::Add(threshold, hn::IfThenElseZero(hn::Ne(rest, hn::Zero(d)), hn::Set(d, 1)));
     }
@@ -239,11 +251,13 @@ class Lanes {
     return hn::Set(d, mmafuzz::draws_out_of_hole(p_, hn::GetLane(magnitude), hn::GetLane(random)) ? 1 : 0);
 #else
     const D64 d64;
-    const V32 octave = hn::Min(hn::Sub(hn::ShiftRight<23>(magnitude), hn::Set(d, static_cast<uint32_t>(p_.hole_field))), hn::Set(d, 7));
+    const V32 octave = hn::Min(hn::Sub(hn::ShiftRight<23>(magnitude), hn::Set(d, static_cast<uint32_t>(p_.hole_field))),
+                               hn::Set(d, 7));
     const V32 significand = hn::Or(hn::And(magnitude, hn::Set(d, 0x7fffffu)), hn::Set(d, 0x800000u));
     const V32 part = hn::Sub(hn::Shl(significand, octave), hn::Set(d, p_.hole_origin));
     const V64 parts = hn::BitCast(d64, part), draws = hn::BitCast(d64, random), lower = hn::Set(d64, 0xffffffffu);
-    const V64 even = exceeds(hn::And(parts, lower), hn::And(draws, lower)), odd = exceeds(hn::ShiftRight<32>(parts), hn::ShiftRight<32>(draws));
+    const V64 even = exceeds(hn::And(parts, lower), hn::And(draws, lower)),
+              odd = exceeds(hn::ShiftRight<32>(parts), hn::ShiftRight<32>(draws));
     return hn::BitCast(d, hn::Or(even, hn::ShiftLeft<32>(odd)));
 #endif
   }
@@ -254,7 +268,8 @@ class Lanes {
     const V64 gap = hn::Set(d, p_.hole_gap), one = hn::Set(d, 1);
     const V64 scaled = hn::ShiftLeftSame(part, p_.rule.random_bits + 1);
     V64 drawn = hn::ShiftLeft<1>(hn::MulEven(hn::BitCast(D32(), random), hn::BitCast(D32(), gap)));
-    if (p_.rule.threshold != Threshold::ceiling) drawn = hn::Sub(hn::Add(drawn, p_.rule.threshold == Threshold::floor ? hn::Add(gap, gap) : gap), one);
+    if (p_.rule.threshold != Threshold::ceiling)
+      drawn = hn::Sub(hn::Add(drawn, p_.rule.threshold == Threshold::floor ? hn::Add(gap, gap) : gap), one);
     const hn::RebindToSigned<D64> di;
     return hn::And(one, hn::VecFromMask(d, hn::RebindMask(d, hn::Lt(hn::BitCast(di, drawn), hn::BitCast(di, scaled)))));
   }
@@ -275,7 +290,8 @@ class Lanes {
 HWY_INLINE V32 load_sources(const uint8_t* from, int bytes) {
   const D32 d;
   if (bytes == 4) return hn::LoadU(d, reinterpret_cast<const uint32_t*>(from));
-  return hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint16_t, D32>(), reinterpret_cast<const uint16_t*>(from))));
+  return hn::ShiftLeft<16>(
+      hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint16_t, D32>(), reinterpret_cast<const uint16_t*>(from))));
 }
 
 HWY_INLINE void store(V32 values, uint8_t* to, int bytes) {
@@ -292,13 +308,16 @@ HWY_INLINE void store(V32 values, uint8_t* to, int bytes) {
 
 /// One vector of elements, the first of which has this position.
 template <Rounding rounding, bool with_flags>
-HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<rounding, with_flags>& kernel, const Draws& draws, const uint8_t* from,
-                              int source_bytes, uint64_t position, uint8_t* to, uint8_t* flags) {
+HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<rounding, with_flags>& kernel,
+                              const Draws& draws, const uint8_t* from, int source_bytes, uint64_t position, uint8_t* to,
+                              uint8_t* flags) {
   const D32 d;
   const int bytes = conversion.result_bytes();
   const V32 source = load_sources(from, source_bytes);
   V32 random = hn::Zero(d), raised = hn::Zero(d), slow;
-  if (rounding == Rounding::stochastic) random = conversion.draw_by() == DrawBy::source ? draws.of(source_bytes == 4 ? source : hn::ShiftRight<16>(source)) : draws.at(position);
+  if (rounding == Rounding::stochastic)
+    random = conversion.draw_by() == DrawBy::source ? draws.of(source_bytes == 4 ? source : hn::ShiftRight<16>(source))
+                                                    : draws.at(position);
   store(kernel.convert(source, random, raised, slow), to, bytes);
   if (with_flags) store(raised, flags, 1);
   if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(slow, hn::Zero(d))))) return;
@@ -307,41 +326,52 @@ HWY_INLINE void convert_group(const BulkConversion& conversion, const Lanes<roun
   hn::Store(slow, d, is_slow);
   for (size_t j = 0; j < hn::Lanes(d); ++j) {
     if (!is_slow[j]) continue;
-    const BulkResult one = source_bytes == 4 ? conversion.one(source_of[j], position + j) : conversion.one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
-    std::memcpy(to + j * static_cast<size_t>(bytes), &one.encoding, static_cast<size_t>(bytes));  // little-endian, as columns are
+    const BulkResult one = source_bytes == 4 ? conversion.one(source_of[j], position + j)
+                                             : conversion.one(static_cast<uint16_t>(source_of[j] >> 16), position + j);
+    std::memcpy(to + j * static_cast<size_t>(bytes), &one.encoding,
+                static_cast<size_t>(bytes));  // little-endian, as columns are
     if (with_flags) flags[j] = one.flags;
   }
 }
 
 template <Rounding rounding, bool with_flags>
-void convert_all(const BulkConversion& conversion, const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results,
-                 uint8_t* flags) {
+void convert_all(const BulkConversion& conversion, const uint8_t* sources, int source_bytes, size_t count,
+                 uint64_t first, uint8_t* results, uint8_t* flags) {
   const size_t lanes = hn::Lanes(D32());
   const auto in = static_cast<size_t>(source_bytes), out = static_cast<size_t>(conversion.result_bytes());
   const Lanes<rounding, with_flags> kernel(conversion.plan());
   const Draws draws(conversion.seed(), conversion.plan().rule.random_bits);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    convert_group<rounding, with_flags>(conversion, kernel, draws, sources + i * in, source_bytes, first + i, results + i * out, with_flags ? flags + i : nullptr);
+    convert_group<rounding, with_flags>(conversion, kernel, draws, sources + i * in, source_bytes, first + i,
+                                        results + i * out, with_flags ? flags + i : nullptr);
   if (i == count) return;
   HWY_ALIGN uint8_t rest[max_lanes * 4] = {}, rest_results[max_lanes * 4], rest_flags[max_lanes];
   std::memcpy(rest, sources + i * in, (count - i) * in);
-  convert_group<rounding, with_flags>(conversion, kernel, draws, rest, source_bytes, first + i, rest_results, rest_flags);
+  convert_group<rounding, with_flags>(conversion, kernel, draws, rest, source_bytes, first + i, rest_results,
+                                      rest_flags);
   std::memcpy(results + i * out, rest_results, (count - i) * out);
   if (with_flags) std::memcpy(flags + i, rest_flags, count - i);
 }
 
 template <bool with_flags>
-void by_rounding(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results, uint8_t* flags) {
+void by_rounding(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first,
+                 uint8_t* results, uint8_t* flags) {
   switch (c.plan().rule.rounding) {
-    case Rounding::nearest_even: return convert_all<Rounding::nearest_even, with_flags>(c, sources, source_bytes, count, first, results, flags);
-    case Rounding::nearest_away: return convert_all<Rounding::nearest_away, with_flags>(c, sources, source_bytes, count, first, results, flags);
-    case Rounding::stochastic: return convert_all<Rounding::stochastic, with_flags>(c, sources, source_bytes, count, first, results, flags);
-    default: return convert_all<Rounding::toward_zero, with_flags>(c, sources, source_bytes, count, first, results, flags);  // all directed modes
+    case Rounding::nearest_even:
+      return convert_all<Rounding::nearest_even, with_flags>(c, sources, source_bytes, count, first, results, flags);
+    case Rounding::nearest_away:
+      return convert_all<Rounding::nearest_away, with_flags>(c, sources, source_bytes, count, first, results, flags);
+    case Rounding::stochastic:
+      return convert_all<Rounding::stochastic, with_flags>(c, sources, source_bytes, count, first, results, flags);
+    default:
+      return convert_all<Rounding::toward_zero, with_flags>(c, sources, source_bytes, count, first, results,
+                                                            flags);  // all directed modes
   }
 }
 
-void convert(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first, uint8_t* results, uint8_t* flags) {
+void convert(const BulkConversion& c, const uint8_t* sources, int source_bytes, size_t count, uint64_t first,
+             uint8_t* results, uint8_t* flags) {
   if (flags) return by_rounding<true>(c, sources, source_bytes, count, first, results, flags);
   by_rounding<false>(c, sources, source_bytes, count, first, results, flags);
 }
@@ -356,11 +386,13 @@ namespace mmafuzz {
 HWY_EXPORT(convert);
 
 void BulkConversion::run(const uint32_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
-  HWY_DYNAMIC_DISPATCH(convert)(*this, reinterpret_cast<const uint8_t*>(sources), 4, count, first, static_cast<uint8_t*>(results), flags);
+  HWY_DYNAMIC_DISPATCH(convert)
+  (*this, reinterpret_cast<const uint8_t*>(sources), 4, count, first, static_cast<uint8_t*>(results), flags);
 }
 
 void BulkConversion::run(const uint16_t* sources, size_t count, uint64_t first, void* results, uint8_t* flags) const {
-  HWY_DYNAMIC_DISPATCH(convert)(*this, reinterpret_cast<const uint8_t*>(sources), 2, count, first, static_cast<uint8_t*>(results), flags);
+  HWY_DYNAMIC_DISPATCH(convert)
+  (*this, reinterpret_cast<const uint8_t*>(sources), 2, count, first, static_cast<uint8_t*>(results), flags);
 }
 
 WideningTable::WideningTable(const FormatFields& from) : values_(size_t{1} << from.width) {

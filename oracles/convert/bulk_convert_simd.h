@@ -1,4 +1,5 @@
-// Conversion of arrays of fp32 or bf16 numbers to any format that has a BulkPlan, in vectors (Highway), and back by table.
+// Conversion of arrays of fp32 or bf16 numbers to any format that has a BulkPlan, in vectors (Highway), and back by
+// table.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,8 @@ class BulkConversion {
 
  private:
   BulkResult one(uint32_t widened, uint64_t source, uint64_t position) const {
-    return convert_bulk(plan_, widened, random_word(seed_, draw_by_ == DrawBy::source ? source : position, plan_.rule.random_bits));
+    return convert_bulk(plan_, widened,
+                        random_word(seed_, draw_by_ == DrawBy::source ? source : position, plan_.rule.random_bits));
   }
 
   BulkPlan plan_;

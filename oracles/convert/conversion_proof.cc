@@ -121,10 +121,12 @@ std::vector<ConversionSegment> conversion_segments(const Op& op, unsigned thread
     for (size_t i = p * part; i < std::min(segments.size(), (p + 1) * part); ++i) {
       const uint32_t sign = i < starts.size() ? 0 : 0x80000000u;
       const size_t at = i % starts.size();
-      const uint32_t first = starts[at] | sign, last = (at + 1 < starts.size() ? starts[at + 1] - 1 : 0x7fffffffu) | sign;
+      const uint32_t first = starts[at] | sign,
+                     last = (at + 1 < starts.size() ? starts[at + 1] - 1 : 0x7fffffffu) | sign;
       const MpfrRounded begin = mpfr_convert(op, first), end = first == last ? begin : mpfr_convert(op, last);
       if (begin.encoding != end.encoding || begin.flags != end.flags)
-        throw std::logic_error("MPFR converts " + to_hex(op.a, first) + " and " + to_hex(op.a, last) + " apart, with no boundary between them");
+        throw std::logic_error("MPFR converts " + to_hex(op.a, first) + " and " + to_hex(op.a, last) +
+                               " apart, with no boundary between them");
       segments[i] = {first, last, begin.encoding, begin.flags};
     }
   });
@@ -146,7 +148,9 @@ ConversionProof prove_conversion(const Op& op, const FloatCodec& codec, unsigned
     std::vector<uint8_t> flags(block);
     auto* results = reinterpret_cast<uint8_t*>(aligned.data());
     uint64_t first = uint64_t{part} * block * blocks_per_part;
-    auto segment = std::upper_bound(segments.begin(), segments.end(), first, [](uint64_t source, const ConversionSegment& s) { return source < s.first; }) - 1;
+    auto segment = std::upper_bound(segments.begin(), segments.end(), first,
+                                    [](uint64_t source, const ConversionSegment& s) { return source < s.first; }) -
+                   1;
     for (size_t b = 0; b < blocks_per_part; ++b, first += block) {
       for (size_t i = 0; i < block; ++i) sources[i] = static_cast<uint32_t>(first + i);
       codec(sources.data(), block, results, flags.data());

@@ -63,8 +63,8 @@ Term times(const Term& x, const Term& y) {
   p.magnitude = x.magnitude * y.magnitude;
   p.weight = x.weight + y.weight;
   const bool x_zero = x.cls == Term::finite && x.magnitude == 0, y_zero = y.cls == Term::finite && y.magnitude == 0;
-  if (x.cls == Term::not_a_number || y.cls == Term::not_a_number ||
-      (x.cls == Term::infinite && y_zero) || (y.cls == Term::infinite && x_zero)) {
+  if (x.cls == Term::not_a_number || y.cls == Term::not_a_number || (x.cls == Term::infinite && y_zero) ||
+      (y.cls == Term::infinite && x_zero)) {
     p.cls = Term::not_a_number;
   } else if (x.cls == Term::infinite || y.cls == Term::infinite) {
     p.cls = Term::infinite;
@@ -85,7 +85,8 @@ struct Code {
   bool overflow = false, infinite = false;
 };
 
-Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight, const RoundingRule& rule) {
+Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnitude, int weight,
+                     const RoundingRule& rule) {
   // A weight at which every code is an integer, two bits below the least.
   const int fine = std::min(weight, f.emin() - f.fraction_bits - 1) - 2;
   const cpp_int exact = magnitude << (weight - fine);
@@ -104,8 +105,8 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   cpp_int below = value_of_code(f, low, fine);
   if (f.subnormals == SubnormalRule::flushed && below == 0) low = 0;
   if (below == exact) return {low};
-  // The next number above, which for the greatest one is the overflow threshold's number 2^(emax+1) (or the next code of
-  // a format whose top code is NaN).
+  // The next number above, which for the greatest one is the overflow threshold's number 2^(emax+1) (or the next code
+  // of a format whose top code is NaN).
   cpp_int above;
   uint64_t next = low + 1;
   const bool at_top = low == greatest;
@@ -125,8 +126,8 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
     return rounded.code < (uint64_t{1} << f.fraction_bits) ? Code{} : rounded;
   }
   const cpp_int twice = 2 * exact, middle = below + above;
-  // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude. The middle of the
-  // hole has no parity.
+  // Codes alternate in parity of the significand; with no fraction bits the tie goes to the larger magnitude. The
+  // middle of the hole has no parity.
   const bool hole = f.subnormals == SubnormalRule::literal && next == uint64_t{1} << f.fraction_bits;
   const bool even_is_above = low % 2 == 1 || f.fraction_bits == 0;
   const bool tie_up = hole ? !f.has(policy::hole_tie_down) : rule.rounding == Rounding::nearest_away || even_is_above;

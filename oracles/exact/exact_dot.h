@@ -40,12 +40,12 @@ class FastDot {
   FormatFields a_, b_, c_, d_, scale_a_, scale_b_;
   RoundingRule rule_;
   int scale_block_;
-  bool flush_;          ///< ftz=1
-  int unit_;            ///< weight exponent of the accumulator's last bit
+  bool flush_;  ///< ftz=1
+  int unit_;    ///< weight exponent of the accumulator's last bit
   /// fp64 operands with fp64 scales span 8,400 bits, and the sum of 65,536 products 17 more.
   static constexpr int most_words = 140;
-  int words_;           ///< of 64 bits: 5, 10, 80 or most_words
-  int product_unit_;      ///< weight of the least bit of any product
+  int words_;                       ///< of 64 bits: 5, 10, 80 or most_words
+  int product_unit_;                ///< weight of the least bit of any product
   NarrowSum narrow_sum_ = nullptr;  ///< for the common operand formats
 };
 

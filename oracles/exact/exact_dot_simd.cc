@@ -23,7 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if MMAFUZZ_HOST_FMA
 
 template <bool Narrow>
-void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch, Column& results) {
+void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch,
+                Column& results) {
   const DF64 d;
   const size_t lanes = hn::Lanes(DF32()), half = hn::Lanes(d);
   const Op& op = batch.op();
@@ -62,7 +63,8 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
   }
 }
 
-bool exact_batch(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch, Column& results) {
+bool exact_batch(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_one, const Batch& batch,
+                 Column& results) {
   const Op& op = batch.op();
   const bool narrow = products_are_narrow(op.a.fields(), op.b.fields(), op.k);
   (narrow ? exact_dots<true> : exact_dots<false>)(unit, one_by_one, batch, results);
@@ -90,9 +92,10 @@ ExactDotSimd::ExactDotSimd(const Op& op) : d_(op.d.fields()), rule_(op.rounding_
 
 bool ExactDotSimd::supports(const Op& op) {
   // Rounding down alone needs to know more about a zero sum than its sign to nearest even.
-  return op.kind == OpKind::dot && !op.has_scales() && !op.flush_to_zero && fits_fp32(op.a.fields()) && fits_fp32(op.b.fields()) &&
-         fits_fp32(op.c.fields()) && !op.d.fields().integer && op.d.fields().precision() <= 50 && op.rounding != Rounding::down &&
-         op.rounding != Rounding::stochastic && op.k <= max_instruction_k;
+  return op.kind == OpKind::dot && !op.has_scales() && !op.flush_to_zero && fits_fp32(op.a.fields()) &&
+         fits_fp32(op.b.fields()) && fits_fp32(op.c.fields()) && !op.d.fields().integer &&
+         op.d.fields().precision() <= 50 && op.rounding != Rounding::down && op.rounding != Rounding::stochastic &&
+         op.k <= max_instruction_k;
 }
 
 bool ExactDotSimd::run(const Batch& batch, Column& results) const {

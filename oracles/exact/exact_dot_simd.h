@@ -1,5 +1,5 @@
-// The exact dot on many cases at once, in the host's fp64: dots without scales whose operands embed in fp32 and whose result has
-// at most fp32's precision. What does not fit in two fp64 numbers goes through FastDot.
+// The exact dot on many cases at once, in the host's fp64: dots without scales whose operands embed in fp32 and whose
+// result has at most fp32's precision. What does not fit in two fp64 numbers goes through FastDot.
 #pragma once
 
 #include "core/batch.h"
@@ -13,8 +13,8 @@ class ExactDotSimd {
 
   static bool supports(const Op& op);
 
-  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or the
-  /// calling thread's floating-point environment is not the default one.
+  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or
+  /// the calling thread's floating-point environment is not the default one.
   bool run(const Batch& batch, Column& results) const;
 
   /// A dot's encoding from its exact value rounded to odd in fp64.

@@ -28,8 +28,8 @@ class ExactDotUnit final : public Unit {
 
 /// All but split_k: two roundings are not one.
 std::vector<Claim> claims_of_dot() {
-  return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value", "product_value_and_exponent",
-                    "sign_symmetry", "swap_operands", "zero_padding"});
+  return claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                    "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
 }
 
 std::vector<Claim> claims_of_gemm() { return claims_of({"inner_permutation", "tile_permutation"}); }
@@ -48,10 +48,13 @@ class ExactFamily final : public Family {
   Role role(const std::string& name) const override { return name == "exact" ? Role::exact : Role::referee; }
 
   std::vector<UnitInfo> list() const override {
-    return {{"exact", "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact result rounded once",
+    return {{"exact",
+             "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact "
+             "result rounded once",
              "IEEE 754-2019", with_referee(claims_of_dot()), ""},
             {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
-            {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision", with_referee(claims_of_dot()), ""}};
+            {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision",
+             with_referee(claims_of_dot()), ""}};
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
@@ -66,11 +69,15 @@ class ExactFamily final : public Family {
       if (!supported) return supported.refusal();
       if (name == "exact") unit = std::make_unique<ExactDotUnit>(op);
       if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
-      if (name == "exact:bigint") unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
+      if (name == "exact:bigint")
+        unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
     } else if (op.d.fields().integer) {
       return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     } else if (op.kind == OpKind::gemm) {
-      unit = gemm::make_exact_gemm(name == "exact" ? gemm::ExactBy::accumulator : name == "exact:mpfr" ? gemm::ExactBy::mpfr : gemm::ExactBy::bigint, op);
+      unit = gemm::make_exact_gemm(name == "exact"        ? gemm::ExactBy::accumulator
+                                   : name == "exact:mpfr" ? gemm::ExactBy::mpfr
+                                                          : gemm::ExactBy::bigint,
+                                   op);
     } else if (name == "exact:bigint") {
       return declined("exact:bigint evaluates dot and matrix products only");
     } else if (op.kind == OpKind::convert) {
@@ -78,7 +85,9 @@ class ExactFamily final : public Family {
     } else {
       unit = make_scalar_unit([op](const uint64_t* x) { return exact::mpfr_scalar(op, x); });
     }
-    std::vector<Claim> claims = op.kind == OpKind::dot ? claims_of_dot() : op.kind == OpKind::gemm ? claims_of_gemm() : claims_of_correct_rounding();
+    std::vector<Claim> claims = op.kind == OpKind::dot    ? claims_of_dot()
+                                : op.kind == OpKind::gemm ? claims_of_gemm()
+                                                          : claims_of_correct_rounding();
     if (name != "exact:mpfr") claims = with_referee(std::move(claims));
     return named(std::move(unit), name, std::move(claims));
   }

@@ -36,7 +36,9 @@ class ElementwiseGemm final : public Unit {
 };
 
 uint64_t by_accumulator(const Op& op, const Element& in) {
-  const auto read = [&](const Format& f, uint64_t encoding) { return to_exact(flushed_operand(f.fields(), decode(f.fields(), encoding), op.flush_to_zero)); };
+  const auto read = [&](const Format& f, uint64_t encoding) {
+    return to_exact(flushed_operand(f.fields(), decode(f.fields(), encoding), op.flush_to_zero));
+  };
   const Scalars scalars(op);
   TermClasses classes;
   ExactSum sum;
@@ -62,12 +64,13 @@ uint64_t by_mpfr(const Op& op, const Element& in) {
   const TermCount seen = element_value(op, in, sum.get());
   if (seen.terms == 0) return op.d.fields().encode_zero(false);
   if (mpfr_zero_p(sum.get()))
-    return op.d.fields().encode_zero(seen.negative == seen.terms || (seen.negative > 0 && op.rounding == Rounding::down));
+    return op.d.fields().encode_zero(seen.negative == seen.terms ||
+                                     (seen.negative > 0 && op.rounding == Rounding::down));
   return exact::rounded_result(op, sum.get()).encoding;
 }
 
-/// Two terms are one dot product with a scale for each, which the twin of the exact dot evaluates without limit of range:
-/// factors in fp64, which holds every other format's numbers.
+/// Two terms are one dot product with a scale for each, which the twin of the exact dot evaluates without limit of
+/// range: factors in fp64, which holds every other format's numbers.
 uint64_t by_bigint(const Op& op, const Element& in) {
   const Format wide = format("fp64");
   const FormatFields& f = wide.fields();
@@ -142,7 +145,9 @@ TermCount element_value(const Op& op, const Element& in, mpfr_ptr sum) {
 }
 
 uint64_t exact_element(ExactBy way, const Op& op, const Element& in) {
-  return way == ExactBy::accumulator ? by_accumulator(op, in) : way == ExactBy::mpfr ? by_mpfr(op, in) : by_bigint(op, in);
+  return way == ExactBy::accumulator ? by_accumulator(op, in)
+         : way == ExactBy::mpfr      ? by_mpfr(op, in)
+                                     : by_bigint(op, in);
 }
 
 std::unique_ptr<Unit> make_exact_gemm(ExactBy way, const Op& op) { return std::make_unique<ElementwiseGemm>(way, op); }

@@ -1,6 +1,6 @@
-// The exact matrix product: each element is the sum of the k + 1 terms alpha*a*b and beta*c, rounded once as the op says; NaN
-// canonical quiet; an exact zero has the sign that IEEE 754-2019 6.3 gives a sum. A zero alpha or beta leaves its terms out
-// (docs/ozaki.md). Three independent ways of computing it.
+// The exact matrix product: each element is the sum of the k + 1 terms alpha*a*b and beta*c, rounded once as the op
+// says; NaN canonical quiet; an exact zero has the sign that IEEE 754-2019 6.3 gives a sum. A zero alpha or beta leaves
+// its terms out (docs/ozaki.md). Three independent ways of computing it.
 #pragma once
 
 #include <mpfr.h>
@@ -25,8 +25,8 @@ uint64_t exact_element(ExactBy way, const Op& op, const Element& in);
 /// Precision that holds any exact element: three factors of fp64 span 6,500 bits.
 inline constexpr mpfr_prec_t element_precision = 7200;
 
-/// The exact value of an element, rounded nowhere, in `sum` of element_precision bits; of the terms how many there are and how many have
-/// a minus sign.
+/// The exact value of an element, rounded nowhere, in `sum` of element_precision bits; of the terms how many there are
+/// and how many have a minus sign.
 struct TermCount {
   size_t terms = 0, negative = 0;
 };

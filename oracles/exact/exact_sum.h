@@ -1,5 +1,5 @@
-// The exact value of alpha * sum a*b + beta * c, and one rounding of it: an accumulator as wide as the products of fp64 numbers
-// reach. What decides specials and the sign of a zero is collected beside it.
+// The exact value of alpha * sum a*b + beta * c, and one rounding of it: an accumulator as wide as the products of fp64
+// numbers reach. What decides specials and the sign of a zero is collected beside it.
 #pragma once
 
 #include "arithmetic/ieee_operations.h"
@@ -16,7 +16,10 @@ struct TermClasses : exact::TermSummary {
                           (x.cls == NumberClass::infinity && factor.cls == NumberClass::zero) ||
                           (x.cls == NumberClass::zero && factor.cls == NumberClass::infinity);
     const bool infinite = x.cls == NumberClass::infinity || factor.cls == NumberClass::infinity;
-    note(nan_term ? NumberClass::nan : infinite ? NumberClass::infinity : NumberClass::finite, x.negative != factor.negative);
+    note(nan_term   ? NumberClass::nan
+         : infinite ? NumberClass::infinity
+                    : NumberClass::finite,
+         x.negative != factor.negative);
   }
 
   /// Whether an infinity or a NaN decides the result.
@@ -26,13 +29,17 @@ struct TermClasses : exact::TermSummary {
     return rounded_infinity(op.d.fields(), minus, op.rounding_rule()).encoding;
   }
   /// Of an exactly zero sum; of no terms at all +0.
-  bool zero_sign(Rounding rounding) const { return !(all_negative && all_positive) && zero_sum_sign(all_negative, all_positive, rounding); }
+  bool zero_sign(Rounding rounding) const {
+    return !(all_negative && all_positive) && zero_sum_sign(all_negative, all_positive, rounding);
+  }
 };
 
 /// A sum of terms of weight 2^-2300 or more, below 2^2100.
 class ExactSum {
  public:
-  void add(bool negative, uint128 significand, int exponent) { sum_.add_shifted(negative, significand, exponent - unit); }
+  void add(bool negative, uint128 significand, int exponent) {
+    sum_.add_shifted(negative, significand, exponent - unit);
+  }
   void add(const Exact& x) {
     if (x.significand) add(x.negative, x.significand, x.exponent);
   }

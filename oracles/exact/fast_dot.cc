@@ -27,8 +27,13 @@ Result<bool> supports_dot(const Op& op) {
 }
 
 FastDot::FastDot(const Op& op)
-    : a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()),
-      scale_block_(op.scale_block), flush_(op.flush_to_zero) {
+    : a_(op.a.fields()),
+      b_(op.b.fields()),
+      c_(op.c.fields()),
+      d_(op.d.fields()),
+      rule_(op.rounding_rule()),
+      scale_block_(op.scale_block),
+      flush_(op.flush_to_zero) {
   Range product = range(a_) + range(b_);
   if (scale_block_) {
     scale_a_ = op.scale_a.fields();
@@ -41,7 +46,8 @@ FastDot::FastDot(const Op& op)
   unit_ = smaller(product.low, c.low);
   const int bits = larger(product.high, c.high) + 2 - unit_;
   words_ = bits <= 5 * 64 ? 5 : bits <= 10 * 64 ? 10 : bits <= 80 * 64 ? 80 : most_words;
-  if (bits > most_words * 64) throw Contradiction("exact dots: an accumulator of " + std::to_string(bits) + " bits is needed");
+  if (bits > most_words * 64)
+    throw Contradiction("exact dots: an accumulator of " + std::to_string(bits) + " bits is needed");
   if (!scale_block_ && !flush_ && words_ == 5 && product.high - product.low < 126) narrow_sum_ = narrow_sum_for(a_, b_);
 }
 
@@ -70,7 +76,9 @@ template <int Words>
 uint64_t FastDot::evaluate(const DotOperands& in) const {
   WideInt<Words> sum;
   TermSummary terms;
-  const auto read = [&](const FormatFields& f, uint64_t encoding) { return to_exact(flushed_operand(f, decode(f, encoding), flush_)); };
+  const auto read = [&](const FormatFields& f, uint64_t encoding) {
+    return to_exact(flushed_operand(f, decode(f, encoding), flush_));
+  };
   for (int i = 0; i < in.k; ++i) {
     const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
     if (!scale_block_) {
@@ -85,7 +93,8 @@ uint64_t FastDot::evaluate(const DotOperands& in) const {
     if (scaled.cls != NumberClass::finite) continue;
     const WideInt<4> full = full_product(p.significand, scale.significand);
     for (int word = 0; word < 4; ++word)
-      if (full.word[word]) sum.add_shifted(scaled.negative, full.word[word], p.exponent + scale.exponent + 64 * word - unit_);
+      if (full.word[word])
+        sum.add_shifted(scaled.negative, full.word[word], p.exponent + scale.exponent + 64 * word - unit_);
   }
   return finish(sum, terms, in.c);
 }
@@ -99,7 +108,8 @@ uint64_t FastDot::narrow_sum(const DotOperands& in) const {
     const Number x = decode(Operand, in.a[i]), y = decode(Operand, in.b[i]);
     const bool negative = x.negative != y.negative;
     if (x.cls == NumberClass::finite && y.cls == NumberClass::finite) [[likely]] {
-      const __int128 term = static_cast<__int128>(uint128{x.significand * y.significand} << (x.exponent + y.exponent - unit));
+      const __int128 term =
+          static_cast<__int128>(uint128{x.significand * y.significand} << (x.exponent + y.exponent - unit));
       total += negative ? -term : term;
       terms.note(NumberClass::finite, negative);
     } else {
@@ -108,7 +118,8 @@ uint64_t FastDot::narrow_sum(const DotOperands& in) const {
   }
   WideInt<5> sum;
   if (total)
-    sum.add_shifted(total < 0, total < 0 ? -static_cast<uint128>(total) : static_cast<uint128>(total), product_unit_ - unit_);
+    sum.add_shifted(total < 0, total < 0 ? -static_cast<uint128>(total) : static_cast<uint128>(total),
+                    product_unit_ - unit_);
   return finish(sum, terms, in.c);
 }
 

@@ -19,8 +19,8 @@ static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out o
 bool is_subnormal(const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
   const uint64_t code = encoding >> f.ignored_low_bits;
-  return f.subnormals != SubnormalRule::absent && !f.integer && (code >> f.fraction_bits & low_mask(f.exponent_bits)) == 0 &&
-         (code & f.fraction_mask()) != 0;
+  return f.subnormals != SubnormalRule::absent && !f.integer &&
+         (code >> f.fraction_bits & low_mask(f.exponent_bits)) == 0 && (code & f.fraction_mask()) != 0;
 }
 
 /// Under ftz=1 a subnormal result is a zero of its sign, where the format has one.
@@ -40,7 +40,9 @@ bool is_signaling(const Format& format, uint64_t encoding) {
 }
 
 /// Greatest finite value of a format.
-void set_greatest(mpfr_ptr x, const Format& format) { set_from_encoding(x, format, format.fields().encode_greatest(false)); }
+void set_greatest(mpfr_ptr x, const Format& format) {
+  set_from_encoding(x, format, format.fields().encode_greatest(false));
+}
 
 uint64_t overflow_result(const FormatFields& f, bool negative, const RoundingRule& rule) {
   bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away ||
@@ -53,15 +55,20 @@ uint64_t overflow_result(const FormatFields& f, bool negative, const RoundingRul
   return f.encode_nan() | (negative && f.specials == Specials::fn ? f.sign_bit() : 0);
 }
 
-/// Whether the random bits r of `rule` move a magnitude away from zero that lies `part` of `whole` above the lower of its
-/// neighbours: r < T (docs/cfloat.md), each T written as an inequality without division, which MPFR evaluates exactly.
+/// Whether the random bits r of `rule` move a magnitude away from zero that lies `part` of `whole` above the lower of
+/// its neighbours: r < T (docs/cfloat.md), each T written as an inequality without division, which MPFR evaluates
+/// exactly.
 bool draw_moves_up(mpfr_srcptr part, mpfr_srcptr whole, const RoundingRule& rule) {
   if (mpfr_zero_p(part)) return false;
   Mpfr left(mpfr_get_prec(whole) + 64), right(mpfr_get_prec(part) + 2);
   const bool nearest = rule.threshold == Threshold::nearest;
   // floor: r + 1 <= f*2^N; ceiling: r < f*2^N; nearest: 2r + 1 <= f*2^(N+1).
   const unsigned long r = rule.random;
-  must_be_exact(mpfr_mul_ui(left.get(), whole, nearest ? 2 * r + 1 : rule.threshold == Threshold::floor ? r + 1 : r, MPFR_RNDN));
+  must_be_exact(mpfr_mul_ui(left.get(), whole,
+                            nearest                              ? 2 * r + 1
+                            : rule.threshold == Threshold::floor ? r + 1
+                                                                 : r,
+                            MPFR_RNDN));
   must_be_exact(mpfr_mul_2si(right.get(), part, rule.random_bits + (nearest ? 1 : 0), MPFR_RNDN));
   const int order = mpfr_cmp(left.get(), right.get());
   return rule.threshold == Threshold::ceiling ? order < 0 : order <= 0;
@@ -75,7 +82,8 @@ void round_to_integer(mpfr_ptr n, mpfr_srcptr x, const RoundingRule& rule) {
     must_be_exact(mpfr_sub(part.get(), x, n, MPFR_RNDN));
     mpfr_abs(part.get(), part.get(), MPFR_RNDN);
     mpfr_set_si(one.get(), 1, MPFR_RNDN);
-    if (draw_moves_up(part.get(), one.get(), rule)) must_be_exact(mpfr_add_si(n, n, mpfr_signbit(x) ? -1 : 1, MPFR_RNDN));
+    if (draw_moves_up(part.get(), one.get(), rule))
+      must_be_exact(mpfr_add_si(n, n, mpfr_signbit(x) ? -1 : 1, MPFR_RNDN));
     return;
   }
   switch (rule.rounding) {
@@ -107,7 +115,8 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   const long literal = !normal && f.subnormals == SubnormalRule::literal ? 1 : 0;
   Mpfr scaled(mpfr_get_prec(x));
   mpfr_abs(scaled.get(), x, MPFR_RNDN);
-  must_be_exact(mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
+  must_be_exact(
+      mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
   const uint64_t significand = mpfr_get_ui(scaled.get(), MPFR_RNDZ);
   uint64_t code = significand & low_mask(f.fraction_bits);
   if (normal) code |= static_cast<uint64_t>(leading + f.bias) << f.fraction_bits;
@@ -291,7 +300,8 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
   Mpfr x(64), y(64), z(64);
   mpfr_ptr value[3] = {x.get(), y.get(), z.get()};
   for (int i = 0; i < op.arity(); ++i) set_operand(value[i], op, op.a, operands[i]);
-  // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x - x.
+  // MPFR follows IEEE 754 for signs of zeros, infinities and NaN; the rounding direction only decides the sign of x -
+  // x.
   const mpfr_rnd_t direction = op.rounding == Rounding::down ? MPFR_RNDD : MPFR_RNDN;
   mpfr_clear_divby0();
   switch (op.scalar) {
@@ -328,8 +338,8 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
   const bool truncated = mpfr_scalar_value(op, operands, result.get());
   const bool divided_by_zero = mpfr_divby0_p() != 0;
   MpfrRounded r = rounded_result(op, result.get(), truncated);
-  // The infinity of a division by zero is exact (IEEE 754-2019, 7.3): whatever a format without infinity, or saturation, makes
-  // of it is no overflow.
+  // The infinity of a division by zero is exact (IEEE 754-2019, 7.3): whatever a format without infinity, or
+  // saturation, makes of it is no overflow.
   if (divided_by_zero) r.flags = flag::divide_by_zero;
   if (mpfr_nan_p(result.get()) && !any_nan) r.flags |= flag::invalid;
   const bool orders = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal;

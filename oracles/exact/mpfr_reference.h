@@ -56,8 +56,8 @@ struct MpfrRounded {
 /// its last bit was dropped), which must have at least twice the format's precision.
 MpfrRounded round_mpfr(const Format& format, mpfr_srcptr x, const RoundingRule& rule, bool truncated = false);
 
-/// The exact result of a scalar operation; `result` must have sum_precision bits. Quotients and square roots come cut to 256
-/// bits: returns whether a remainder was dropped.
+/// The exact result of a scalar operation; `result` must have sum_precision bits. Quotients and square roots come cut
+/// to 256 bits: returns whether a remainder was dropped.
 bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result);
 
 /// Scalar operations and conversions of the op, by MPFR. operands: op.arity() encodings (convert: one).

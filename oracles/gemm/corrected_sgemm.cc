@@ -8,7 +8,9 @@
 namespace mmafuzz::gemm {
 namespace {
 
-uint64_t add(uint64_t x, uint64_t y) { return add_exact(fp32_fields, to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)), {}).encoding; }
+uint64_t add(uint64_t x, uint64_t y) {
+  return add_exact(fp32_fields, to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)), {}).encoding;
+}
 
 Exact times_power(Exact x, int exponent) {
   x.exponent += exponent;
@@ -21,7 +23,9 @@ uint64_t rounded(const FormatFields& f, const Exact& x) {
   return round_exact(f, x, {}).encoding;
 }
 
-uint64_t times_power(uint64_t x, int exponent) { return exponent == 0 ? x : rounded(fp32_fields, times_power(to_exact(decode(fp32_fields, x)), exponent)); }
+uint64_t times_power(uint64_t x, int exponent) {
+  return exponent == 0 ? x : rounded(fp32_fields, times_power(to_exact(decode(fp32_fields, x)), exponent));
+}
 
 /// An operand as the unit sees it.
 struct Halves {
@@ -31,7 +35,11 @@ struct Halves {
 class CorrectedSgemm final : public Unit {
  public:
   CorrectedSgemm(const CorrectionPlan& plan, std::unique_ptr<Unit> dot, const Op& op)
-      : plan_(plan), dot_(std::move(dot)), dot_op_(correction_dot(plan)), op_(op), chunks_((op.k + plan.unit_k - 1) / plan.unit_k) {}
+      : plan_(plan),
+        dot_(std::move(dot)),
+        dot_op_(correction_dot(plan)),
+        op_(op),
+        chunks_((op.k + plan.unit_k - 1) / plan.unit_k) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -53,8 +61,8 @@ class CorrectedSgemm final : public Unit {
   using Part = uint64_t Halves::*;
   using Sums = std::vector<uint64_t>;  ///< one fp32 number for each element of each case
 
-  /// main = x rounded to the narrow format, residual = (x - main) * 2^scale rounded to it. x - main is exact in fp32 unless main
-  /// overflowed, and then the residual is an infinity of the other sign.
+  /// main = x rounded to the narrow format, residual = (x - main) * 2^scale rounded to it. x - main is exact in fp32
+  /// unless main overflowed, and then the residual is an infinity of the other sign.
   Halves halves(uint64_t x) const {
     const FormatFields& narrow = plan_.narrow.fields();
     const Exact value = to_exact(decode(fp32_fields, x));
@@ -66,8 +74,10 @@ class CorrectedSgemm final : public Unit {
   }
 
   Group split(const Batch& batch, size_t first, size_t count) const {
-    const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), padded = size_t(chunks_) * size_t(plan_.unit_k);
-    Group group{count, std::vector<Halves>(count * m * padded, Halves{}), std::vector<Halves>(count * n * padded, Halves{})};
+    const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k),
+                 padded = size_t(chunks_) * size_t(plan_.unit_k);
+    Group group{count, std::vector<Halves>(count * m * padded, Halves{}),
+                std::vector<Halves>(count * n * padded, Halves{})};
     GemmCase one(op_);
     for (size_t index = 0; index < count; ++index) {
       one.load(batch, first + index);
@@ -86,7 +96,8 @@ class CorrectedSgemm final : public Unit {
     batch.resize(sums.size());
     for (size_t at = 0; at < sums.size(); ++at) {
       const size_t index = at / (m * n), i = at / n % m, j = at % n;
-      const Halves *row = &group.a[(index * m + i) * padded + size_t(chunk) * unit_k], *column = &group.b[(index * n + j) * padded + size_t(chunk) * unit_k];
+      const Halves *row = &group.a[(index * m + i) * padded + size_t(chunk) * unit_k],
+                   *column = &group.b[(index * n + j) * padded + size_t(chunk) * unit_k];
       for (size_t l = 0; l < unit_k; ++l) {
         batch.inputs()[0].set(at, static_cast<int>(l), row[l].*of_a);
         batch.inputs()[1].set(at, static_cast<int>(l), column[l].*of_b);
@@ -117,7 +128,8 @@ class CorrectedSgemm final : public Unit {
     chain(group, &Halves::main, &Halves::residual, mixed);
     chain(group, &Halves::residual, &Halves::main, mixed);
     for (size_t at = 0; at < count; ++at)
-      correction[at] = times_power(plan_.scale == 0 || !plan_.residual_product ? mixed[at] : add(correction[at], mixed[at]), -plan_.scale);
+      correction[at] = times_power(
+          plan_.scale == 0 || !plan_.residual_product ? mixed[at] : add(correction[at], mixed[at]), -plan_.scale);
 
     Sums product = one_chain ? correction : plan_.outside ? zero : start;
     if (plan_.outside) {
@@ -139,7 +151,9 @@ class CorrectedSgemm final : public Unit {
 
   uint64_t scaled(uint64_t product, uint64_t c) const {
     const Scalars scalars(op_);
-    const auto times = [&](const Exact& scalar, uint64_t x) { return rounded(fp32_fields, exact_product(scalar, to_exact(decode(fp32_fields, x)))); };
+    const auto times = [&](const Exact& scalar, uint64_t x) {
+      return rounded(fp32_fields, exact_product(scalar, to_exact(decode(fp32_fields, x))));
+    };
     if (!scalars.reads_c()) return scalars.reads_products() ? times(scalars.alpha, product) : 0;
     if (!scalars.reads_products()) return times(scalars.beta, c);
     return add(times(scalars.alpha, product), times(scalars.beta, c));

@@ -1,7 +1,7 @@
-// Error-corrected SGEMM: each fp32 operand is a narrow number and a narrow residual, and the residuals' products correct the main
-// one. Markidis et al. ("NVIDIA tensor core programmability, performance & precision", 2018) chain all four products through the
-// unit's accumulator; Ootomo and Yokota ("Recovering single precision accuracy from tensor cores ...", 2022) scale the residuals and
-// add the unit's results outside of it, to nearest.
+// Error-corrected SGEMM: each fp32 operand is a narrow number and a narrow residual, and the residuals' products
+// correct the main one. Markidis et al. ("NVIDIA tensor core programmability, performance & precision", 2018) chain all
+// four products through the unit's accumulator; Ootomo and Yokota ("Recovering single precision accuracy from tensor
+// cores ...", 2022) scale the residuals and add the unit's results outside of it, to nearest.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@
 namespace mmafuzz::gemm {
 
 struct CorrectionPlan {
-  Format narrow;                 ///< of the unit's operands
-  int scale = 0;                 ///< residuals travel multiplied by 2^scale
-  bool outside = false;          ///< the main product's dots start from +0 and are added in fp32 to nearest; else a chain from c
+  Format narrow;  ///< of the unit's operands
+  int scale = 0;  ///< residuals travel multiplied by 2^scale
+  bool outside =
+      false;  ///< the main product's dots start from +0 and are added in fp32 to nearest; else a chain from c
   bool residual_product = true;  ///< whether residual times residual takes part
   int unit_k = 16;               ///< products of one dot of the unit
 };

@@ -9,7 +9,8 @@ namespace mmafuzz::gemm {
 /// One case as 64-bit encodings, reusable from case to case.
 class GemmCase {
  public:
-  explicit GemmCase(const Op& op) : a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n)), c(size_t(op.m) * size_t(op.n)) {}
+  explicit GemmCase(const Op& op)
+      : a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n)), c(size_t(op.m) * size_t(op.n)) {}
 
   void load(const Batch& batch, size_t index) {
     batch.a().unpack(index, a.data());
@@ -20,7 +21,8 @@ class GemmCase {
   std::vector<uint64_t> a, b, c;  ///< row-major
 };
 
-/// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is not looked at.
+/// alpha and beta of an op, each 1 where it is not given. As in the BLAS, a zero alpha or beta means that a*b or c is
+/// not looked at.
 struct Scalars {
   explicit Scalars(const Op& op) {
     const auto value = [&](const std::optional<uint64_t>& given) {

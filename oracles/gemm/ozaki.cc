@@ -21,8 +21,9 @@ class DigitCodes {
  public:
   DigitCodes(const FormatFields& f, int width) : offset_((1 << width) - 1) {
     for (int digit = -offset_; digit <= offset_; ++digit) {
-      const uint64_t code = f.integer ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
-                                      : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), 0, false).encoding;
+      const uint64_t code = f.integer
+                                ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
+                                : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), 0, false).encoding;
       codes_.push_back(code);
     }
   }
@@ -65,21 +66,22 @@ double value_of(const FormatFields& f, uint64_t encoding) {
 /// Sums of slice products, of the elements of some rows.
 struct OzakiGemm::Accumulators {
   int first_row = 0, n = 0;
-  std::vector<double> fp64;      ///< in units of 2^(top of the row + top of the column)
+  std::vector<double> fp64;  ///< in units of 2^(top of the row + top of the column)
   std::vector<ExactSum> exact;
   std::vector<uint8_t> invalid;  ///< a slice product was no number
   bool answered = true;          ///< the unit answered every dot
   size_t at(int i, int j) const { return size_t(i - first_row) * size_t(n) + size_t(j); }
 };
 
-/// Dots of slice products that wait to be run together: a call of a device costs more than its dots. A dot that is longer than the
-/// unit's runs as a chain of chunks through c.
+/// Dots of slice products that wait to be run together: a call of a device costs more than its dots. A dot that is
+/// longer than the unit's runs as a chain of chunks through c.
 class OzakiGemm::Pending {
  public:
   using Visit = std::function<void(const Outcomes& outcomes, size_t first)>;
   Pending(const Unit& unit, const Op& op) : unit_(unit), op_(op) {}
 
-  /// Room for `dots` dots of `chunks` chunks; the caller writes a and b from case `first` on. Runs what waits where it is enough.
+  /// Room for `dots` dots of `chunks` chunks; the caller writes a and b from case `first` on. Runs what waits where it
+  /// is enough.
   size_t add(size_t chunks, size_t dots, Visit visit) {
     if (chunks != chunks_.size() || (size_ > 0 && size_ + dots > enough)) flush();
     while (chunks_.size() < chunks) chunks_.emplace_back(op_);
@@ -131,7 +133,11 @@ Op OzakiGemm::dot_op(const OzakiPlan& plan, int k) {
 }
 
 OzakiGemm::OzakiGemm(const OzakiPlan& plan, const Op& op, std::unique_ptr<Unit> dot, int dot_k)
-    : plan_(plan), op_(op), dot_op_(dot_op(plan, dot_k)), dot_(std::move(dot)), bits_(exact_integer_bits(dot_op_, *dot_)) {}
+    : plan_(plan),
+      op_(op),
+      dot_op_(dot_op(plan, dot_k)),
+      dot_(std::move(dot)),
+      bits_(exact_integer_bits(dot_op_, *dot_)) {}
 
 int64_t OzakiGemm::block_of(int64_t k) const {
   const int64_t n = plan_.block > 0 ? std::min<int64_t>(plan_.block, k) : k;
@@ -159,9 +165,9 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
       for (int l = 0; l < k; ++l) sum[size_t(l)] += std::ldexp(x.magnitude(i, l), tops[size_t(i)] - greatest);
     return sum;
   };
-  // Slice d as the paper's splitting cuts it: it begins at what the slices before it left, so that it is empty only where
-  // nothing is left, and its magnitude is that of the rest but for a part of 2^-width. Our slices stand at fixed weights:
-  // one of them may be empty and tell nothing of the next. Hence the rest before slice d.
+  // Slice d as the paper's splitting cuts it: it begins at what the slices before it left, so that it is empty only
+  // where nothing is left, and its magnitude is that of the rest but for a part of 2^-width. Our slices stand at fixed
+  // weights: one of them may be empty and tell nothing of the next. Hence the rest before slice d.
   const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, int d) {
     for (int i = 0; i < x.rows().rows; ++i) {
       double last = 0, all = 0;
@@ -187,7 +193,9 @@ OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const 
   const RowSplitter columns(op_.b.fields(), b, {n, k, 1, size_t(n)}, w.b, plan_.subnormals);
   int wanted = plan_.slices;
   if (wanted == estimated_slices) wanted = estimate_slices(rows, columns, std::ldexp(1.0, -op_.d.fields().precision()));
-  const auto count = [&](const RowSplitter& x) { return wanted == all_slices ? x.most_needed() : std::min(wanted, x.most_needed()); };
+  const auto count = [&](const RowSplitter& x) {
+    return wanted == all_slices ? x.most_needed() : std::min(wanted, x.most_needed());
+  };
   Slices s;
   s.a = rows.cut(count(rows));
   s.b = columns.cut(count(columns));
@@ -239,9 +247,10 @@ void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, Pendi
       }
       for (int i = first_row; i < last_row; ++i) {
         if (!s.a.is_filled(p, i)) continue;
-        const size_t first = pending.add(chunks, dots, [visit, i, p, block, encoded](const Outcomes& outcomes, size_t from) {
-          visit(i, p, static_cast<int>(block), *encoded, outcomes, from);
-        });
+        const size_t first =
+            pending.add(chunks, dots, [visit, i, p, block, encoded](const Outcomes& outcomes, size_t from) {
+              visit(i, p, static_cast<int>(block), *encoded, outcomes, from);
+            });
         for (size_t c = 0; c < chunks; ++c) {
           const int at = begin + static_cast<int>(c) * k_of_dot;
           write_digits(codes_a, s.a.slice(p, i) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, row.data());
@@ -256,29 +265,32 @@ void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, Pendi
 }
 
 void OzakiGemm::accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const {
-  each_product(s, first_row, last_row, pending, [this, &s, &sums](int i, int p, int, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
-    const int n = s.b.rows;
-    const FormatFields& d = dot_op_.d.fields();
-    for (size_t place = qs.size(); place-- > 0;) {
-      const int weight = -p * s.a.width - qs[place] * s.b.width;
-      const double unit = std::ldexp(1.0, weight);
-      for (int j = 0; j < n; ++j) {
-        const size_t dot = first + place * size_t(n) + size_t(j);
-        if (!outcomes.has_answer(dot)) sums.answered = false;
-        const double value = value_of(d, outcomes.results.get(dot));
-        const size_t at = sums.at(i, j);
-        if (plan_.sum == Summation::fp64) {
-          sums.fp64[at] += value * unit;
-        } else if (!std::isfinite(value)) {
-          sums.invalid[at] = 1;
-        } else if (value != 0) {
-          const uint64_t bits = std::bit_cast<uint64_t>(value);
-          const Number x = decode(ieee_fields(11, 52), bits);
-          sums.exact[at].add(x.negative, x.significand, x.exponent + weight + s.a.top[size_t(i)] + s.b.top[size_t(j)]);
+  each_product(
+      s, first_row, last_row, pending,
+      [this, &s, &sums](int i, int p, int, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
+        const int n = s.b.rows;
+        const FormatFields& d = dot_op_.d.fields();
+        for (size_t place = qs.size(); place-- > 0;) {
+          const int weight = -p * s.a.width - qs[place] * s.b.width;
+          const double unit = std::ldexp(1.0, weight);
+          for (int j = 0; j < n; ++j) {
+            const size_t dot = first + place * size_t(n) + size_t(j);
+            if (!outcomes.has_answer(dot)) sums.answered = false;
+            const double value = value_of(d, outcomes.results.get(dot));
+            const size_t at = sums.at(i, j);
+            if (plan_.sum == Summation::fp64) {
+              sums.fp64[at] += value * unit;
+            } else if (!std::isfinite(value)) {
+              sums.invalid[at] = 1;
+            } else if (value != 0) {
+              const uint64_t bits = std::bit_cast<uint64_t>(value);
+              const Number x = decode(ieee_fields(11, 52), bits);
+              sums.exact[at].add(x.negative, x.significand,
+                                 x.exponent + weight + s.a.top[size_t(i)] + s.b.top[size_t(j)]);
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 uint64_t OzakiGemm::round_fp64(double value) const {
@@ -289,14 +301,15 @@ uint64_t OzakiGemm::round_fp64(double value) const {
   return round_exact(d, to_exact(x), op_.rounding_rule()).encoding;
 }
 
-uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                           int i, int j) const {
+uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a,
+                           const uint64_t* b, const uint64_t* c, int i, int j) const {
   const Scalars scalars(op_);
   const Exact addend = to_exact(decode(op_.c.fields(), c[size_t(i) * size_t(shape.n) + size_t(j)]));
   const size_t at = sums.at(i, j);
   const auto is_special = [](const Exact& x) { return x.cls == NumberClass::infinity || x.cls == NumberClass::nan; };
-  const bool has_specials = (!plan_.drop_specials && (s.a.special[size_t(i)] || s.b.special[size_t(j)]) && scalars.reads_products()) ||
-                            (scalars.reads_c() && is_special(addend)) || is_special(scalars.alpha) || is_special(scalars.beta);
+  const bool has_specials =
+      (!plan_.drop_specials && (s.a.special[size_t(i)] || s.b.special[size_t(j)]) && scalars.reads_products()) ||
+      (scalars.reads_c() && is_special(addend)) || is_special(scalars.alpha) || is_special(scalars.beta);
   const auto classes = [&] {  // of all terms; only where they decide
     TermClasses seen;
     for (int64_t l = 0; scalars.reads_products() && l < shape.k; ++l) {
@@ -304,7 +317,9 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
         Exact x = to_exact(decode(f, encoding));
         return plan_.drop_specials && is_special(x) ? Exact{NumberClass::zero, x.negative, 0, 0} : x;
       };
-      seen.note(exact_product(operand(op_.a.fields(), a[int64_t{i} * shape.k + l]), operand(op_.b.fields(), b[l * shape.n + j])), scalars.alpha);
+      seen.note(exact_product(operand(op_.a.fields(), a[int64_t{i} * shape.k + l]),
+                              operand(op_.b.fields(), b[l * shape.n + j])),
+                scalars.alpha);
     }
     if (scalars.reads_c()) seen.note(addend, scalars.beta);
     return seen;
@@ -319,8 +334,9 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
     const ExactSum& sum = sums.exact[at];
     const auto rounded = [&](bool zero_negative) {
       const RoundingRule rule = op_.rounding_rule();
-      const Rounded r = op_.has_alpha_beta() ? sum.rounded_with(scalars.alpha, scalars.beta, addend, zero_negative, d, rule)
-                                             : sum.rounded_with(addend, zero_negative, d, rule);
+      const Rounded r = op_.has_alpha_beta()
+                            ? sum.rounded_with(scalars.alpha, scalars.beta, addend, zero_negative, d, rule)
+                            : sum.rounded_with(addend, zero_negative, d, rule);
       return r.encoding;
     };
     const uint64_t result = rounded(false);
@@ -332,13 +348,16 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
   };
   const double sum = sums.fp64[at];
   if (std::isnan(sum) && scalars.reads_products()) return d.encode_nan();
-  const double product = scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, s.a.top[size_t(i)] + s.b.top[size_t(j)]) : 0;
+  const double product =
+      scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, s.a.top[size_t(i)] + s.b.top[size_t(j)]) : 0;
   const double other = scalars.reads_c() ? number(scalars.beta) * number(addend) : 0;
-  if (sum == 0 && (addend.significand == 0 || !scalars.reads_c())) return d.encode_zero(classes().zero_sign(op_.rounding));
+  if (sum == 0 && (addend.significand == 0 || !scalars.reads_c()))
+    return d.encode_zero(classes().zero_sign(op_.rounding));
   return round_fp64(product + other);
 }
 
-std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c, OzakiRecord* record) const {
+std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                          OzakiRecord* record) const {
   const Slices s = slice(shape, a, b);
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
   std::vector<uint64_t> d(size_t(m) * size_t(n));
@@ -392,13 +411,15 @@ void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products)
     p.d.resize(size_t(m) * size_t(n));
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j)
-        p.d[size_t(i) * size_t(n) + size_t(j)] = finish(shape, slices[at], sums[at], p.a.data(), p.b.data(), p.c.data(), i, j);
+        p.d[size_t(i) * size_t(n) + size_t(j)] =
+            finish(shape, slices[at], sums[at], p.a.data(), p.b.data(), p.c.data(), i, j);
   }
 }
 
 OzakiRecord OzakiGemm::record_of(const Slices& s) const {
   OzakiRecord record{{s.a.width, s.b.width}, s.a.slices, s.b.slices, s.d, bits_, 0};
-  for (int p = 1; p <= s.a.slices; ++p) record.slice_products += int64_t(partners(s, p).size()) * int64_t(s.blocks.size() - 1);
+  for (int p = 1; p <= s.a.slices; ++p)
+    record.slice_products += int64_t(partners(s, p).size()) * int64_t(s.blocks.size() - 1);
   return record;
 }
 
@@ -412,16 +433,19 @@ int64_t OzakiGemm::inexact_slice_products(const Shape& shape, const uint64_t* a,
   const int n = s.b.rows;
   int64_t inexact = 0;
   Pending pending(*dot_, dot_op_);
-  each_product(s, 0, s.a.rows, pending, [&](int i, int p, int block, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
-    for (size_t place = 0; place < qs.size(); ++place) {
-      for (int j = 0; j < n; ++j) {
-        int64_t sum = 0;
-        for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l) sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(qs[place], j)[l];
-        const size_t dot = first + place * size_t(n) + size_t(j);
-        inexact += outcomes.has_answer(dot) && value_of(dot_op_.d.fields(), outcomes.results.get(dot)) != static_cast<double>(sum);
-      }
-    }
-  });
+  each_product(s, 0, s.a.rows, pending,
+               [&](int i, int p, int block, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
+                 for (size_t place = 0; place < qs.size(); ++place) {
+                   for (int j = 0; j < n; ++j) {
+                     int64_t sum = 0;
+                     for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l)
+                       sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(qs[place], j)[l];
+                     const size_t dot = first + place * size_t(n) + size_t(j);
+                     inexact += outcomes.has_answer(dot) &&
+                                value_of(dot_op_.d.fields(), outcomes.results.get(dot)) != static_cast<double>(sum);
+                   }
+                 }
+               });
   pending.flush();
   return inexact;
 }

@@ -1,6 +1,7 @@
-// The Ozaki scheme: a matrix product in wide floating point from products of narrow slices that a dot unit sums without error
-// (Mukunoki, Ozaki, Ogita, Imamura: "DGEMM using tensor cores, and its accurate and reproducible versions", 2020). Any unit that
-// evaluates dots of the slice format does: a model, a device, an integer unit. docs/ozaki.md derives widths, bound and specials.
+// The Ozaki scheme: a matrix product in wide floating point from products of narrow slices that a dot unit sums without
+// error (Mukunoki, Ozaki, Ogita, Imamura: "DGEMM using tensor cores, and its accurate and reproducible versions",
+// 2020). Any unit that evaluates dots of the slice format does: a model, a device, an integer unit. docs/ozaki.md
+// derives widths, bound and specials.
 #pragma once
 
 #include <memory>
@@ -20,23 +21,26 @@ enum class Summation : uint8_t {
 inline constexpr int all_slices = 0, estimated_slices = -1;
 
 struct OzakiPlan {
-  Format slice;              ///< of the digits
-  int slices = all_slices;   ///< of a and of b
-  bool fast = false;         ///< leave out pairs p + q > d + 1 of slices p of a and q of b, d being the greater number of slices
+  Format slice;             ///< of the digits
+  int slices = all_slices;  ///< of a and of b
+  bool fast =
+      false;  ///< leave out pairs p + q > d + 1 of slices p of a and q of b, d being the greater number of slices
   Summation sum = Summation::fp64;
   int width_a = 0, width_b = 0;  ///< bits of a digit; 0: the widest that the unit sums exactly
-  int block = 0;             ///< products along k that one slice product sums; 0: all, if digits of one bit allow that many
-  int unit_k = 64;           ///< products of one dot of the unit; a longer slice product is a chain of them through c
-  int threads = 1;           ///< rows of a in parallel; the result does not depend on it
+  int block = 0;    ///< products along k that one slice product sums; 0: all, if digits of one bit allow that many
+  int unit_k = 64;  ///< products of one dot of the unit; a longer slice product is a chain of them through c
+  int threads = 1;  ///< rows of a in parallel; the result does not depend on it
   // Flaws that implementations have had: what a search must find.
-  int extra_width = 0;       ///< bits added to the derived widths
-  int skip_slice = 0;        ///< this slice of a is left out
+  int extra_width = 0;  ///< bits added to the derived widths
+  int skip_slice = 0;   ///< this slice of a is left out
   SubnormalReading subnormals = SubnormalReading::kept;
   bool drop_specials = false;  ///< infinities and NaNs of a and b read as zeros
 };
 
 /// Whether a plan means to give the exact product rounded once.
-inline bool rounds_correctly(const OzakiPlan& plan) { return plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast; }
+inline bool rounds_correctly(const OzakiPlan& plan) {
+  return plan.sum == Summation::exact && plan.slices == all_slices && !plan.fast;
+}
 
 /// What one product came to.
 struct OzakiRecord {
@@ -61,9 +65,10 @@ class OzakiGemm {
   /// Widths for products of length k.
   SliceWidths widths(int64_t k) const;
 
-  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape. Throws std::runtime_error where the unit
-  /// has no answer to a dot.
-  std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c, OzakiRecord* record = nullptr) const;
+  /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape. Throws std::runtime_error
+  /// where the unit has no answer to a dot.
+  std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                 OzakiRecord* record = nullptr) const;
 
   /// One of several products of a shape: its operands, and its result once they are multiplied.
   struct Product {
@@ -80,8 +85,8 @@ class OzakiGemm {
   };
   Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
 
-  /// The number of slice products of the case that differ from the integer sum of their digits: 0 on a unit that is good for
-  /// the plan's widths.
+  /// The number of slice products of the case that differ from the integer sum of their digits: 0 on a unit that is
+  /// good for the plan's widths.
   int64_t inexact_slice_products(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
 
  private:
@@ -99,13 +104,15 @@ class OzakiGemm {
   /// The slices of b that slice p of a meets: those that the plan asks for and that hold anything.
   std::vector<int> partners(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
-  /// visit(i, p, block, partners, outcomes, first): row i, slice p of a, with every partner and every column j, at first + position * n
+  /// visit(i, p, block, partners, outcomes, first): row i, slice p of a, with every partner and every column j, at
+  /// first + position * n
   /// + j; in this order, at the latest when `pending` is flushed. `s` and what visit refers to must live until then.
   template <class Visit>
   void each_product(const Slices& s, int first_row, int last_row, Pending& pending, const Visit& visit) const;
   void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const;
   Accumulators empty_sums(int first_row, int last_row, int n) const;
-  uint64_t finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b, const uint64_t* c, int i, int j) const;
+  uint64_t finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b,
+                  const uint64_t* c, int i, int j) const;
   uint64_t round_fp64(double value) const;
 
   OzakiPlan plan_;

@@ -45,11 +45,12 @@ class Up {
   Mpfr value_;
 };
 
-constexpr int u_exponent = -53;         ///< of fp64
-constexpr int least_half = -1075;       ///< half of fp64's least subnormal number
+constexpr int u_exponent = -53;    ///< of fp64
+constexpr int least_half = -1075;  ///< half of fp64's least subnormal number
 
 /// What the digits that are left out may contribute to a * b.
-Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, const Up& sum_a, const Up& sum_b) {
+Up omitted(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, const Up& sum_a,
+           const Up& sum_b) {
   const auto k = static_cast<long>(in.a.size());
   Up all;
   if (cuts.needed_a > r.slices_a) all += sum_b * Up::power(cuts.top_a - r.slices_a * r.widths.a);
@@ -71,7 +72,8 @@ bool exceeds_range(const Up& x, const Format& format) {
 
 }  // namespace
 
-bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in, uint64_t result) {
+bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, const Element& in,
+                        uint64_t result) {
   const Op& op = engine.op();
   Mpfr value(element_precision);
   element_value(op, in, value.get());
@@ -96,8 +98,10 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   if (in_fp64) {
     // gamma_T <= 1.01 T u for T u < 2^-7; terms too small for fp64 next to the tops are lost whole; then one scaling.
-    product_error += Up::power(u_exponent, static_cast<long>(r.slice_products)) * sum_ab * (Up::power(0) + Up::power(-6));
-    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, static_cast<long>(r.slice_products)) + Up::power(least_half);
+    product_error +=
+        Up::power(u_exponent, static_cast<long>(r.slice_products)) * sum_ab * (Up::power(0) + Up::power(-6));
+    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, static_cast<long>(r.slice_products)) +
+                     Up::power(least_half);
   }
   const Up product = alpha * (sum_ab + product_error);
   if (in_fp64) {
@@ -106,8 +110,10 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
     rounding += u * (product + addend + rounding);
   }
   const Up total = product + addend + rounding;
-  if (exceeds_range(total, op.d) || exceeds_range(product + rounding, fp64) || exceeds_range(addend + rounding, fp64)) return true;
-  if (!in_fp64 || !(op.d == fp64)) rounding += Up::power(-d.precision() + 1) * total + Up::power(d.least_bit());  // whatever its direction
+  if (exceeds_range(total, op.d) || exceeds_range(product + rounding, fp64) || exceeds_range(addend + rounding, fp64))
+    return true;
+  if (!in_fp64 || !(op.d == fp64))
+    rounding += Up::power(-d.precision() + 1) * total + Up::power(d.least_bit());  // whatever its direction
   const Up bound = alpha * product_error + rounding;
   Mpfr got(64), error(element_precision);
   exact::set_from_encoding(got.get(), op.d, result);

@@ -6,12 +6,14 @@
 
 namespace mmafuzz::gemm {
 
-/// Whether `result` lies within the bound of its exact value. Nothing is said, and true returned, of elements with infinities or
-/// NaNs and of those whose intermediate results may overflow. `record` is of the whole product, `cuts` of this element.
+/// Whether `result` lies within the bound of its exact value. Nothing is said, and true returned, of elements with
+/// infinities or NaNs and of those whose intermediate results may overflow. `record` is of the whole product, `cuts` of
+/// this element.
 struct ElementCuts {
-  int top_a = 0, top_b = 0;          ///< of the element's row and column
-  int needed_a = 0, needed_b = 0;    ///< slices after which nothing of them is left
+  int top_a = 0, top_b = 0;        ///< of the element's row and column
+  int needed_a = 0, needed_b = 0;  ///< slices after which nothing of them is left
 };
-bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts, const Element& in, uint64_t result);
+bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& record, const ElementCuts& cuts, const Element& in,
+                        uint64_t result);
 
 }  // namespace mmafuzz::gemm

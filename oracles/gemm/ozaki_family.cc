@@ -20,18 +20,84 @@ struct PlanParameter {
 
 const std::vector<PlanParameter>& plan_parameters() {
   static const std::vector<PlanParameter> all = {
-      {"slices", "slices that are multiplied", "estimated, all or a number of slices", {"all"}, 0, 300, [](OzakiPlan& p, int v) { p.slices = v; }},
-      {"fast", "1 leaves out products of slices that lie below the last", "0 or 1", {}, 0, 1, [](OzakiPlan& p, int v) { p.fast = v != 0; }},
-      {"sum", "of the slices' products", "fp64 or exact", {"fp64", "exact"}, 0, 1, [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
-      {"width_a", "of a's slices, instead of the widest that is exact", "bits of a's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_a = v; }},
+      {"slices",
+       "slices that are multiplied",
+       "estimated, all or a number of slices",
+       {"all"},
+       0,
+       300,
+       [](OzakiPlan& p, int v) { p.slices = v; }},
+      {"fast",
+       "1 leaves out products of slices that lie below the last",
+       "0 or 1",
+       {},
+       0,
+       1,
+       [](OzakiPlan& p, int v) { p.fast = v != 0; }},
+      {"sum",
+       "of the slices' products",
+       "fp64 or exact",
+       {"fp64", "exact"},
+       0,
+       1,
+       [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
+      {"width_a",
+       "of a's slices, instead of the widest that is exact",
+       "bits of a's digits",
+       {},
+       1,
+       11,
+       [](OzakiPlan& p, int v) { p.width_a = v; }},
       {"width_b", "of b's slices", "bits of b's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_b = v; }},
-      {"block", "summed by one slice product", "products along k that one slice product sums", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.block = v; }},
-      {"unit_k", "of one call of the unit", "products of one dot of the unit", {}, 1, max_extent, [](OzakiPlan& p, int v) { p.unit_k = v; }},
-      {"threads", "that share the rows of one product", "1 to 64", {}, 1, 64, [](OzakiPlan& p, int v) { p.threads = v; }},
-      {"extra_width", "a planted flaw", "bits more than are summed exactly", {}, 0, 4, [](OzakiPlan& p, int v) { p.extra_width = v; }},
-      {"skip_slice", "a planted flaw", "the slice of a that is left out", {}, 1, 300, [](OzakiPlan& p, int v) { p.skip_slice = v; }},
-      {"subnormals", "inputs", "kept, flushed or halved", {"kept", "flushed", "halved"}, 0, 2, [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
-      {"specials", "infinities and NaNs", "kept or dropped", {"kept", "dropped"}, 0, 1, [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
+      {"block",
+       "summed by one slice product",
+       "products along k that one slice product sums",
+       {},
+       1,
+       max_extent,
+       [](OzakiPlan& p, int v) { p.block = v; }},
+      {"unit_k",
+       "of one call of the unit",
+       "products of one dot of the unit",
+       {},
+       1,
+       max_extent,
+       [](OzakiPlan& p, int v) { p.unit_k = v; }},
+      {"threads",
+       "that share the rows of one product",
+       "1 to 64",
+       {},
+       1,
+       64,
+       [](OzakiPlan& p, int v) { p.threads = v; }},
+      {"extra_width",
+       "a planted flaw",
+       "bits more than are summed exactly",
+       {},
+       0,
+       4,
+       [](OzakiPlan& p, int v) { p.extra_width = v; }},
+      {"skip_slice",
+       "a planted flaw",
+       "the slice of a that is left out",
+       {},
+       1,
+       300,
+       [](OzakiPlan& p, int v) { p.skip_slice = v; }},
+      {"subnormals",
+       "inputs",
+       "kept, flushed or halved",
+       {"kept", "flushed", "halved"},
+       0,
+       2,
+       [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
+      {"specials",
+       "infinities and NaNs",
+       "kept or dropped",
+       {"kept", "dropped"},
+       0,
+       1,
+       [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
   };
   return all;
 }
@@ -58,8 +124,8 @@ bool parse_value(const PlanParameter& p, std::string_view text, int& value) {
   }
   if (p.words.size() > 1) return false;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= std::max(p.least, p.words.empty() ? p.least : 1) &&
-         value <= p.greatest;
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() &&
+         value >= std::max(p.least, p.words.empty() ? p.least : 1) && value <= p.greatest;
 }
 
 /// "ozaki:dgemm.fp16" apart; false for other names.
@@ -74,15 +140,16 @@ bool parse_name(std::string_view name, std::string& kind, std::string& slice) {
   return (kind == "dgemm" || kind == "sgemm") && std::find(known.begin(), known.end(), slice) != known.end();
 }
 
-/// What a plan promises. Its flaws do not take a promise back: they are there to be found. Widths given by hand may not be summed
-/// exactly; an estimate of the slices depends on the order of its own sums.
+/// What a plan promises. Its flaws do not take a promise back: they are there to be found. Widths given by hand may not
+/// be summed exactly; an estimate of the slices depends on the order of its own sums.
 std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   std::vector<Claim> claims = claims_of({"gemm_specials"});
   const bool derived = plan.width_a == 0 && plan.width_b == 0, any_order = plan.slices != estimated_slices;
   if (any_order) claims.push_back({"tile_permutation", ""});
   if (derived) claims.insert(claims.end(), {{"exact_slices", ""}, {"gemm_error_bound", ""}});
   if (derived && any_order && plan.block == 0) claims.push_back({"inner_permutation", ""});
-  if (derived && rounds_correctly(plan)) claims.insert(claims.end(), {{"correctly_rounded", ""}, {"equals_model", "exact"}});
+  if (derived && rounds_correctly(plan))
+    claims.insert(claims.end(), {{"correctly_rounded", ""}, {"equals_model", "exact"}});
   return claims;
 }
 
@@ -99,7 +166,8 @@ class OzakiFamily final : public Family {
     std::vector<UnitInfo> all;
     for (const char* kind : {"dgemm", "sgemm"})
       for (const Default& d : defaults)
-        all.push_back({std::string("ozaki:") + kind + "." + d.slice, std::string(kind) + " from " + d.slice + " slices on " + d.on + " (?on=)",
+        all.push_back({std::string("ozaki:") + kind + "." + d.slice,
+                       std::string(kind) + " from " + d.slice + " slices on " + d.on + " (?on=)",
                        "Mukunoki et al. 2020; docs/ozaki.md", claims_of_plan({}), ""});
     return all;
   }
@@ -121,9 +189,12 @@ class OzakiFamily final : public Family {
     return all;
   }
 
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    return declined(name + " runs on another unit: it needs a registry");
+  }
 
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
     const UnitName parts(name);
     std::string kind, slice;
     parse_name(parts.plain(), kind, slice);
@@ -131,7 +202,8 @@ class OzakiFamily final : public Family {
     if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
     const Format wide = format(kind == "dgemm" ? "fp64" : "fp32");
     if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
-      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() + " d=" + wide.name() + "'");
+      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() +
+                      " d=" + wide.name() + "'");
     Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
     if (!engine) return engine.refusal();
     return named(std::make_unique<OzakiUnit>(std::move(*engine)), name, claims_of_plan(plan->plan));

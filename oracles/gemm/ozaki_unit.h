@@ -1,4 +1,5 @@
-// The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for what looks inside.
+// The units `ozaki:dgemm.<slice>` and `ozaki:sgemm.<slice>`: the Ozaki scheme bound to a gemm op, for what looks
+// inside.
 #pragma once
 
 #include "core/registry.h"

@@ -19,8 +19,9 @@ struct Shape {
 /// The machine's memory.
 int64_t memory_bytes();
 
-/// The shape of a product, or what is wrong: a negative size, sizes that do not match, more elements than `available` bytes hold
-/// at bytes_per_element each (all four matrices together).
-Result<Shape> checked_shape(MatrixSize a, MatrixSize b, MatrixSize c, int64_t bytes_per_element, int64_t available = memory_bytes());
+/// The shape of a product, or what is wrong: a negative size, sizes that do not match, more elements than `available`
+/// bytes hold at bytes_per_element each (all four matrices together).
+Result<Shape> checked_shape(MatrixSize a, MatrixSize b, MatrixSize c, int64_t bytes_per_element,
+                            int64_t available = memory_bytes());
 
 }  // namespace mmafuzz::gemm

@@ -8,7 +8,8 @@
 
 namespace mmafuzz::gemm {
 
-RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width, SubnormalReading subnormals) {
+RowSplitter::RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width,
+                         SubnormalReading subnormals) {
   rows_.rows = layout.rows;
   rows_.length = layout.length;
   rows_.width = width;
@@ -64,7 +65,9 @@ SlicedRows RowSplitter::cut(int slices) const {
       for (int l = 0; l < cut.length; ++l) {
         const Element& x = at(i, l);
         const int shift = x.exponent - weight;
-        const uint64_t bits = shift >= cut.width || shift <= -64 ? 0 : shift >= 0 ? x.significand << shift : x.significand >> -shift;
+        const uint64_t bits = shift >= cut.width || shift <= -64 ? 0
+                              : shift >= 0                       ? x.significand << shift
+                                                                 : x.significand >> -shift;
         const auto digit = static_cast<int16_t>(bits & mask);
         digits[l] = x.negative ? static_cast<int16_t>(-digit) : digit;
         cut.filled[size_t(p - 1) * size_t(cut.rows) + size_t(i)] |= digit != 0;

@@ -1,5 +1,5 @@
-// Rows of floating-point numbers as slices of integer digits with one power of two per row: the splitting of the Ozaki scheme
-// (Mukunoki et al. 2020, algorithm 1), in fixed point.
+// Rows of floating-point numbers as slices of integer digits with one power of two per row: the splitting of the Ozaki
+// scheme (Mukunoki et al. 2020, algorithm 1), in fixed point.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,19 @@ namespace mmafuzz::gemm {
 /// What a subnormal element reads as; anything but `kept` is a flaw that implementations have had.
 enum class SubnormalReading : uint8_t { kept, flushed, halved };
 
-/// Rows of `length` numbers: x = sum over slices p = 1, 2, ... of digit(p) * 2^(top - p * width), |digit| < 2^width, the sign of
-/// every digit that of x. Infinities and NaNs read as zero and mark their row.
+/// Rows of `length` numbers: x = sum over slices p = 1, 2, ... of digit(p) * 2^(top - p * width), |digit| < 2^width,
+/// the sign of every digit that of x. Infinities and NaNs read as zero and mark their row.
 struct SlicedRows {
   int rows = 0, length = 0, width = 0, slices = 0;
-  std::vector<int> top;                ///< by row: every |x| is below 2^top, the greatest is not below 2^(top-1); 0 for zeros
-  std::vector<int> needed;             ///< by row: slices after which nothing is left
-  std::vector<uint8_t> special;        ///< by row: holds an infinity or a NaN
-  std::vector<int16_t> digits;         ///< [slice][row][length]
-  std::vector<uint8_t> filled;         ///< [slice][row]: some digit is not zero
+  std::vector<int> top;          ///< by row: every |x| is below 2^top, the greatest is not below 2^(top-1); 0 for zeros
+  std::vector<int> needed;       ///< by row: slices after which nothing is left
+  std::vector<uint8_t> special;  ///< by row: holds an infinity or a NaN
+  std::vector<int16_t> digits;   ///< [slice][row][length]
+  std::vector<uint8_t> filled;   ///< [slice][row]: some digit is not zero
 
-  const int16_t* slice(int p, int row) const { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
+  const int16_t* slice(int p, int row) const {
+    return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)];
+  }
   bool is_filled(int p, int row) const { return filled[size_t(p - 1) * size_t(rows) + size_t(row)] != 0; }
   int16_t* slice(int p, int row) { return &digits[(size_t(p - 1) * size_t(rows) + size_t(row)) * size_t(length)]; }
 };
@@ -36,13 +38,15 @@ struct Layout {
 /// Numbers ready to be cut: tops, lengths and specials of the rows, without digits.
 class RowSplitter {
  public:
-  RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width, SubnormalReading subnormals);
+  RowSplitter(const FormatFields& format, const uint64_t* encodings, const Layout& layout, int width,
+              SubnormalReading subnormals);
 
   const SlicedRows& rows() const { return rows_; }
   /// Most slices that any row needs.
   int most_needed() const;
 
-  /// |x| * 2^-top of element l of row i, and what of it is left after that many slices; both rounded to the host's fp64.
+  /// |x| * 2^-top of element l of row i, and what of it is left after that many slices; both rounded to the host's
+  /// fp64.
   double magnitude(int row, int element) const;
   double remainder(int row, int element, int slices) const;
 
@@ -55,7 +59,9 @@ class RowSplitter {
     int exponent;
     bool negative;
   };
-  const Element& at(int row, int element) const { return elements_[size_t(row) * size_t(rows_.length) + size_t(element)]; }
+  const Element& at(int row, int element) const {
+    return elements_[size_t(row) * size_t(rows_.length) + size_t(element)];
+  }
 
   SlicedRows rows_;
   std::vector<Element> elements_;

@@ -33,7 +33,8 @@ const Row* find_row(std::string_view name) {
 
 bool parse_number(std::string_view text, int least, int greatest, int& value) {
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= least && value <= greatest;
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= least &&
+         value <= greatest;
 }
 
 Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, std::string& on) {
@@ -58,7 +59,8 @@ Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, s
       if (text != "inside" && text != "outside") return invalid("parameter accumulate is inside or outside");
       plan.outside = text == "outside";
     } else {
-      return invalid("unknown parameter " + quoted(name) + "; known: scale unit_k residual_product accumulate and last, on=<dot unit>");
+      return invalid("unknown parameter " + quoted(name) +
+                     "; known: scale unit_k residual_product accumulate and last, on=<dot unit>");
     }
   }
   return plan;
@@ -73,7 +75,8 @@ class SplitFamily final : public Family {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Row& row : rows)
-      all.push_back({row.name, std::string("error-corrected SGEMM in ") + row.narrow + " on " + row.on + " (?on=)", row.source, claims(), ""});
+      all.push_back({row.name, std::string("error-corrected SGEMM in ") + row.narrow + " on " + row.on + " (?on=)",
+                     row.source, claims(), ""});
     return all;
   }
 
@@ -86,9 +89,12 @@ class SplitFamily final : public Family {
              {"on", "the unit that computes the dots; last in the name", "a dot unit"}}};
   }
 
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override { return declined(name + " runs on another unit: it needs a registry"); }
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    return declined(name + " runs on another unit: it needs a registry");
+  }
 
-  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name, const Op& op) const override {
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
     const UnitName parts(name);
     const Row& row = *find_row(parts.plain());
     std::string on;

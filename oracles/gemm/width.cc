@@ -9,7 +9,9 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
   if (d.integer) return d.width - 1;
   const DotModel* model = unit.model();
   if (!model) return d.precision();
-  const int output = model->output_fraction_bits > 0 ? std::min(model->output_fraction_bits, static_cast<int>(d.fraction_bits)) + 1 : d.precision();
+  const int output = model->output_fraction_bits > 0
+                         ? std::min(model->output_fraction_bits, static_cast<int>(d.fraction_bits)) + 1
+                         : d.precision();
   switch (model->kernel) {
     case Kernel::fused_sum:
     case Kernel::grouped_sum:
@@ -19,7 +21,9 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
   }
 }
 
-int digit_bits(const FormatFields& slice) { return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision(); }
+int digit_bits(const FormatFields& slice) {
+  return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision();
+}
 
 bool sums_exactly(int64_t n, SliceWidths w, int bits) {
   const __int128 sum = static_cast<__int128>(n) * ((int64_t{1} << w.a) - 1) * ((int64_t{1} << w.b) - 1);

@@ -17,8 +17,8 @@ using Combine = std::function<uint64_t(const Op& op, uint64_t sum, uint64_t c)>;
 /// Three IEEE operations in the op's rounding; as in the BLAS, a zero alpha or beta leaves its side out.
 uint64_t ieee_combined(const Op& op, uint64_t sum, uint64_t c);
 
-/// `dot`, bound to dot_op_of(op). Without alpha and beta the element's dot starts from its c. With one of them the dot starts
-/// from +0, and `combine` does the rest.
+/// `dot`, bound to dot_op_of(op). Without alpha and beta the element's dot starts from its c. With one of them the dot
+/// starts from +0, and `combine` does the rest.
 std::unique_ptr<Unit> make_gemm_of_dots(std::unique_ptr<Unit> dot, const Op& op, Combine combine);
 
 }  // namespace mmafuzz::gemm

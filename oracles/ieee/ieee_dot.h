@@ -9,12 +9,18 @@ namespace mmafuzz {
 
 enum class DotOrder : uint8_t { serial, fma, pairwise };
 
-/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode; under saturate=1 each saturates,
-/// under ftz=1 each flushes its operands and its result.
+/// A dot product of IEEE operations, each rounded to d's format in the op's rounding mode; under saturate=1 each
+/// saturates, under ftz=1 each flushes its operands and its result.
 class IeeeDot {
  public:
   IeeeDot(const Op& op, DotOrder order)
-      : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), d_(op.d.fields()), rule_(op.rounding_rule()), order_(order) {}
+      : op_(op),
+        a_(op.a.fields()),
+        b_(op.b.fields()),
+        c_(op.c.fields()),
+        d_(op.d.fields()),
+        rule_(op.rounding_rule()),
+        order_(order) {}
 
   uint64_t operator()(const DotOperands& in) const {
     const Exact c = read(c_, in.c);
@@ -30,7 +36,9 @@ class IeeeDot {
   }
 
  private:
-  Exact read(const FormatFields& f, uint64_t encoding) const { return to_exact(flushed_operand(f, decode(f, encoding), op_.flush_to_zero)); }
+  Exact read(const FormatFields& f, uint64_t encoding) const {
+    return to_exact(flushed_operand(f, decode(f, encoding), op_.flush_to_zero));
+  }
 
   uint64_t written(const Rounded& r) const { return flushed_result(d_, r, op_.flush_to_zero).encoding; }
 
@@ -40,7 +48,8 @@ class IeeeDot {
     const Exact p = exact_product(read(a_, in.a[i]), read(b_, in.b[i]));
     if (!op_.has_scales()) return p;
     const int s = i / op_.scale_block;
-    return product_to_odd(p, exact_product(read(op_.scale_a.fields(), in.scale_a[s]), read(op_.scale_b.fields(), in.scale_b[s])));
+    return product_to_odd(
+        p, exact_product(read(op_.scale_a.fields(), in.scale_a[s]), read(op_.scale_b.fields(), in.scale_b[s])));
   }
 
   uint64_t rounded_product(const DotOperands& in, int i) const {

@@ -38,7 +38,8 @@ HWY_INLINE V ieee_dots(D d, DotOrder order, const Additions& additions, int k, h
   }
   for (size_t i = 0; i < end; i += lanes) hn::Store(hn::Mul(hn::Load(d, x + i), hn::Load(d, y + i)), d, x + i);
   for (const auto& [to, from] : additions)
-    hn::Store(hn::Add(hn::Load(d, x + size_t(to) * lanes), hn::Load(d, x + size_t(from) * lanes)), d, x + size_t(to) * lanes);
+    hn::Store(hn::Add(hn::Load(d, x + size_t(to) * lanes), hn::Load(d, x + size_t(from) * lanes)), d,
+              x + size_t(to) * lanes);
   return hn::Add(hn::Load(d, x), c);
 }
 
@@ -63,7 +64,8 @@ void ieee_fp64(DotOrder order, const Additions& additions, const Batch& batch, C
   const hn::ScalableTag<double> d;
   const size_t lanes = hn::Lanes(d);
   const int k = batch.op().k;
-  HWY_ALIGN double x[max_instruction_k * max_lanes / 2] = {}, y[max_instruction_k * max_lanes / 2] = {}, c[max_lanes / 2] = {};
+  HWY_ALIGN double x[max_instruction_k * max_lanes / 2] = {}, y[max_instruction_k * max_lanes / 2] = {},
+                                                     c[max_lanes / 2] = {};
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     const auto gather = [&](const Column& column, double* out) {
@@ -121,10 +123,10 @@ IeeeDotSimd::IeeeDotSimd(const Op& op, DotOrder order) : order_(order) {
 bool IeeeDotSimd::supports(const Op& op) {
   constexpr FormatFields fp64 = ieee_fields(11, 52);
   const FormatFields &a = op.a.fields(), &b = op.b.fields(), &c = op.c.fields(), &d = op.d.fields();
-  const bool formats = d == fp64 ? a == d && b == d && c == d : d == fp32_fields && fits_fp32(a) && fits_fp32(b) && fits_fp32(c);
-  return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate && !op.flush_to_zero &&
-         !op.has_scales() &&
-         op.k <= max_instruction_k;
+  const bool formats =
+      d == fp64 ? a == d && b == d && c == d : d == fp32_fields && fits_fp32(a) && fits_fp32(b) && fits_fp32(c);
+  return op.kind == OpKind::dot && formats && op.rounding == Rounding::nearest_even && !op.saturate &&
+         !op.flush_to_zero && !op.has_scales() && op.k <= max_instruction_k;
 }
 
 bool IeeeDotSimd::run(const Batch& batch, Column& results) const {

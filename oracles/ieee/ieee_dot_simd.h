@@ -1,5 +1,5 @@
-// The same dot products on many cases at once with the host's own IEEE operations, where those are the op's: results in fp32
-// from formats that embed in it, or fp64 throughout, rounded to nearest even.
+// The same dot products on many cases at once with the host's own IEEE operations, where those are the op's: results in
+// fp32 from formats that embed in it, or fp64 throughout, rounded to nearest even.
 #pragma once
 
 #include <utility>
@@ -17,8 +17,8 @@ class IeeeDotSimd {
 
   static bool supports(const Op& op);
 
-  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or the
-  /// calling thread's floating-point environment is not the default one.
+  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or
+  /// the calling thread's floating-point environment is not the default one.
   bool run(const Batch& batch, Column& results) const;
 
  private:

@@ -1,5 +1,6 @@
-// The units `ieee` (scalar operations, conversions) and `ieee:serial`, `ieee:fma`, `ieee:pairwise`: the three dot products
-// of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA GPUs", 3.1.
+// The units `ieee` (scalar operations, conversions) and `ieee:serial`, `ieee:fma`, `ieee:pairwise`: the three dot
+// products of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA
+// GPUs", 3.1.
 #include "arithmetic/ieee_operations.h"
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
@@ -41,14 +42,16 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
       const Order order = ieee_order(x[0], x[1]);
       return ieee_comparison(f, x[0], x[1], order == Order::less || order == Order::equal, true);
     }
-    case ScalarOperation::unordered: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
+    case ScalarOperation::unordered:
+      return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
   }
   return flushed_result(f, r, op.flush_to_zero);
 }
 
 Rounded conversion(const Op& op, uint64_t source) {
   const Number x = flushed_operand(op.a.fields(), decode(op.a.fields(), source), op.flush_to_zero);
-  Rounded r = flushed_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
+  Rounded r =
+      flushed_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
   if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
   return r;
 }
@@ -56,7 +59,8 @@ Rounded conversion(const Op& op, uint64_t source) {
 /// In vectors where the host's arithmetic is the op's, in integers elsewhere.
 class IeeeDotUnit final : public Unit {
  public:
-  IeeeDotUnit(const Op& op, DotOrder order) : dot_(op, order), vectorized_(IeeeDotSimd::supports(op)), simd_(op, order) {}
+  IeeeDotUnit(const Op& op, DotOrder order)
+      : dot_(op, order), vectorized_(IeeeDotSimd::supports(op)), simd_(op, order) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -104,11 +108,12 @@ std::vector<Claim> with_twin(std::vector<Claim> claims, const NamedOrder& o) {
   return claims;
 }
 
-/// Every rounding is a function that does not fall, and so is every composition of them. (Doubling the number of products
-/// leaves the halves of `pairwise` where they were.)
+/// Every rounding is a function that does not fall, and so is every composition of them. (Doubling the number of
+/// products leaves the halves of `pairwise` where they were.)
 std::vector<Claim> claims_of_dot(const NamedOrder& o) {
-  std::vector<Claim> claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                                         "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
+  std::vector<Claim> claims =
+      claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                 "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
   if (o.order != DotOrder::pairwise) claims.push_back({"split_k", ""});
   return with_twin(std::move(claims), o);
 }
@@ -120,15 +125,13 @@ std::vector<Claim> with_referee(std::vector<Claim> claims) {
 
 class IeeeFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override {
-    return name == "ieee" || find_order(name) != nullptr;
-  }
+  bool owns(std::string_view name) const override { return name == "ieee" || find_order(name) != nullptr; }
 
   Role role(const std::string& name) const override { return name.ends_with(".mpfr") ? Role::referee : Role::ieee; }
 
   std::vector<UnitInfo> list() const override {
-    std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags", "IEEE 754-2019",
-                                  with_referee(claims_of_correct_rounding()), ""}};
+    std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags",
+                                  "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""}};
     for (const NamedOrder& o : orders) {
       const std::string summary = std::string(o.in_mpfr ? "in MPFR, dot: " : "dot: ") + o.summary;
       all.push_back({o.name, summary, "Whitehead and Fit-Florea, 3.1", claims_of_dot(o), ""});
@@ -144,12 +147,14 @@ class IeeeFamily final : public Family {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": ieee has no parameters");
     if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
-      if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return declined(name + " evaluates dot and matrix products only");
+      if (op.kind != OpKind::dot && op.kind != OpKind::gemm)
+        return declined(name + " evaluates dot and matrix products only");
       const NamedOrder& order = *find_order(name);
       if (op.kind == OpKind::dot) return named(make_order(order, op), name, claims_of_dot(order));
       std::vector<Claim> claims = with_twin(claims_of({"tile_permutation"}), order);
       const gemm::Combine combine = order.in_mpfr ? mpfr_combined : gemm::ieee_combined;
-      return named(gemm::make_gemm_of_dots(make_order(order, gemm::dot_op_of(op)), op, combine), name, std::move(claims));
+      return named(gemm::make_gemm_of_dots(make_order(order, gemm::dot_op_of(op)), op, combine), name,
+                   std::move(claims));
     }
     std::unique_ptr<Unit> unit;
     if (op.kind == OpKind::scalar) {
@@ -157,7 +162,9 @@ class IeeeFamily final : public Family {
     } else if (op.kind == OpKind::convert) {
       unit = make_scalar_unit([op](const uint64_t* x) { return conversion(op, x[0]); });
     } else {
-      return declined("ieee evaluates scalar operations and conversions; for a dot or gemm take ieee:serial, ieee:fma or ieee:pairwise");
+      return declined(
+          "ieee evaluates scalar operations and conversions; for a dot or gemm take ieee:serial, ieee:fma or "
+          "ieee:pairwise");
     }
     return named(std::move(unit), name, with_referee(claims_of_correct_rounding()));
   }

@@ -67,7 +67,8 @@ uint64_t mpfr_combined(const Op& op, uint64_t sum, uint64_t c) {
   const Rounded754 arithmetic(op);
   Mpfr factor(64), value(64), scaled(128), other(64);
   /// False where the factor is zero.
-  const auto times = [&](const std::optional<uint64_t>& by, const Format& format, uint64_t encoding, uint64_t& product) {
+  const auto times = [&](const std::optional<uint64_t>& by, const Format& format, uint64_t encoding,
+                         uint64_t& product) {
     mpfr_set_si(factor.get(), 1, MPFR_RNDN);
     if (by) exact::set_operand(factor.get(), op, op.d, *by);
     exact::set_operand(value.get(), op, format, encoding);

@@ -1,6 +1,6 @@
-// What the vector kernels share: one vector lane is one dot. Operands are transposed so that lane j of a vector holds the
-// same position of dot j, and decoded there, as integers (Decoder) or as host fp32 numbers (FloatDecoder).
-// Included once per Highway target, after <hwy/highway.h>.
+// What the vector kernels share: one vector lane is one dot. Operands are transposed so that lane j of a vector holds
+// the same position of dot j, and decoded there, as integers (Decoder) or as host fp32 numbers (FloatDecoder). Included
+// once per Highway target, after <hwy/highway.h>.
 #include <cstring>
 
 #include "arithmetic/dot_model.h"
@@ -26,8 +26,10 @@ using VI32 = hn::Vec<DI32>;
 constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one operand of one dot
 
-/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows shorter than `words` are padded with 0.
-HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, size_t words, uint32_t* HWY_RESTRICT out) {
+/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows shorter than `words` are padded with
+/// 0.
+HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, size_t words,
+                          uint32_t* HWY_RESTRICT out) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
   HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
@@ -55,8 +57,10 @@ HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, si
     const uint32_t* from = staged + chunk * 4 * lanes;
     const V32 v0 = hn::Load(d, from), v1 = hn::Load(d, from + lanes);
     const V32 v2 = hn::Load(d, from + 2 * lanes), v3 = hn::Load(d, from + 3 * lanes);
-    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1)), low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
-    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1)), high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1)),
+               low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1)),
+               high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
     uint32_t* to = out + chunk * 4 * lanes;
     hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + lanes);
@@ -74,9 +78,12 @@ struct Decoded {
 class Decoder {
  public:
   explicit Decoder(const FormatFields& f)
-      : fraction_bits_(f.fraction_bits), ignored_(f.ignored_low_bits),
-        sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits), top_(f.top_exponent_field()),
-        fraction_mask_(static_cast<uint32_t>(f.fraction_mask())), ieee_(f.specials == Specials::ieee),
+      : fraction_bits_(f.fraction_bits),
+        ignored_(f.ignored_low_bits),
+        sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits),
+        top_(f.top_exponent_field()),
+        fraction_mask_(static_cast<uint32_t>(f.fraction_mask())),
+        ieee_(f.specials == Specials::ieee),
         fn_(f.specials == Specials::fn) {}
 
   /// raw holds the encoding in its low bits, zeros above. Lanes with a special value are added to `special`.
@@ -91,7 +98,8 @@ class Decoder {
     r.field = hn::Max(field, hn::Set(d, 1));
     r.sign = hn::And(hn::ShiftLeftSame(raw, sign_shift_), hn::Set(d, 0x80000000u));
     if (ieee_) special = hn::Or(special, hn::Eq(field, hn::Set(d, top_)));
-    if (fn_) special = hn::Or(special, hn::And(hn::Eq(field, hn::Set(d, top_)), hn::Eq(fraction, hn::Set(d, fraction_mask_))));
+    if (fn_)
+      special = hn::Or(special, hn::And(hn::Eq(field, hn::Set(d, top_)), hn::Eq(fraction, hn::Set(d, fraction_mask_))));
     return r;
   }
 
@@ -148,13 +156,18 @@ using VF32 = hn::Vec<DF32>;
 class FloatDecoder {
  public:
   explicit FloatDecoder(const FormatFields& f)
-      : ignored_(f.ignored_low_bits), sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits),
-        left_(23 - f.fraction_bits), magnitude_mask_(static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits))),
-        infinity_(static_cast<uint32_t>(f.top_exponent_field()) << 23), rebias_(f.exponent_bits < 8),
-        scale_(static_cast<uint32_t>(254 - f.bias) << 23), ieee_(f.specials == Specials::ieee),
+      : ignored_(f.ignored_low_bits),
+        sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits),
+        left_(23 - f.fraction_bits),
+        magnitude_mask_(static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits))),
+        infinity_(static_cast<uint32_t>(f.top_exponent_field()) << 23),
+        rebias_(f.exponent_bits < 8),
+        scale_(static_cast<uint32_t>(254 - f.bias) << 23),
+        ieee_(f.specials == Specials::ieee),
         one_nan_(f.specials == Specials::fn || f.specials == Specials::fnuz),
         nan_(static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : f.sign_bit())),
-        nan_mask_(static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : magnitude_mask_ | f.sign_bit())) {}
+        nan_mask_(
+            static_cast<uint32_t>(f.specials == Specials::fn ? magnitude_mask_ : magnitude_mask_ | f.sign_bit())) {}
 
   /// raw holds the encoding in its low bits, zeros above.
   HWY_INLINE VF32 operator()(V32 raw) const {
@@ -188,8 +201,10 @@ class FloatDecoder {
   uint32_t nan_, nan_mask_;
 };
 
-/// Decodes k elements (at most max_instruction_k; +0 beyond the column's count) of `dots` dots: out[i * lanes + j] is element i of dot j.
-HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int k, float* HWY_RESTRICT out) {
+/// Decodes k elements (at most max_instruction_k; +0 beyond the column's count) of `dots` dots: out[i * lanes + j] is
+/// element i of dot j.
+HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int k,
+                            float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(D32());
   const int bytes = column.element_bytes(), per_word = 4 / bytes;
   const int words = (k + per_word - 1) / per_word;

@@ -1,7 +1,7 @@
-// Exact sums in vector lanes, by error-free transformations of fp64 numbers (Knuth's TwoSum), and their single rounding by way
-// of rounding to odd (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to
-// odd, IEEE Transactions on Computers 57, 2008). Products of fp32 numbers are exact in fp64 and far from its range ends.
-// Included once per Highway target, after dot_lanes-inl.h; compiled without contraction.
+// Exact sums in vector lanes, by error-free transformations of fp64 numbers (Knuth's TwoSum), and their single rounding
+// by way of rounding to odd (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums: proved algorithms
+// using rounding to odd, IEEE Transactions on Computers 57, 2008). Products of fp32 numbers are exact in fp64 and far
+// from its range ends. Included once per Highway target, after dot_lanes-inl.h; compiled without contraction.
 #if defined(MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
 #undef MMAFUZZ_ORACLES_UNITS_EXACT_LANES_INL_H
@@ -43,13 +43,14 @@ HWY_INLINE VF64 add_to_odd(VF64 x, VF64 y) {
   return hn::BitCast(d, hn::Add(bits, hn::IfThenElseZero(hn::And(inexact, even), step)));
 }
 
-/// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact; elsewhere
-/// lost() tells the lanes where it was not.
+/// A sum of products held as two fp64 numbers. Where Narrow, the products' range is proof that the second one is exact;
+/// elsewhere lost() tells the lanes where it was not.
 template <bool Narrow>
 class ExactSum {
  public:
   // -0 is the neutral element of addition.
-  HWY_INLINE ExactSum() : high_(hn::Set(DF64(), -0.0)), low_(hn::Zero(DF64())), lost_(hn::MaskFromVec(hn::Zero(DF64()))) {}
+  HWY_INLINE ExactSum()
+      : high_(hn::Set(DF64(), -0.0)), low_(hn::Zero(DF64())), lost_(hn::MaskFromVec(hn::Zero(DF64()))) {}
 
   HWY_INLINE void add(VF64 product) {
     const TwoSum s(high_, product);
@@ -64,8 +65,8 @@ class ExactSum {
     }
   }
 
-  /// The sum and c, rounded to odd with 53 bits: what rounds it once more, to at most 50 bits, rounds the exact sum. Infinity and
-  /// NaN as the terms say; an exact zero has the sign that addition to nearest even gives it.
+  /// The sum and c, rounded to odd with 53 bits: what rounds it once more, to at most 50 bits, rounds the exact sum.
+  /// Infinity and NaN as the terms say; an exact zero has the sign that addition to nearest even gives it.
   HWY_INLINE VF64 plus(VF64 c) const {
     const DF64 d;
     const TwoSum u(high_, c), t(low_, u.sum);
@@ -89,7 +90,8 @@ HWY_INLINE ExactSum<Narrow> sum_products(const float* x, const float* y, int cou
   const DF32Half df;
   ExactSum<Narrow> sum;
   for (int i = 0; i < count; ++i)
-    sum.add(hn::Mul(hn::PromoteTo(d, hn::Load(df, x + size_t(i) * stride)), hn::PromoteTo(d, hn::Load(df, y + size_t(i) * stride))));
+    sum.add(hn::Mul(hn::PromoteTo(d, hn::Load(df, x + size_t(i) * stride)),
+                    hn::PromoteTo(d, hn::Load(df, y + size_t(i) * stride))));
   return sum;
 }
 

@@ -1,14 +1,15 @@
 // AMD's matrix cores: CDNA1 (exact sums), CDNA2 (trees of IEEE operations), CDNA3 (two-stage sums), and FMA chains for
-// fp32 and fp64. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2); [KM] Khattak and Mikaitis, MATLAB-tensor-core.
-// Open points, each one word to change (docs/units.md): NaN payloads (D22), floors of CDNA3's second stage (D21), a special
-// c on CDNA3 fp8 (D31), the order of overflowed products and operand infinities (D20, D20b).
+// fp32 and fp64. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2); [KM] Khattak and Mikaitis,
+// MATLAB-tensor-core. Open points, each one word to change (docs/units.md): NaN payloads (D22), floors of CDNA3's
+// second stage (D21), a special c on CDNA3 fp8 (D31), the order of overflowed products and operand infinities (D20,
+// D20b).
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr uint64_t host_nan = 0x7fc00000;    // payload unpublished: the IEEE default quiet NaN
-constexpr uint64_t cdna3_nan = 0x7fffffff;   // [MS] 2026; 2025 gives 0x7fc00000 (D22)
+constexpr uint64_t host_nan = 0x7fc00000;   // payload unpublished: the IEEE default quiet NaN
+constexpr uint64_t cdna3_nan = 0x7fffffff;  // [MS] 2026; 2025 gives 0x7fc00000 (D22)
 
 using Shapes = std::vector<const char*>;
 
@@ -32,8 +33,9 @@ class Rows : public RowList {
       m.output_rounding = Rounding::nearest_even;
       m.zero_sign = ZeroSign::ieee;  // MMA-Sim 2.1.1: always +0 (N5, open)
       m.nan = host_nan;
-      row.claims = claims_of({"block_permutation", "monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                              "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+      row.claims = claims_of({"block_permutation", "monotone_in_addend", "monotone_in_c", "power_of_two_scaling",
+                              "product_value", "product_value_and_exponent", "sign_symmetry", "split_k",
+                              "swap_operands", "zero_padding"});
       add(std::move(row), "[MS] E-FDPA; [KM] MI100: correctly rounded sum (2025's pairwise tree is superseded, D17)");
     }
   }
@@ -50,8 +52,9 @@ class Rows : public RowList {
       m.zero_operands = ZeroOperands::positive;  // [MS]: what is below the least normal number reads +0, -0 too (N6)
       m.product_overflow = ProductOverflow::infinity;
       m.nan = host_nan;
-      row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
-                              "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+      row.claims =
+          claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                     "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
       add(std::move(row), "[MS] FTZ-AddMul; [KM] MI210");
     }
   }
@@ -68,7 +71,8 @@ class Rows : public RowList {
       m.odd_even = odd_even;
       m.nan = cdna3_nan;
       // Floors are not symmetric in the sign.
-      row.claims = claims_of({"power_of_two_scaling", "product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
+      row.claims =
+          claims_of({"power_of_two_scaling", "product_value_and_exponent", "split_k", "swap_operands", "zero_padding"});
       if (!odd_even) row.claims.push_back({"block_permutation", ""});
       add(std::move(row), source);
     }
@@ -93,10 +97,12 @@ std::vector<ModelRow> amd_rows() {
   rows.chain("cdna3", {"32x32x1_2b", "16x16x1_4b", "4x4x1_16b", "32x32x2", "16x16x4"}, "f32");
   rows.two_stage({"16x16x8", "32x32x4"}, "f32.xf32.xf32.f32", 4, false, "[MS] TR-FDPA L=4, operands cut to 19 bits");
   for (const char* types : {"f32.f16.f16.f32", "f32.bf16.bf16.f32"})
-    rows.two_stage({"32x32x4_2b", "16x16x4_4b", "4x4x4_16b", "32x32x8", "16x16x16"}, types, 8, false, "[MS] TR-FDPA L=8");
+    rows.two_stage({"32x32x4_2b", "16x16x4_4b", "4x4x4_16b", "32x32x8", "16x16x16"}, types, 8, false,
+                   "[MS] TR-FDPA L=8");
   for (const char* a : {"e4m3fnuz", "e5m2fnuz"})
     for (const char* b : {"e4m3fnuz", "e5m2fnuz"})
-      rows.two_stage({"16x16x32", "32x32x16"}, std::string("f32.") + a + "." + b + ".f32", 16, true, "[MS] GTR-FDPA L=16");
+      rows.two_stage({"16x16x32", "32x32x16"}, std::string("f32.") + a + "." + b + ".f32", 16, true,
+                     "[MS] GTR-FDPA L=16");
   return rows.take();
 }
 

@@ -25,7 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t max_operands = max_instruction_k * max_lanes;
 
-/// c + a block of products, exact, rounded once: c[lanes] becomes the result. Bit j of the answer: dot j needs the scalar kernel.
+/// c + a block of products, exact, rounded once: c[lanes] becomes the result. Bit j of the answer: dot j needs the
+/// scalar kernel.
 template <bool Narrow>
 HWY_INLINE uint64_t exact_sum_lanes(const float* x, const float* y, int block, float* c) {
   const DF64 d;
@@ -116,8 +117,10 @@ HWY_INLINE VF64 power_of_two(hn::Vec<hn::RebindToSigned<DF64>> exponent) {
   return hn::BitCast(DF64(), hn::ShiftLeft<52>(hn::Add(exponent, hn::Set(di, 1023))));
 }
 
-/// The second stage (docs/semantics.md 7.3, 7.4): every value is an integer below 2^53 times a power of two, so fp64 holds it.
-HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const int32_t* greatest, const float* c_in, float* result) {
+/// The second stage (docs/semantics.md 7.3, 7.4): every value is an integer below 2^53 times a power of two, so fp64
+/// holds it.
+HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const int32_t* greatest, const float* c_in,
+                                   float* result) {
   const DF64 d;
   const hn::RebindToSigned<DF64> di;
   const hn::Rebind<int32_t, DF64> di32;
@@ -125,14 +128,17 @@ HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const 
   const int f = m.fraction_bits, kept = f + 7;
   const auto products_exponent = hn::PromoteTo(di, hn::Load(di32, greatest));
   const VF64 c = hn::PromoteTo(d, hn::Load(df, c_in));
-  const auto field_of = [&](VF64 x) HWY_ATTR { return hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(hn::RebindToUnsigned<DF64>(), hn::Abs(x)))); };
+  const auto field_of = [&](VF64 x) HWY_ATTR {
+    return hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(hn::RebindToUnsigned<DF64>(), hn::Abs(x))));
+  };
   const auto c_exponent = hn::Max(hn::Sub(field_of(c), hn::Set(di, 1023)), hn::Set(di, -126));
   const auto e = hn::Max(products_exponent, c_exponent);
   // One unit weighs 2^(e - kept - 1).
   const auto left = hn::Max(hn::Sub(hn::Set(di, 8), hn::Sub(e, products_exponent)), hn::Set(di, -100));
   const VF64 product_part = hn::Floor(hn::Mul(hn::PromoteTo(d, hn::Load(di32, sum)), power_of_two(left)));
   VF64 c_part = hn::Mul(hn::Floor(hn::Mul(c, power_of_two(hn::Sub(hn::Set(di, f), e)))), hn::Set(d, 256.0));
-  if (m.odd_even) c_part = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(c_exponent, hn::Sub(e, hn::Set(di, f + 1)))), c_part);
+  if (m.odd_even)
+    c_part = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(c_exponent, hn::Sub(e, hn::Set(di, f + 1)))), c_part);
   VF64 total = hn::Add(product_part, c_part);
   // At `kept` bits below the leading one, or below 2^-126 if that is greater (arithmetic/two_stage_sum.h).
   const auto below_leading = hn::Sub(field_of(total), hn::Set(di, 1023 + kept));
@@ -144,7 +150,8 @@ HWY_INLINE void second_stage_lanes(const DotModel& m, const int32_t* sum, const 
 }
 
 /// The block of products from index `first` on, as numbers x, y (which tell infinities and NaNs) and as integers p.
-HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* y, const Products& p, int first, VF32 c) {
+HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* y, const Products& p, int first,
+                                VF32 c) {
   const DF32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d), half = hn::Lanes(DF64());
@@ -160,7 +167,8 @@ HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* 
   if (m.odd_even) {
     const VI32 other = truncated_sum_lanes(p, first + 1, ways, first + m.block, right, other_greatest);
     const VI32 both = hn::Max(greatest, other_greatest), last = hn::Set(di, 31);
-    sum = hn::Add(hn::Shr(sum, hn::Min(hn::Sub(both, greatest), last)), hn::Shr(other, hn::Min(hn::Sub(both, other_greatest), last)));
+    sum = hn::Add(hn::Shr(sum, hn::Min(hn::Sub(both, greatest), last)),
+                  hn::Shr(other, hn::Min(hn::Sub(both, other_greatest), last)));
     greatest = both;
   }
   HWY_ALIGN int32_t sums[max_lanes], exponents[max_lanes];
@@ -173,8 +181,8 @@ HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* 
 }
 
 /// Decodes the products of a whole dot.
-HWY_INLINE void load_products(const DotModel& m, const Decoder& decode_a, const Decoder& decode_b, const Batch& batch, size_t first,
-                              size_t dots, int k, Products& p) {
+HWY_INLINE void load_products(const DotModel& m, const Decoder& decode_a, const Decoder& decode_b, const Batch& batch,
+                              size_t first, size_t dots, int k, Products& p) {
   const D32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d);
@@ -188,7 +196,8 @@ HWY_INLINE void load_products(const DotModel& m, const Decoder& decode_a, const 
     const V32 word_a = hn::Load(d, a + size_t(w) * lanes), word_b = hn::Load(d, b + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part) {
       const size_t at = size_t(w * per_word + part) * lanes;
-      const Decoded x = decode_a(unpack(word_a, bytes, part), special), y = decode_b(unpack(word_b, bytes, part), special);
+      const Decoded x = decode_a(unpack(word_a, bytes, part), special),
+                    y = decode_b(unpack(word_b, bytes, part), special);
       const V32 significand = hn::Mul(x.significand, y.significand);
       const VI32 exponent = hn::Sub(hn::BitCast(di, hn::Add(x.field, y.field)), hn::Set(di, m.a.bias + m.b.bias));
       const auto zero = hn::RebindMask(di, hn::Eq(significand, hn::Zero(d)));
@@ -254,9 +263,11 @@ namespace mmafuzz {
 HWY_EXPORT(amd_batch);
 
 bool AmdSimd::supports(const DotModel& m, int k) {
-  const bool formats = fits_fp32(m.a) && fits_fp32(m.b) && m.c == fp32_fields && m.d == fp32_fields && m.a.width == m.b.width;
-  const bool common = m.block > 0 && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k && m.scale_block == 0 &&
-                      m.output_rounding == Rounding::nearest_even && m.low_bits == LowBits::ignored && m.overflow != Overflow::saturate &&
+  const bool formats =
+      fits_fp32(m.a) && fits_fp32(m.b) && m.c == fp32_fields && m.d == fp32_fields && m.a.width == m.b.width;
+  const bool common = m.block > 0 && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k &&
+                      m.scale_block == 0 && m.output_rounding == Rounding::nearest_even &&
+                      m.low_bits == LowBits::ignored && m.overflow != Overflow::saturate &&
                       decode(fp32_fields, m.nan).cls == NumberClass::nan;  // as the host passes it on
   if (!formats || !common) return false;
   switch (m.kernel) {
@@ -267,7 +278,8 @@ bool AmdSimd::supports(const DotModel& m, int k) {
     case Kernel::two_stage_sum: {
       const bool defaults = m.zero_rule != ZeroRule::operand && m.second_stage == SecondStage::floor32_then_31 &&
                             m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&
-                            m.overflow_rank == OverflowRank::equal && m.subnormals == Subnormals::kept && m.product == ProductRule::unnormalized;
+                            m.overflow_rank == OverflowRank::equal && m.subnormals == Subnormals::kept &&
+                            m.product == ProductRule::unnormalized;
       // Sums of truncated products fit in 31 bits, products in 22 bits and so in fp32.
       return defaults && m.fraction_bits >= 1 && int64_t{m.block} << (m.fraction_bits + 2) <= int64_t{1} << 30 &&
              m.a.fraction_bits + m.b.fraction_bits <= 22;

@@ -1,5 +1,6 @@
-// AMD's matrix cores on many dots at once: exact sums (CDNA1), trees of IEEE operations (CDNA2) and two-stage sums (CDNA3) in
-// the host's floating point, for rows that embed in fp32 and give fp32. Rare dots go through the scalar kernel.
+// AMD's matrix cores on many dots at once: exact sums (CDNA1), trees of IEEE operations (CDNA2) and two-stage sums
+// (CDNA3) in the host's floating point, for rows that embed in fp32 and give fp32. Rare dots go through the scalar
+// kernel.
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -14,8 +15,8 @@ class AmdSimd {
   /// Whether the vector kernels compute this row for dots of k products; the scalar kernels compute every row.
   static bool supports(const DotModel& model, int k);
 
-  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or the
-  /// calling thread's floating-point environment is not the default one.
+  /// results must have batch.size() entries. False, with nothing written: this processor has no fused multiply-add, or
+  /// the calling thread's floating-point environment is not the default one.
   bool run(const Batch& batch, Column& results) const;
 
  private:

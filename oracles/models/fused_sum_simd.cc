@@ -34,17 +34,21 @@ HWY_INLINE VI32 leading_position(V32 v) {
 }
 
 struct Shape {
-  int bytes;       ///< per element
-  int k;           ///< products, padding included
-  size_t words;    ///< 32-bit words of the padded operand
+  int bytes;     ///< per element
+  int k;         ///< products, padding included
+  size_t words;  ///< 32-bit words of the padded operand
 };
 
-/// What infinities and NaNs make of sums: as encodings, for lanes that hold one. The host's arithmetic sums the terms that are
-/// not finite, of which only the class and the sign matter (docs/semantics.md 1.1).
+/// What infinities and NaNs make of sums: as encodings, for lanes that hold one. The host's arithmetic sums the terms
+/// that are not finite, of which only the class and the sign matter (docs/semantics.md 1.1).
 class SpecialSums {
  public:
   explicit SpecialSums(const DotModel& m)
-      : a_(m.a), b_(m.b), c_(m.c), nan_(static_cast<uint32_t>(m.nan)), infinity_(static_cast<uint32_t>(m.d.encode_infinity(false))),
+      : a_(m.a),
+        b_(m.b),
+        c_(m.c),
+        nan_(static_cast<uint32_t>(m.nan)),
+        infinity_(static_cast<uint32_t>(m.d.encode_infinity(false))),
         sign_shift_(32 - m.d.width) {}
 
   HWY_INLINE V32 operator()(const uint32_t* a_words, const uint32_t* b_words, int words, int bytes, V32 c) const {
@@ -55,7 +59,8 @@ class SpecialSums {
       const V32 word_a = hn::Load(d, a_words + size_t(w) * lanes), word_b = hn::Load(d, b_words + size_t(w) * lanes);
       for (int part = 0; part < 4 / bytes; ++part) {
         const VF32 x = a_(unpack(word_a, bytes, part)), y = b_(unpack(word_b, bytes, part));
-        const auto finite = hn::And(hn::IsFinite(x), hn::IsFinite(y));  // then the product is, whatever fp32 makes of it
+        const auto finite =
+            hn::And(hn::IsFinite(x), hn::IsFinite(y));  // then the product is, whatever fp32 makes of it
         sum = hn::Add(sum, hn::IfThenZeroElse(finite, hn::Mul(x, y)));
       }
     }
@@ -69,12 +74,12 @@ class SpecialSums {
   int sign_shift_;
 };
 
-/// Evaluates up to one vector of dots. `special_sums`: null where the host's arithmetic may not be used; the lanes that need the
-/// scalar kernel are stored with the result.
+/// Evaluates up to one vector of dots. `special_sums`: null where the host's arithmetic may not be used; the lanes that
+/// need the scalar kernel are stored with the result.
 template <class StoreResult>
 HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Decoder& decode_b, const Shape& shape,
-                          const SpecialSums* special_sums, const uint32_t* a_words, const uint32_t* b_words, const uint32_t* c_in,
-                          const StoreResult& store) {
+                          const SpecialSums* special_sums, const uint32_t* a_words, const uint32_t* b_words,
+                          const uint32_t* c_in, const StoreResult& store) {
   const D32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d);
@@ -115,8 +120,9 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
         const Decoded y = decode_b(unpack(word_b, shape.bytes, part), special);
         const V32 significand = hn::Mul(x.significand, y.significand);
         const auto zero = hn::Eq(significand, hn::Zero(d));
-        const VI32 exponent = hn::IfThenElse(hn::RebindMask(di, zero), zero_exponent,
-                                             hn::Sub(hn::BitCast(di, hn::Add(x.field, y.field)), hn::Set(di, product_bias)));
+        const VI32 exponent =
+            hn::IfThenElse(hn::RebindMask(di, zero), zero_exponent,
+                           hn::Sub(hn::BitCast(di, hn::Add(x.field, y.field)), hn::Set(di, product_bias)));
         greatest = hn::Max(greatest, exponent);
         hn::Store(hn::ShiftLeftSame(significand, product_left), d, significands + slot * lanes);
         hn::Store(hn::Xor(x.sign, y.sign), d, signs + slot * lanes);
@@ -153,20 +159,22 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     const auto gone = hn::Gt(drop, last_shift);
     V32 addend = hn::Zero(d);
     if (nearest) {
-      // Half a quantum, less one where the kept part is even; nothing where no bit is dropped. Beyond 30 dropped bits (sums
-      // far below the least subnormal) the addition could overflow: those lanes go through the scalar kernel.
+      // Half a quantum, less one where the kept part is even; nothing where no bit is dropped. Beyond 30 dropped bits
+      // (sums far below the least subnormal) the addition could overflow: those lanes go through the scalar kernel.
       const V32 odd = hn::And(hn::Shr(magnitude, hn::BitCast(d, right)), hn::Set(d, 1));
       const V32 half = hn::Shr(hn::Shl(hn::Set(d, 1), hn::BitCast(d, right)), hn::Set(d, 1));
       const V32 below_half = hn::Sub(hn::Add(half, odd), hn::Set(d, 1));
       addend = hn::IfThenElseZero(hn::Ne(half, hn::Zero(d)), below_half);
       scalar = hn::Or(scalar, hn::AndNot(special, hn::RebindMask(d, hn::Gt(drop, hn::Set(di, 30)))));
     }
-    const V32 kept = hn::IfThenZeroElse(
-        hn::RebindMask(d, gone), hn::Shl(hn::Shr(hn::Add(magnitude, addend), hn::BitCast(d, right)), hn::BitCast(d, left)));
+    const V32 kept =
+        hn::IfThenZeroElse(hn::RebindMask(d, gone),
+                           hn::Shl(hn::Shr(hn::Add(magnitude, addend), hn::BitCast(d, right)), hn::BitCast(d, left)));
     const VI32 field = hn::Add(quantum, hn::Set(di, out + m.d.bias - 1));
     V32 code = hn::Add(hn::BitCast(d, hn::ShiftLeftSame(field, out)), kept);
     const uint32_t infinity = static_cast<uint32_t>(m.d.top_exponent_field()) << out;
-    const auto overflow = hn::Or(hn::RebindMask(d, hn::Gt(leading, hn::Set(di, m.d.emax()))), hn::Not(hn::Lt(code, hn::Set(d, infinity))));
+    const auto overflow = hn::Or(hn::RebindMask(d, hn::Gt(leading, hn::Set(di, m.d.emax()))),
+                                 hn::Not(hn::Lt(code, hn::Set(d, infinity))));
     code = hn::IfThenElse(overflow, hn::Set(d, infinity), code);
     const V32 sign = hn::ShiftLeftSame(hn::And(hn::BitCast(d, negative), hn::Set(d, 1)), sign_position);
     code = hn::Or(hn::ShiftLeftSame(code, m.d.fraction_bits - out), sign);
@@ -174,7 +182,8 @@ HWY_INLINE void run_group(const DotModel& m, const Decoder& decode_a, const Deco
     if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
       if (special_sums) {
         const size_t at = size_t(first / per_word) * lanes;
-        accumulator = hn::IfThenElse(special, (*special_sums)(a_words + at, b_words + at, words_per_block, shape.bytes, c_code), accumulator);
+        accumulator = hn::IfThenElse(
+            special, (*special_sums)(a_words + at, b_words + at, words_per_block, shape.bytes, c_code), accumulator);
       } else {
         scalar = hn::Or(scalar, special);
       }
@@ -207,7 +216,8 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
     });
     if (any_scalar)
       for (size_t j = 0; j < dots; ++j)
-        if (scalar_lanes[j]) result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
+        if (scalar_lanes[j])
+          result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
     store_words(result, dots, first, results);
   }
 }
@@ -227,23 +237,28 @@ HWY_EXPORT(target_name);
 bool FusedSumSimd::supports(const DotModel& m, int k) {
   const auto plain_operand = [](const FormatFields& f) {
     return f.sign == SignField::present && !f.integer && f.subnormals == SubnormalRule::gradual &&
-           (f.specials == Specials::ieee || f.specials == Specials::fn || f.specials == Specials::none) && f.width >= 8 && fits_fp32(f);
+           (f.specials == Specials::ieee || f.specials == Specials::fn || f.specials == Specials::none) &&
+           f.width >= 8 && fits_fp32(f);
   };
   const int per_word = 32 / m.a.width;
   // Each half of a block's sum must fit in 31 bits: products below 2^(F+2), c below 2^(F+1).
-  const int64_t half_sum = (int64_t{(m.block + 1) / 2} << (m.fraction_bits + 2)) + (int64_t{1} << (m.fraction_bits + 1));
+  const int64_t half_sum =
+      (int64_t{(m.block + 1) / 2} << (m.fraction_bits + 2)) + (int64_t{1} << (m.fraction_bits + 1));
   const bool known_output = m.c == m.d && ((m.d == fp32_fields && m.output_rounding == Rounding::toward_zero) ||
                                            (m.d == fp16_fields && m.output_rounding == Rounding::nearest_even));
   return m.kernel == Kernel::fused_sum && m.scale_block == 0 && plain_operand(m.a) && plain_operand(m.b) &&
          m.a.width == m.b.width && known_output && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k &&
          m.block % per_word == 0 && half_sum < (int64_t{1} << 31) && m.zero_rule == ZeroRule::constant &&
-         m.product == ProductRule::unnormalized && m.integer_bits == 0 &&
-         m.overflow == Overflow::infinity && m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
-         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored &&
-         (m.c_exponent != CExponent::fp32 || m.d == fp32_fields) && m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;
+         m.product == ProductRule::unnormalized && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
+         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
+         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
+         m.low_bits == LowBits::ignored && (m.c_exponent != CExponent::fp32 || m.d == fp32_fields) &&
+         m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;
 }
 
-void FusedSumSimd::run(const Batch& batch, Column& results) const { HWY_DYNAMIC_DISPATCH(run_batch)(model_, batch, results); }
+void FusedSumSimd::run(const Batch& batch, Column& results) const {
+  HWY_DYNAMIC_DISPATCH(run_batch)(model_, batch, results);
+}
 
 const char* simd_target_name() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 

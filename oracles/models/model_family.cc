@@ -15,7 +15,11 @@ namespace {
 class ModelUnit final : public Unit {
  public:
   ModelUnit(const DotModel& model, const Op& op)
-      : model_(model), is_fused_(FusedSumSimd::supports(model, op.k)), is_amd_(AmdSimd::supports(model, op.k)), fused_(model), amd_(model) {}
+      : model_(model),
+        is_fused_(FusedSumSimd::supports(model, op.k)),
+        is_amd_(AmdSimd::supports(model, op.k)),
+        fused_(model),
+        amd_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -57,7 +61,8 @@ class TwinUnit final : public Unit {
 Result<bool> fits(const ModelRow& row, const Op& op) {
   const Op& own = row.op;
   const bool same = op.kind == OpKind::dot && op.a == own.a && op.b == own.b && op.c == own.c && op.d == own.d &&
-                    op.scale_block == own.scale_block && (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
+                    op.scale_block == own.scale_block &&
+                    (!op.has_scales() || (op.scale_a == own.scale_a && op.scale_b == own.scale_b));
   if (!same) return declined(row.name() + " takes '" + to_text(own) + "' (any k)");
   return true;
 }

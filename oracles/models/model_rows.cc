@@ -138,8 +138,8 @@ const ModelRow* find_model_row(std::string_view name) {
 Result<std::string> model_of_provenance(std::string_view provenance) {
   // Which architecture's rows describe which GPU (docs/case-text.md).
   static const std::map<std::string, std::string> arch_of_gpu = {
-      {"v100", "volta"},  {"t4", "turing"},   {"a100", "ampere"}, {"a2", "ampere"},   {"a30", "ampere"},    {"ada", "ada"},
-      {"l40s", "ada"},    {"h100", "hopper"}, {"h200", "hopper"}, {"b200", "blackwell"}};
+      {"v100", "volta"}, {"t4", "turing"}, {"a100", "ampere"}, {"a2", "ampere"},   {"a30", "ampere"},
+      {"ada", "ada"},    {"l40s", "ada"},  {"h100", "hopper"}, {"h200", "hopper"}, {"b200", "blackwell"}};
   const std::string text(provenance);
   const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
   const size_t slash = provenance.find('/');

@@ -45,8 +45,8 @@ class RowList {
     rows_.push_back(std::move(row));
   }
   /// Rows of IEEE FMA chains, all operands of one type.
-  void fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes, const std::string& type,
-                 const char* source);
+  void fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,
+                 const std::string& type, const char* source);
   std::vector<ModelRow> take() { return std::move(rows_); }
 
  private:

@@ -1,5 +1,5 @@
-// NVIDIA's matrix units: one line per instruction and types, over the truncated fused sum, the grouped scaled sum and the
-// emulated FP8 path. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2; 2.1.1 of 2026-10-22, PyPI `mmasim`);
+// NVIDIA's matrix units: one line per instruction and types, over the truncated fused sum, the grouped scaled sum and
+// the emulated FP8 path. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2; 2.1.1 of 2026-10-22, PyPI `mmasim`);
 // [KM] Khattak and Mikaitis, MATLAB-tensor-core, models and 110,000 recorded results; [F] Fasi et al. 2021;
 // [ptxas] what ptxas 13.0.88 emits.
 // Open points, each one word to change (docs/units.md): the floor of fp16 outputs (D3, N1), the exponent of a subnormal
@@ -34,8 +34,8 @@ class Rows : public RowList {
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     if (f.e8m13 && !to_f16) m.output_fraction_bits = 13;
     m.nan = to_f16 ? nan_f16 : nan_f32;
-    row.claims = claims_of({"block_permutation", "power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "split_k",
-                            "swap_operands", "zero_padding"});
+    row.claims = claims_of({"block_permutation", "power_of_two_scaling", "product_value_and_exponent", "sign_symmetry",
+                            "split_k", "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
@@ -50,7 +50,8 @@ class Rows : public RowList {
     m.zero_exponent = to_f16 ? -21 : -133;  // of the HMMA
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
     m.nan = to_f16 ? nan_f16 : nan_f32;
-    row.claims = claims_of({"power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
+    row.claims = claims_of(
+        {"power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
@@ -72,7 +73,8 @@ class Rows : public RowList {
   }
 
   /// docs/semantics.md 3: K = 64 in groups of 16, F = 35, zero terms read -139.
-  void grouped(const char* arch, const char* instruction, const char* shape, const std::string& scale, const char* source) {
+  void grouped(const char* arch, const char* instruction, const char* shape, const std::string& scale,
+               const char* source) {
     ModelRow row = start_row(arch, instruction, shape, "f32.e2m1.e2m1.f32." + scale);
     DotModel& m = row.model;
     m.kernel = Kernel::grouped_sum;
@@ -80,8 +82,8 @@ class Rows : public RowList {
     m.fraction_bits = 35;
     m.zero_exponent = -139;
     m.nan = nan_f32;
-    row.claims = claims_of({"power_of_two_scaling", "product_value", "product_value_and_exponent", "sign_symmetry", "split_k",
-                            "swap_operands", "zero_padding"});
+    row.claims = claims_of({"power_of_two_scaling", "product_value", "product_value_and_exponent", "sign_symmetry",
+                            "split_k", "swap_operands", "zero_padding"});
     add(std::move(row), source);
   }
 
@@ -94,7 +96,8 @@ const std::vector<std::string> narrow8 = {"e4m3", "e5m2"};
 const std::vector<std::string> narrow8to4 = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
 
 /// All pairs of operand types, results and accumulators in d.
-std::vector<std::string> pairs(const std::vector<std::string>& types, const std::string& d, const std::string& suffix = "") {
+std::vector<std::string> pairs(const std::vector<std::string>& types, const std::string& d,
+                               const std::string& suffix = "") {
   std::vector<std::string> all;
   for (const std::string& a : types)
     for (const std::string& b : types) all.push_back(d + "." + a + "." + b + "." + d + suffix);
@@ -152,10 +155,12 @@ void add_hopper(Rows& rows) {
     }
   const Fused wgmma16{16, 25, -133, -21}, wgmma8{8, 25, -133, -21}, wgmma32{32, 13, -133, -21, true};
   rows.fused("hopper", "wgmma", "m64n8k8", tf32_f32, wgmma8, "[MS]");
-  for (const char* types : {f16_f32, f16_f16, bf16_f32}) rows.fused("hopper", "wgmma", "m64n8k16", types, wgmma16, "[MS]");
+  for (const char* types : {f16_f32, f16_f16, bf16_f32})
+    rows.fused("hopper", "wgmma", "m64n8k16", types, wgmma16, "[MS]");
   for (const char* d : {"f32", "f16"})
     for (const std::string& types : pairs(narrow8, d))
-      rows.fused("hopper", "wgmma", "m64n8k32", types, wgmma32, "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
+      rows.fused("hopper", "wgmma", "m64n8k32", types, wgmma32,
+                 "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
 }
 
 void add_blackwell(Rows& rows) {

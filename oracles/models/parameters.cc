@@ -8,16 +8,17 @@
 namespace mmafuzz {
 namespace {
 
-#define MMAFUZZ_MEMBER(member)                                                   \
+#define MMAFUZZ_MEMBER(member)                                      \
   [](const DotModel& m) { return static_cast<int64_t>(m.member); }, \
       [](DotModel& m, int64_t value) { m.member = static_cast<decltype(m.member)>(value); }
 
 using Words = std::vector<std::string>;
 
-constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8, exact = Kernel::exact_sum,
-                 tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum, chain = Kernel::fma_chain,
-                 core = Kernel::fma_then_add;
+constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8,
+                 exact = Kernel::exact_sum, tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum,
+                 chain = Kernel::fma_chain, core = Kernel::fma_then_add;
 
+// clang-format off
 std::vector<Parameter> make_parameters() {
   return {
       {"kernel", "the arithmetic",
@@ -59,6 +60,7 @@ std::vector<Parameter> make_parameters() {
       {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special), {staged}},
   };
 }
+// clang-format on
 
 #undef MMAFUZZ_MEMBER
 
@@ -81,7 +83,8 @@ bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
     return false;
   }
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value, p.hexadecimal ? 16 : 10);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= p.least && value <= p.greatest;
+  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= p.least &&
+         value <= p.greatest;
 }
 
 }  // namespace
@@ -106,8 +109,19 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
   return std::string(digits, end);
 }
 
+bool same_arithmetic(const DotModel& x, const DotModel& y) {
+  if (x.kernel != y.kernel) return false;
+  const bool by_blocks =
+      x.kernel != Kernel::grouped_sum && x.kernel != Kernel::fma_then_add && x.special_scope == SpecialScope::block;
+  return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
+    const bool ignored = std::string_view(p.name) == "k" && by_blocks;
+    return ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
+  });
+}
+
 std::string values_text(const Parameter& p) {
-  if (p.words.empty()) return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
+  if (p.words.empty())
+    return p.hexadecimal ? "hexadecimal" : std::to_string(p.least) + ".." + std::to_string(p.greatest);
   std::string text;
   for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
   return text;
@@ -134,17 +148,22 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
   }
   for (const Parameter* p : named)
     if (!p->used_by(model.kernel))
-      return invalid(std::string("parameter ") + p->name + " has no effect on kernel " + parameter_text(*find_parameter("kernel"), model));
+      return invalid(std::string("parameter ") + p->name + " has no effect on kernel " +
+                     parameter_text(*find_parameter("kernel"), model));
   if (model.output_fraction_bits > model.d.fraction_bits)
     return invalid("output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here");
-  if (decode(model.d, model.nan).cls != NumberClass::nan) return invalid("nan must be the encoding of a NaN of d's format");
+  if (decode(model.d, model.nan).cls != NumberClass::nan)
+    return invalid("nan must be the encoding of a NaN of d's format");
   if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
     return invalid("output_via=fp32_truncated needs a result narrower than fp32");
-  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0) return invalid("kernel=emulated_fp8 needs a k that is a multiple of 4");
-  if (model.kernel == Kernel::grouped_sum && !model.scale_block) return invalid("kernel=grouped_sum needs an operation with scales");
+  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0)
+    return invalid("kernel=emulated_fp8 needs a k that is a multiple of 4");
+  if (model.kernel == Kernel::grouped_sum && !model.scale_block)
+    return invalid("kernel=grouped_sum needs an operation with scales");
   if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
     return invalid("only grouped_sum and fused_sum know scales");
-  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return invalid("kernel=emulated_fp8 needs 8-bit operands");
+  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8)
+    return invalid("kernel=emulated_fp8 needs 8-bit operands");
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
     return invalid("this kernel sums products of at most 22 bits; these operands are wider");

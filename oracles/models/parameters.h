@@ -1,4 +1,5 @@
-// The named parameters of a row: what stands after `?` in a unit's name, what an ablation replaces, what a mutant changes.
+// The named parameters of a row: what stands after `?` in a unit's name, what an ablation replaces, what a mutant
+// changes.
 #pragma once
 
 #include <string>
@@ -29,6 +30,10 @@ const Parameter* find_parameter(std::string_view name);
 
 /// The value as it is written after `=`.
 std::string parameter_text(const Parameter& parameter, const DotModel& model);
+
+/// Whether two rows of the same formats compute the same: every parameter that their kernel uses is equal, but for the
+/// number of products per instruction where the kernel works block by block.
+bool same_arithmetic(const DotModel& x, const DotModel& y);
 
 /// The values that it takes, for people.
 std::string values_text(const Parameter& parameter);

@@ -1,4 +1,5 @@
-// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite. Clarity over speed: each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
+// The kernels of arithmetic/ in the words of docs/semantics.md, whose sections the comments cite. Clarity over speed:
+// each step builds its terms, says which exponent each of them reads, adds exactly and rounds once.
 #include "oracles/models/slow_twin.h"
 
 #include <algorithm>
@@ -112,7 +113,9 @@ uint64_t flush_result(const DotModel& model, uint64_t encoding) {
 /// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
 uint64_t round_output(const DotModel& model, const Dyadic& sum) {
   const bool all_bits = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
-  return round_to(model.d, all_bits ? model.d.fraction_bits : model.output_fraction_bits, sum, model.output_rounding, model.overflow).encoding;
+  return round_to(model.d, all_bits ? model.d.fraction_bits : model.output_fraction_bits, sum, model.output_rounding,
+                  model.overflow)
+      .encoding;
 }
 
 // ---- Specials -------------------------------------------------------------------------------------------------------
@@ -333,7 +336,8 @@ uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c
   return result;
 }
 
-// ---- CDNA1 and CDNA3 (sections 5 and 7) ---------------------------------------------------------------------------------------
+// ---- CDNA1 and CDNA3 (sections 5 and 7)
+// ---------------------------------------------------------------------------------------
 
 uint64_t exact_step(const DotModel& model, std::span<const Term> products, const Term& c) {
   if (const auto special = special_result(model, products, c)) return *special;
@@ -372,10 +376,10 @@ ProductSum sum_even_and_odd(const DotModel& model, std::span<const Term> product
   return sum;
 }
 
-/// c joins the products; the sum is brought to the exponent that its fp32 encoding will have, and floored 31 bits below.
-/// From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a tie,
-/// products of 2^-153 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps 31
-/// bits of its own (D21).
+/// c joins the products; the sum is brought to the exponent that its fp32 encoding will have, and floored 31 bits
+/// below. From MMA-Sim's paper (TR-FDPA, GTR-FDPA) and the results of MMA-Sim 2.1.1 on chosen inputs: with 2^-150, a
+/// tie, products of 2^-153 to 2^-157 round it up, and 2^-158 does not, alone and beside c = 2^-126; a normal sum keeps
+/// 31 bits of its own (D21).
 Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
   // The paper words it for 24 bits of products and c: 25, 31 and 32 are 1, 7 and 8 more.
   const int f = model.fraction_bits, greatest = std::max(products.exponent, c.exponent);
@@ -410,8 +414,8 @@ uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term
 
 /// What the instruction's operands and c decide before any block is computed (D12, D12b).
 std::optional<uint64_t> screen_whole_k(const DotModel& model, std::span<const Term> products, const Accumulator& c) {
-  const bool c_is_left_to_block = model.kernel == Kernel::two_stage_sum &&
-                                  model.c_special == CSpecial::reads_minus_one && !any_special(products);
+  const bool c_is_left_to_block =
+      model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && !any_special(products);
   return special_result(model, products, c_is_left_to_block ? Term{} : read_accumulator(model, c));
 }
 

@@ -104,7 +104,8 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
   return t;
 }
 
-/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule (section 1.2).
+/// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule
+/// (section 1.2).
 inline void set_exponent(Term& t, int least) {
   if (t.kind == Kind::finite) t.exponent = std::max(leading_exponent(t), least);
 }

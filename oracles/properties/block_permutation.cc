@@ -10,28 +10,32 @@ namespace {
 class BlockPermutation final : public Property {
  public:
   const char* name() const override { return "block_permutation"; }
-  const char* statement() const override { return "reversing the products of every fused block leaves the result unchanged"; }
-  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && unit.model() != nullptr; }
+  const char* statement() const override {
+    return "reversing the products of every fused block leaves the result unchanged";
+  }
+  bool applies(const Op& op, const Unit& unit) const override {
+    return op.kind == OpKind::dot && unit.model() != nullptr;
+  }
 
  protected:
-  int transform(const Unit& unit, const Batch&, size_t index, std::vector<Batch>& twin) const override {
-    const DotModel& m = *unit.model();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const DotModel& m = *of.unit.model();
     for (size_t column : {size_t{0}, size_t{1}}) {
       Column& values = twin[0].inputs()[column];
       for (int step = 0; step < values.count(); step += m.k) {
         const int step_end = std::min(step + m.k, values.count());
         for (int first = step; first < step_end; first += m.block) {
           for (int i = first, j = std::min(first + m.block, step_end) - 1; i < j; ++i, --j) {
-            const uint64_t x = values.get(index, i);
-            values.set(index, i, values.get(index, j));
-            values.set(index, j, x);
+            const uint64_t x = values.get(of.index, i);
+            values.set(of.index, i, values.get(of.index, j));
+            values.set(of.index, j, x);
           }
         }
       }
     }
-    return true;
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The modes down and up bracket every other one. A failure of a unit that claims it means that its directed modes are not what they
-// are called, or that another mode leaves the two neighbours.
+// The modes down and up bracket every other one. A failure of a unit that claims it means that its directed modes are
+// not what they are called, or that another mode leaves the two neighbours.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -8,11 +8,14 @@ namespace {
 
 class Bracketed final : public Property {
  public:
-  Bracketed(const char* name, const char* statement, Rounding bound) : name_(name), statement_(statement), bound_(bound) {}
+  Bracketed(const char* name, const char* statement, Rounding bound)
+      : name_(name), statement_(statement), bound_(bound) {}
   const char* name() const override { return name_; }
   const char* statement() const override { return statement_; }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.flush_to_zero || op.rounding == bound_ || op.d.fields().has(policy::negative_absolute | policy::clamp_positive)) return false;
+    if (op.flush_to_zero || op.rounding == bound_ ||
+        op.d.fields().has(policy::negative_absolute | policy::clamp_positive))
+      return false;
     return is_conversion(op) || (op.kind == OpKind::scalar && op.scalar < ScalarOperation::rem);
   }
 
@@ -22,12 +25,14 @@ class Bracketed final : public Property {
     other.rounding = bound_;
     return {other};
   }
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    for (int i = 0; i < cases.inputs()[0].count(); ++i) twin[0].inputs()[0].set(index, i, cases.inputs()[0].get(index, i));
-    return true;
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    for (int i = 0; i < of.cases.inputs()[0].count(); ++i)
+      twin[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i));
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t result, uint64_t bound) const override {
-    return bound_ == Rounding::down ? does_not_fall(op, bound, result) : does_not_fall(op, result, bound);
+  bool holds(const Pair& pair) const override {
+    return bound_ == Rounding::down ? does_not_fall(pair.op(), pair.after, pair.before)
+                                    : does_not_fall(pair.op(), pair.before, pair.after);
   }
 
  private:

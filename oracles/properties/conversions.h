@@ -7,14 +7,19 @@ namespace mmafuzz {
 
 /// Whether every number of `narrow` is one of `wide`, with room for a bit between any two; integers apart.
 inline bool holds_every_number(const FormatFields& wide, const FormatFields& narrow) {
-  return !wide.integer && !narrow.integer && wide.subnormals == SubnormalRule::gradual && wide.specials == Specials::ieee && wide.emax() >= narrow.emax() &&
-         wide.precision() > narrow.precision() && wide.least_bit() < narrow.least_bit() - (narrow.subnormals == SubnormalRule::literal ? 1 : 0);
+  return !wide.integer && !narrow.integer && wide.subnormals == SubnormalRule::gradual &&
+         wide.specials == Specials::ieee && wide.emax() >= narrow.emax() && wide.precision() > narrow.precision() &&
+         wide.least_bit() < narrow.least_bit() - (narrow.subnormals == SubnormalRule::literal ? 1 : 0);
 }
 
 /// A conversion to a floating-point format.
-inline bool is_conversion(const Op& op) { return op.kind == OpKind::convert && !op.a.fields().integer && !op.d.fields().integer && !op.flush_to_zero; }
+inline bool is_conversion(const Op& op) {
+  return op.kind == OpKind::convert && !op.a.fields().integer && !op.d.fields().integer && !op.flush_to_zero;
+}
 
-inline bool rounds_to_nearest(const Op& op) { return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away; }
+inline bool rounds_to_nearest(const Op& op) {
+  return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away;
+}
 
 /// The source of a conversion; its sign does not count where the destination takes absolute values.
 inline Number source_of(const Batch& cases, size_t index) {
@@ -23,8 +28,8 @@ inline Number source_of(const Batch& cases, size_t index) {
   return x;
 }
 
-/// Whether a source's result is a matter of rounding alone: a finite number whose sign the destination has and whose magnitude
-/// lies within the destination's numbers.
+/// Whether a source's result is a matter of rounding alone: a finite number whose sign the destination has and whose
+/// magnitude lies within the destination's numbers.
 inline bool is_within_range(const FormatFields& to, const Number& x) {
   if (x.cls != NumberClass::finite && x.cls != NumberClass::zero) return false;
   if (x.negative && !to.has_sign()) return false;
@@ -34,21 +39,24 @@ inline bool is_within_range(const FormatFields& to, const Number& x) {
   return to.subnormals != SubnormalRule::absent || compare(magnitude, to_exact(decode(to, 0))) >= 0;
 }
 
-/// A property that puts each source within the destination's range to holds_on, with the result; the twin does not count.
+/// A property that puts each source within the destination's range to holds(), with the result; the twin does not
+/// count.
 class JudgesTheSource : public Property {
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    return is_within_range(cases.op().d.fields(), source_of(cases, index));
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
+    return twin_if(is_within_range(of.op().d.fields(), source_of(of.cases, of.index)));
   }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
 };
 
 /// (x + y) / 2 of two finite numbers of a format whose exponents are close.
 inline Exact middle_of(const Number& x, const Number& y) {
   if (x.cls == NumberClass::zero && y.cls == NumberClass::zero) return {};
-  const int base = x.cls == NumberClass::zero ? y.exponent : y.cls == NumberClass::zero ? x.exponent : smaller(x.exponent, y.exponent);
+  const int base = x.cls == NumberClass::zero   ? y.exponent
+                   : y.cls == NumberClass::zero ? x.exponent
+                                                : smaller(x.exponent, y.exponent);
   const auto scaled = [&](const Number& n) {
-    const auto units = n.cls == NumberClass::zero ? __int128{0} : static_cast<__int128>(n.significand) << (n.exponent - base);
+    const auto units =
+        n.cls == NumberClass::zero ? __int128{0} : static_cast<__int128>(n.significand) << (n.exponent - base);
     return n.negative ? -units : units;
   };
   const __int128 sum = scaled(x) + scaled(y);

@@ -1,5 +1,5 @@
-// Each element is the exact sum of its terms rounded once: what an Ozaki plan with all slices and an exact summation promises. A
-// failure means that a slice product was rounded, or that slices, scaling or the accumulator lost a bit.
+// Each element is the exact sum of its terms rounded once: what an Ozaki plan with all slices and an exact summation
+// promises. A failure means that a slice product was rounded, or that slices, scaling or the accumulator lost a bit.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -9,7 +9,9 @@ namespace {
 class CorrectlyRounded final : public Property {
  public:
   const char* name() const override { return "correctly_rounded"; }
-  const char* statement() const override { return "each element of a matrix product is the exact sum of its terms, rounded once"; }
+  const char* statement() const override {
+    return "each element of a matrix product is the exact sum of its terms, rounded once";
+  }
   bool applies(const Op& op, const Unit& unit) const override {
     const gemm::OzakiGemm* scheme = op.kind == OpKind::gemm ? ozaki_of(unit) : nullptr;
     return scheme && gemm::rounds_correctly(scheme->plan());
@@ -17,11 +19,10 @@ class CorrectlyRounded final : public Property {
 
  protected:
   /// The twin is the case itself.
-  int transform(const Unit&, const Batch&, size_t, std::vector<Batch>&) const override { return 1; }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
-  bool holds_at(const Unit&, const Batch& cases, size_t index, int element, int, uint64_t result, uint64_t) const override {
-    const ElementOperands in(cases, index, element);
-    return same_result(cases.op(), result, gemm::exact_element(gemm::ExactBy::mpfr, cases.op(), in.element()));
+  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return Twin{}; }
+  bool holds(const Pair& pair) const override {
+    const ElementOperands in(pair.of.cases, pair.of.index, pair.element);
+    return same_result(pair.op(), pair.before, gemm::exact_element(gemm::ExactBy::mpfr, pair.op(), in.element()));
   }
 };
 

@@ -1,6 +1,7 @@
-// A result is no farther from the exact value than the proven bound of the unit's arithmetic allows (docs/bounds.md). A failure
-// on a row means that kernel and bound do not describe the same arithmetic; on a device or plugin, that it does not compute what the
-// row it claims does, whatever its bits. The bound takes MPFR, so that one case in eight is looked at, chosen by its operands.
+// A result is no farther from the exact value than the proven bound of the unit's arithmetic allows (docs/bounds.md). A
+// failure on a row means that kernel and bound do not describe the same arithmetic; on a device or plugin, that it does
+// not compute what the row it claims does, whatever its bits. The bound takes MPFR, so that one case in eight is looked
+// at, chosen by its operands.
 #include "core/dot_case.h"
 #include "oracles/bounds/error_bound.h"
 #include "oracles/properties/numbers.h"
@@ -12,22 +13,25 @@ namespace {
 class ErrorBoundHolds final : public Property {
  public:
   const char* name() const override { return "error_bound"; }
-  const char* statement() const override { return "the result lies within the unit's proven error bound of the exact value"; }
-  bool applies(const Op& op, const Unit& unit) const override { return static_cast<bool>(ErrorBounds::of_unit(op, unit)); }
+  const char* statement() const override {
+    return "the result lies within the unit's proven error bound of the exact value";
+  }
+  bool applies(const Op& op, const Unit& unit) const override {
+    return static_cast<bool>(ErrorBounds::of_unit(op, unit));
+  }
 
  protected:
   /// The twin is the case itself.
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    if (digest(cases, index) % looked_at_one_in != 0) return 0;
-    DotCase one(cases.op());
-    return ErrorBounds::speaks_about(cases.op(), one.load(cases, index));
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
+    if (digest(of.cases, of.index) % looked_at_one_in != 0) return std::nullopt;
+    DotCase one(of.op());
+    return twin_if(ErrorBounds::speaks_about(of.op(), one.load(of.cases, of.index)));
   }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
-  bool holds_on(const Unit& unit, const Batch& cases, size_t index, int, uint64_t before, uint64_t) const override {
-    DotCase one(cases.op());
-    ErrorBound bound(cases.op());
-    ErrorBounds::of_unit(cases.op(), unit)->evaluate(one.load(cases, index), bound);
-    return bound.admits(cases.op().d, before);
+  bool holds(const Pair& pair) const override {
+    DotCase one(pair.op());
+    ErrorBound bound(pair.op());
+    ErrorBounds::of_unit(pair.op(), pair.of.unit)->evaluate(one.load(pair.of.cases, pair.of.index), bound);
+    return bound.admits(pair.op().d, pair.before);
   }
   Severity unclaimed() const override { return Severity::accuracy; }
 

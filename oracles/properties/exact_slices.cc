@@ -1,5 +1,6 @@
-// Every product of two slices is what the integers say: the assumption on which the Ozaki scheme rests. A failure on a unit whose
-// widths were derived means that the derivation or the row is wrong; on a device, that it accumulates otherwise than its model.
+// Every product of two slices is what the integers say: the assumption on which the Ozaki scheme rests. A failure on a
+// unit whose widths were derived means that the derivation or the row is wrong; on a device, that it accumulates
+// otherwise than its model.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -13,13 +14,13 @@ class ExactSlices final : public Property {
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
 
  protected:
-  /// 1: all are exact, 2: some are not. The twin is the case itself.
-  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>&) const override {
-    gemm::GemmCase one(cases.op());
-    one.load(cases, index);
-    return ozaki_of(unit)->inexact_slice_products(shape_of(cases.op()), one.a.data(), one.b.data()) == 0 ? 1 : 2;
+  /// Notes whether any is inexact. The twin is the case itself.
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
+    gemm::GemmCase one(of.op());
+    one.load(of.cases, of.index);
+    return Twin{ozaki_of(of.unit)->inexact_slice_products(shape_of(of.op()), one.a.data(), one.b.data()) != 0};
   }
-  bool holds(const Op&, int twin, uint64_t, uint64_t) const override { return twin == 1; }
+  bool holds(const Pair& pair) const override { return pair.twin.note == 0; }
 };
 
 }  // namespace

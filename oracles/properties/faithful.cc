@@ -1,5 +1,6 @@
-// The result is the source where the destination has it, else one of its two neighbours: in every rounding mode, and all that
-// stochastic rounding promises of one case. A failure means a wrong exponent, a lost carry, or clamping inside the range.
+// The result is the source where the destination has it, else one of its two neighbours: in every rounding mode, and
+// all that stochastic rounding promises of one case. A failure means a wrong exponent, a lost carry, or clamping inside
+// the range.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -10,17 +11,19 @@ class Faithful final : public JudgesTheSource {
  public:
   const char* name() const override { return "faithful"; }
   const char* statement() const override { return "the result is the source, or one of the two numbers around it"; }
-  bool applies(const Op& op, const Unit&) const override { return is_conversion(op) && op.d.fields().subnormals != SubnormalRule::flushed; }
+  bool applies(const Op& op, const Unit&) const override {
+    return is_conversion(op) && op.d.fields().subnormals != SubnormalRule::flushed;
+  }
 
  protected:
-  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
-    const FormatFields& f = cases.op().d.fields();
-    const Exact x = to_exact(source_of(cases, index));
-    const Number r = decode(f, result);
+  bool holds(const Pair& pair) const override {
+    const FormatFields& f = pair.op().d.fields();
+    const Exact x = to_exact(source_of(pair.of.cases, pair.of.index));
+    const Number r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
     const int order = compare(x, to_exact(r));
     uint64_t beyond;
-    if (order == 0 || !encode_rank(f, rank(f, result) + order, beyond)) return order == 0;
+    if (order == 0 || !encode_rank(f, rank(f, pair.before) + order, beyond)) return order == 0;
     return compare(x, to_exact(decode(f, beyond))) * order < 0;
   }
 };

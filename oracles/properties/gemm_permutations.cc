@@ -1,5 +1,6 @@
-// A matrix product does not depend on where its rows and columns stand (tile_permutation: which tile, thread or vector lane
-// computes an element) nor, where the sum along k is exact or exactly split, on the order of the products (inner_permutation).
+// A matrix product does not depend on where its rows and columns stand (tile_permutation: which tile, thread or vector
+// lane computes an element) nor, where the sum along k is exact or exactly split, on the order of the products
+// (inner_permutation).
 #include <algorithm>
 #include <numeric>
 
@@ -30,11 +31,14 @@ void write_twin(const Batch& cases, size_t index, const Permuted& to, Batch& twi
   const Op& op = cases.op();
   const auto at = [](const std::vector<int>& list, int i) { return list[static_cast<size_t>(i)]; };
   for (int i = 0; i < op.m; ++i)
-    for (int l = 0; l < op.k; ++l) twin.inputs()[0].set(index, at(to.rows, i) * op.k + at(to.inner, l), cases.a().get(index, i * op.k + l));
+    for (int l = 0; l < op.k; ++l)
+      twin.inputs()[0].set(index, at(to.rows, i) * op.k + at(to.inner, l), cases.a().get(index, i * op.k + l));
   for (int l = 0; l < op.k; ++l)
-    for (int j = 0; j < op.n; ++j) twin.inputs()[1].set(index, at(to.inner, l) * op.n + at(to.columns, j), cases.b().get(index, l * op.n + j));
+    for (int j = 0; j < op.n; ++j)
+      twin.inputs()[1].set(index, at(to.inner, l) * op.n + at(to.columns, j), cases.b().get(index, l * op.n + j));
   for (int i = 0; i < op.m; ++i)
-    for (int j = 0; j < op.n; ++j) twin.inputs()[2].set(index, at(to.rows, i) * op.n + at(to.columns, j), cases.c().get(index, i * op.n + j));
+    for (int j = 0; j < op.n; ++j)
+      twin.inputs()[2].set(index, at(to.rows, i) * op.n + at(to.columns, j), cases.c().get(index, i * op.n + j));
 }
 
 class TilePermutation final : public Property {
@@ -49,16 +53,15 @@ class TilePermutation final : public Property {
     for (int l = 0; l < op.k; ++l) to.inner.push_back(l);
     return to;
   }
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    write_twin(cases, index, permuted(cases.op()), twin[0]);
-    return 1;
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    write_twin(of.cases, of.index, permuted(of.op()), twin[0]);
+    return Twin{};
   }
-  int twin_element(const Batch& cases, size_t, int, int element) const override {
-    const Op& op = cases.op();
+  int twin_element(const Op& op, int element) const override {
     const Permuted to = permuted(op);
     return to.rows[static_cast<size_t>(element / op.n)] * op.n + to.columns[static_cast<size_t>(element % op.n)];
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 class InnerPermutation final : public Property {
@@ -68,16 +71,16 @@ class InnerPermutation final : public Property {
   bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::gemm && op.k > 1; }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const Op& op = cases.op();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
     Permuted to;
     for (int i = 0; i < op.m; ++i) to.rows.push_back(i);
     for (int j = 0; j < op.n; ++j) to.columns.push_back(j);
     to.inner = drawn_permutation(op.k, fixed_seed, 2);
-    write_twin(cases, index, to, twin[0]);
-    return 1;
+    write_twin(of.cases, of.index, to, twin[0]);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Infinities and NaNs among the terms of an element decide it as they decide the exact sum, and an element whose terms are all
-// zeros has the sign of that sum (docs/ozaki.md). Slices hold neither: emulations that forget it give finite numbers for NaN.
+// Infinities and NaNs among the terms of an element decide it as they decide the exact sum, and an element whose terms
+// are all zeros has the sign of that sum (docs/ozaki.md). Slices hold neither: emulations that forget it give finite
+// numbers for NaN.
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -10,17 +11,19 @@ class GemmSpecials final : public Property {
  public:
   const char* name() const override { return "gemm_specials"; }
   const char* statement() const override { return "infinities, NaNs and signs of zeros are those of the exact sum"; }
-  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && op.d.fields().specials == Specials::ieee; }
+  bool applies(const Op& op, const Unit& unit) const override {
+    return op.kind == OpKind::gemm && op.d.fields().specials == Specials::ieee;
+  }
 
  protected:
   /// The twin is the case itself.
-  int transform(const Unit&, const Batch&, size_t, std::vector<Batch>&) const override { return 1; }
-  bool holds(const Op&, int, uint64_t, uint64_t) const override { return true; }
-  bool holds_at(const Unit&, const Batch& cases, size_t index, int element, int, uint64_t result, uint64_t) const override {
-    const Op& op = cases.op();
-    const ElementOperands in(cases, index, element);
+  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return Twin{}; }
+  bool holds(const Pair& pair) const override {
+    const Op& op = pair.op();
+    const ElementOperands in(pair.of.cases, pair.of.index, pair.element);
     bool any_special = is_special(op.c.fields(), in.c), any_number = !is_zero(op.c.fields(), in.c);
-    for (const std::optional<uint64_t>& factor : {op.alpha, op.beta}) any_special |= factor && is_special(op.d.fields(), *factor);
+    for (const std::optional<uint64_t>& factor : {op.alpha, op.beta})
+      any_special |= factor && is_special(op.d.fields(), *factor);
     for (size_t l = 0; l < in.row.size(); ++l) {
       any_special |= is_special(op.a.fields(), in.row[l]) || is_special(op.b.fields(), in.column[l]);
       any_number |= !is_zero(op.a.fields(), in.row[l]) && !is_zero(op.b.fields(), in.column[l]);
@@ -28,7 +31,7 @@ class GemmSpecials final : public Property {
     if (!any_special && any_number) return true;
     const uint64_t expected = gemm::exact_element(gemm::ExactBy::mpfr, op, in.element());
     // Special operands that a zero alpha or beta leaves out do not decide.
-    return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, result, expected);
+    return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, pair.before, expected);
   }
 };
 

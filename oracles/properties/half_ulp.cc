@@ -1,6 +1,6 @@
-// To nearest, the result errs by at most half a unit in the last place of the source, units being those of the least normal number
-// below it: what gradual underflow guarantees. The literal reading of Tesla's denormals breaks it in the hole below its least normal
-// number (docs/cfloat.md).
+// To nearest, the result errs by at most half a unit in the last place of the source, units being those of the least
+// normal number below it: what gradual underflow guarantees. The literal reading of Tesla's denormals breaks it in the
+// hole below its least normal number (docs/cfloat.md).
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -10,17 +10,20 @@ namespace {
 class HalfUlp final : public JudgesTheSource {
  public:
   const char* name() const override { return "half_ulp"; }
-  const char* statement() const override { return "a conversion to nearest errs by at most half a unit in the last place"; }
+  const char* statement() const override {
+    return "a conversion to nearest errs by at most half a unit in the last place";
+  }
   bool applies(const Op& op, const Unit&) const override {
     return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
   }
 
  protected:
-  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
-    const FormatFields& f = cases.op().d.fields();
-    const Number x = source_of(cases, index), r = decode(f, result);
+  bool holds(const Pair& pair) const override {
+    const FormatFields& f = pair.op().d.fields();
+    const Number x = source_of(pair.of.cases, pair.of.index), r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
-    const int leading = x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + fast_bit_length(x.significand) - 1, f.emin());
+    const int leading =
+        x.cls == NumberClass::zero ? f.emin() : larger(x.exponent + fast_bit_length(x.significand) - 1, f.emin());
     Number ulp{NumberClass::finite};
     ulp.significand = 1;
     ulp.exponent = leading - f.fraction_bits;

@@ -1,7 +1,8 @@
 // Raising one addend, a product or c, does not lower the result. Truncating units fail it by design: an addend that
-// crosses a power of two raises the greatest exponent, and the others lose a bit more (Fasi et al. 2021: c from 1 - 2^-24
-// to 1 with four products 2^-24 on Volta). Chains and trees of correct roundings keep it, as a composition of functions
-// that do not fall. A failure of a unit that claims it means that an addend is cut or rounded by what the others are.
+// crosses a power of two raises the greatest exponent, and the others lose a bit more (Fasi et al. 2021: c from 1 -
+// 2^-24 to 1 with four products 2^-24 on Volta). Chains and trees of correct roundings keep it, as a composition of
+// functions that do not fall. A failure of a unit that claims it means that an addend is cut or rounded by what the
+// others are.
 #include <limits>
 
 #include "arithmetic/counter_rng.h"
@@ -11,8 +12,8 @@
 namespace mmafuzz {
 namespace {
 
-/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least; a rank that no
-/// encoding has, where it would be beyond the greatest).
+/// The next rank upward by one, or `powers` powers of two further (zero, where it would be below the least; a rank that
+/// no encoding has, where it would be beyond the greatest).
 int64_t raised(const FormatFields& f, int64_t from, int powers) {
   if (powers == 0) return from + 1;
   const int64_t power = int64_t{1} << f.fraction_bits;
@@ -25,7 +26,9 @@ int64_t raised(const FormatFields& f, int64_t from, int powers) {
 class MonotoneInAddend final : public Property {
  public:
   const char* name() const override { return "monotone_in_addend"; }
-  const char* statement() const override { return "raising one product or c, a little or past powers of two, does not lower the result"; }
+  const char* statement() const override {
+    return "raising one product or c, a little or past powers of two, does not lower the result";
+  }
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
            has_rising_results(op.d.fields());
@@ -33,27 +36,28 @@ class MonotoneInAddend final : public Property {
 
  protected:
   /// Half of the cases move the addend of the greatest exponent, which decides what the others lose.
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    CounterRng rng(digest(cases, index), 0);
-    const int k = cases.op().k;
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    CounterRng rng(digest(of.cases, of.index), 0);
+    const int k = of.op().k;
     const bool greatest = rng.one_in(2), in_a = rng.one_in(2);
     const int powers = rng.one_in(2) ? 0 : rng.one_in(2) ? 1 : rng.between(2, 8);
-    const int position = greatest ? greatest_addend(cases, index) : rng.between(0, k);
+    const int position = greatest ? greatest_addend(of.cases, of.index) : rng.between(0, k);
     std::vector<Column>& inputs = twin[0].inputs();
-    if (position == k) return raise(inputs[2], cases.op().c.fields(), index, 0, false, powers);
-    const FormatFields* const format[] = {&cases.op().a.fields(), &cases.op().b.fields()};
+    if (position == k) return twin_if(raise(inputs[2], of.op().c.fields(), of.index, 0, false, powers));
+    const FormatFields* const format[] = {&of.op().a.fields(), &of.op().b.fields()};
     for (const int moved : {in_a ? 0 : 1, in_a ? 1 : 0}) {
-      const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(index, position));
+      const Number other = decode(*format[1 - moved], inputs[size_t(1 - moved)].get(of.index, position));
       if (other.cls != NumberClass::finite) continue;
-      const bool downward = other.negative != scale_is_negative(cases, index, position);
-      return raise(inputs[size_t(moved)], *format[moved], index, position, downward, powers);
+      const bool downward = other.negative != scale_is_negative(of.cases, of.index, position);
+      return twin_if(raise(inputs[size_t(moved)], *format[moved], of.index, position, downward, powers));
     }
-    return false;
+    return std::nullopt;
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
+  bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 
  private:
-  /// Raises an operand, or lowers it where its factor is negative. False where it is not finite or nothing is beyond it.
+  /// Raises an operand, or lowers it where its factor is negative. False where it is not finite or nothing is beyond
+  /// it.
   static bool raise(Column& column, const FormatFields& f, size_t index, int position, bool downward, int powers) {
     const uint64_t from = column.get(index, position);
     const Number before = decode(f, from);
@@ -79,7 +83,8 @@ class MonotoneInAddend final : public Property {
     };
     offer(to_exact(decode(op.c.fields(), cases.c().get(index))), op.k);
     for (int i = 0; i < op.k; ++i) {
-      const Number x = decode(op.a.fields(), cases.a().get(index, i)), y = decode(op.b.fields(), cases.b().get(index, i));
+      const Number x = decode(op.a.fields(), cases.a().get(index, i)),
+                   y = decode(op.b.fields(), cases.b().get(index, i));
       const Exact product = exact_product(to_exact(x), to_exact(y));
       offer(op.has_scales() ? product_to_odd(product, scale_of(cases, index, i)) : product, i);
     }

@@ -10,23 +10,25 @@ class MonotoneInC final : public Property {
  public:
   const char* name() const override { return "monotone_in_c"; }
   const char* statement() const override { return "raising c to the next number does not lower the result"; }
-  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::dot && op.c.fields().has_negative_zero() && has_rising_results(op.d.fields()); }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::dot && op.c.fields().has_negative_zero() && has_rising_results(op.d.fields());
+  }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const FormatFields& f = cases.op().c.fields();
-    const uint64_t c = cases.c().get(index);
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const FormatFields& f = of.op().c.fields();
+    const uint64_t c = of.cases.c().get(of.index);
     const Number n = decode(f, c);
     uint64_t next;
-    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return false;
+    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return std::nullopt;
     if (!encode_rank(f, rank(f, c) + 1, next)) {
-      if (!f.has_infinity()) return false;
+      if (!f.has_infinity()) return std::nullopt;
       next = f.encode_infinity(false);
     }
-    twin[0].inputs()[2].set(index, 0, next);
-    return true;
+    twin[0].inputs()[2].set(of.index, 0, next);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
+  bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A greater source, radicand or addend does not give a smaller result. Every rounding is a function that does not fall; a failure
-// means that a conversion or operation rounds neighbouring values apart in the wrong order.
+// A greater source, radicand or addend does not give a smaller result. Every rounding is a function that does not fall;
+// a failure means that a conversion or operation rounds neighbouring values apart in the wrong order.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -9,29 +9,34 @@ namespace {
 class MonotoneInOperand final : public Property {
  public:
   const char* name() const override { return "monotone_in_operand"; }
-  const char* statement() const override { return "raising the source, the radicand or an addend to the next number does not lower the result"; }
+  const char* statement() const override {
+    return "raising the source, the radicand or an addend to the next number does not lower the result";
+  }
   bool applies(const Op& op, const Unit&) const override {
     if (op.flush_to_zero || op.rounding == Rounding::stochastic || !has_rising_results(op.d.fields())) return false;
     if (op.kind == OpKind::convert) return is_conversion(op);
-    return op.kind == OpKind::scalar && (op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub || op.scalar == ScalarOperation::sqrt ||
-                                         op.scalar == ScalarOperation::fma);
+    return op.kind == OpKind::scalar && (op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub ||
+                                         op.scalar == ScalarOperation::sqrt || op.scalar == ScalarOperation::fma);
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const Op& op = cases.op();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
     const FormatFields& f = op.a.fields();
     const int operand = op.kind == OpKind::scalar && op.scalar == ScalarOperation::fma ? 2 : 0;
-    const uint64_t x = cases.inputs()[0].get(index, operand);
+    const uint64_t x = of.cases.inputs()[0].get(of.index, operand);
     const Number n = decode(f, x);
     // The root of a negative number is NaN, and without one the greatest number.
-    if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::sqrt && n.negative && !f.has_nan()) return 0;
+    if (op.kind == OpKind::scalar && op.scalar == ScalarOperation::sqrt && n.negative && !f.has_nan())
+      return std::nullopt;
     uint64_t next;
-    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits || !encode_rank(f, rank(f, x) + 1, next)) return false;
-    twin[0].inputs()[0].set(index, operand, next);
-    return true;
+    if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity || f.ignored_low_bits ||
+        !encode_rank(f, rank(f, x) + 1, next))
+      return std::nullopt;
+    twin[0].inputs()[0].set(of.index, operand, next);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return does_not_fall(op, before, after); }
+  bool holds(const Pair& pair) const override { return does_not_fall(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

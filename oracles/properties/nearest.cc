@@ -1,5 +1,5 @@
-// No other number of the destination lies nearer to the source than the result. A failure means that a conversion rounds the wrong
-// way, rounds twice, or drops subnormals.
+// No other number of the destination lies nearer to the source than the result. A failure means that a conversion
+// rounds the wrong way, rounds twice, or drops subnormals.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -15,14 +15,14 @@ class Nearest final : public JudgesTheSource {
   }
 
  protected:
-  bool holds_on(const Unit&, const Batch& cases, size_t index, int, uint64_t result, uint64_t) const override {
-    const FormatFields& f = cases.op().d.fields();
-    const Number x = source_of(cases, index), r = decode(f, result);
+  bool holds(const Pair& pair) const override {
+    const FormatFields& f = pair.op().d.fields();
+    const Number x = source_of(pair.of.cases, pair.of.index), r = decode(f, pair.before);
     if (r.cls != NumberClass::finite && r.cls != NumberClass::zero) return false;
     const Exact exact = to_exact(x);
     for (const int side : {-1, 1}) {
       uint64_t neighbour;
-      if (!encode_rank(f, rank(f, result) + side, neighbour)) continue;
+      if (!encode_rank(f, rank(f, pair.before) + side, neighbour)) continue;
       // The source is not beyond the middle between the result and its neighbour.
       if (compare(exact, middle_of(r, decode(f, neighbour))) * side > 0) return false;
     }

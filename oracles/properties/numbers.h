@@ -1,5 +1,5 @@
-// What the properties share: exact comparison of numbers, the next number of a format, a choice that depends on the case
-// alone.
+// What the properties share: exact comparison of numbers, the next number of a format, a choice that depends on the
+// case alone.
 #pragma once
 
 #include "arithmetic/ieee_operations.h"
@@ -36,12 +36,16 @@ inline bool does_not_fall(const Op& op, uint64_t before, uint64_t after) {
   return x.cls == NumberClass::nan || y.cls == NumberClass::nan || compare(to_exact(x), to_exact(y)) <= 0;
 }
 
-/// Whether a format's results rise with the exact value: not where a negative overflow becomes the greatest number, or a
-/// negative value its magnitude (docs/cfloat.md).
-inline bool has_rising_results(const FormatFields& d) { return !d.has(policy::clamp_positive | policy::negative_absolute); }
+/// Whether a format's results rise with the exact value: not where a negative overflow becomes the greatest number, or
+/// a negative value its magnitude (docs/cfloat.md).
+inline bool has_rising_results(const FormatFields& d) {
+  return !d.has(policy::clamp_positive | policy::negative_absolute);
+}
 
 /// Whether results mirror when the exact value changes its sign.
-inline bool has_mirrored_results(const FormatFields& d) { return d.has_sign() && !d.integer && !d.has(policy::clamp_positive); }
+inline bool has_mirrored_results(const FormatFields& d) {
+  return d.has_sign() && !d.integer && !d.has(policy::clamp_positive);
+}
 
 /// The finite numbers of a format as integers in the same order, adjacent ones one apart; both zeros are 0.
 inline int64_t rank(const FormatFields& f, uint64_t encoding) {

@@ -1,13 +1,14 @@
-// Scaling every product and c by 2^s scales the result by 2^s, as long as nothing leaves the normal range. A product is scaled
-// through that of its factors whose format has the room, with scales through those of a. A failure means that the unit's alignment or rounding depends on absolute exponents: an alignment floor that is too high, a
-// table, a range check, an exponent that wraps.
+// Scaling every product and c by 2^s scales the result by 2^s, as long as nothing leaves the normal range. A product is
+// scaled through that of its factors whose format has the room, with scales through those of a. A failure means that
+// the unit's alignment or rounding depends on absolute exponents: an alignment floor that is too high, a table, a range
+// check, an exponent that wraps.
 //
 // Where it is said, for the case and its twin: what is scaled is normal, c otherwise zero, and no operand is special;
 // all magnitudes together stay two powers of two below d's greatest exponent; and every product's and c's last set bit
-// weighs at least w. All partial sums are multiples of the least such bit. With w = 2^emin of d none of them is subnormal,
-// whatever the order and the roundings between. A fused sum that keeps subnormals may have w = 2^(emin - p), p the lesser of
-// its F and its result's fraction bits: subnormal results are exact then, and where c's least exponent or the alignment floor
-// (below emin in every row) is the greatest exponent, nothing is cut. Other cases are left out.
+// weighs at least w. All partial sums are multiples of the least such bit. With w = 2^emin of d none of them is
+// subnormal, whatever the order and the roundings between. A fused sum that keeps subnormals may have w = 2^(emin - p),
+// p the lesser of its F and its result's fraction bits: subnormal results are exact then, and where c's least exponent
+// or the alignment floor (below emin in every row) is the greatest exponent, nothing is cut. Other cases are left out.
 #include <bit>
 
 #include "arithmetic/counter_rng.h"
@@ -55,11 +56,13 @@ struct Extent {
   }
 };
 
-/// The least weight of a last set bit at which no partial result is rounded or aligned otherwise than normal numbers are.
+/// The least weight of a last set bit at which no partial result is rounded or aligned otherwise than normal numbers
+/// are.
 int least_weight(const Op& op, const Unit& unit) {
   const int emin = op.d.fields().emin();
   const DotModel* m = unit.model();
-  const bool keeps = m && (m->kernel == Kernel::fused_sum || m->kernel == Kernel::emulated_fp8) && m->subnormals == Subnormals::kept;
+  const bool keeps =
+      m && (m->kernel == Kernel::fused_sum || m->kernel == Kernel::emulated_fp8) && m->subnormals == Subnormals::kept;
   return keeps ? emin - smaller(m->fraction_bits, m->output_fraction_bits) : emin;
 }
 
@@ -111,30 +114,31 @@ class PowerOfTwoScaling final : public Property {
     return "scaling all products and c by a power of two scales the result by it, inside the normal range";
   }
   bool applies(const Op& op, const Unit&) const override {
-    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer && !op.d.fields().integer &&
+    return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer && !op.c.fields().integer &&
+           !op.d.fields().integer &&
            op.d.fields().subnormals != SubnormalRule::absent;  // without a zero a sum that cancels does not scale
   }
 
  protected:
-  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const int s = shift_of(unit, cases, index);
-    if (s == 0) return 0;
-    const Op& op = cases.op();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const int s = shift_of(of.unit, of.cases, of.index);
+    if (s == 0) return std::nullopt;
+    const Op& op = of.op();
     std::vector<Column>& inputs = twin[0].inputs();
-    scale(inputs[2], op.c.fields(), index, 0, s);
+    scale(inputs[2], op.c.fields(), of.index, 0, s);
     if (op.has_scales()) {
-      for (int i = 0; i < op.scales(); ++i) scale(inputs[3], op.scale_a.fields(), index, i, s);
+      for (int i = 0; i < op.scales(); ++i) scale(inputs[3], op.scale_a.fields(), of.index, i, s);
     } else {
       for (int i = 0; i < op.k; ++i)
-        if (!scale(inputs[0], op.a.fields(), index, i, s)) scale(inputs[1], op.b.fields(), index, i, s);
+        if (!scale(inputs[0], op.a.fields(), of.index, i, s)) scale(inputs[1], op.b.fields(), of.index, i, s);
     }
-    return s;
+    return Twin{s};
   }
-  bool holds(const Op& op, int s, uint64_t before, uint64_t after) const override {
-    const Number x = decode(op.d.fields(), before), y = decode(op.d.fields(), after);
+  bool holds(const Pair& pair) const override {
+    const Number x = decode(pair.op().d.fields(), pair.before), y = decode(pair.op().d.fields(), pair.after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
     Exact scaled = to_exact(x);
-    scaled.exponent += s;
+    scaled.exponent += pair.twin.note;
     return x.negative == y.negative && compare(scaled, to_exact(y)) == 0;
   }
 

@@ -1,7 +1,7 @@
-// A product enters the sum by its value alone: 12 * 24 and 18 * 16 count the same. Units that align products before they
-// normalize them do not keep it: 12 * 24 = 2.25 * 2^7 is aligned by the exponents' sum, 7, and 18 * 16 = 1.125 * 2^8 by 8. They
-// keep the weaker one: the value and the sum of the factors' exponents decide. A failure of the weaker one means that a
-// product is rounded, or that a factor's significand or exponent matters by itself.
+// A product enters the sum by its value alone: 12 * 24 and 18 * 16 count the same. Units that align products before
+// they normalize them do not keep it: 12 * 24 = 2.25 * 2^7 is aligned by the exponents' sum, 7, and 18 * 16 = 1.125 *
+// 2^8 by 8. They keep the weaker one: the value and the sum of the factors' exponents decide. A failure of the weaker
+// one means that a product is rounded, or that a factor's significand or exponent matters by itself.
 #include <bit>
 
 #include "oracles/properties/numbers.h"
@@ -16,23 +16,25 @@ class ProductValue final : public Property {
 
   const char* name() const override { return same_exponents_ ? "product_value_and_exponent" : "product_value"; }
   const char* statement() const override {
-    return same_exponents_ ? "other factors of the same products, with the same sum of exponents, leave the result unchanged"
-                           : "other factors of the same products, with another sum of exponents, leave the result unchanged";
+    return same_exponents_
+               ? "other factors of the same products, with the same sum of exponents, leave the result unchanged"
+               : "other factors of the same products, with another sum of exponents, leave the result unchanged";
   }
   bool applies(const Op& op, const Unit&) const override {
     return op.kind == OpKind::dot && !op.a.fields().integer && !op.b.fields().integer;
   }
 
  protected:
-  int transform(const Unit& unit, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const DotModel* m = unit.model();
-    const bool normal_only = cases.op().flush_to_zero || (m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8));
+    const DotModel* m = of.unit.model();
+    const bool normal_only =
+        of.op().flush_to_zero || (m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8));
     bool any = false;
-    for (int i = 0; i < cases.op().k; ++i) any |= refactor(cases, index, i, normal_only, twin[0]);
-    return any;
+    for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
+    return twin_if(any);
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 
  private:
   /// Writes other factors of product i; false where none of those tried fits the formats.

@@ -1,5 +1,5 @@
-// Negating every addend negates the result, but for the sign of zero and of NaN. A failure means that the unit rounds or
-// aligns by direction (floor), not by magnitude: CDNA3 does.
+// Negating every addend negates the result, but for the sign of zero and of NaN. A failure means that the unit rounds
+// or aligns by direction (floor), not by magnitude: CDNA3 does.
 #include <algorithm>
 
 #include "oracles/properties/numbers.h"
@@ -11,9 +11,13 @@ namespace {
 class SignSymmetry final : public Property {
  public:
   const char* name() const override { return "sign_symmetry"; }
-  const char* statement() const override { return "negating a and c (the source; operands) negates the result, except the sign of zero"; }
+  const char* statement() const override {
+    return "negating a and c (the source; operands) negates the result, except the sign of zero";
+  }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero && op.rounding != Rounding::nearest_away) return false;
+    if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero &&
+        op.rounding != Rounding::nearest_away)
+      return false;
     if (op.kind == OpKind::convert)
       return op.a.fields().has_sign() && !op.a.fields().integer && op.d.fields().has_nan() >= op.a.fields().has_nan() &&
              has_mirrored_results(op.d.fields());
@@ -26,37 +30,37 @@ class SignSymmetry final : public Property {
     };
     const bool scaled_nan = op.has_scales() && any_nan({&op.scale_a, &op.scale_b});
     const bool nan_stays = op.d.fields().has_nan() || !(scaled_nan || any_nan({&op.a, &op.b, &op.c}));
-    return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && !op.a.fields().integer && !op.c.fields().integer &&
-           has_mirrored_results(op.d.fields()) && op.kind == OpKind::dot;
+    return nan_stays && op.a.fields().has_sign() && op.c.fields().has_sign() && !op.a.fields().integer &&
+           !op.c.fields().integer && has_mirrored_results(op.d.fields()) && op.kind == OpKind::dot;
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const Op& op = cases.op();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
     if (op.kind == OpKind::scalar) {
       // Both addends; one factor, dividend or divisor; a factor and the addend.
       const bool both = op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub;
       const FormatFields& f = op.a.fields();
       // 0 / 0 is NaN, and without one the greatest number whatever the zeros' signs.
-      if (op.scalar == ScalarOperation::div && !f.has_nan() && is_zero(f, cases.inputs()[0].get(index, 0)) &&
-          is_zero(f, cases.inputs()[0].get(index, 1)))
-        return 0;
+      if (op.scalar == ScalarOperation::div && !f.has_nan() && is_zero(f, of.cases.inputs()[0].get(of.index, 0)) &&
+          is_zero(f, of.cases.inputs()[0].get(of.index, 1)))
+        return std::nullopt;
       const uint64_t sign = f.in_container(f.sign_bit());
       for (const int i : {0, both ? 1 : 0, op.scalar == ScalarOperation::fma ? 2 : 0})
-        twin[0].inputs()[0].set(index, i, cases.inputs()[0].get(index, i) ^ sign);
-      return true;
+        twin[0].inputs()[0].set(of.index, i, of.cases.inputs()[0].get(of.index, i) ^ sign);
+      return Twin{};
     }
-    negate(twin[0].inputs()[0], cases.op().a.fields(), index);
-    if (op.kind == OpKind::convert) return true;
-    negate(twin[0].inputs()[2], cases.op().c.fields(), index);
-    return true;
+    negate(twin[0].inputs()[0], of.op().a.fields(), of.index);
+    if (op.kind == OpKind::convert) return Twin{};
+    negate(twin[0].inputs()[2], of.op().c.fields(), of.index);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override {
-    const FormatFields& f = op.d.fields();
-    const Number x = decode(f, before), y = decode(f, after);
+  bool holds(const Pair& pair) const override {
+    const FormatFields& f = pair.op().d.fields();
+    const Number x = decode(f, pair.before), y = decode(f, pair.after);
     if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) return x.cls == y.cls;
     if (x.cls == NumberClass::zero || y.cls == NumberClass::zero) return x.cls == y.cls;
-    return (before ^ f.in_container(f.sign_bit())) == after;
+    return (pair.before ^ f.in_container(f.sign_bit())) == pair.after;
   }
 
  private:

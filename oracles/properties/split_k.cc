@@ -1,6 +1,6 @@
-// A dot that runs as two shorter ones, the first's d as the second's c, gives the same number where the cut falls between
-// two steps of the unit. A failure means that the unit's steps are larger than, or interleaved unlike, what its row says,
-// or that it keeps more between its steps than the format of d holds.
+// A dot that runs as two shorter ones, the first's d as the second's c, gives the same number where the cut falls
+// between two steps of the unit. A failure means that the unit's steps are larger than, or interleaved unlike, what its
+// row says, or that it keeps more between its steps than the format of d holds.
 #include <numeric>
 
 #include "oracles/properties/numbers.h"
@@ -41,21 +41,23 @@ class SplitK final : public Property {
     second.c = op.d;
     return {first, second};
   }
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const int cut = twin[0].op().k;
-    copy(cases.a(), twin[0].inputs()[0], twin[1].inputs()[0], index, cut);
-    copy(cases.b(), twin[0].inputs()[1], twin[1].inputs()[1], index, cut);
-    twin[0].inputs()[2].set(index, 0, cases.c().get(index));
-    if (cases.op().has_scales())
+    copy(of.cases.a(), twin[0].inputs()[0], twin[1].inputs()[0], of.index, cut);
+    copy(of.cases.b(), twin[0].inputs()[1], twin[1].inputs()[1], of.index, cut);
+    twin[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
+    if (of.op().has_scales())
       for (size_t column : {size_t{3}, size_t{4}})
-        copy(cases.inputs()[column], twin[0].inputs()[column], twin[1].inputs()[column], index, cut / cases.op().scale_block);
-    return true;
+        copy(of.cases.inputs()[column], twin[0].inputs()[column], twin[1].inputs()[column], of.index,
+             cut / of.op().scale_block);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 
  private:
   static void copy(const Column& from, Column& first, Column& second, size_t index, int cut) {
-    for (int i = 0; i < from.count(); ++i) (i < cut ? first : second).set(index, i < cut ? i : i - cut, from.get(index, i));
+    for (int i = 0; i < from.count(); ++i)
+      (i < cut ? first : second).set(index, i < cut ? i : i - cut, from.get(index, i));
   }
 };
 

@@ -1,6 +1,6 @@
-// Rounding first to a format between source and destination changes no result. Arithmetic itself breaks this (fp64 to fp32 to fp16 can
-// differ from fp64 to fp16): a failure shows an input on which a unit rounds once and a detour would not. A unit that never fails it
-// makes the detour itself.
+// Rounding first to a format between source and destination changes no result. Arithmetic itself breaks this (fp64 to
+// fp32 to fp16 can differ from fp64 to fp16): a failure shows an input on which a unit rounds once and a detour would
+// not. A unit that never fails it makes the detour itself.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 
@@ -10,24 +10,26 @@ namespace {
 class SurvivesDetour final : public Property {
  public:
   const char* name() const override { return "survives_detour"; }
-  const char* statement() const override { return "rounding the source to fp32 or bf16 first does not change the result"; }
+  const char* statement() const override {
+    return "rounding the source to fp32 or bf16 first does not change the result";
+  }
   bool applies(const Op& op, const Unit&) const override {
-    return is_conversion(op) && op.rounding != Rounding::stochastic && (op.a == format("fp64") || op.a == format("fp32")) &&
-           holds_every_number(detour(op).fields(), op.d.fields());
+    return is_conversion(op) && op.rounding != Rounding::stochastic &&
+           (op.a == format("fp64") || op.a == format("fp32")) && holds_every_number(detour(op).fields(), op.d.fields());
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const Op& op = cases.op();
-    const Number x = source_of(cases, index);
-    if (x.cls != NumberClass::finite) return false;
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
+    const Number x = source_of(of.cases, of.index);
+    if (x.cls != NumberClass::finite) return std::nullopt;
     const FormatFields between = detour(op).fields();
     const Number rounded = decode(between, convert_number(between, x, op.rounding_rule()).encoding);
-    if (rounded.cls != NumberClass::finite) return false;
-    twin[0].inputs()[0].set(index, 0, convert_number(op.a.fields(), rounded, {}).encoding);
-    return true;
+    if (rounded.cls != NumberClass::finite) return std::nullopt;
+    twin[0].inputs()[0].set(of.index, 0, convert_number(op.a.fields(), rounded, {}).encoding);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 
  private:
   static Format detour(const Op& op) { return format(op.a == format("fp64") ? "fp32" : "bf16"); }

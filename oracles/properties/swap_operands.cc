@@ -14,13 +14,13 @@ class SwapOperands final : public Property {
   }
 
  protected:
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     std::vector<Column>& inputs = twin[0].inputs();
-    exchange(inputs[0], inputs[1], index);
-    if (cases.op().has_scales()) exchange(inputs[3], inputs[4], index);
-    return true;
+    exchange(inputs[0], inputs[1], of.index);
+    if (of.op().has_scales()) exchange(inputs[3], inputs[4], of.index);
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_result(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after); }
 
  private:
   static void exchange(Column& x, Column& y, size_t index) {

@@ -1,8 +1,8 @@
-// Zero products add nothing: neither how many there are nor their other factor matters. The twin has as many zero products
-// more, whose other factors are the greatest numbers and whose scales are those of the case, and every zero product of the case
-// itself becomes +0 * +0.
-// A failure means that a zero product's other factor enters the greatest exponent (MMA-Sim 2025's reading, `zero_rule=operand`),
-// that a result changes when it passes a step of zeros, or that the number of products decides the order of additions.
+// Zero products add nothing: neither how many there are nor their other factor matters. The twin has as many zero
+// products more, whose other factors are the greatest numbers and whose scales are those of the case, and every zero
+// product of the case itself becomes +0 * +0. A failure means that a zero product's other factor enters the greatest
+// exponent (MMA-Sim 2025's reading, `zero_rule=operand`), that a result changes when it passes a step of zeros, or that
+// the number of products decides the order of additions.
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 
@@ -26,32 +26,33 @@ class ZeroPadding final : public Property {
     longer.k = 2 * op.k;
     return {longer};
   }
-  int transform(const Unit&, const Batch& cases, size_t index, std::vector<Batch>& twin) const override {
-    const Op& op = cases.op();
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const Op& op = of.op();
     // A zero product times an infinite scale is NaN, and times NaN another NaN, which counts where d has none.
-    for (size_t column = 3; column < cases.inputs().size(); ++column)
-      for (int i = 0; i < cases.inputs()[column].count(); ++i)
-        if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), cases.inputs()[column].get(index, i))) return 0;
+    for (size_t column = 3; column < of.cases.inputs().size(); ++column)
+      for (int i = 0; i < of.cases.inputs()[column].count(); ++i)
+        if (is_special((column == 3 ? op.scale_a : op.scale_b).fields(), of.cases.inputs()[column].get(of.index, i)))
+          return std::nullopt;
     Column& a = twin[0].inputs()[0];
     Column& b = twin[0].inputs()[1];
-    twin[0].inputs()[2].set(index, 0, cases.c().get(index));
+    twin[0].inputs()[2].set(of.index, 0, of.cases.c().get(of.index));
     for (int i = 0; i < op.k; ++i) {
-      const uint64_t x = cases.a().get(index, i), y = cases.b().get(index, i);
+      const uint64_t x = of.cases.a().get(of.index, i), y = of.cases.b().get(of.index, i);
       const NumberClass x_class = decode(op.a.fields(), x).cls, y_class = decode(op.b.fields(), y).cls;
       const bool is_zero = exact_product({x_class}, {y_class}).cls == NumberClass::zero;
-      a.set(index, i, is_zero ? 0 : x);
-      b.set(index, i, is_zero ? 0 : y);
-      a.set(index, op.k + i, i % 2 ? op.a.fields().encode_greatest(false) : 0);
-      b.set(index, op.k + i, i % 2 ? 0 : op.b.fields().encode_greatest(false));
+      a.set(of.index, i, is_zero ? 0 : x);
+      b.set(of.index, i, is_zero ? 0 : y);
+      a.set(of.index, op.k + i, i % 2 ? op.a.fields().encode_greatest(false) : 0);
+      b.set(of.index, op.k + i, i % 2 ? 0 : op.b.fields().encode_greatest(false));
     }
-    for (size_t column = 3; column < cases.inputs().size(); ++column) {
-      const Column& scales = cases.inputs()[column];
+    for (size_t column = 3; column < of.cases.inputs().size(); ++column) {
+      const Column& scales = of.cases.inputs()[column];
       Column& longer = twin[0].inputs()[column];
-      for (int i = 0; i < longer.count(); ++i) longer.set(index, i, scales.get(index, i % scales.count()));
+      for (int i = 0; i < longer.count(); ++i) longer.set(of.index, i, scales.get(of.index, i % scales.count()));
     }
-    return true;
+    return Twin{};
   }
-  bool holds(const Op& op, int, uint64_t before, uint64_t after) const override { return same_number(op, before, after); }
+  bool holds(const Pair& pair) const override { return same_number(pair.op(), pair.before, pair.after); }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags, F16C,
-// and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
+// The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags,
+// F16C, and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
 #include "oracles/families.h"
 #include "core/function_unit.h"
 
@@ -48,9 +48,9 @@ struct Answer {
 };
 
 // One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
-#define MMAFUZZ_SSE(type, instruction)                                                                                \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"                 \
-               : [x] "+x"(x), [after] "=m"(after)                                                                      \
+#define MMAFUZZ_SSE(type, instruction)                                                                 \
+  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]" \
+               : [x] "+x"(x), [after] "=m"(after)                                                      \
                : [y] "x"(y), [mode] "m"(mode), [saved] "m"(saved))
 
 template <class Float, class Bits>
@@ -63,42 +63,53 @@ Answer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t*
   constexpr bool single = sizeof(Float) == 4;
   switch (operation) {
     case ScalarOperation::add:
-      if constexpr (single) MMAFUZZ_SSE(float, "addss"); else MMAFUZZ_SSE(double, "addsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "addss");
+      else MMAFUZZ_SSE(double, "addsd");
       break;
     case ScalarOperation::sub:
-      if constexpr (single) MMAFUZZ_SSE(float, "subss"); else MMAFUZZ_SSE(double, "subsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "subss");
+      else MMAFUZZ_SSE(double, "subsd");
       break;
     case ScalarOperation::mul:
-      if constexpr (single) MMAFUZZ_SSE(float, "mulss"); else MMAFUZZ_SSE(double, "mulsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "mulss");
+      else MMAFUZZ_SSE(double, "mulsd");
       break;
     case ScalarOperation::div:
-      if constexpr (single) MMAFUZZ_SSE(float, "divss"); else MMAFUZZ_SSE(double, "divsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "divss");
+      else MMAFUZZ_SSE(double, "divsd");
       break;
     case ScalarOperation::sqrt:
       y = x;
-      if constexpr (single) MMAFUZZ_SSE(float, "sqrtss"); else MMAFUZZ_SSE(double, "sqrtsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "sqrtss");
+      else MMAFUZZ_SSE(double, "sqrtsd");
       break;
     case ScalarOperation::fma:
       // vfmadd213 z, y, x: x = y * x + z.
       if constexpr (single) {
         asm volatile("ldmxcsr %[mode]\n\tvfmadd213ss %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-                     : [x] "+x"(x), [after] "=m"(after) : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
+                     : [x] "+x"(x), [after] "=m"(after)
+                     : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
       } else {
         asm volatile("ldmxcsr %[mode]\n\tvfmadd213sd %[z], %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-                     : [x] "+x"(x), [after] "=m"(after) : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
+                     : [x] "+x"(x), [after] "=m"(after)
+                     : [y] "x"(y), [z] "x"(z), [mode] "m"(mode), [saved] "m"(saved));
       }
       break;
     case ScalarOperation::equal:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpeqss"); else MMAFUZZ_SSE(double, "cmpeqsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpeqss");
+      else MMAFUZZ_SSE(double, "cmpeqsd");
       break;
     case ScalarOperation::less:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpltss"); else MMAFUZZ_SSE(double, "cmpltsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpltss");
+      else MMAFUZZ_SSE(double, "cmpltsd");
       break;
     case ScalarOperation::less_equal:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpless"); else MMAFUZZ_SSE(double, "cmplesd");
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpless");
+      else MMAFUZZ_SSE(double, "cmplesd");
       break;
     case ScalarOperation::unordered:
-      if constexpr (single) MMAFUZZ_SSE(float, "cmpunordss"); else MMAFUZZ_SSE(double, "cmpunordsd");
+      if constexpr (single) MMAFUZZ_SSE(float, "cmpunordss");
+      else MMAFUZZ_SSE(double, "cmpunordsd");
       break;
     case ScalarOperation::rcp:  // not offered: x86's rcpss is an approximation
     case ScalarOperation::rem: break;
@@ -129,7 +140,8 @@ __attribute__((target("f16c"))) Answer to_half(const Op& op, uint64_t source) {
   __m128i result;
   // The immediate 4 takes the rounding mode from MXCSR.
   asm volatile("ldmxcsr %[mode]\n\tvcvtps2ph $4, %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-               : [r] "=x"(result), [after] "=m"(after) : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+               : [r] "=x"(result), [after] "=m"(after)
+               : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
   return {static_cast<uint64_t>(_mm_cvtsi128_si32(result)) & 0xffff, flags_of(after)};
 }
 
@@ -140,7 +152,8 @@ __attribute__((target("f16c"))) Answer from_half(uint64_t source) {
   uint32_t after = 0;
   __m128 result;
   asm volatile("ldmxcsr %[mode]\n\tvcvtph2ps %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
-               : [r] "=x"(result), [after] "=m"(after) : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
+               : [r] "=x"(result), [after] "=m"(after)
+               : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
   return {static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(result))), flags_of(after)};
 }
 
@@ -195,22 +208,34 @@ bool always() {
 const std::vector<Instruction>& instructions() {
   const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
   static const std::vector<Instruction> all = {
-      {"cpu:add.f32", "addss", always, "x86-64", is_ieee},     {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
-      {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},     {"cpu:sub.f64", "subsd", always, "x86-64", is_ieee},
-      {"cpu:mul.f32", "mulss", always, "x86-64", is_ieee},     {"cpu:mul.f64", "mulsd", always, "x86-64", is_ieee},
-      {"cpu:div.f32", "divss", always, "x86-64", is_ieee},     {"cpu:div.f64", "divsd", always, "x86-64", is_ieee},
-      {"cpu:sqrt.f32", "sqrtss", always, "x86-64", is_ieee},   {"cpu:sqrt.f64", "sqrtsd", always, "x86-64", is_ieee},
+      {"cpu:add.f32", "addss", always, "x86-64", is_ieee},
+      {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
+      {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},
+      {"cpu:sub.f64", "subsd", always, "x86-64", is_ieee},
+      {"cpu:mul.f32", "mulss", always, "x86-64", is_ieee},
+      {"cpu:mul.f64", "mulsd", always, "x86-64", is_ieee},
+      {"cpu:div.f32", "divss", always, "x86-64", is_ieee},
+      {"cpu:div.f64", "divsd", always, "x86-64", is_ieee},
+      {"cpu:sqrt.f32", "sqrtss", always, "x86-64", is_ieee},
+      {"cpu:sqrt.f64", "sqrtsd", always, "x86-64", is_ieee},
       {"cpu:fma.f32", "vfmadd213ss; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
       {"cpu:fma.f64", "vfmadd213sd; a dot is a chain of it from c", has_fma, "FMA3", is_ieee},
-      {"cpu:equal.f32", "cmpeqss", always, "x86-64", is_ieee}, {"cpu:equal.f64", "cmpeqsd", always, "x86-64", is_ieee},
-      {"cpu:less.f32", "cmpltss", always, "x86-64", is_ieee},  {"cpu:less.f64", "cmpltsd", always, "x86-64", is_ieee},
-      {"cpu:less_equal.f32", "cmpless", always, "x86-64", is_ieee}, {"cpu:less_equal.f64", "cmplesd", always, "x86-64", is_ieee},
-      {"cpu:unordered.f32", "cmpunordss", always, "x86-64", is_ieee}, {"cpu:unordered.f64", "cmpunordsd", always, "x86-64", is_ieee},
+      {"cpu:equal.f32", "cmpeqss", always, "x86-64", is_ieee},
+      {"cpu:equal.f64", "cmpeqsd", always, "x86-64", is_ieee},
+      {"cpu:less.f32", "cmpltss", always, "x86-64", is_ieee},
+      {"cpu:less.f64", "cmpltsd", always, "x86-64", is_ieee},
+      {"cpu:less_equal.f32", "cmpless", always, "x86-64", is_ieee},
+      {"cpu:less_equal.f64", "cmplesd", always, "x86-64", is_ieee},
+      {"cpu:unordered.f32", "cmpunordss", always, "x86-64", is_ieee},
+      {"cpu:unordered.f64", "cmpunordsd", always, "x86-64", is_ieee},
       {"cpu:cvt.f16.f32", "vcvtps2ph, fp32 to fp16", has_f16c, "F16C", is_ieee},
       {"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee},
       {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
-      {"cpu:dpbf16.f32.bf16.bf16.f32", "vdpbf16ps, pairs of bf16 products; unpublished order, checked by properties only",
-       has_avx512_bf16, "AVX512-BF16", {{"swap_operands", ""}, {"sign_symmetry", ""}}},
+      {"cpu:dpbf16.f32.bf16.bf16.f32",
+       "vdpbf16ps, pairs of bf16 products; unpublished order, checked by properties only",
+       has_avx512_bf16,
+       "AVX512-BF16",
+       {{"swap_operands", ""}, {"sign_symmetry", ""}}},
   };
   return all;
 }
@@ -237,7 +262,8 @@ class CpuFamily final : public Family {
   }
 
   /// x86 has four rounding modes, detects tininess after rounding and does not saturate. Its conversions of fp16 ignore
-  /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest even.
+  /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
+  /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
     const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
     const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
@@ -274,7 +300,8 @@ class CpuFamily final : public Family {
       if (op.kind != OpKind::convert || !is("fp32", "bf16")) return declined(name + " converts fp32 to bf16");
       unit = make_scalar_unit<false>([](const uint64_t* x) { return to_bf16(x[0]); });
     } else if (name == "cpu:dpbf16.f32.bf16.bf16.f32") {
-      if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" || op.has_scales())
+      if (op.kind != OpKind::dot || !is("bf16", "fp32") || op.b.name() != "bf16" || op.c.name() != "fp32" ||
+          op.has_scales())
         return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
       unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
     } else {
@@ -284,7 +311,7 @@ class CpuFamily final : public Family {
       if (op.kind == OpKind::dot && operation == "fma") {
         if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
           return declined(name + " takes dots whose formats are all " + format);
-        claims = {{"equals_model", "ieee:fma"}};
+        claims = {{ "equals_model", "ieee:fma" }};
         if (single) {
           unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });
         } else {
@@ -297,12 +324,13 @@ class CpuFamily final : public Family {
         if (single) {
           unit = make_scalar_unit([=](const uint64_t* x) { return run_instruction<float, uint32_t>(scalar, mode, x); });
         } else {
-          unit = make_scalar_unit([=](const uint64_t* x) { return run_instruction<double, uint64_t>(scalar, mode, x); });
+          unit =
+              make_scalar_unit([=](const uint64_t* x) { return run_instruction<double, uint64_t>(scalar, mode, x); });
         }
       }
     }
-    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN; and its FTZ flushes what is tiny with
-    // unbounded exponents (docs/semantics.md 10).
+    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN; and its FTZ flushes what is
+    // tiny with unbounded exponents (docs/semantics.md 10).
     if (op.nan == NanPolicy::exact || op.flush_to_zero) claims.clear();
     return named(std::move(unit), name, std::move(claims));
   }

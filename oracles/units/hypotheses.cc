@@ -24,11 +24,15 @@ struct Hypothesis {
 };
 
 constexpr Hypothesis hypotheses[] = {
-    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2", Order::left_to_right, false, false},
+    {"left-to-right", "((p0 + p1) + ...) + c in fp32", "4.3, properties 3 and 4; modes: 4.2", Order::left_to_right,
+     false, false},
     {"right-to-left", "p0 + (p1 + (... + c)) in fp32", "4.3, property 3", Order::right_to_left, false, false},
-    {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false, false},
-    {"narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1", Order::left_to_right, true, false},
-    {"narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1", Order::left_to_right, true, true},
+    {"from-c", "((c + p0) + p1) + ... in fp32", "6, the example of Fasi et al. that adds to c", Order::from_c, false,
+     false},
+    {"narrow-products", "products in the operands' format, left-to-right", "4.1, listing 1", Order::left_to_right, true,
+     false},
+    {"narrow-sums", "products and sums in the operands' format, left-to-right", "4.1, property 1", Order::left_to_right,
+     true, true},
 };
 
 const Hypothesis* find_hypothesis(std::string_view name) {
@@ -37,12 +41,17 @@ const Hypothesis* find_hypothesis(std::string_view name) {
   return nullptr;
 }
 
-/// Every operation rounds once in the given mode; the last sum is converted to d's format to nearest even (4.2, property 2).
+/// Every operation rounds once in the given mode; the last sum is converted to d's format to nearest even (4.2,
+/// property 2).
 class OrderedSum {
  public:
   OrderedSum(const Op& op, const Hypothesis& h, Rounding rounding)
-      : operand_(op.a.fields()), c_(op.c.fields()), d_(op.d.fields()), product_(h.narrow_products ? operand_ : fp32_fields),
-        sum_(h.narrow_sums ? operand_ : fp32_fields), order_(h.order) {
+      : operand_(op.a.fields()),
+        c_(op.c.fields()),
+        d_(op.d.fields()),
+        product_(h.narrow_products ? operand_ : fp32_fields),
+        sum_(h.narrow_sums ? operand_ : fp32_fields),
+        order_(h.order) {
     rule_.rounding = rounding;
   }
 
@@ -69,7 +78,9 @@ class OrderedSum {
   /// What can be added to a number of any class without changing it, a zero's sign included.
   static Exact zero_like(const Exact& x) { return {NumberClass::zero, x.negative, 0, 0}; }
 
-  Exact add(const Exact& x, const Exact& y) const { return to_exact(decode(sum_, add_exact(sum_, x, y, rule_).encoding)); }
+  Exact add(const Exact& x, const Exact& y) const {
+    return to_exact(decode(sum_, add_exact(sum_, x, y, rule_).encoding));
+  }
 
   Exact product(const DotOperands& in, int i) const {
     const Exact p = exact_product(to_exact(decode(operand_, in.a[i])), to_exact(decode(operand_, in.b[i])));
@@ -84,7 +95,8 @@ class OrderedSum {
 Result<Rounding> parse_rounding(const std::string& name, std::string_view overrides) {
   if (overrides.empty()) return Rounding::toward_zero;  // the paper's default, table 2
   std::string known;
-  for (const Rounding r : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  for (const Rounding r :
+       {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
     if (overrides == std::string("rounding=") + name_of(r)) return r;
     known += std::string(known.empty() ? "" : " | ") + name_of(r);
   }
@@ -100,8 +112,11 @@ class HypothesisFamily final : public Family {
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Hypothesis& h : hypotheses)
-      all.push_back({std::string("hypothesis:") + h.name, std::string("dot: ") + h.summary + "; ?rounding=, toward_zero by default",
-                     std::string("Valpey et al., ") + h.source, {}, ""});
+      all.push_back({std::string("hypothesis:") + h.name,
+                     std::string("dot: ") + h.summary + "; ?rounding=, toward_zero by default",
+                     std::string("Valpey et al., ") + h.source,
+                     {},
+                     ""});
     return all;
   }
 
@@ -117,7 +132,8 @@ class HypothesisFamily final : public Family {
     const bool narrow = op.kind == OpKind::dot && op.a == op.b && op.a.fields().width <= 16 && !op.a.fields().integer &&
                         !op.has_scales();
     if (!narrow || (op.d != format("fp32") && op.d != format("fp16")))
-      return declined("hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
+      return declined(
+          "hypotheses are dots of one format of at most 16 bits, without scales, with fp32 or fp16 results");
     return named(make_dot_unit(OrderedSum(op, *find_hypothesis(parts.plain()), *rounding)), name);
   }
 };

@@ -1,5 +1,5 @@
-// The units `integer` and `integer:bigint`: dots of 8-bit integers with 32-bit sums, c + sum a*b formed exactly and then wrapped
-// modulo 2^32 or, where the op says saturate=1, clamped (PTX ISA, mma .s32 with and without .satfinite).
+// The units `integer` and `integer:bigint`: dots of 8-bit integers with 32-bit sums, c + sum a*b formed exactly and
+// then wrapped modulo 2^32 or, where the op says saturate=1, clamped (PTX ISA, mma .s32 with and without .satfinite).
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 
@@ -20,7 +20,9 @@ class IntegerDotUnit final : public Unit {
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     const Op& op = batch.op();
-    const auto read = [](const FormatFields& f, uint8_t byte) { return f.has_sign() ? static_cast<int8_t>(byte) : static_cast<int>(byte); };
+    const auto read = [](const FormatFields& f, uint8_t byte) {
+      return f.has_sign() ? static_cast<int8_t>(byte) : static_cast<int>(byte);
+    };
     const size_t k = static_cast<size_t>(op.k);
     for (size_t i = 0; i < batch.size(); ++i) {
       int64_t sum = value_of(op.c.fields(), batch.c().get(i));
@@ -55,7 +57,11 @@ class IntegerFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     const std::string source = "PTX ISA, mma with .s32";
-    return {{"integer", "dots of s8 and u8 with s32 sums, wrapping or saturating once at the end", source, {{"equals_model", "integer:bigint"}}, ""},
+    return {{"integer",
+             "dots of s8 and u8 with s32 sums, wrapping or saturating once at the end",
+             source,
+             {{"equals_model", "integer:bigint"}},
+             ""},
             {"integer:bigint", "the twin of `integer` in cpp_int", source, {}, ""}};
   }
 

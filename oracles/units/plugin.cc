@@ -33,10 +33,11 @@ Result<Library> load(const std::string& path) {
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return declined(std::string("cannot load plugin: ") + dlerror());
   Library library;
-  for (const char* missing : {find_symbol(handle, "mmafuzz_plugin_abi", library.abi) ? nullptr : "mmafuzz_plugin_abi",
-                              find_symbol(handle, "mmafuzz_plugin_name", library.name) ? nullptr : "mmafuzz_plugin_name",
-                              find_symbol(handle, "mmafuzz_plugin_supports", library.supports) ? nullptr : "mmafuzz_plugin_supports",
-                              find_symbol(handle, "mmafuzz_plugin_run", library.run) ? nullptr : "mmafuzz_plugin_run"})
+  for (const char* missing :
+       {find_symbol(handle, "mmafuzz_plugin_abi", library.abi) ? nullptr : "mmafuzz_plugin_abi",
+        find_symbol(handle, "mmafuzz_plugin_name", library.name) ? nullptr : "mmafuzz_plugin_name",
+        find_symbol(handle, "mmafuzz_plugin_supports", library.supports) ? nullptr : "mmafuzz_plugin_supports",
+        find_symbol(handle, "mmafuzz_plugin_run", library.run) ? nullptr : "mmafuzz_plugin_run"})
     if (missing) return declined(path + " is no mmafuzz plugin: it does not export " + missing);
   find_symbol(handle, "mmafuzz_plugin_equals", library.equals);
   if (library.abi() != MMAFUZZ_PLUGIN_ABI)
@@ -94,7 +95,8 @@ class PluginUnit final : public Unit {
       throw std::runtime_error(name() + " failed with code " + std::to_string(code));
     const uint64_t mask = op_.d.fields().container_mask();
     for (size_t i = 0; i < batch.size(); ++i) {
-      if (results[i] & ~mask) throw std::runtime_error(name() + " gave a result with bits above the width of " + op_.d.name());
+      if (results[i] & ~mask)
+        throw std::runtime_error(name() + " gave a result with bits above the width of " + op_.d.name());
       outcomes.results.set(i, 0, results[i]);
     }
   }

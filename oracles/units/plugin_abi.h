@@ -59,7 +59,8 @@ int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t si
 int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch);
 
 /* Optional: the unit that this one claims to equal bit for bit on a supported op, for example
- * "model:hopper/mma.m16n8k16.f32.f16.f16.f32", or NULL for none. A case on which the two differ is a contract divergence. */
+ * "model:hopper/mma.m16n8k16.f32.f16.f16.f32", or NULL for none. A case on which the two differ is a contract
+ * divergence. */
 const char* mmafuzz_plugin_equals(const struct mmafuzz_op* op);
 
 #ifdef __cplusplus

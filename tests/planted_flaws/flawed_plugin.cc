@@ -1,6 +1,7 @@
-// Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each computes Ampere's
-// m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the model, and has one flaw of the kinds
-// that hardware has. Triage has to call them unexplained, and the one that comes and goes unstable.
+// Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each
+// computes Ampere's m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the
+// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, and the one that comes
+// and goes unstable.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -45,7 +46,8 @@ struct WorstLoss {
     for (int i = 0; i < step.count; ++i) {
       const Addend& t = step.addend[i];
       const int dropped = step.unit_exponent - t.exponent;
-      if (t.lost && dropped > 1 && dropped < 64 && (t.significand & low_mask(dropped)) == low_mask(dropped)) all_ones_lost = true;
+      if (t.lost && dropped > 1 && dropped < 64 && (t.significand & low_mask(dropped)) == low_mask(dropped))
+        all_ones_lost = true;
     }
   }
 };
@@ -120,8 +122,8 @@ int mmafuzz_plugin_abi(void) { return MMAFUZZ_PLUGIN_ABI; }
 const char* mmafuzz_plugin_name(void) { return "flawed"; }
 
 int mmafuzz_plugin_supports(const mmafuzz_op* op, char* reason, size_t size) {
-  if (is(op->kind, "dot") && is(op->a, "fp16") && is(op->b, "fp16") && is(op->c, "fp32") && is(op->d, "fp32") && op->k == lanes &&
-      op->scale_block == 0 && is(op->rounding, "nearest_even"))
+  if (is(op->kind, "dot") && is(op->a, "fp16") && is(op->b, "fp16") && is(op->c, "fp32") && is(op->d, "fp32") &&
+      op->k == lanes && op->scale_block == 0 && is(op->rounding, "nearest_even"))
     return 1;
   std::snprintf(reason, size, "only dots of 16 fp16 products onto fp32");
   return 0;

@@ -1,5 +1,5 @@
-// A plugin that is wrong on purpose: it computes Hopper's m16n8k16 from fp16 to fp32 with our own arithmetic and says that it
-// equals the model, but is one bit off in the corner of corner.h. A search that is worth its time finds it.
+// A plugin that is wrong on purpose: it computes Hopper's m16n8k16 from fp16 to fp32 with our own arithmetic and says
+// that it equals the model, but is one bit off in the corner of corner.h. A search that is worth its time finds it.
 #include <cstdio>
 #include <cstring>
 
@@ -23,8 +23,8 @@ int mmafuzz_plugin_abi(void) { return MMAFUZZ_PLUGIN_ABI; }
 const char* mmafuzz_plugin_name(void) { return "planted"; }
 
 int mmafuzz_plugin_supports(const mmafuzz_op* op, char* reason, size_t size) {
-  if (is(op->kind, "dot") && is(op->a, "fp16") && is(op->b, "fp16") && is(op->c, "fp32") && is(op->d, "fp32") && op->k == 16 &&
-      op->scale_block == 0 && is(op->rounding, "nearest_even"))
+  if (is(op->kind, "dot") && is(op->a, "fp16") && is(op->b, "fp16") && is(op->c, "fp32") && is(op->d, "fp32") &&
+      op->k == 16 && op->scale_block == 0 && is(op->rounding, "nearest_even"))
     return 1;
   std::snprintf(reason, size, "only dots of 16 fp16 products onto fp32");
   return 0;

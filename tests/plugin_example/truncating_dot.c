@@ -54,7 +54,8 @@ int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t si
     snprintf(reason, size, "computes dot products only, not %s", op->kind);
     return 0;
   }
-  if (strcmp(op->a, "fp16") != 0 || strcmp(op->b, "fp16") != 0 || strcmp(op->c, "fp32") != 0 || strcmp(op->d, "fp32") != 0) {
+  if (strcmp(op->a, "fp16") != 0 || strcmp(op->b, "fp16") != 0 || strcmp(op->c, "fp32") != 0 ||
+      strcmp(op->d, "fp32") != 0) {
     snprintf(reason, size, "takes a=fp16 b=fp16 c=fp32 d=fp32, any k");
     return 0;
   }

@@ -49,8 +49,8 @@ void write_significand(const Addend& t, ExplainedAddend& out) {
   out.fraction_bits.erase(out.fraction_bits.find_last_not_of('0') + 1);
 }
 
-/// What fell off an addend: the exact magnitude less what was kept. A floor keeps more of a negative addend than it has; then
-/// the bits below the grid are shown.
+/// What fell off an addend: the exact magnitude less what was kept. A floor keeps more of a negative addend than it
+/// has; then the bits below the grid are shown.
 void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   const int width = step.unit_exponent - t.exponent;  // digits below the grid
   const uint64_t kept = width >= 64 ? 0 : width >= 0 ? magnitude(t.kept) << width : magnitude(t.kept) >> -width;
@@ -62,15 +62,17 @@ void write_fallen(const Addend& t, const Step& step, ExplainedAddend& out) {
   out.fallen.erase(out.fallen.find_last_not_of('0') + 1);
 }
 
-ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, int integer, int fraction, int64_t& sum) {
+ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, int integer, int fraction,
+                                 int64_t& sum) {
   ExplainedAddend out;
   out.source = source_text(t);
   out.negative = t.negative;
   out.finite = t.significand != 0 && t.cls == NumberClass::finite;
   if (!out.finite)
-    out.special = t.cls == NumberClass::nan ? "NaN" : std::string(t.negative ? "-" : "+") + (t.cls == NumberClass::infinity ? "inf" : "0");
-  else
-    write_significand(t, out);
+    out.special = t.cls == NumberClass::nan
+                      ? "NaN"
+                      : std::string(t.negative ? "-" : "+") + (t.cls == NumberClass::infinity ? "inf" : "0");
+  else write_significand(t, out);
   out.exponent = t.scale_exponent;
   if (!grid) return out;
   sum += t.kept;
@@ -106,10 +108,8 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
   int64_t sum = 0;
   for (int i = 0; i < step.count; ++i) {
     const Addend& t = step.addend[i];
-    if (t.cls == NumberClass::zero && t.source == Addend::Source::product)
-      ++out.zero_products;
-    else
-      out.addends.push_back(explained_addend(t, step, out.grid, out.grid_integer_bits, out.grid_fraction_bits, sum));
+    if (t.cls == NumberClass::zero && t.source == Addend::Source::product) ++out.zero_products;
+    else out.addends.push_back(explained_addend(t, step, out.grid, out.grid_integer_bits, out.grid_fraction_bits, sum));
   }
   const Rounded& r = step.rounded;
   if (step.kind != Step::Kind::special) {
@@ -118,7 +118,10 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
     out.last = r.last;
     out.guard = r.guard;
     out.sticky = r.sticky;
-    out.rounding = r.flags & flag::overflow ? "overflow" : !inexact ? "exact" : r.rounded_away ? "rounded away from zero" : "rounded toward zero";
+    out.rounding = r.flags & flag::overflow ? "overflow"
+                   : !inexact               ? "exact"
+                   : r.rounded_away         ? "rounded away from zero"
+                                            : "rounded toward zero";
   }
   return out;
 }
@@ -128,10 +131,12 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, mpfr_srcptr 
   ExplainedUnit out;
   out.name = unit.name();
   if (const DotModel* model = unit.model()) {
-    for (const char* shown : {"kernel", "block", "fraction_bits", "zero_rule", "zero_exponent", "output_fraction_bits", "output_rounding"}) {
+    for (const char* shown : {"kernel", "block", "fraction_bits", "zero_rule", "zero_exponent", "output_fraction_bits",
+                              "output_rounding"}) {
       const Parameter& parameter = *find_parameter(shown);
       if (parameter.used_by(model->kernel))
-        out.parameters += (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
+        out.parameters +=
+            (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
     }
     const Format results = step_format(*model) == op.d.fields() ? op.d : format("fp32");
     RecordingTrace trace;
@@ -178,7 +183,8 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
     mpfr_snprintf(decimal, sizeof decimal, "%.25Rg", exact_value.get());
     out.exact_value = decimal;
   }
-  if (op.kind == OpKind::convert || op.kind == OpKind::scalar) out.rounding = explain_rounding(single, 0, out.exact_value);
+  if (op.kind == OpKind::convert || op.kind == OpKind::scalar)
+    out.rounding = explain_rounding(single, 0, out.exact_value);
   for (const Unit* unit : units) {
     out.units.push_back(explained_unit(*unit, single, is_dot ? exact_value.get() : nullptr));
     if (out.rounding && !out.units.back().results.empty())
@@ -207,10 +213,8 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
       for (size_t w = 1; w < words.size(); ++w) {
         Result<std::unique_ptr<Unit>> unit = registry.bind(words[w], block.batch.op());
         refused[w - 1].name = words[w];
-        if (unit)
-          units.push_back((bound.push_back(std::move(*unit)), bound.back().get()));
-        else
-          refused[w - 1].no_answer = unit.refusal().reason;
+        if (unit) units.push_back((bound.push_back(std::move(*unit)), bound.back().get()));
+        else refused[w - 1].no_answer = unit.refusal().reason;
       }
       ExplainedCase one = explain_case(block.batch, i, units);
       std::vector<ExplainedUnit> answered = std::move(one.units);
@@ -222,7 +226,8 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
     }
     return out;
   }
-  throw std::runtime_error(reader.error() ? reader.error()->to_string() : "a witness needs a property line and its cases");
+  throw std::runtime_error(reader.error() ? reader.error()->to_string()
+                                          : "a witness needs a property line and its cases");
 }
 
 }  // namespace mmafuzz

@@ -21,10 +21,12 @@ int side_of_midpoint(const Op& op, mpfr_srcptr x, uint64_t lower, uint64_t upper
   return side == 0 && truncated ? (mpfr_signbit(x) ? -1 : 1) : side;
 }
 
-std::string decision_text(const Op& op, const std::string& where, const ExplainedRounding& r, const std::string& reference) {
-  const std::string chosen = reference == r.lower.hex   ? "the lower neighbour"
-                             : reference == r.upper.hex ? "the upper neighbour"
-                                                        : "neither neighbour (the op's saturation, flushing or specials decide)";
+std::string decision_text(const Op& op, const std::string& where, const ExplainedRounding& r,
+                          const std::string& reference) {
+  const std::string chosen = reference == r.lower.hex ? "the lower neighbour"
+                             : reference == r.upper.hex
+                                 ? "the upper neighbour"
+                                 : "neither neighbour (the op's saturation, flushing or specials decide)";
   return std::string(name_of(op.rounding)) + ": " + where + ", so " + chosen;
 }
 
@@ -40,15 +42,14 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
 
   exact::Mpfr x(exact::sum_precision);
   bool truncated = false;
-  if (conversion)
-    exact::set_from_encoding(x.get(), op.a, operands[0]);
-  else
-    truncated = exact::mpfr_scalar_value(op, operands, x.get());
+  if (conversion) exact::set_from_encoding(x.get(), op.a, operands[0]);
+  else truncated = exact::mpfr_scalar_value(op, operands, x.get());
   char decimal[96];
   mpfr_snprintf(decimal, sizeof decimal, "%.25Rg%s", x.get(), truncated ? "..." : "");
   exact_value = decimal;
 
-  const exact::MpfrRounded reference = conversion ? exact::mpfr_convert(op, operands[0]) : exact::mpfr_scalar(op, operands);
+  const exact::MpfrRounded reference =
+      conversion ? exact::mpfr_convert(op, operands[0]) : exact::mpfr_scalar(op, operands);
   const ExplainedNumber wanted = explained_number(op.d, reference.encoding);
   char flag_digits[8];
   std::snprintf(flag_digits, sizeof flag_digits, "%02x", reference.flags);
@@ -69,14 +70,20 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
   exact::set_from_encoding(rounded.get(), op.d, lower);
   if (mpfr_equal_p(rounded.get(), x.get()) && !truncated) {
     out.exact = mpfr_zero_p(x.get()) ? wanted : out.lower;
-    out.decision = wanted.hex == out.exact->hex ? "exact" : "a number of the format, but the op flushes or saturates: " + wanted.hex;
+    out.decision = wanted.hex == out.exact->hex
+                       ? "exact"
+                       : "a number of the format, but the op flushes or saturates: " + wanted.hex;
   } else if (lower == upper || out.lower.decimal.empty() || out.upper.decimal.empty()) {
     out.decision = decision_text(op, "beyond the finite numbers of the format", out, wanted.hex);
   } else if (op.rounding == Rounding::stochastic) {
     out.decision = decision_text(op, "random bits decide", out, wanted.hex);
   } else {
     const int side = side_of_midpoint(op, x.get(), lower, upper, truncated, out.position);
-    out.decision = decision_text(op, side < 0 ? "below the midpoint" : side > 0 ? "above the midpoint" : "on the midpoint", out, wanted.hex);
+    out.decision = decision_text(op,
+                                 side < 0   ? "below the midpoint"
+                                 : side > 0 ? "above the midpoint"
+                                            : "on the midpoint",
+                                 out, wanted.hex);
   }
   return out;
 }

@@ -1,5 +1,6 @@
-// An explanation as plain data: what each unit did with a case, as a person would write it on paper. Built by triage/explain/explain.h,
-// drawn by triage/explain/explanation_text.h (terminal) and triage/explain/explanation_svg.h (report).
+// An explanation as plain data: what each unit did with a case, as a person would write it on paper. Built by
+// triage/explain/explain.h, drawn by triage/explain/explanation_text.h (terminal) and triage/explain/explanation_svg.h
+// (report).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct ExplainedNumber {
 
 /// One term of a sum. Strings of bits hold the digits 0 and 1 only.
 struct ExplainedAddend {
-  std::string source;         ///< "a0*b0", "c", "group 2", "term 1"
+  std::string source;  ///< "a0*b0", "c", "group 2", "term 1"
   bool negative = false;
   bool finite = false;        ///< finite and nonzero: the fields below are meaningful, else `special` is
   std::string special;        ///< "NaN", "+inf", "-inf", "+0", "-0"
@@ -29,11 +30,11 @@ struct ExplainedAddend {
   int exponent = 0;           ///< that takes part in the alignment
   int shift = 0;              ///< the step's greatest exponent minus `exponent`
   bool kept_negative = false;
-  std::string kept;           ///< what entered the sum, on the step's grid; empty where the step has no grid
-  bool lost = false;          ///< alignment dropped nonzero bits
-  std::string fallen;         ///< the dropped bits; the first has weight 2^fallen_top
+  std::string kept;    ///< what entered the sum, on the step's grid; empty where the step has no grid
+  bool lost = false;   ///< alignment dropped nonzero bits
+  std::string fallen;  ///< the dropped bits; the first has weight 2^fallen_top
   int fallen_top = 0;
-  std::string sum_so_far;     ///< of this and all addends before, hexadecimal floating point (exact); empty without a grid
+  std::string sum_so_far;  ///< of this and all addends before, hexadecimal floating point (exact); empty without a grid
 };
 
 /// One step: aligned terms, their sum, normalization, one rounding. The grid's first digit has weight
@@ -48,24 +49,24 @@ struct ExplainedStep {
   std::vector<ExplainedAddend> addends;  ///< without products that are zero
   int zero_products = 0;
   bool sum_negative = false;
-  std::string sum;         ///< magnitude on the grid
-  int carries = 0;         ///< leading digits of the sum that no addend reaches
+  std::string sum;                      ///< magnitude on the grid
+  int carries = 0;                      ///< leading digits of the sum that no addend reaches
   std::optional<int> leading_exponent;  ///< of a nonzero sum: where normalization puts the leading bit
-  bool rounds = false;     ///< the three below are meaningful
+  bool rounds = false;                  ///< the three below are meaningful
   bool last = false, guard = false, sticky = false;
-  std::string rounding;    ///< "exact", "rounded toward zero", "rounded away from zero", "overflow"
+  std::string rounding;  ///< "exact", "rounded toward zero", "rounded away from zero", "overflow"
   ExplainedNumber result;
 };
 
 struct ExplainedUnit {
   std::string name;
-  std::string parameters;               ///< of a modelled unit: "kernel=fused_sum block=4 ..."
-  std::vector<ExplainedStep> steps;     ///< empty for a unit without a trace
-  std::vector<ExplainedNumber> results; ///< empty: no answer
-  std::string no_answer;                ///< why
-  std::optional<double> ulps;           ///< error against the exact value
+  std::string parameters;                ///< of a modelled unit: "kernel=fused_sum block=4 ..."
+  std::vector<ExplainedStep> steps;      ///< empty for a unit without a trace
+  std::vector<ExplainedNumber> results;  ///< empty: no answer
+  std::string no_answer;                 ///< why
+  std::optional<double> ulps;            ///< error against the exact value
   std::optional<uint8_t> flags;
-  std::string neighbour;                ///< conversions and scalar operations: "the lower neighbour"
+  std::string neighbour;  ///< conversions and scalar operations: "the lower neighbour"
 };
 
 /// The rounding of a conversion or scalar operation: the exact result among the numbers of the destination.

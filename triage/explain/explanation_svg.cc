@@ -10,8 +10,10 @@
 namespace mmafuzz {
 namespace {
 
-constexpr int character = 8, digit = 9, row_height = 18, left = 8;  ///< pixels; digits stand wider, for the point between them
-constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56, grid_x = sign_x + 12;
+constexpr int character = 8, digit = 9, row_height = 18,
+              left = 8;  ///< pixels; digits stand wider, for the point between them
+constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56,
+              grid_x = sign_x + 12;
 constexpr int widest_grid = 96;      ///< digits; units whose grids lie farther apart are not drawn on common columns
 constexpr size_t most_fallen = 32;   ///< digits shown of what fell off
 constexpr size_t longest_line = 92;  ///< characters of a line of parameters
@@ -41,7 +43,8 @@ struct Columns {
 class Drawing {
  public:
   void text(int x, const std::string& words, const std::string& attributes = "") {
-    body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes, escaped(words));
+    body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", x, y_, attributes.empty() ? "" : " " + attributes,
+                         escaped(words));
     width_ = std::max(width_, x + static_cast<int>(words.size() + 1) * character);
   }
   /// Digits in fixed columns, whatever the font.
@@ -53,12 +56,17 @@ class Drawing {
     width_ = std::max(width_, x + static_cast<int>(bits.size()) * digit);
   }
   void line(int x, int from, int to, const std::string& ink) {
-    body_ += fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" style=\"stroke:{3}\" stroke-dasharray=\"3 2\"/>", x, from, to, ink);
+    body_ +=
+        fmt::format("<line x1=\"{0}\" x2=\"{0}\" y1=\"{1}\" y2=\"{2}\" style=\"stroke:{3}\" stroke-dasharray=\"3 2\"/>",
+                    x, from, to, ink);
   }
   /// A number line of `width` with a mark at its middle and a point at the share `position` of it.
   void number_line(int x, int width, double position) {
-    body_ += fmt::format("<path d=\"M{0} {1}h{2}m{3} -5v10m{4} -5v-5v10m-{2} 0v-10\" fill=\"none\" stroke=\"currentColor\"/>", x, y_, width, -width / 2, width / 2);
-    body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" style=\"fill:{}\"/>", x + width * position, y_, fallen_ink);
+    body_ += fmt::format(
+        "<path d=\"M{0} {1}h{2}m{3} -5v10m{4} -5v-5v10m-{2} 0v-10\" fill=\"none\" stroke=\"currentColor\"/>", x, y_,
+        width, -width / 2, width / 2);
+    body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" style=\"fill:{}\"/>", x + width * position, y_,
+                         fallen_ink);
     width_ = std::max(width_, x + width + left);
   }
   void point(int x) { body_ += fmt::format("<circle cx=\"{}.5\" cy=\"{}\" r=\"1.4\"/>", x - 1, y_); }
@@ -66,9 +74,11 @@ class Drawing {
   int y() const { return y_; }
 
   std::string svg(const std::string& label) const {
-    return fmt::format("<svg role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" "
-                       "fill=\"currentColor\" font-family=\"ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\" font-size=\"13\">{3}</svg>",
-                       escaped(label), width_ + left, y_ - row_height, body_);
+    return fmt::format(
+        "<svg role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" "
+        "fill=\"currentColor\" font-family=\"ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\" "
+        "font-size=\"13\">{3}</svg>",
+        escaped(label), width_ + left, y_ - row_height, body_);
   }
 
  private:
@@ -76,7 +86,8 @@ class Drawing {
   int width_ = 320, y_ = row_height;
 };
 
-void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedStep& step, bool negative, const std::string& bits, int carries) {
+void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedStep& step, bool negative,
+                      const std::string& bits, int carries) {
   if (bits.find('1') != std::string::npos) drawing.text(sign_x, negative ? "-" : "+");
   const size_t carried = static_cast<size_t>(carries);
   drawing.digits(columns.x(top_of(step)), bits.substr(0, carried), carry_ink);
@@ -84,21 +95,26 @@ void draw_grid_digits(Drawing& drawing, const Columns& columns, const ExplainedS
   drawing.point(columns.x(step.greatest_exponent) + digit);
 }
 
-void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t, int sum_x) {
+void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& step, const ExplainedAddend& t,
+                 int sum_x) {
   drawing.text(source_x, t.source);
   if (!t.finite) {
     drawing.text(exponent_x, t.special);
   } else if (!step.grid) {
-    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits, t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent));
+    drawing.text(exponent_x, fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits,
+                                         t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent));
   } else {
     drawing.text(exponent_x, fmt::format("2^{}", t.exponent));
     drawing.text(shift_x, fmt::format(">> {}", t.shift));
     // Bits that an inner stage dropped lie above the end of the grid: they replace the zeros that took their place.
-    const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size())) : static_cast<int>(t.kept.size());
-    draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))), 0);
+    const int kept = t.lost ? std::min(top_of(step) - t.fallen_top, static_cast<int>(t.kept.size()))
+                            : static_cast<int>(t.kept.size());
+    draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
+                     0);
     if (t.lost) {
       drawing.digits(columns.x(t.fallen_top), t.fallen.substr(0, most_fallen), fallen_ink);
-      if (t.fallen.size() > most_fallen) drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen) * digit, "...");
+      if (t.fallen.size() > most_fallen)
+        drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen) * digit, "...");
     }
   }
   if (step.grid) drawing.text(sum_x, t.sum_so_far);
@@ -107,8 +123,9 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
 
 void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns) {
   std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
-  if (step.grid) title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
-                                      step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
+  if (step.grid)
+    title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
+                         step.floor_decided ? " (read by a zero term)" : "", step.grid_fraction_bits);
   drawing.text(left + 8, title);
   drawing.next_row();
   const int sum_x = step.grid ? columns.x(columns.bottom) + 4 * digit : 0;
@@ -123,7 +140,10 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
     drawing.text(source_x, "sum");
     draw_grid_digits(drawing, columns, step, step.sum_negative, step.sum, step.carries);
     drawing.line(columns.x(end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
-    if (step.carries) drawing.text(columns.x(end_of(step)) + 2 * digit, fmt::format("{} carry bit{}", step.carries, step.carries == 1 ? "" : "s"), fmt::format("style=\"fill:{}\"", carry_ink));
+    if (step.carries)
+      drawing.text(columns.x(end_of(step)) + 2 * digit,
+                   fmt::format("{} carry bit{}", step.carries, step.carries == 1 ? "" : "s"),
+                   fmt::format("style=\"fill:{}\"", carry_ink));
     drawing.next_row();
   }
   if (step.zero_products) {
@@ -135,7 +155,8 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
     drawing.next_row();
   }
   std::string result = "result " + step.result.to_string() + (step.rounding.empty() ? "" : ", " + step.rounding);
-  if (step.rounds) result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
+  if (step.rounds)
+    result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
   drawing.text(source_x, result);
   drawing.next_row(row_height + 6);
 }

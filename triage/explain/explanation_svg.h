@@ -1,5 +1,6 @@
-// Draws an explanation as inline SVG for a page: currentColor for the text, the page's variables --fallen and --carry for bits
-// that fall off and for carries, so that it follows a light or dark scheme. Bits of equal weight of two units stand in one column.
+// Draws an explanation as inline SVG for a page: currentColor for the text, the page's variables --fallen and --carry
+// for bits that fall off and for carries, so that it follows a light or dark scheme. Bits of equal weight of two units
+// stand in one column.
 #pragma once
 
 #include "triage/explain/explanation.h"

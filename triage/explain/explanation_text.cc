@@ -52,7 +52,8 @@ Line grid_digits(bool negative, const std::string& digits, int integer_bits, int
   const bool zero = digits.find('1') == std::string::npos;
   const size_t integer = static_cast<size_t>(integer_bits), carried = static_cast<size_t>(carries);
   Line line(zero ? " " : negative ? "-" : "+");
-  line.add(digits.substr(0, carried), Ink::carry).add(digits.substr(carried, integer - carried) + "." + digits.substr(integer));
+  line.add(digits.substr(0, carried), Ink::carry)
+      .add(digits.substr(carried, integer - carried) + "." + digits.substr(integer));
   return line;
 }
 
@@ -60,7 +61,8 @@ void append(Line& line, const Line& more) { line.parts.insert(line.parts.end(), 
 
 std::string significand_text(const ExplainedAddend& t) {
   if (!t.finite) return t.special;
-  return fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits, t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent);
+  return fmt::format("{}{}.{} * 2^{}", t.negative ? "-" : "+", t.integer_bits,
+                     t.fraction_bits.empty() ? "0" : t.fraction_bits, t.exponent);
 }
 
 std::string fallen_text(const ExplainedAddend& t, int grid_end) {
@@ -79,9 +81,13 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
   // Columns: source, significand (or, narrow, its exponent), shift, digits on the grid with what fell off, sum so far.
   constexpr size_t source_at = 4;
   size_t significand_at = source_at + 4, shift_at = 0, digits_at = 0, sum_at = 0;
-  for (const ExplainedAddend& t : step.addends) significand_at = std::max(significand_at, source_at + t.source.size() + 1);
-  const auto second_column = [&](const ExplainedAddend& t) { return narrow && t.finite && step.grid ? fmt::format("2^{}", t.exponent) : significand_text(t); };
-  for (const ExplainedAddend& t : step.addends) shift_at = std::max(shift_at, significand_at + second_column(t).size() + 2);
+  for (const ExplainedAddend& t : step.addends)
+    significand_at = std::max(significand_at, source_at + t.source.size() + 1);
+  const auto second_column = [&](const ExplainedAddend& t) {
+    return narrow && t.finite && step.grid ? fmt::format("2^{}", t.exponent) : significand_text(t);
+  };
+  for (const ExplainedAddend& t : step.addends)
+    shift_at = std::max(shift_at, significand_at + second_column(t).size() + 2);
   digits_at = shift_at + (narrow ? 5 : 11);
   Lines rows;
   for (const ExplainedAddend& t : step.addends) {
@@ -99,7 +105,8 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
     if (step.grid) rows[i].pad(sum_at).add((narrow ? "" : "sum so far ") + step.addends[i].sum_so_far);
     lines.push_back(std::move(rows[i]));
   }
-  if (step.zero_products) lines.emplace_back(fmt::format("    {} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
+  if (step.zero_products)
+    lines.emplace_back(fmt::format("    {} zero product{}", step.zero_products, step.zero_products == 1 ? "" : "s"));
   if (step.grid) {
     Line row("    sum");
     row.pad(digits_at);
@@ -107,12 +114,14 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
     if (step.carries) row.add(fmt::format("  {} carry bit{}", step.carries, step.carries == 1 ? "" : "s"), Ink::carry);
     lines.push_back(std::move(row));
     if (step.leading_exponent && *step.leading_exponent != step.greatest_exponent)
-      lines.emplace_back(fmt::format("    normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
+      lines.emplace_back(
+          fmt::format("    normalized from 2^{} to 2^{}", step.greatest_exponent, *step.leading_exponent));
   }
   Line row("    result     ");
   row.add(step.result.hex, Ink::strong).add(step.result.to_string().substr(step.result.hex.size()));
   if (!step.rounding.empty()) row.add(", " + step.rounding);
-  if (step.rounds) row.add(fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky)));
+  if (step.rounds)
+    row.add(fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky)));
   lines.push_back(std::move(row));
 }
 
@@ -148,7 +157,8 @@ Lines case_lines(const ExplainedCase& one) {
   lines.emplace_back();
   if (one.rounding) {
     const ExplainedRounding& r = *one.rounding;
-    for (size_t i = 0; i < r.operands.size(); ++i) lines.emplace_back(fmt::format("operand {}    {}", i, r.operands[i].to_string()));
+    for (size_t i = 0; i < r.operands.size(); ++i)
+      lines.emplace_back(fmt::format("operand {}    {}", i, r.operands[i].to_string()));
     lines.emplace_back("exact value  " + one.exact_value);
     if (!r.exact) {
       lines.emplace_back("lower        " + r.lower.to_string());
@@ -198,7 +208,9 @@ std::string explanation_text(const Explanation& explanation, const TextStyle& st
   }
   for (const ExplainedCase& one : cases) {
     draw(text, case_lines(one), style.colour);
-    if (one.units.size() == 2 && draw_beside(text, unit_lines(one.units[0], true), unit_lines(one.units[1], true), style)) continue;
+    if (one.units.size() == 2 &&
+        draw_beside(text, unit_lines(one.units[0], true), unit_lines(one.units[1], true), style))
+      continue;
     for (const ExplainedUnit& unit : one.units) {
       draw(text, unit_lines(unit, false), style.colour);
       text += "\n";

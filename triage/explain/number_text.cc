@@ -36,7 +36,9 @@ ExplainedNumber explained_number(const Format& format, uint64_t encoding) {
   return n;
 }
 
-std::string binary_text(int64_t multiple, int unit) { return fmt::format("{:a}", std::ldexp(static_cast<double>(multiple), unit)); }
+std::string binary_text(int64_t multiple, int unit) {
+  return fmt::format("{:a}", std::ldexp(static_cast<double>(multiple), unit));
+}
 
 std::string flags_text(uint8_t flags) {
   constexpr const char* names[] = {"inexact", "underflow", "overflow", "divide by zero", "invalid", "denormal operand"};

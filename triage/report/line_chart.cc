@@ -48,23 +48,30 @@ std::string line_chart(const std::string& title, const std::vector<ChartLine>& l
   most_y = step_y * std::ceil(most_y / step_y);
   const auto at_x = [&](double x) { return plot_left + (plot_right - plot_left) * x / most_x; };
   const auto at_y = [&](double y) { return plot_bottom - (plot_bottom - plot_top) * y / most_y; };
-  std::string svg = fmt::format("<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" fill=\"currentColor\" "
-                                "font-size=\"17\"><text x=\"8\" y=\"22\" font-weight=\"600\">{0}</text>",
-                                escaped(title), width, height);
+  std::string svg = fmt::format(
+      "<svg class=\"chart\" role=\"img\" aria-label=\"{0}\" viewBox=\"0 0 {1} {2}\" fill=\"currentColor\" "
+      "font-size=\"17\"><text x=\"8\" y=\"22\" font-weight=\"600\">{0}</text>",
+      escaped(title), width, height);
   for (double y = 0; y <= most_y * 1.001; y += step_y)
-    svg += fmt::format("<path d=\"M{} {:.1f}H{}\" stroke=\"currentColor\" opacity=\".2\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", plot_left, at_y(y),
-                       plot_right, plot_left - 8, at_y(y) + 6, count_text(y));
+    svg += fmt::format(
+        "<path d=\"M{} {:.1f}H{}\" stroke=\"currentColor\" opacity=\".2\"/><text x=\"{}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{}</text>",
+        plot_left, at_y(y), plot_right, plot_left - 8, at_y(y) + 6, count_text(y));
   for (double x = 0; x <= most_x * 1.001; x += step_x)
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", at_x(x), plot_bottom + 26, time_text(x, unit));
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", at_x(x), plot_bottom + 26,
+                       time_text(x, unit));
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto& points = lines[i].points;
     if (points.empty()) continue;
     std::string path = fmt::format("M{:.1f} {:.1f}", at_x(points[0].first), at_y(points[0].second));
     const size_t stride = (points.size() + most_points - 1) / most_points;
-    for (size_t p = stride; p < points.size(); p += stride) path += fmt::format("L{:.1f} {:.1f}", at_x(points[p].first), at_y(points[p].second));
+    for (size_t p = stride; p < points.size(); p += stride)
+      path += fmt::format("L{:.1f} {:.1f}", at_x(points[p].first), at_y(points[p].second));
     path += fmt::format("L{:.1f} {:.1f}", at_x(points.back().first), at_y(points.back().second));
-    svg += fmt::format("<path d=\"{}\" fill=\"none\" style=\"stroke:var(--line{},currentColor)\" stroke-width=\"2.5\"><title>{}</title></path>", path, i % colours,
-                       escaped(lines[i].name));
+    svg += fmt::format(
+        "<path d=\"{}\" fill=\"none\" style=\"stroke:var(--line{},currentColor)\" "
+        "stroke-width=\"2.5\"><title>{}</title></path>",
+        path, i % colours, escaped(lines[i].name));
   }
   return svg + "</svg>";
 }

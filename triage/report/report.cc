@@ -40,22 +40,23 @@ std::string rounded(uint64_t n) {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, *unit);
 }
 
-std::string kinds(size_t n, const char* what) { return fmt::format("{} kind{} of {} divergence", n, n == 1 ? "" : "s", what); }
+std::string kinds(size_t n, const char* what) {
+  return fmt::format("{} kind{} of {} divergence", n, n == 1 ? "" : "s", what);
+}
 
 void add_verdict(const ReportData& data, PageData& page) {
-  const auto count = [&](auto test) { return static_cast<size_t>(std::count_if(data.buckets.begin(), data.buckets.end(), test)); };
+  const auto count = [&](auto test) {
+    return static_cast<size_t>(std::count_if(data.buckets.begin(), data.buckets.end(), test));
+  };
   const auto of = [&](Severity s) { return count([=](const Bucket& b) { return b.severity == s; }); };
-  const size_t failing = count(is_failure), contract = of(Severity::contract), accuracy = of(Severity::accuracy), semantic = of(Severity::semantic);
+  const size_t failing = count(is_failure), contract = of(Severity::contract), accuracy = of(Severity::accuracy),
+               semantic = of(Severity::semantic);
   const size_t unexplained_count = count([](const Bucket& b) { return b.cause == unexplained; });
   std::string verdict;
-  if (failing)
-    verdict = "A contract is broken: " + kinds(failing, "contract");
-  else if (contract)
-    verdict = "No contract is broken but as expected: " + kinds(contract, "contract");
-  else if (data.buckets.empty())
-    verdict = "Nothing diverges";
-  else
-    verdict = "No contract is broken: " + (accuracy ? kinds(accuracy, "accuracy") : kinds(semantic, "semantic"));
+  if (failing) verdict = "A contract is broken: " + kinds(failing, "contract");
+  else if (contract) verdict = "No contract is broken but as expected: " + kinds(contract, "contract");
+  else if (data.buckets.empty()) verdict = "Nothing diverges";
+  else verdict = "No contract is broken: " + (accuracy ? kinds(accuracy, "accuracy") : kinds(semantic, "semantic"));
   if (failing) {
     const size_t open = count([](const Bucket& b) { return is_failure(b) && b.cause == unexplained; });
     if (open) verdict += fmt::format(", {} of them unexplained", open);
@@ -92,7 +93,9 @@ PageData bucket_data(const Bucket& b) {
   data.set("count", counted(b.count) + (b.count == 1 ? " divergence" : " divergences"));
   if (!b.detail.empty()) data.set("detail", b.detail);
   if (!b.note.empty()) data.set("note", b.note);
-  if (b.first_seen) data.set("facts", fmt::format("first seen {}, last {}, seed {}; {} nonzero addends", date_text(b.first_seen), date_text(b.last_seen), b.seed, b.addends));
+  if (b.first_seen)
+    data.set("facts", fmt::format("first seen {}, last {}, seed {}; {} nonzero addends", date_text(b.first_seen),
+                                  date_text(b.last_seen), b.seed, b.addends));
   return data;
 }
 
@@ -113,7 +116,8 @@ bool take(size_t& left, size_t bytes) {
   return true;
 }
 
-/// Buckets by severity, as much of each as fits: first all the lines, then witnesses, then explanations until the page is full.
+/// Buckets by severity, as much of each as fits: first all the lines, then witnesses, then explanations until the page
+/// is full.
 void add_buckets(const ReportData& data, const Registry& registry, size_t room, PageData& page) {
   size_t lines_left = std::min(room, room_for_buckets), witnesses_left = room_for_witnesses;
   size_t shown = 0, used = 0;
@@ -158,17 +162,25 @@ void add_buckets(const ReportData& data, const Registry& registry, size_t room, 
     if (buckets.is_empty_list()) continue;
     PageData severity;
     severity.set("severity", name_of(text.severity));
-    severity.set("title", fmt::format("{}: {}", text.title, counted(static_cast<uint64_t>(std::count_if(
-                                                                data.buckets.begin(), data.buckets.end(), [&](const Bucket& b) { return b.severity == text.severity; })))));
+    severity.set("title", fmt::format("{}: {}", text.title,
+                                      counted(static_cast<uint64_t>(std::count_if(
+                                          data.buckets.begin(), data.buckets.end(),
+                                          [&](const Bucket& b) { return b.severity == text.severity; })))));
     severity.set("meaning", text.meaning);
     severity.set("buckets", buckets);
     severities.push_back(severity);
   }
   page.set("severities", severities);
   std::string left_out;
-  if (full) left_out += fmt::format("The bits of the first {} witnesses are drawn; mmafuzz explain shows the others. ", explained);
-  if (witnessed < shown) left_out += fmt::format("Witnesses of the first {} buckets are shown; mmafuzz findings prints the others. ", witnessed);
-  if (shown < data.buckets.size()) left_out += fmt::format("The first {} of {} buckets are shown; mmafuzz findings lists all.", shown, data.buckets.size());
+  if (full)
+    left_out +=
+        fmt::format("The bits of the first {} witnesses are drawn; mmafuzz explain shows the others. ", explained);
+  if (witnessed < shown)
+    left_out +=
+        fmt::format("Witnesses of the first {} buckets are shown; mmafuzz findings prints the others. ", witnessed);
+  if (shown < data.buckets.size())
+    left_out +=
+        fmt::format("The first {} of {} buckets are shown; mmafuzz findings lists all.", shown, data.buckets.size());
   if (!left_out.empty()) page.set("left_out", left_out);
 }
 

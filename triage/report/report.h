@@ -6,8 +6,8 @@
 
 namespace mmafuzz {
 
-/// Greatest size of a page in bytes. Explanations come first where room is short, in the order of the buckets; what is left out
-/// is said on the page.
+/// Greatest size of a page in bytes. Explanations come first where room is short, in the order of the buckets; what is
+/// left out is said on the page.
 inline constexpr size_t greatest_page = 1900000;
 
 /// One self-contained HTML page that loads nothing. The registry evaluates the witnesses for their explanations.

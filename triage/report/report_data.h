@@ -23,7 +23,8 @@ struct ReportBin {
   bool reached = false;
 };
 
-/// A property of two units, or of one (`second` empty), on one op: how many cases were compared and on how many it failed.
+/// A property of two units, or of one (`second` empty), on one op: how many cases were compared and on how many it
+/// failed.
 struct ReportPair {
   std::string op, first, second;
   uint64_t compared = 0, differing = 0;

@@ -29,11 +29,13 @@ struct TestCase {
 std::string junit_report(const ReportData& data) {
   std::map<TestName, TestCase> tests;
   for (const ReportPair& pair : data.pairs) {
-    TestCase& test = tests[{pair.op, pair.property + " " + pair.first + (pair.second.empty() ? "" : " " + pair.second)}];
+    TestCase& test =
+        tests[{pair.op, pair.property + " " + pair.first + (pair.second.empty() ? "" : " " + pair.second)}];
     test.compared += pair.compared;
     test.differing += pair.differing;
   }
-  for (const Bucket& bucket : data.buckets) tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units)}].buckets.push_back(&bucket);
+  for (const Bucket& bucket : data.buckets)
+    tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units)}].buckets.push_back(&bucket);
   size_t failures = 0;
   std::string cases;
   for (const auto& [name, test] : tests) {
@@ -41,37 +43,73 @@ std::string junit_report(const ReportData& data) {
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
       const bool fails = bucket->severity == Severity::contract && bucket->status != BucketStatus::expected;
-      (fails ? broken : other) += fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(), bucket->count,
-                                              bucket->detail, fails ? bucket->witness : "");
+      (fails ? broken : other) +=
+          fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
+                      bucket->count, bucket->detail, fails ? bucket->witness : "");
     }
     if (!broken.empty()) {
       ++failures;
-      cases += "    <failure message=\"" + escaped(broken.substr(0, broken.find('\n'))) + "\">" + escaped(broken) + "</failure>\n";
+      cases += "    <failure message=\"" + escaped(broken.substr(0, broken.find('\n'))) + "\">" + escaped(broken) +
+               "</failure>\n";
     }
-    cases += fmt::format("    <system-out>{} compared, {} differing\n{}</system-out>\n  </testcase>\n", test.compared, test.differing, escaped(other));
+    cases += fmt::format("    <system-out>{} compared, {} differing\n{}</system-out>\n  </testcase>\n", test.compared,
+                         test.differing, escaped(other));
   }
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n", tests.size(), failures, cases);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" "
+      "failures=\"{}\">\n{}</testsuite>\n",
+      tests.size(), failures, cases);
 }
 
 std::string json_report(const ReportData& data) {
   using nlohmann::json;
-  json buckets = json::array(), campaigns = json::array(), samples = json::array(), coverage = json::array(), pairs = json::array();
+  json buckets = json::array(), campaigns = json::array(), samples = json::array(), coverage = json::array(),
+       pairs = json::array();
   for (const Bucket& b : data.buckets)
-    buckets.push_back({{"id", b.id()}, {"severity", name_of(b.severity)}, {"status", name_of(b.status)}, {"property", b.key.property}, {"op", b.key.op},
-                       {"units", b.key.units}, {"class", b.key.value_class}, {"cause", b.cause}, {"detail", b.detail}, {"count", b.count},
-                       {"first_seen", b.first_seen}, {"last_seen", b.last_seen}, {"seed", b.seed}, {"command", b.command}, {"witness", b.witness},
-                       {"addends", b.addends}, {"note", b.note}, {"line", b.line()}});
+    buckets.push_back({{"id", b.id()},
+                       {"severity", name_of(b.severity)},
+                       {"status", name_of(b.status)},
+                       {"property", b.key.property},
+                       {"op", b.key.op},
+                       {"units", b.key.units},
+                       {"class", b.key.value_class},
+                       {"cause", b.cause},
+                       {"detail", b.detail},
+                       {"count", b.count},
+                       {"first_seen", b.first_seen},
+                       {"last_seen", b.last_seen},
+                       {"seed", b.seed},
+                       {"command", b.command},
+                       {"witness", b.witness},
+                       {"addends", b.addends},
+                       {"note", b.note},
+                       {"line", b.line()}});
   for (const CampaignRecord& c : data.campaigns)
-    campaigns.push_back({{"uuid", c.uuid}, {"started", c.started}, {"seconds", c.seconds}, {"cases", c.cases}, {"inputs", c.inputs}, {"seed", c.seed},
-                         {"command", c.command}, {"machine", c.machine}, {"version", c.version}});
+    campaigns.push_back({{"uuid", c.uuid},
+                         {"started", c.started},
+                         {"seconds", c.seconds},
+                         {"cases", c.cases},
+                         {"inputs", c.inputs},
+                         {"seed", c.seed},
+                         {"command", c.command},
+                         {"machine", c.machine},
+                         {"version", c.version}});
   for (const ReportSample& s : data.samples)
-    samples.push_back({{"campaign", s.campaign}, {"elapsed", s.elapsed}, {"cases", s.cases}, {"bins", s.bins}, {"buckets", s.buckets}});
+    samples.push_back({{"campaign", s.campaign},
+                       {"elapsed", s.elapsed},
+                       {"cases", s.cases},
+                       {"bins", s.bins},
+                       {"buckets", s.buckets}});
   for (const ReportBin& b : data.coverage)
     coverage.push_back({{"unit", b.unit}, {"op", b.op}, {"group", b.group}, {"bin", b.name}, {"reached", b.reached}});
   for (const ReportPair& p : data.pairs)
-    pairs.push_back({{"property", p.property}, {"op", p.op}, {"units", p.second.empty() ? json{p.first} : json{p.first, p.second}}, {"compared", p.compared},
+    pairs.push_back({{"property", p.property},
+                     {"op", p.op},
+                     {"units", p.second.empty() ? json{p.first} : json{p.first, p.second}},
+                     {"compared", p.compared},
                      {"differing", p.differing}});
-  const json all = {{"buckets", buckets}, {"campaigns", campaigns}, {"samples", samples}, {"coverage", coverage}, {"pairs", pairs}};
+  const json all = {
+      {"buckets", buckets}, {"campaigns", campaigns}, {"samples", samples}, {"coverage", coverage}, {"pairs", pairs}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

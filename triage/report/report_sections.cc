@@ -98,7 +98,8 @@ void add_matrices(const ReportData& data, PageData& page) {
         }
         const uint64_t compared = found->second.compared, differing = found->second.differing;
         const double share = double(differing) / double(compared);
-        PageData cell = object({{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
+        PageData cell = object(
+            {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
         cells.push_back(cell);
       }
@@ -132,10 +133,15 @@ void add_coverage(const ReportData& data, PageData& page) {
   PageData coverage;
   List group_rows = list(), field_rows = list(), missing = list();
   for (const auto& [name, r] : groups)
-    group_rows.push_back(object({{"name", name}, {"reached", counted(r.reached)}, {"possible", counted(r.possible)},
+    group_rows.push_back(object({{"name", name},
+                                 {"reached", counted(r.reached)},
+                                 {"possible", counted(r.possible)},
                                  {"percent", std::to_string(100 * r.reached / r.possible)}}));
   for (const auto& [field, r] : fields)
-    field_rows.push_back(object({{"unit", field.first}, {"op", field.second}, {"reached", counted(r.reached)}, {"possible", counted(r.possible)}}));
+    field_rows.push_back(object({{"unit", field.first},
+                                 {"op", field.second},
+                                 {"reached", counted(r.reached)},
+                                 {"possible", counted(r.possible)}}));
   for (const auto& [group, bins] : reached_by_any) {
     std::string names;
     uint64_t count = 0;
@@ -157,7 +163,8 @@ void add_charts(const ReportData& data, PageData& page) {
   size_t unseen = 0;
   std::set<std::string> seen;
   for (const ReportSample& s : data.samples) {
-    auto at = std::find_if(buckets.begin(), buckets.end(), [&](const ChartLine& line) { return line.name == s.campaign; });
+    auto at =
+        std::find_if(buckets.begin(), buckets.end(), [&](const ChartLine& line) { return line.name == s.campaign; });
     if (at == buckets.end()) {
       if (buckets.size() == most_lines) {
         unseen += seen.insert(s.campaign).second;
@@ -174,7 +181,8 @@ void add_charts(const ReportData& data, PageData& page) {
   List charts = list(), keys = list();
   charts.push_back(object({{"svg", line_chart("kinds of divergence", buckets)}}));
   charts.push_back(object({{"svg", line_chart("coverage bins", bins)}}));
-  for (size_t i = 0; i < buckets.size(); ++i) keys.push_back(object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
+  for (size_t i = 0; i < buckets.size(); ++i)
+    keys.push_back(object({{"colour", std::to_string(i % 8)}, {"name", "campaign " + buckets[i].name}}));
   if (unseen) keys.push_back(object({{"colour", "0"}, {"name", counted(unseen) + " more campaigns are not drawn"}}));
   time.set("charts", charts);
   time.set("keys", keys);
@@ -187,8 +195,14 @@ void add_campaigns(const ReportData& data, PageData& page) {
   List campaigns = list();
   for (const CampaignRecord& c : data.campaigns) {
     if (campaigns.list_value().size() == most_campaigns) break;
-    campaigns.push_back(object({{"uuid", c.uuid}, {"started", date_text(c.started)}, {"ran", fmt::format("{:.0f} s", c.seconds)}, {"cases", counted(c.cases)},
-                                {"inputs", counted(c.inputs)}, {"seed", std::to_string(c.seed)}, {"command", c.command}, {"machine", c.machine},
+    campaigns.push_back(object({{"uuid", c.uuid},
+                                {"started", date_text(c.started)},
+                                {"ran", fmt::format("{:.0f} s", c.seconds)},
+                                {"cases", counted(c.cases)},
+                                {"inputs", counted(c.inputs)},
+                                {"seed", std::to_string(c.seed)},
+                                {"command", c.command},
+                                {"machine", c.machine},
                                 {"version", c.version}}));
   }
   PageData section;

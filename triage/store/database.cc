@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr int busy_timeout_ms = 10000;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) { throw std::runtime_error(path + ": " + what); }
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw std::runtime_error(path + ": " + what);
+}
 
 uintmax_t size_of(const std::string& path) {
   std::error_code error;
@@ -28,23 +30,29 @@ bool writable(const std::string& path) { return access(path.c_str(), W_OK) == 0;
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
 /// SQLite's own notes of a transaction: the file alone is then not the whole story.
-bool has_pending_writes(const std::string& path) { return size_of(path + "-wal") > 0 || size_of(path + "-journal") > 0; }
-
-std::string damaged(const std::string& detail) {
-  return "the store is damaged (" + detail + "); nothing was changed: restore a copy of it, or merge the stores that went into it again";
+bool has_pending_writes(const std::string& path) {
+  return size_of(path + "-wal") > 0 || size_of(path + "-journal") > 0;
 }
 
-std::string foreign(const DatabaseKind& kind) { return std::string("not a ") + kind.name + "; nothing was changed: give another file name"; }
+std::string damaged(const std::string& detail) {
+  return "the store is damaged (" + detail +
+         "); nothing was changed: restore a copy of it, or merge the stores that went into it again";
+}
+
+std::string foreign(const DatabaseKind& kind) {
+  return std::string("not a ") + kind.name + "; nothing was changed: give another file name";
+}
 
 constexpr int header_bytes = 100;
 using Header = std::array<char, header_bytes>;
 
-/// False where the file is shorter. By SQLite's own file functions: a plain close() would drop the locks that this process has on the
-/// file through another connection (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+/// False where the file is shorter. By SQLite's own file functions: a plain close() would drop the locks that this
+/// process has on the file through another connection (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 bool read_header(const std::string& path, Header& header) {
   sqlite3_initialize();
   sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
-  const std::unique_ptr<const char, void (*)(sqlite3_filename)> name(sqlite3_create_filename(path.c_str(), "", "", 0, nullptr), sqlite3_free_filename);
+  const std::unique_ptr<const char, void (*)(sqlite3_filename)> name(
+      sqlite3_create_filename(path.c_str(), "", "", 0, nullptr), sqlite3_free_filename);
   std::vector<char> memory(static_cast<size_t>(system->szOsFile));
   sqlite3_file* file = reinterpret_cast<sqlite3_file*>(memory.data());
   int code = system->xOpen(system, name.get(), file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nullptr);
@@ -63,7 +71,8 @@ void check_header(const std::string& path, const DatabaseKind& kind) {
     for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(header[at + i]);
     return value;
   };
-  if (!whole || std::memcmp(header.data(), "SQLite format 3", 16) != 0) refuse(path, foreign(kind) + " (or its header is damaged)");
+  if (!whole || std::memcmp(header.data(), "SQLite format 3", 16) != 0)
+    refuse(path, foreign(kind) + " (or its header is damaged)");
   const uint32_t page_size = number(16) >> 16 == 1 ? 65536 : number(16) >> 16;
   const uintmax_t pages = number(28), size = size_of(path);
   if (!has_pending_writes(path) && pages * page_size > size)
@@ -89,13 +98,18 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
   const bool exists = fs::exists(status);
-  if (exists && !fs::is_regular_file(status)) refuse(path_, fs::is_directory(status) ? "is a folder, not a store" : "is no regular file");
+  if (exists && !fs::is_regular_file(status))
+    refuse(path_, fs::is_directory(status) ? "is a folder, not a store" : "is no regular file");
   if (!exists && access == Access::read) refuse(path_, "no such store");
-  if (exists && ::access(path_.c_str(), R_OK) != 0) refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
-  if (access == Access::write && !fs::is_directory(folder_of(path_))) refuse(path_, "cannot be written: its folder does not exist");
+  if (exists && ::access(path_.c_str(), R_OK) != 0)
+    refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
+  if (access == Access::write && !fs::is_directory(folder_of(path_)))
+    refuse(path_, "cannot be written: its folder does not exist");
   if (access == Access::write && !(writable(folder_of(path_)) && (!exists || writable(path_))))
-    refuse(path_, std::string("cannot be written: ") + std::strerror(errno) + "; copy the store to a folder that is writable");
-  const bool fresh = size_of(path_) == 0 && !has_pending_writes(path_);  // what a process leaves that is killed as it creates one
+    refuse(path_,
+           std::string("cannot be written: ") + std::strerror(errno) + "; copy the store to a folder that is writable");
+  const bool fresh =
+      size_of(path_) == 0 && !has_pending_writes(path_);  // what a process leaves that is killed as it creates one
   if (fresh && access == Access::read) refuse(path_, "is empty, no store");
   if (!fresh && size_of(path_ + "-journal") == 0) check_header(path_, kind);
 
@@ -103,7 +117,8 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
   sqlite3* connection = nullptr;
   int code;
   if (access == Access::write || (writable(folder_of(path_)) && writable(path_))) {
-    code = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0), nullptr);
+    code =
+        sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0), nullptr);
   } else if (pending) {
     code = sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READONLY, nullptr);
   } else {
@@ -136,8 +151,9 @@ void Database::check(const DatabaseKind& kind) const {
   const bool ours = number("PRAGMA application_id") == static_cast<int32_t>(kind.application_id);
   if (!ours && (version != 0 || number("SELECT count(*) FROM sqlite_master") != 0)) refuse(path_, foreign(kind));
   if (version > kind.newest_version())
-    refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name + ", this one knows up to " +
-                      std::to_string(kind.newest_version()) + "); nothing was changed: use that mmafuzz");
+    refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name +
+                      ", this one knows up to " + std::to_string(kind.newest_version()) +
+                      "); nothing was changed: use that mmafuzz");
   Statement quick_check(*this, "PRAGMA quick_check(1)");
   if (quick_check.next() && quick_check.text(0) != "ok") {
     std::string first_line = quick_check.text(0);
@@ -149,8 +165,11 @@ void Database::check(const DatabaseKind& kind) const {
 void Database::upgrade(const DatabaseKind& kind) {
   atomically([&] {
     // Asked again: another process may have been faster.
-    for (int64_t version = number("PRAGMA user_version"); version < kind.newest_version(); ++version) run(kind.upgrades[static_cast<size_t>(version)]);
-    run(("PRAGMA application_id=" + std::to_string(kind.application_id) + "; PRAGMA user_version=" + std::to_string(kind.newest_version())).c_str());
+    for (int64_t version = number("PRAGMA user_version"); version < kind.newest_version(); ++version)
+      run(kind.upgrades[static_cast<size_t>(version)]);
+    run(("PRAGMA application_id=" + std::to_string(kind.application_id) +
+         "; PRAGMA user_version=" + std::to_string(kind.newest_version()))
+            .c_str());
   });
 }
 
@@ -206,11 +225,17 @@ void Database::fail(int code) const {
   const bool cannot_grow = connection && sqlite3_extended_errcode(connection) == SQLITE_IOERR_WRITE;
   switch (cannot_grow ? SQLITE_FULL : code & 0xff) {
     case SQLITE_CORRUPT: refuse(path_, damaged(message));
-    case SQLITE_NOTADB: refuse(path_, "not a store, or its header is damaged; nothing was changed: give another file name");
-    case SQLITE_FULL: refuse(path_, "the disk is full or refuses writes; nothing was changed: free space and try again");
-    case SQLITE_BUSY: refuse(path_, "another process writes the store for more than " + std::to_string(busy_timeout_ms / 1000) + " s; try again later");
+    case SQLITE_NOTADB:
+      refuse(path_, "not a store, or its header is damaged; nothing was changed: give another file name");
+    case SQLITE_FULL:
+      refuse(path_, "the disk is full or refuses writes; nothing was changed: free space and try again");
+    case SQLITE_BUSY:
+      refuse(path_, "another process writes the store for more than " + std::to_string(busy_timeout_ms / 1000) +
+                        " s; try again later");
     case SQLITE_READONLY:
-    case SQLITE_CANTOPEN: refuse(path_, "cannot be opened or written (" + message + "); copy the store and its -wal file to a folder that is writable");
+    case SQLITE_CANTOPEN:
+      refuse(path_, "cannot be opened or written (" + message +
+                        "); copy the store and its -wal file to a folder that is writable");
     default: refuse(path_, message);
   }
 }
@@ -232,19 +257,21 @@ bool Statement::next() {
 
 std::string Statement::text(int column) const {
   const void* data = sqlite3_column_blob(statement_.get(), column);
-  return data ? std::string(static_cast<const char*>(data), static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))) : "";
+  return data ? std::string(static_cast<const char*>(data),
+                            static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column)))
+              : "";
 }
 
 void Statement::run_with_row_of(const Statement& row) {
   sqlite3_reset(statement_.get());
   for (int i = 0; i < sqlite3_column_count(row.statement_.get()); ++i)
     sqlite3_bind_value(statement_.get(), i + 1, sqlite3_column_value(row.statement_.get(), i));
-  while (next()) {
-  }
+  while (next()) {}
 }
 
 void Statement::bind(int position, std::string_view value) {
-  sqlite3_bind_text(statement_.get(), position, value.data() ? value.data() : "", static_cast<int>(value.size()), SQLITE_TRANSIENT);
+  sqlite3_bind_text(statement_.get(), position, value.data() ? value.data() : "", static_cast<int>(value.size()),
+                    SQLITE_TRANSIENT);
 }
 void Statement::bind(int position, double value) { sqlite3_bind_double(statement_.get(), position, value); }
 void Statement::bind(int position, int64_t value) { sqlite3_bind_int64(statement_.get(), position, value); }

@@ -1,5 +1,5 @@
-// An SQLite file of one kind: opened with care, upgraded in place, and errors that say what to do. Nothing is written to a file
-// that is damaged, newer than this program, or somebody else's.
+// An SQLite file of one kind: opened with care, upgraded in place, and errors that say what to do. Nothing is written
+// to a file that is damaged, newer than this program, or somebody else's.
 #pragma once
 
 #include <sqlite3.h>
@@ -26,8 +26,8 @@ struct DatabaseKind {
 
 class Database {
  public:
-  /// `write` creates the file where there is none. `read` changes and creates nothing that stays: it also works on files and in
-  /// folders that are read-only, and a file of an older version is upgraded in memory.
+  /// `write` creates the file where there is none. `read` changes and creates nothing that stays: it also works on
+  /// files and in folders that are read-only, and a file of an older version is upgraded in memory.
   Database(const std::string& path, Access access, const DatabaseKind& kind);
 
   const std::string& path() const { return path_; }
@@ -64,8 +64,7 @@ class Statement {
   template <class... Arguments>
   void run(const Arguments&... arguments) {
     start(arguments...);
-    while (next()) {
-    }
+    while (next()) {}
   }
   /// Begins anew; next() then moves to the first row.
   template <class... Arguments>

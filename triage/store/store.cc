@@ -13,12 +13,15 @@ namespace {
 
 // Each joins a row with what is there, so that the order of writes and repeated ones make no difference.
 constexpr const char join_campaign[] =
-    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version) VALUES(?,?,?,?,?,?,?,?,?) "
+    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version) "
+    "VALUES(?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET started=min(started, excluded.started), seconds=max(seconds, excluded.seconds), "
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
-    "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, excluded.version)";
+    "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
+    "excluded.version)";
 constexpr const char join_count[] =
-    "INSERT INTO counts(bucket, campaign, count) VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=max(count, excluded.count)";
+    "INSERT INTO counts(bucket, campaign, count) VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=max(count, "
+    "excluded.count)";
 constexpr const char join_sample[] =
     "INSERT INTO samples(campaign, second, cases, bins, buckets) VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET "
     "cases=max(cases, excluded.cases), bins=max(bins, excluded.bins), buckets=max(buckets, excluded.buckets)";
@@ -30,11 +33,14 @@ constexpr const char join_pair[] =
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
 constexpr const char put_bucket[] =
-    "INSERT OR REPLACE INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, "
+    "INSERT OR REPLACE INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, "
+    "first_seen, "
     "last_seen, seed, command, witness, addends, status, note, status_set) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 const std::string select_buckets =
-    "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, command, "
-    "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id FROM buckets ";
+    "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
+    "command, "
+    "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id "
+    "FROM buckets ";
 
 template <class Enum>
 Enum named(const std::string& name, std::initializer_list<Enum> all) {
@@ -54,7 +60,8 @@ Bucket bucket_of(const Statement& row) {
   b.command = row.text(11);
   b.witness = row.text(12);
   b.addends = row.natural(13);
-  b.status = named(row.text(14), {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
+  b.status =
+      named(row.text(14), {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
   b.note = row.text(15);
   b.status_set = row.integer(16);
   b.count = row.natural(17);
@@ -98,21 +105,25 @@ Store::Store(const std::string& path, Access access) : database_(path, access, s
 
 void Store::add_campaign(const CampaignRecord& c) {
   if (c.uuid.empty()) throw std::runtime_error(path() + ": a campaign needs a uuid");
-  Statement(database_, join_campaign).run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version);
+  Statement(database_, join_campaign)
+      .run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version);
 }
 
 void Store::put(const Bucket& b) {
   const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
   Statement(database_, put_bucket)
-      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, name_of(b.severity), b.first_seen,
-           b.last_seen, b.seed, b.command, b.witness, b.addends, name_of(b.status), b.note, b.status_set);
+      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail,
+           name_of(b.severity), b.first_seen, b.last_seen, b.seed, b.command, b.witness, b.addends, name_of(b.status),
+           b.note, b.status_set);
 }
 
 void Store::join_in(const Bucket& bucket) {
-  if (bucket.key.units.empty() || bucket.key.units.size() > 2) throw std::runtime_error(path() + ": a bucket has one unit or two: " + bucket.line());
+  if (bucket.key.units.empty() || bucket.key.units.size() > 2)
+    throw std::runtime_error(path() + ": a bucket has one unit or two: " + bucket.line());
   const std::vector<Bucket> there = select("WHERE id = ?", bucket.id());
   if (!there.empty() && there[0].line() != bucket.line())
-    throw std::runtime_error(path() + ": two buckets share the id " + bucket.id() + ": " + there[0].line() + " and " + bucket.line());
+    throw std::runtime_error(path() + ": two buckets share the id " + bucket.id() + ": " + there[0].line() + " and " +
+                             bucket.line());
   put(there.empty() ? bucket : joined(there[0], bucket));
 }
 
@@ -144,7 +155,8 @@ void Store::add(const std::vector<CoverageRecord>& coverage) {
 void Store::add(const std::vector<PairRecord>& pairs) {
   atomically([&] {
     Statement join(database_, join_pair);
-    for (const PairRecord& p : pairs) join.run(p.campaign, p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property);
+    for (const PairRecord& p : pairs)
+      join.run(p.campaign, p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property);
   });
 }
 
@@ -153,7 +165,8 @@ void Store::set_status(const std::string& id, BucketStatus status, const std::st
     Bucket bucket = find(id);
     bucket.status = status;
     bucket.note = note;
-    bucket.status_set = std::max(when, bucket.status_set + 1);  // of two decisions within a second the second one wins, here and in merges
+    bucket.status_set = std::max(
+        when, bucket.status_set + 1);  // of two decisions within a second the second one wins, here and in merges
     put(bucket);
   });
 }
@@ -166,7 +179,8 @@ void Store::merge_from(const Store& other) {
   };
   atomically([&] {
     other.database_.in_one_state([&] {
-      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns", join_campaign);
+      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns",
+           join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
@@ -182,7 +196,8 @@ std::vector<Bucket> Store::select(const std::string& condition, const std::strin
   std::vector<Bucket> found;
   while (rows.next()) {
     found.push_back(bucket_of(rows));
-    if (found.back().id() != rows.text(18)) throw std::runtime_error(path() + ": the store is damaged: bucket " + rows.text(18) + " has another's key");
+    if (found.back().id() != rows.text(18))
+      throw std::runtime_error(path() + ": the store is damaged: bucket " + rows.text(18) + " has another's key");
   }
   return found;
 }
@@ -195,23 +210,31 @@ std::vector<Bucket> Store::buckets(const BucketFilter& filter) const {
 }
 
 Bucket Store::find(const std::string& id) const {
-  const std::vector<Bucket> found = id.empty() ? std::vector<Bucket>{} : select("WHERE substr(id, 1, length(?1)) = ?1", id);
+  const std::vector<Bucket> found =
+      id.empty() ? std::vector<Bucket>{} : select("WHERE substr(id, 1, length(?1)) = ?1", id);
   if (found.empty()) throw std::runtime_error(path() + ": no bucket '" + id + "'; mmafuzz findings lists them");
-  if (found.size() > 1) throw std::runtime_error(path() + ": '" + id + "' begins the ids of " + std::to_string(found.size()) + " buckets: give more digits");
+  if (found.size() > 1)
+    throw std::runtime_error(path() + ": '" + id + "' begins the ids of " + std::to_string(found.size()) +
+                             " buckets: give more digits");
   return found[0];
 }
 
 std::vector<CampaignRecord> Store::campaigns() const {
   std::vector<CampaignRecord> all;
-  Statement row(database_, "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns ORDER BY started, uuid");
+  Statement row(database_,
+                "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns ORDER BY "
+                "started, uuid");
   while (row.next())
-    all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5), row.text(6), row.text(7), row.text(8)});
+    all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5),
+                   row.text(6), row.text(7), row.text(8)});
   return all;
 }
 
 std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
   std::vector<CampaignSample> all;
-  Statement row(database_, "SELECT campaign, second, cases, bins, buckets FROM samples WHERE ?1 IN ('', campaign) ORDER BY campaign, second");
+  Statement row(database_,
+                "SELECT campaign, second, cases, bins, buckets FROM samples WHERE ?1 IN ('', campaign) ORDER BY "
+                "campaign, second");
   row.start(campaign);
   while (row.next()) all.push_back({row.text(0), row.integer(1), row.natural(2), row.natural(3), row.natural(4)});
   return all;
@@ -219,7 +242,9 @@ std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
 
 std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
   std::vector<CoverageRecord> all;
-  Statement row(database_, "SELECT ?1, field, op, bin_group, bin, sum(hits) FROM coverage WHERE ?1 IN ('', campaign) GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5");
+  Statement row(database_,
+                "SELECT ?1, field, op, bin_group, bin, sum(hits) FROM coverage WHERE ?1 IN ('', campaign) GROUP BY 2, "
+                "3, 4, 5 ORDER BY 2, 3, 4, 5");
   row.start(campaign);
   while (row.next()) all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.natural(5)});
   return all;
@@ -228,20 +253,25 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
 std::vector<PairRecord> Store::pairs(const std::string& campaign) const {
   std::vector<PairRecord> all;
   Statement row(database_,
-                "SELECT ?1, op, first_unit, second_unit, sum(compared), sum(differing), property FROM pairs WHERE ?1 IN ('', campaign) GROUP BY 2, 3, 4, 7 ORDER BY 2, 3, 4, 7");
+                "SELECT ?1, op, first_unit, second_unit, sum(compared), sum(differing), property FROM pairs WHERE ?1 "
+                "IN ('', campaign) GROUP BY 2, 3, 4, 7 ORDER BY 2, 3, 4, 7");
   row.start(campaign);
-  while (row.next()) all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.natural(4), row.natural(5), row.text(6)});
+  while (row.next())
+    all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.natural(4), row.natural(5), row.text(6)});
   return all;
 }
 
-std::string Store::witness_folder() const { return (std::filesystem::path(path()).parent_path() / "witnesses").string(); }
+std::string Store::witness_folder() const {
+  return (std::filesystem::path(path()).parent_path() / "witnesses").string();
+}
 
 void Store::write_witnesses() const {
   const std::string folder = witness_folder();
   std::error_code error;
   std::filesystem::create_directory(folder, error);
   if (error) throw std::runtime_error(folder + ": cannot be created: " + error.message());
-  for (const Bucket& bucket : select("WHERE witness <> ''", "")) replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
+  for (const Bucket& bucket : select("WHERE witness <> ''", ""))
+    replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
 }
 
 }  // namespace mmafuzz

@@ -1,5 +1,6 @@
-// The store: what campaigns found, as one SQLite file (docs/store.md), beside it one text file per witness in `witnesses/`.
-// Whoever reads needs no campaign; many stores merge into one, in any order and any number of times, with one result.
+// The store: what campaigns found, as one SQLite file (docs/store.md), beside it one text file per witness in
+// `witnesses/`. Whoever reads needs no campaign; many stores merge into one, in any order and any number of times, with
+// one result.
 #pragma once
 
 #include <optional>
@@ -46,20 +47,21 @@ struct BucketFilter {
   std::string cause = "*", unit = "*", op = "*";  ///< unit: any of the bucket's
 };
 
-/// What two sources know of one bucket (same id), count aside. Commutative, associative and idempotent: first seen is the earlier,
-/// with its seed; the witness is the smaller one (fewer addends, shorter, lexicographically first), with its command and detail; the
-/// status is the one that a person set last; severity is the gravest.
+/// What two sources know of one bucket (same id), count aside. Commutative, associative and idempotent: first seen is
+/// the earlier, with its seed; the witness is the smaller one (fewer addends, shorter, lexicographically first), with
+/// its command and detail; the status is the one that a person set last; severity is the gravest.
 Bucket joined(const Bucket& x, const Bucket& y);
 
-/// Every error is a std::runtime_error with one line: the file, what is wrong, what to do. Where one is thrown, the file is as before.
+/// Every error is a std::runtime_error with one line: the file, what is wrong, what to do. Where one is thrown, the
+/// file is as before.
 class Store {
  public:
   Store(const std::string& path, Access access);
 
   /// The same campaign again: the greater seconds, cases and inputs are kept.
   void add_campaign(const CampaignRecord& campaign);
-  /// `bucket.count`: raw divergences in this campaign so far; the greatest ever given is kept. Status and note of the argument are
-  /// ignored, those of a bucket that is there stay. Its campaign must have been added.
+  /// `bucket.count`: raw divergences in this campaign so far; the greatest ever given is kept. Status and note of the
+  /// argument are ignored, those of a bucket that is there stay. Its campaign must have been added.
   void add(const Bucket& bucket, const std::string& campaign);
   void add(const std::vector<CampaignSample>& samples);
   void add(const std::vector<CoverageRecord>& coverage);
@@ -76,7 +78,8 @@ class Store {
   /// By id or by a beginning of it that no other has.
   Bucket find(const std::string& id) const;
   std::vector<CampaignRecord> campaigns() const;  ///< by start
-  /// Of one campaign, or with "" of all: samples one campaign after the other; coverage and pairs added up, their campaign then "".
+  /// Of one campaign, or with "" of all: samples one campaign after the other; coverage and pairs added up, their
+  /// campaign then "".
   std::vector<CampaignSample> samples(const std::string& campaign = "") const;
   std::vector<CoverageRecord> coverage(const std::string& campaign = "") const;
   std::vector<PairRecord> pairs(const std::string& campaign = "") const;

@@ -25,7 +25,8 @@ CREATE TABLE coverage(
   bin TEXT NOT NULL, hits INTEGER NOT NULL, PRIMARY KEY(campaign, field, op, bin_group, bin)) WITHOUT ROWID;
 )sql";
 
-// When somebody set a status, so that the later of two wins; a status of version 1 was set at an unknown time, before all others.
+// When somebody set a status, so that the later of two wins; a status of version 1 was set at an unknown time, before
+// all others.
 constexpr const char version_2[] = R"sql(
 ALTER TABLE buckets ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ALTER TABLE buckets ADD COLUMN status_set INTEGER NOT NULL DEFAULT 0;
