@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()));
 TEST_P(Twins, KernelAndSlowTwinAgree) {
   const ModelRow& row = *find_model_row(GetParam());
   const size_t by_night = 10'000'000 / rows_per_kernel().at(row.model.kernel) + 1;
-  expect_twins(row.model, row.op, 29, case_count(3000, by_night), row.name());
+  expect_twins(row.model, row.op, 29, case_count(1500, by_night), row.name());
 }
 
 TEST_P(Twins, AgreeOnShortAndLongDots) {
@@ -123,7 +123,7 @@ TEST_P(OpenPoints, KernelAndSlowTwinAgreeOnTheSwitch) {
   const ModelRow& row = *find_model_row(GetParam().row);
   const Result<DotModel> model = with_overrides(row.model, GetParam().overrides);
   ASSERT_TRUE(model) << model.refusal().reason;
-  expect_twins(*model, row.op, 37, case_count(20000, 300000), row.name() + "?" + GetParam().overrides);
+  expect_twins(*model, row.op, 37, case_count(8000, 300000), row.name() + "?" + GetParam().overrides);
 }
 
 TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
