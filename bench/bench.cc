@@ -3,9 +3,9 @@
 
 namespace mmafuzz {
 
-void add_bench(CLI::App& app, int& status) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure units and searches on this machine");
-  bench->require_subcommand(1);
+void add_bench(Arguments& app, int& status) {
+  Arguments* bench = app.add_subcommand("bench", "Measure units and searches on this machine");
+  bench->require_subcommand();
   bench->footer("Example: mmafuzz bench rate --units exact,ieee:fma");
 #define MMAFUZZ_BENCH(name) add_bench_##name(*bench, status);
 #include "bench/benches.def.h"

@@ -9,11 +9,11 @@
 namespace mmafuzz {
 
 /// Each adds its subcommand to `bench`; `status` receives the exit code when it ran.
-#define MMAFUZZ_BENCH(name) void add_bench_##name(CLI::App& bench, int& status);
+#define MMAFUZZ_BENCH(name) void add_bench_##name(Arguments& bench, int& status);
 #include "bench/benches.def.h"
 #undef MMAFUZZ_BENCH
 
 /// mmafuzz bench with all of them.
-void add_bench(CLI::App& app, int& status);
+void add_bench(Arguments& app, int& status);
 
 }  // namespace mmafuzz

@@ -230,14 +230,13 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_bench_discriminate(CLI::App& bench, int& status) {
+void add_bench_discriminate(Arguments& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
+  Arguments* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
   sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
+  sub->add_option("--time", options->time, "seconds at most per query and seed (default 60)")->check(positive_number());
   sub->add_option("--query", options->query, "only queries that match this glob, as in 'carry-bits/*'");
   sub->add_option("--csv", options->csv, "write every search to this file");
   sub->add_flag("--json", options->json, "print JSON");

@@ -75,7 +75,7 @@ bool prove_from_few_bits(const Op& op) {
 
 }  // namespace
 
-void add_bench_exhaustive(CLI::App& bench, int& status) {
+void add_bench_exhaustive(Arguments& bench, int& status) {
   struct Options {
     std::vector<std::string> to;
     std::string from = "fp32", round = "nearest_even";
@@ -83,7 +83,7 @@ void add_bench_exhaustive(CLI::App& bench, int& status) {
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub =
+  Arguments* sub =
       bench.add_subcommand("exhaustive", "Prove conversions over every input, value and flags, against MPFR");
   sub->add_option("--to", options->to, "destination format, several times if wanted");
   sub->add_option("--from", options->from, "source format")->capture_default_str();
@@ -91,7 +91,7 @@ void add_bench_exhaustive(CLI::App& bench, int& status) {
   sub->add_flag("--saturate", options->saturate, "overflow gives the greatest number");
   sub->add_flag("--tiny-before", options->tiny_before, "tininess is detected before rounding");
   sub->add_flag("--all", options->all, "every format that fp32 is converted to in bulk");
-  sub->add_option("--jobs", options->jobs, "threads")->check(CLI::Range(1, 1024));
+  sub->add_option("--jobs", options->jobs, "threads")->check(in_range(1, 1024));
   sub->footer("Example: mmafuzz bench exhaustive --to e4m3 --to cfloat8_1_4_3:7");
   sub->callback([options, &status] {
     if (options->all == !options->to.empty()) throw BadInput("bench exhaustive: give --to FORMAT or --all");

@@ -201,20 +201,20 @@ int run_estimate(const Options& o) {
   return exit_ok;
 }
 
-void add_options(CLI::App& sub, Options& o, bool with_k = true) {
+void add_options(Arguments& sub, Options& o, bool with_k = true) {
   sub.add_option("-m", o.m, "rows of a")->capture_default_str();
   sub.add_option("-n", o.n, "columns of b")->capture_default_str();
   if (with_k) sub.add_option("-k", o.k, "columns of a")->capture_default_str();
   sub.add_option("--slice", o.slice, "format of the slices: fp16, bf16, tf32, e4m3, s8")->capture_default_str();
-  sub.add_option("--threads", o.threads, "threads (default: all cores)")->check(CLI::Range(1, 64));
+  sub.add_option("--threads", o.threads, "threads (default: all cores)")->check(in_range(1, 64));
   sub.add_option("--seed", o.seed, "seed of the matrices")->check(unsigned_number());
 }
 
 }  // namespace
 
-void add_bench_ozaki(CLI::App& bench, int& status) {
+void add_bench_ozaki(Arguments& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
+  Arguments* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
   add_options(*speed, *options);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
   speed->add_option("--phi", options->phi, "spread of the elements")->capture_default_str();
@@ -225,15 +225,15 @@ void add_bench_ozaki(CLI::App& bench, int& status) {
   auto small = std::make_shared<Options>();
   small->m = small->n = 32;
   small->k = 128;
-  CLI::App* accuracy = bench.add_subcommand(
+  Arguments* accuracy = bench.add_subcommand(
       "ozaki-accuracy", "Errors of Ozaki DGEMM against the spread of the inputs, as tab-separated values");
   add_options(*accuracy, *small);
   accuracy->footer("Example: mmafuzz bench ozaki-accuracy > accuracy.tsv (bench/plot_ozaki_accuracy.py draws it)");
   accuracy->callback([small, &status] { status = run_accuracy(*small); });
 
   auto estimate_options = std::make_shared<Options>(*small);
-  CLI::App* estimate = bench.add_subcommand("ozaki-estimate",
-                                            "Errors with the estimated number of slices and with one less, as a table");
+  Arguments* estimate = bench.add_subcommand(
+      "ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
   add_options(*estimate, *estimate_options, false);
   estimate->footer("Example: mmafuzz bench ozaki-estimate --seed 3");
   estimate->callback([estimate_options, &status] { status = run_estimate(*estimate_options); });

@@ -9,17 +9,17 @@
 
 namespace mmafuzz {
 
-void add_bench_rate(CLI::App& bench, int& status) {
+void add_bench_rate(Arguments& bench, int& status) {
   struct Options {
     std::string op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
     std::vector<std::string> units = {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "exact", "exact:mpfr", "ieee:fma"};
     double seconds = 0.5;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* rate = bench.add_subcommand("rate", "Cases per second of units, one thread, structured operands");
+  Arguments* rate = bench.add_subcommand("rate", "Cases per second of units, one thread, structured operands");
   rate->add_option("--op", options->op, "op line");
   rate->add_option("--units", options->units, "units, comma-separated");
-  rate->add_option("--seconds", options->seconds, "time per unit")->check(CLI::Range(0.01, 3600.0));
+  rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
   rate->callback([options, &status] {
     const Op op = op_from_text(options->op);

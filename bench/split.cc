@@ -232,20 +232,20 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_bench_split(CLI::App& bench, int& status) {
+void add_bench_split(Arguments& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand(
+  Arguments* sub = bench.add_subcommand(
       "split", "Error-corrected SGEMM: Markidis against Ootomo-Yokota, and where the newer method is worst");
   sub->add_option("--on", options->on, "dot unit")->capture_default_str();
   sub->add_option("--inputs", options->inputs, "random or structured")->capture_default_str();
-  sub->add_option("-k", options->k, "products")->capture_default_str()->check(CLI::Range(1, 4096));
+  sub->add_option("-k", options->k, "products")->capture_default_str()->check(in_range(1, 4096));
   sub->add_option("--unit-k", options->unit_k, "products of one dot of the unit")
       ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+      ->check(in_range(1, 64));
   sub->add_option("--cases", options->cases, "cases that are counted")
       ->capture_default_str()
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub->add_option("--search", options->search, "cases of the search for the worst ratio")
       ->capture_default_str()
       ->check(unsigned_number());

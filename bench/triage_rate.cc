@@ -61,20 +61,20 @@ void each_divergence(const std::vector<std::string>& units, const Op& op, size_t
 
 }  // namespace
 
-void add_bench_triage(CLI::App& bench, int& status) {
+void add_bench_triage(Arguments& bench, int& status) {
   struct Options {
     size_t divergences = 1000000, minimizations = 200;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand("triage", "Time and memory of triage, and of one minimization");
+  Arguments* sub = bench.add_subcommand("triage", "Time and memory of triage, and of one minimization");
   sub->add_option("--divergences", options->divergences, "raw divergences, of 20 kinds")
       ->check(unsigned_number())
       ->capture_default_str();
   sub->add_option("--minimizations", options->minimizations, "cases of k = 32 to minimize")
       ->check(unsigned_number())
       ->capture_default_str();
-  sub->add_option("--jobs", options->jobs, "threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  sub->add_option("--jobs", options->jobs, "threads")->check(in_range(1, 1024))->capture_default_str();
   sub->footer("Example: mmafuzz bench triage --divergences 100000");
   sub->callback([options, &status] {
     const std::string segment =

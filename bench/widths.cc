@@ -154,11 +154,11 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_bench_widths(CLI::App& bench, int& status) {
+void add_bench_widths(Arguments& bench, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = bench.add_subcommand(
+  Arguments* sub = bench.add_subcommand(
       "ozaki-widths", "The widest slices that each unit sums exactly, with witnesses against one bit more");
-  sub->add_option("--tries", options->tries, "cases per width")->capture_default_str()->check(CLI::PositiveNumber);
+  sub->add_option("--tries", options->tries, "cases per width")->capture_default_str()->check(positive_number());
   sub->add_option("--witnesses", options->witnesses, "write the witnesses of products up to n = 128 to this file");
   sub->footer(
       "Exit code 1 where a derived width fails or one bit more finds no witness.\nExample: mmafuzz bench ozaki-widths");

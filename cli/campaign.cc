@@ -76,7 +76,7 @@ void make_folder(const std::string& folder) {
 }
 
 /// The settings of the campaign that is resumed, under what this call gives.
-CampaignSettings resumed_settings(const Options& options, const CLI::App& call) {
+CampaignSettings resumed_settings(const Options& options, const Arguments& call) {
   CampaignSettings all = load_settings(options.out + "/campaign.json");
   const CampaignSettings& given = options.settings;
   const auto take = [&](const char* option, auto& to, const auto& from) {
@@ -103,7 +103,7 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
-int run(Options options, const CLI::App& call) {
+int run(Options options, const Arguments& call) {
   const bool time_given = !options.time.empty();
   CampaignSettings& settings = options.settings;
   settings.units = split_units(settings.units);
@@ -166,16 +166,15 @@ int run(Options options, const CLI::App& call) {
 
 }  // namespace
 
-void add_campaign(CLI::App& app, int& status) {
+void add_campaign(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
   options->settings.jobs = 0;
   options->settings.targets.clear();
   CampaignSettings& settings = options->settings;
-  CLI::App* sub = app.add_subcommand("campaign", "Run engines over targets for a time, resumable, into one folder");
+  Arguments* sub = app.add_subcommand("campaign", "Run engines over targets for a time, resumable, into one folder");
   sub->add_option("--time", options->time,
                   "how long: seconds, or with s, m or h (default 60; with --cases: until they are done)");
-  sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")
-      ->check(CLI::Range(1, 4096));
+  sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")->check(in_range(1, 4096));
   sub->add_option("--targets", settings.targets, "names and globs of targets, comma-separated (default: all)");
   sub->add_option("--units", settings.units,
                   "units to compare, names and globs, comma-separated (default: all with their own arithmetic)");
@@ -187,18 +186,18 @@ void add_campaign(CLI::App& app, int& status) {
   sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
   sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(CLI::Range(64, 1 << 20));
+      ->check(positive_number());
+  sub->add_option("--memory", settings.memory_mb, "MiB for each worker (default 2048)")->check(in_range(64, 1 << 20));
   sub->add_option("--with", settings.with,
                   "engines, comma-separated: batch, libfuzzer, afl (default: all that are found)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"batch", "libfuzzer", "afl"}));
+      ->check(one_of({"batch", "libfuzzer", "afl"}));
   sub->add_option("--engines", settings.engine_folders,
                   "folders with builds of the targets for engines (default: beside this executable)");
   sub->add_option("--fail-on", settings.fail_on, "contract (default, always included), accuracy, semantic or new")
-      ->check(CLI::IsMember({"contract", "accuracy", "semantic", "new"}));
+      ->check(one_of({"contract", "accuracy", "semantic", "new"}));
   sub->add_option("--stop-on", settings.stop_on, "end at the first finding: contract, new, or never (default)")
-      ->check(CLI::IsMember({"contract", "new", "never"}));
+      ->check(one_of({"contract", "new", "never"}));
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
   sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");

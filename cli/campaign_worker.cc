@@ -4,9 +4,9 @@
 
 namespace mmafuzz::cli {
 
-void add_campaign_worker(CLI::App& app, int& status) {
+void add_campaign_worker(Arguments& app, int& status) {
   auto options = std::make_shared<WorkerOptions>();
-  CLI::App* sub = app.add_subcommand("campaign-worker", "One worker process of a campaign")->group("");
+  Arguments* sub = app.add_subcommand("campaign-worker", "One worker process of a campaign")->group("");
   sub->add_option("--target", options->target)->required();
   sub->add_option("--op", options->op)->required();
   sub->add_option("--units", options->units);

@@ -61,14 +61,14 @@ struct Checker {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& status) {
+void add_check(Arguments& app, int& status) {
   struct Options {
     std::string unit;
     std::vector<std::string> files;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("check", "Compare a unit with the recorded results of case files");
+  Arguments* sub = app.add_subcommand("check", "Compare a unit with the recorded results of case files");
   sub->add_option("--unit", options->unit,
                   "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases)");
   sub->add_option("files", options->files, "case files, - for standard input")->required();

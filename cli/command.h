@@ -1,7 +1,6 @@
 // What the subcommands share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "core/unit_name.h"
@@ -12,7 +11,7 @@
 namespace mmafuzz::cli {
 
 /// Each adds its subcommand to the app; `status` receives the exit code when it ran.
-#define MMAFUZZ_SUBCOMMAND(name) void add_##name(CLI::App& app, int& status);
+#define MMAFUZZ_SUBCOMMAND(name) void add_##name(Arguments& app, int& status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
 

@@ -3,13 +3,13 @@
 
 namespace mmafuzz::cli {
 
-void add_eval(CLI::App& app, int& status) {
+void add_eval(Arguments& app, int& status) {
   struct Options {
     std::string unit, output = "-";
     std::vector<std::string> files;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("eval", "Print the cases of files with a unit's results");
+  Arguments* sub = app.add_subcommand("eval", "Print the cases of files with a unit's results");
   sub->add_option("--unit", options->unit, "unit to evaluate (default: the file's unit line)");
   sub->add_option("-o,--output", options->output, "file to write, .gz compresses (default: standard output)");
   sub->add_option("files", options->files, "case files, - for standard input")->required();

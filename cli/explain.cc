@@ -36,14 +36,14 @@ std::vector<std::string> units_of_property(const std::string& property) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, int& status) {
+void add_explain(Arguments& app, int& status) {
   struct Options {
     std::vector<std::string> units;
     std::string op, text, file;
     std::vector<uint64_t> lines;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
+  Arguments* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
   sub->add_option("--units", options->units,
                   "units, comma-separated (default: the file's property line, or its unit line and exact)");
   sub->add_option("--op", options->op, "op line, with --case");

@@ -146,7 +146,7 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
 
 }  // namespace
 
-void add_findings(CLI::App& app, int& status) {
+void add_findings(Arguments& app, int& status) {
   struct Options {
     std::string store, severity, status, show, note;
     std::vector<std::string> set;
@@ -154,17 +154,16 @@ void add_findings(CLI::App& app, int& status) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("findings", "List, filter and show what a store holds; keep decisions about it");
+  Arguments* sub = app.add_subcommand("findings", "List, filter and show what a store holds; keep decisions about it");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_option("--severity", options->severity, "only contract, accuracy or semantic");
   sub->add_option("--status", options->status, "only new, known, expected or fixed");
   sub->add_option("--cause", options->filter.cause, "only causes that match this glob");
   sub->add_option("--unit", options->filter.unit, "only buckets with a unit that matches this glob");
   sub->add_option("--op", options->filter.op, "only op labels that match this glob, as in 'dot.f32.*'");
-  CLI::Option* show =
+  Argument* show =
       sub->add_option("--show", options->show, "one bucket with its witness, by id or the beginning of it");
-  CLI::Option* set =
-      sub->add_option("--set", options->set, "ID=known, ID=expected, ID=fixed or ID=new")->excludes(show);
+  Argument* set = sub->add_option("--set", options->set, "ID=known, ID=expected, ID=fixed or ID=new")->excludes(show);
   sub->add_option("--note", options->note, "with --set: why")->needs(set);
   sub->add_flag("--json", options->json, "print JSON")->excludes(set);
   sub->footer("Example: mmafuzz findings night.store --severity semantic --cause 'fraction_bits*'");

@@ -259,9 +259,9 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_fuzz(CLI::App& app, int& status) {
+void add_fuzz(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
+  Arguments* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
   sub->add_option("--op", options->ops,
                   "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
       ->allow_extra_args(false);
@@ -270,16 +270,16 @@ void add_fuzz(CLI::App& app, int& status) {
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
   sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub->add_option("--ops", options->op_count,
                   "with --op any: number of ops (default: until every two features have met)")
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(CLI::Range(1, 1024));
+      ->check(positive_number());
+  sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(in_range(1, 1024));
   sub->add_option("--fail-on", options->fail_on, "contract (default, always included), accuracy or semantic")
-      ->check(CLI::IsMember({"contract", "accuracy", "semantic"}));
+      ->check(one_of({"contract", "accuracy", "semantic"}));
   sub->add_flag("--json", options->json, "print one JSON object at the end");
   sub->add_flag("-q,--quiet", options->quiet, "print semantic divergences only as counts");
   sub->footer(

@@ -46,15 +46,15 @@ void list_units(const std::string& pattern, bool verbose, bool json) {
 
 }  // namespace
 
-void add_list(CLI::App& app, int& status) {
+void add_list(Arguments& app, int& status) {
   struct Options {
     std::string pattern = "*", what = "units";
     bool verbose = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("list", "List units, formats, properties, parameters or targets");
+  Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters or targets");
   sub->add_option("what", options->what, "units (default), formats, properties, parameters, targets")
-      ->check(CLI::IsMember({"units", "formats", "properties", "parameters", "targets"}));
+      ->check(one_of({"units", "formats", "properties", "parameters", "targets"}));
   sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");

@@ -11,14 +11,14 @@
 
 namespace mmafuzz::cli {
 
-void add_merge(CLI::App& app, int& status) {
+void add_merge(Arguments& app, int& status) {
   struct Options {
     std::string into;
     std::vector<std::string> from;
     bool fail_on_new = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
+  Arguments* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
   sub->add_flag("--fail-on-new", options->fail_on_new,

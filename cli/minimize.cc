@@ -79,13 +79,13 @@ size_t minimize_cases(const Options& options, const std::string& file, std::stri
 
 }  // namespace
 
-void add_minimize(CLI::App& app, int& status) {
+void add_minimize(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("minimize", "Print divergences in their normal form, with their causes");
+  Arguments* sub = app.add_subcommand("minimize", "Print divergences in their normal form, with their causes");
   sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)");
   sub->add_option("--property", options->property, "what fails, with --units")->capture_default_str();
   sub->add_option("--target", options->target, "the files are artifacts or corpus inputs of this fuzz target")
-      ->check(CLI::IsMember(target_names([](const FuzzTarget& t) { return t.has_ops(); })));
+      ->check(one_of(target_names([](const FuzzTarget& t) { return t.has_ops(); })));
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();

@@ -72,14 +72,14 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
 
 }  // namespace
 
-void add_promote(CLI::App& app, int& status) {
+void add_promote(Arguments& app, int& status) {
   struct Options {
     std::string store, corpus = "corpus";
     std::vector<std::string> ids;
     bool leave_out = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub =
+  Arguments* sub =
       app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_option("ids", options->ids, "ids of buckets, or the beginnings of them")->required();

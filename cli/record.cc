@@ -19,13 +19,13 @@ std::string today() {
 
 }  // namespace
 
-void add_record(CLI::App& app, int& status) {
+void add_record(Arguments& app, int& status) {
   struct Options {
     std::string unit, output = "-", seed;
     std::vector<std::string> files;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub =
+  Arguments* sub =
       app.add_subcommand("record", "Write the cases of files with a unit's results, device, driver and date");
   sub->add_option("--unit", options->unit, "unit to record, as cuda:mma.m16n8k16.f32.f16.f16.f32")->required();
   sub->add_option("-o,--output", options->output, "file to write, .gz compresses (default: standard output)");

@@ -16,12 +16,12 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& status) {
+void add_report(Arguments& app, int& status) {
   struct Options {
     std::string store, html, junit, json;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML or JSON");
+  Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML or JSON");
   sub->add_option("store", options->store, "findings store")->required();
   sub->add_option("-o,--output", options->html, "HTML page to write");
   sub->add_option("--junit", options->junit, "JUnit XML file to write");

@@ -10,9 +10,9 @@
 
 namespace mmafuzz::cli {
 
-void add_survey(CLI::App& app, int& status) {
+void add_survey(Arguments& app, int& status) {
   auto options = std::make_shared<survey::Options>();
-  CLI::App* sub =
+  Arguments* sub =
       app.add_subcommand("survey", "Everything that the device at hand can settle, in one process with one time limit");
   sub->add_option("-o,--output", options->output, "folder for survey.json, note.md and case files")->required();
   sub->add_option("--units", options->units, "globs of cuda: and cublas: units (default: all)");
@@ -20,9 +20,9 @@ void add_survey(CLI::App& app, int& status) {
       "--only", options->parts,
       "globs of the plan's parts (default: all), in this order: control, discriminators, published, sweep, cores, "
       "conversions, ozaki, cublas, sanitizer, long_sweep, rates");
-  sub->add_option("--time", options->seconds, "seconds for everything (480)")->check(CLI::PositiveNumber);
+  sub->add_option("--time", options->seconds, "seconds for everything (480)")->check(positive_number());
   sub->add_option("--patience", options->patience, "seconds that a step's last call may take beyond its limit (10)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub->add_option("--seed", options->seed, "seed of the generators")->check(unsigned_number());
   sub->add_option("--corpus", options->corpus, "the corpus (corpus)");
   sub->add_option("--observations", options->observations,

@@ -125,16 +125,16 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& status) {
+void add_sweep(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("sweep", "Compare a device unit with its model at the speed of the device");
+  Arguments* sub = app.add_subcommand("sweep", "Compare a device unit with its model at the speed of the device");
   sub->add_option("--unit", options->unit, "a cuda: unit, or a model: unit with overrides in its place")->required();
   sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
   sub->add_option("--seed", options->seed, "seed of the generator")->check(unsigned_number());
   sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")
       ->check(unsigned_number())
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--time", options->time, "seconds, instead of --cases")->check(CLI::PositiveNumber);
+      ->check(positive_number());
+  sub->add_option("--time", options->time, "seconds, instead of --cases")->check(positive_number());
   sub->add_option("-o,--output", options->output, "file for the divergent cases");
   sub->add_flag("--json", options->json, "print one JSON object");
   sub->footer(
@@ -144,8 +144,8 @@ void add_sweep(CLI::App& app, int& status) {
   sub->callback([options, &status] { status = run(*options); });
 }
 
-void add_device_child(CLI::App& app, int& status) {
-  CLI::App* sub =
+void add_device_child(Arguments& app, int& status) {
+  Arguments* sub =
       app.add_subcommand("device-child", "one device, on behalf of device units; speaks on standard input")->group("");
   sub->callback([&status] { status = device::serve(0, open_device()); });
 }

@@ -10,7 +10,7 @@
 
 namespace mmafuzz::cli {
 
-void add_triage(CLI::App& app, int& status) {
+void add_triage(Arguments& app, int& status) {
   struct Options {
     TriageRequest request;
     bool details = false;
@@ -18,11 +18,11 @@ void add_triage(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   TriageRequest& request = options->request;
   request.jobs = std::max(1u, std::thread::hardware_concurrency());
-  CLI::App* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
-  sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(CLI::ExistingPath);
+  Arguments* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
+  sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(existing_path());
   sub->add_option("--store", request.store,
                   "store to write or add to (default: findings.sqlite in the first campaign's folder)");
-  sub->add_option("--jobs", request.jobs, "threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  sub->add_option("--jobs", request.jobs, "threads")->check(in_range(1, 1024))->capture_default_str();
   sub->add_option("--deepen", request.deepen, "cases to search behind each pair's explained causes")
       ->check(unsigned_number())
       ->capture_default_str();

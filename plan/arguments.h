@@ -1,19 +1,103 @@
-// Checks of command-line arguments that several commands share.
+// The command line. CLI11 does the work behind it, in one file: a file that includes CLI11 pays seconds for it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
 
 namespace mmafuzz {
 
-/// A check for unsigned options: CLI11 alone reads -1 as 2^64 - 1.
-inline CLI::Validator unsigned_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-        return digits ? std::string() : "'" + text + "' is not a whole number of 0 or more";
-      },
-      "UINT");
-}
+/// What a value must be.
+class Check {
+ public:
+  explicit Check(std::shared_ptr<CLI::Validator> validator) : validator_(std::move(validator)) {}
+  CLI::Validator& validator() const { return *validator_; }
+
+ private:
+  std::shared_ptr<CLI::Validator> validator_;
+};
+
+/// A whole number of 0 or more; -1 is refused, not read as 2^64 - 1.
+Check unsigned_number();
+Check positive_number();
+/// From `least` to `greatest`, both included.
+Check in_range(int least, int greatest);
+Check in_range(double least, double greatest);
+Check one_of(std::vector<std::string> words);
+Check existing_path();
+
+/// An option, a flag or a positional argument.
+class Argument {
+ public:
+  explicit Argument(CLI::Option* option) : option_(option) {}
+  Argument* required();
+  Argument* check(const Check& check);
+  Argument* delimiter(char separator);
+  Argument* allow_extra_args(bool allowed);  ///< of a list: whether one --option takes several values
+  Argument* capture_default_str();           ///< --help shows the value that the variable has now
+  Argument* needs(Argument* other);
+  Argument* excludes(Argument* other);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// The arguments of a command or subcommand. Variables and what callbacks refer to must outlive it.
+class Arguments {
+ public:
+  explicit Arguments(CLI::App* app) : app_(app) {}
+
+  Arguments* add_subcommand(const std::string& name, const std::string& text);
+  void require_subcommand();
+  Arguments* group(const std::string& name);  ///< "": not shown in --help
+  Arguments* footer(const std::string& text);
+  void callback(std::function<void()> run);
+
+  Argument* add_option(const std::string& names, std::string& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, std::vector<std::string>& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, double& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, int& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, unsigned& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, uint64_t& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, int64_t& value, const std::string& text = "");
+  Argument* add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text = "");
+  Argument* add_flag(const std::string& names, bool& value, const std::string& text = "");
+
+  /// How often an option was given.
+  size_t count(const std::string& name) const;
+
+ private:
+  template <class T>
+  Argument* add(const std::string& names, T& value, const std::string& text);
+
+  CLI::App* app_;
+  std::deque<Arguments> subcommands_;
+  std::deque<Argument> arguments_;
+};
+
+/// A whole program's arguments.
+class CommandLine {
+ public:
+  CommandLine(const std::string& text, const std::string& version, const std::string& footer);
+  ~CommandLine();
+  Arguments& arguments() { return arguments_; }
+
+  /// Runs the callbacks of the subcommands that are called. False where --help or --version was printed. Throws
+  /// BadInput on a wrong call, and what callbacks throw.
+  bool parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  Arguments arguments_;
+};
 
 }  // namespace mmafuzz

@@ -7,7 +7,7 @@
 
 namespace mmafuzz {
 
-void add_bench_mutants(CLI::App& bench, int& status) {
+void add_bench_mutants(Arguments& bench, int& status) {
   struct Options {
     std::string mutants = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
     std::vector<std::string> strategies;
@@ -15,7 +15,7 @@ void add_bench_mutants(CLI::App& bench, int& status) {
   };
   auto options = std::make_shared<Options>();
   options->limits.cases = 1'000'000;
-  CLI::App* sub = bench.add_subcommand("mutants", "Cases and time until searches tell mutants from their originals");
+  Arguments* sub = bench.add_subcommand("mutants", "Cases and time until searches tell mutants from their originals");
   sub->add_option("--mutants", options->mutants, "list of mutants, one name a line")->capture_default_str();
   sub->add_option("--only", options->only, "glob that a mutant's name matches");
   sub->add_option("--strategies", options->strategies,
@@ -24,13 +24,13 @@ void add_bench_mutants(CLI::App& bench, int& status) {
   sub->add_option("--published", options->published, "folder of the published vectors")->capture_default_str();
   sub->add_option("--seeds", options->limits.seeds, "runs per mutant and strategy")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(1, 1000000));
   sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")
       ->capture_default_str()
       ->check(unsigned_number());
   sub->add_option("--time", options->limits.seconds, "processor seconds per run, 0: no limit")
-      ->check(CLI::Range(0.0, 1e6));
-  sub->add_option("--jobs", options->limits.jobs, "threads")->check(CLI::Range(1, 1024));
+      ->check(in_range(0.0, 1e6));
+  sub->add_option("--jobs", options->limits.jobs, "threads")->check(in_range(1, 1024));
   sub->add_option("--csv", options->csv, "file for one line per run");
   sub->add_option("--plot", options->plot, "SVG file: share killed against time (needs gnuplot)");
   sub->footer("Example: mmafuzz bench mutants --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");

@@ -1,0 +1,150 @@
+#include "plan/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include "plan/request.h"
+
+namespace mmafuzz {
+namespace {
+
+template <class Validator>
+Check made(Validator validator) {
+  return Check(std::make_shared<CLI::Validator>(std::move(validator)));
+}
+
+}  // namespace
+
+Check unsigned_number() {
+  return made(CLI::Validator(
+      [](std::string& text) {
+        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        return digits ? std::string() : "'" + text + "' is not a whole number of 0 or more";
+      },
+      "UINT"));
+}
+
+Check positive_number() { return made(CLI::PositiveNumber); }
+Check in_range(int least, int greatest) { return made(CLI::Range(least, greatest)); }
+Check in_range(double least, double greatest) { return made(CLI::Range(least, greatest)); }
+Check one_of(std::vector<std::string> words) { return made(CLI::IsMember(std::move(words))); }
+Check existing_path() { return made(CLI::ExistingPath); }
+
+Argument* Argument::required() {
+  option_->required();
+  return this;
+}
+
+Argument* Argument::check(const Check& check) {
+  option_->check(check.validator());
+  return this;
+}
+
+Argument* Argument::delimiter(char separator) {
+  option_->delimiter(separator);
+  return this;
+}
+
+Argument* Argument::allow_extra_args(bool allowed) {
+  option_->allow_extra_args(allowed);
+  return this;
+}
+
+Argument* Argument::capture_default_str() {
+  option_->capture_default_str();
+  return this;
+}
+
+Argument* Argument::needs(Argument* other) {
+  option_->needs(other->option_);
+  return this;
+}
+
+Argument* Argument::excludes(Argument* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Arguments* Arguments::add_subcommand(const std::string& name, const std::string& text) {
+  return &subcommands_.emplace_back(app_->add_subcommand(name, text));
+}
+
+void Arguments::require_subcommand() { app_->require_subcommand(1); }
+
+Arguments* Arguments::group(const std::string& name) {
+  app_->group(name);
+  return this;
+}
+
+Arguments* Arguments::footer(const std::string& text) {
+  app_->footer(text);
+  return this;
+}
+
+void Arguments::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+template <class T>
+Argument* Arguments::add(const std::string& names, T& value, const std::string& text) {
+  return &arguments_.emplace_back(app_->add_option(names, value, text));
+}
+
+Argument* Arguments::add_option(const std::string& names, std::string& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, std::vector<std::string>& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, double& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, int& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, unsigned& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, uint64_t& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, int64_t& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text) {
+  return add(names, value, text);
+}
+Argument* Arguments::add_flag(const std::string& names, bool& value, const std::string& text) {
+  return &arguments_.emplace_back(app_->add_flag(names, value, text));
+}
+
+size_t Arguments::count(const std::string& name) const { return app_->count(name); }
+
+CommandLine::CommandLine(const std::string& text, const std::string& version, const std::string& footer)
+    : app_(std::make_unique<CLI::App>(text)), arguments_(app_.get()) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->footer(footer);
+}
+
+CommandLine::~CommandLine() = default;
+
+bool CommandLine::parse(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] != '-') {
+    std::string known;
+    bool found = false;
+    for (const CLI::App* sub : app_->get_subcommands({})) {
+      if (!sub->get_group().empty()) known += " " + sub->get_name();
+      found = found || sub->get_name() == argv[1];
+    }
+    if (!found) throw BadInput(std::string("unknown subcommand '") + argv[1] + "'; known:" + known);
+  }
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    app_->exit(e);
+    return false;
+  } catch (const CLI::ParseError& e) {
+    throw BadInput(std::string(e.what()) + "; see mmafuzz --help");
+  }
+  return true;
+}
+
+}  // namespace mmafuzz
