@@ -40,6 +40,14 @@ Role Registry::role_of(const std::string& name) const {
   return Role::other;
 }
 
+std::vector<std::string> Registry::searched_by_default(const Op& op) const {
+  std::vector<std::string> names;
+  for (const auto& family : families_)
+    for (std::string& name : family->searched_by_default(op))
+      if (bind(name, op)) names.push_back(std::move(name));
+  return names;
+}
+
 std::vector<FamilyParameters> Registry::parameters() const {
   std::vector<FamilyParameters> all;
   for (const auto& family : families_)

@@ -21,6 +21,9 @@ class Registry {
 
   std::vector<UnitInfo> list() const;
 
+  /// Units of all families that have their own arithmetic for an op and bind to it.
+  std::vector<std::string> searched_by_default(const Op& op) const;
+
   /// What may stand after `?` in the names of each family that has settings.
   std::vector<FamilyParameters> parameters() const;
 

@@ -96,6 +96,8 @@ class Family {
   virtual bool owns(std::string_view name) const = 0;
   virtual std::vector<UnitInfo> list() const = 0;
   virtual Role role(const std::string& name) const = 0;
+  /// The units that a search compares on an op when it is told none: those with an arithmetic of their own.
+  virtual std::vector<std::string> searched_by_default(const Op& op) const { return {}; }
   /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }

@@ -1,10 +1,8 @@
 #include "plan/default_fields.h"
 
 #include <algorithm>
-#include <map>
 
 #include "oracles/models/model_rows.h"
-#include "oracles/models/parameters.h"
 
 namespace mmafuzz {
 namespace {
@@ -37,25 +35,6 @@ const char* const gemms[] = {
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
-/// The schemes as a search compares them: every slice format, both summations, few slices, fast mode, blocks.
-const char* const gemm_units[] = {"ozaki:dgemm.fp16",
-                                  "ozaki:dgemm.fp16?sum=exact",
-                                  "ozaki:dgemm.fp16?slices=5,fast=1",
-                                  "ozaki:dgemm.fp16?slices=estimated,fast=1",
-                                  "ozaki:dgemm.fp16?block=8",
-                                  "ozaki:dgemm.bf16?slices=7",
-                                  "ozaki:dgemm.e4m3?slices=14,fast=1",
-                                  "ozaki:dgemm.s8",
-                                  "ozaki:dgemm.s8?sum=exact",
-                                  "ozaki:sgemm.fp16",
-                                  "ozaki:sgemm.fp16?sum=exact",
-                                  "ozaki:sgemm.fp16?slices=3,fast=1",
-                                  "ozaki:sgemm.s8?slices=4",
-                                  "split:markidis.fp16",
-                                  "split:ootomo.fp16",
-                                  "split:ootomo.fp16?residual_product=0",
-                                  "split:ootomo.tf32"};
-
 template <size_t N>
 std::vector<Op> parse_all(const char* const (&texts)[N]) {
   std::vector<Op> ops;
@@ -85,30 +64,7 @@ std::vector<Op> gemm_ops(std::string_view format) {
 }
 
 std::vector<std::string> default_units(const Registry& registry, const Op& op) {
-  std::vector<std::string> names;
-  const auto binds = [&](const std::string& name) { return static_cast<bool>(registry.bind(name, op)); };
-  for (const char* name : {"exact", "ieee", "bulk", "ieee:fma", "ieee:serial", "ieee:pairwise"})
-    if (binds(name)) names.push_back(name);
-  for (const UnitInfo& info : registry.list())
-    if (registry.role_of(info.name) == Role::silicon && info.unavailable.empty() && binds(info.name))
-      names.push_back(info.name);
-  for (const char* name : gemm_units)
-    if (op.kind == OpKind::gemm && binds(name)) names.push_back(name);
-  std::map<std::string, const ModelRow*> widest;  // by architecture and instruction
-  for (const ModelRow& row : model_rows()) {
-    if (!binds("model:" + row.name())) continue;
-    const ModelRow*& best = widest[row.arch + "/" + row.instruction];
-    if (!best || row.op.k > best->op.k) best = &row;
-  }
-  std::vector<const ModelRow*> kept;
-  for (const ModelRow& row : model_rows()) {
-    if (widest[row.arch + "/" + row.instruction] != &row) continue;
-    const auto same = [&](const ModelRow* other) { return same_arithmetic(row.model, other->model); };
-    if (std::any_of(kept.begin(), kept.end(), same)) continue;
-    kept.push_back(&row);
-    names.push_back("model:" + row.name());
-  }
-  return names;
+  return registry.searched_by_default(op);
 }
 
 UnitIndex::UnitIndex(const Registry& registry) : registry_(registry) {

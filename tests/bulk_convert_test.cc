@@ -9,6 +9,7 @@
 #include "oracles/convert/bulk_convert_simd.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -61,7 +62,7 @@ std::vector<uint32_t> sources_for(const Format& to) {
 }
 
 class BulkTo : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Formats, BulkTo, testing::ValuesIn(bulk_formats()));
+INSTANTIATE_TEST_SUITE_P(Formats, BulkTo, testing::ValuesIn(bulk_formats()), test_name);
 
 TEST_P(BulkTo, EqualsTheSlowRoundingInVectorsAndOneByOne) {
   const Format to = format(GetParam());

@@ -14,6 +14,7 @@
 #include <random>
 
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -261,7 +262,7 @@ std::vector<std::string> all_format_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat, ::testing::ValuesIn(all_format_names()));
+INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat, ::testing::ValuesIn(all_format_names()), test_name);
 
 /// A file with many changes of unit, property and op.
 std::string long_mixed_file() {

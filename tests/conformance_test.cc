@@ -13,6 +13,7 @@
 #include "oracles/models/model_rows.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -69,7 +70,7 @@ std::vector<std::string> available_units() {
     if (info.unavailable.empty() && info.name.find('<') == std::string::npos) names.push_back(info.name);
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Registry, EveryUnit, testing::ValuesIn(available_units()));
+INSTANTIATE_TEST_SUITE_P(Registry, EveryUnit, testing::ValuesIn(available_units()), test_name);
 
 TEST_P(EveryUnit, IsDeterministicAndABatchEqualsOneByOne) {
   for_its_ops(64, [](const Unit& unit, const Batch& batch) {

@@ -19,6 +19,7 @@
 #include "search/mutator.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -87,7 +88,7 @@ std::vector<std::string> row_names() {
 }
 
 class Rows : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(row_names()));
+INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(row_names()), test_name);
 
 TEST_P(Rows, ObeyTheirBounds) {
   const ModelRow& row = *find_model_row(GetParam());

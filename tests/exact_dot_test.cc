@@ -12,6 +12,7 @@
 #include "tests/case_count.h"
 #include "tests/each_vector_target.h"
 #include "tests/uniform_bits.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -44,7 +45,7 @@ std::vector<std::string> ops() {
 }
 
 class ExactDot : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Ops, ExactDot, testing::ValuesIn(ops()));
+INSTANTIATE_TEST_SUITE_P(Ops, ExactDot, testing::ValuesIn(ops()), test_name);
 
 /// The vector kernel's results, or the fast path's where the op or this machine has none.
 Column batch_results(const Op& op, const Batch& batch) {

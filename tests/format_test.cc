@@ -8,6 +8,7 @@
 #include "arithmetic/counter_rng.h"
 #include "core/property.h"
 #include "arithmetic/ieee_operations.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -110,7 +111,7 @@ TEST(Formats, BadNamesAreRefusedWithTheReason) {
 }
 
 class EveryFormat : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Registry, EveryFormat, testing::ValuesIn(format_names()));
+INSTANTIATE_TEST_SUITE_P(Registry, EveryFormat, testing::ValuesIn(format_names()), test_name);
 
 TEST_P(EveryFormat, SpecialsAndZerosAreToldWithoutDecoding) {
   const Format f = format(GetParam());

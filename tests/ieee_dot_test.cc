@@ -13,6 +13,7 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -58,7 +59,7 @@ class HostIeeeDot : public testing::TestWithParam<std::string> {
     if (!IeeeDotSimd(op, DotOrder::fma).run(Batch(op), results)) GTEST_SKIP() << "no fused multiply-add here";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Ops, HostIeeeDot, testing::ValuesIn(ops()));
+INSTANTIATE_TEST_SUITE_P(Ops, HostIeeeDot, testing::ValuesIn(ops()), test_name);
 
 TEST_P(HostIeeeDot, EqualsTheIntegerEvaluation) {
   const Op op = op_of(GetParam());

@@ -7,6 +7,7 @@
 #include "oracles/exact/mpfr_reference.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::string> floating_formats() {
     names.push_back(more);
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Formats, RoundTo, testing::ValuesIn(floating_formats()));
+INSTANTIATE_TEST_SUITE_P(Formats, RoundTo, testing::ValuesIn(floating_formats()), test_name);
 
 TEST_P(RoundTo, EqualsMpfrInValueAndFlagsInEveryModeAndTininess) {
   Op op;

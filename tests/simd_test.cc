@@ -19,6 +19,7 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -58,7 +59,7 @@ class VectorKernel : public testing::TestWithParam<std::string> {
     if (!run(row.model, Batch(row.op), results)) GTEST_SKIP() << "no fused multiply-add here";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows()));
+INSTANTIATE_TEST_SUITE_P(Rows, VectorKernel, testing::ValuesIn(supported_rows()), test_name);
 
 TEST_P(VectorKernel, EqualsTheScalarKernel) {
   const ModelRow& row = *find_model_row(GetParam());

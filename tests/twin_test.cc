@@ -12,6 +12,7 @@
 #include "oracles/models/slow_twin.h"
 #include "search/structured_generator.h"
 #include "tests/case_count.h"
+#include "tests/test_names.h"
 
 namespace mmafuzz {
 namespace {
@@ -47,7 +48,7 @@ std::vector<std::string> row_names() {
 }
 
 class Twins : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()));
+INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()), test_name);
 
 TEST_P(Twins, KernelAndSlowTwinAgree) {
   const ModelRow& row = *find_model_row(GetParam());

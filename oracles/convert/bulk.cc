@@ -49,6 +49,8 @@ class BulkFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::other; }
 
+  std::vector<std::string> searched_by_default(const Op&) const override { return {"bulk"}; }
+
   std::vector<UnitInfo> list() const override {
     return {{"bulk", "conversions of fp32 and bf16 to formats of at most 10 fraction bits, in vectors",
              "IEEE 754-2019; docs/cfloat.md", claims(), ""}};

@@ -47,6 +47,8 @@ class ExactFamily final : public Family {
 
   Role role(const std::string& name) const override { return name == "exact" ? Role::exact : Role::referee; }
 
+  std::vector<std::string> searched_by_default(const Op&) const override { return {"exact"}; }
+
   std::vector<UnitInfo> list() const override {
     return {{"exact",
              "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact "

@@ -162,6 +162,26 @@ class OzakiFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::scheme; }
 
+  /// Every slice format, both summations, few slices, fast mode, blocks.
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    if (op.kind != OpKind::gemm) return {};
+    return {
+        "ozaki:dgemm.fp16",
+        "ozaki:dgemm.fp16?sum=exact",
+        "ozaki:dgemm.fp16?slices=5,fast=1",
+        "ozaki:dgemm.fp16?slices=estimated,fast=1",
+        "ozaki:dgemm.fp16?block=8",
+        "ozaki:dgemm.bf16?slices=7",
+        "ozaki:dgemm.e4m3?slices=14,fast=1",
+        "ozaki:dgemm.s8",
+        "ozaki:dgemm.s8?sum=exact",
+        "ozaki:sgemm.fp16",
+        "ozaki:sgemm.fp16?sum=exact",
+        "ozaki:sgemm.fp16?slices=3,fast=1",
+        "ozaki:sgemm.s8?slices=4",
+    };
+  }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const char* kind : {"dgemm", "sgemm"})

@@ -72,6 +72,16 @@ class SplitFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::scheme; }
 
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    if (op.kind != OpKind::gemm) return {};
+    return {
+        "split:markidis.fp16",
+        "split:ootomo.fp16",
+        "split:ootomo.fp16?residual_product=0",
+        "split:ootomo.tf32",
+    };
+  }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Row& row : rows)

@@ -129,6 +129,10 @@ class IeeeFamily final : public Family {
 
   Role role(const std::string& name) const override { return name.ends_with(".mpfr") ? Role::referee : Role::ieee; }
 
+  std::vector<std::string> searched_by_default(const Op&) const override {
+    return {"ieee", "ieee:fma", "ieee:serial", "ieee:pairwise"};
+  }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all = {{"ieee", "scalar operations and conversions, five rounding modes, flags",
                                   "IEEE 754-2019", with_referee(claims_of_correct_rounding()), ""}};

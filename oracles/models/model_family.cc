@@ -1,4 +1,7 @@
 // The families `model:` (the fast kernels) and `twin:` (the slow twins) over the same rows.
+#include <algorithm>
+#include <map>
+
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/families.h"
 #include "oracles/models/amd_simd.h"
@@ -76,6 +79,27 @@ class RowFamily final : public Family {
   }
 
   Role role(const std::string&) const override { return twin_ ? Role::twin : Role::model; }
+
+  /// Of each instruction the row with the widest k, and of rows that compute the same the first.
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    std::vector<std::string> names;
+    if (twin_) return names;
+    std::map<std::string, const ModelRow*> widest;
+    for (const ModelRow& row : model_rows()) {
+      if (!fits(row, op)) continue;
+      const ModelRow*& best = widest[row.arch + "/" + row.instruction];
+      if (!best || row.op.k > best->op.k) best = &row;
+    }
+    std::vector<const ModelRow*> kept;
+    for (const ModelRow& row : model_rows()) {
+      if (widest[row.arch + "/" + row.instruction] != &row) continue;
+      const auto same = [&](const ModelRow* other) { return same_arithmetic(row.model, other->model); };
+      if (std::any_of(kept.begin(), kept.end(), same)) continue;
+      kept.push_back(&row);
+      names.push_back(prefix_ + row.name());
+    }
+    return names;
+  }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;

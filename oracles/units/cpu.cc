@@ -254,6 +254,13 @@ class CpuFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::silicon; }
 
+  std::vector<std::string> searched_by_default(const Op&) const override {
+    std::vector<std::string> names;
+    for (const UnitInfo& info : list())
+      if (info.unavailable.empty()) names.push_back(info.name);
+    return names;
+  }
+
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
     for (const Instruction& i : instructions())
