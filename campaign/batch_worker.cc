@@ -87,7 +87,7 @@ class BatchWorker {
       comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
       if (chunk % property_share == 0) check_properties(batch, unit, report);
     } else {
-      // Every second round over the focuses goes to all units in turn: black boxes are nobody's focus.
+      // Every second round checks all units in turn, because a unit without a model is never the focus.
       const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
       const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
       check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
@@ -101,7 +101,7 @@ class BatchWorker {
     for (const BoundProperty& property : comparison_.properties_of(unit)) property.check(batch, base, report);
   }
 
-  /// Others get the first case of each feature; what this search keeps beyond that, they would find themselves.
+  /// Shares the first case of each feature with other workers. Further cases of a feature are kept here only.
   void export_new(const GuidedSearch::Observation& observation) {
     for (const auto& [feature, index] : observation.kept)
       if (guided_.hits(observation.focus, feature) == 0) corpus_.add(observation.cases, index, observation.focus);

@@ -13,7 +13,7 @@ struct WorkerOptions {
   std::vector<std::string> units;
   uint64_t seed = 1, cases = 0;
   double time = 0;
-  bool alone = false;  ///< nobody else writes to the corpus: do not look at the clock for news
+  bool alone = false;  ///< no other process writes to the corpus, so the worker does not look for new inputs
   bool files = false;  ///< engines read the corpus too
 };
 

@@ -208,7 +208,7 @@ void add_campaign(Arguments& app, int& status) {
       "--resume alone runs\n"
       "the rest of the time, --resume --time T runs T more. OUT/findings.cases is case text, OUT/summary.json the "
       "summary.\n"
-      "Same seed, --cases N: same corpus and findings, twice; --time and engines cannot promise that.\n"
+      "Same seed and --cases N: the same corpus and findings. With --time or engines they may differ.\n"
       "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
   sub->callback([options, sub, &status] { status = run(*options, *sub); });
 }

@@ -149,7 +149,7 @@ nlohmann::json to_json(const Findings& total) {
   return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
-/// Ops of the generator's stream instead of ops by name. In parallel, learned from in order; --time bounds the whole,
+/// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,
 /// --ops the number of ops.
 struct AnyOps {
   uint64_t seed, ops;

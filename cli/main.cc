@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
       "mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models",
       "mmafuzz " MMAFUZZ_VERSION,
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
-      "3 the product contradicts itself.");
+      "3 mmafuzz contradicts itself.");
   Arguments& app = line.arguments();
   int status = exit_ok;
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);

@@ -13,7 +13,7 @@ namespace mmafuzz::cli {
 void add_survey(Arguments& app, int& status) {
   auto options = std::make_shared<survey::Options>();
   Arguments* sub =
-      app.add_subcommand("survey", "Everything that the device at hand can settle, in one process with one time limit");
+      app.add_subcommand("survey", "Check everything that this device can settle, in one process with one time limit");
   sub->add_option("-o,--output", options->output, "folder for survey.json, note.md and case files")->required();
   sub->add_option("--units", options->units, "globs of cuda: and cublas: units (default: all)");
   sub->add_option(

@@ -1,5 +1,5 @@
-// The product disagrees with itself: a fast path with the referee, a kernel with an invariant of its own arithmetic.
-// Whatever it says is then not to be trusted; the command ends with exit code 3.
+// mmafuzz contradicts itself: a fast path differs from the referee, or a kernel breaks an invariant of its arithmetic.
+// No result of the run can be trusted then; the command ends with exit code 3.
 #pragma once
 
 #include <stdexcept>

@@ -19,8 +19,8 @@ constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int most_records = 256;  ///< of one bucket in one segment
 
-/// What a new writer puts first: the header of a new file, or a line end after what a killed process left half written;
-/// the reader takes the last key of such a record, which is the whole one.
+/// What a new writer puts first: the header of a new file, otherwise a line end, in case a killed process left half a
+/// record. The reader then takes the last key in that record, which belongs to the complete record that follows.
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -67,9 +67,9 @@ struct Op {
   RoundingRule rounding_rule_of(uint64_t source) const;
 };
 
-/// What an op may ask of a unit beside its formats and sizes. Of a unit: what it honours.
+/// The attributes that an op requests besides its formats and sizes; for a unit, the attributes that it supports.
 struct Attributes {
-  bool rounding = false;    ///< round= other than nearest_even, stochastic apart
+  bool rounding = false;    ///< round= other than nearest_even and stochastic
   bool stochastic = false;  ///< round=stochastic with seed=, random_bits=, threshold=
   bool tiny = false;        ///< tiny=before
   bool ftz = false;         ///< ftz=1

@@ -1,4 +1,4 @@
-// Statements about outcomes, and what it looks like when one fails.
+// Properties (statements about results), and the record of a case on which one fails.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ enum class ValueClass : uint8_t { flags, normal, overflow, special, subnormal, z
 inline constexpr int value_class_count = 6;
 const char* name_of(ValueClass cls);
 
-/// What the search knows of a bucket; triage adds the cause. One line, also for other tools to group by.
+/// What identifies a bucket, except its cause, which triage adds. As text it is one line; other tools can group by it.
 struct BucketKey {
   std::string property;
   std::string op;  ///< "dot.f32.f16.f16.f32"
@@ -125,8 +125,8 @@ class Property {
  protected:
   friend class BoundProperty;
 
-  /// The ops on which the twin is evaluated, where that is not the case's own: one, or the parts of a dot that runs in
-  /// several, each of which takes the d of the one before as its c.
+  /// The ops on which the twin is evaluated; by default the case's own op. Several ops are the parts of a dot that runs
+  /// in several steps; each part takes the d of the part before as its c.
   virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
   /// Writes the twin of the case at the same index of `twin`: a batch for each of twin_ops, a copy of the cases to
   /// start with where the op is the same. Nothing: this case is left out.

@@ -7,7 +7,7 @@
 
 namespace mmafuzz {
 
-/// Why something could not be had.
+/// The reason why a request has no value.
 struct Refusal {
   enum class Kind {
     declined,  ///< known, but not for this op or not on this machine

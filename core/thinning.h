@@ -1,5 +1,5 @@
-// Which occurrences of something frequent are kept: the first sixteen, then each that comes when a sixteenth more than
-// at the last one have been counted. Few, but from the whole time: what comes rarely among the rest gets in as well.
+// Decides which occurrences of a frequent event are kept: the first 16, then one each time the count has grown by a
+// further sixteenth. These are few, but spread over the whole time, so that rare kinds among them are kept, too.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace mmafuzz {
 
 class Thinning {
  public:
-  /// Counts further occurrences; whether one of them is kept.
+  /// Counts `count` further occurrences and returns whether one of them is to be kept.
   bool add(uint64_t count) {
     seen_ += count;
     if (seen_ < next_) return false;

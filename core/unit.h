@@ -11,7 +11,7 @@
 
 namespace mmafuzz {
 
-/// What a unit's row promises: a property's name and where it holds. `equals_model` names another unit in `detail`.
+/// A claim of a unit: the name of a property that it guarantees. For `equals_model`, `detail` names the unit it equals.
 struct Claim {
   std::string property;
   std::string detail;
@@ -101,8 +101,8 @@ class Family {
   /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
-  /// What the unit honours of an op's attributes. The registry declines an op that asks for more, with the words that
-  /// it asks with: nothing is accepted and ignored.
+  /// The attributes of an op that the unit supports. The registry declines an op with any other attribute and names the
+  /// attribute in the reason: no attribute is accepted and then ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }
   /// A unit for the op, or a refusal with its reason. The attributes of an op that is taken are among those honoured.
   virtual Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const = 0;

@@ -1,4 +1,4 @@
-// Text apart at a separator; nothing between two of them is no word.
+// Splits a text at a separator. An empty part between two separators is not a word.
 #pragma once
 
 #include <algorithm>

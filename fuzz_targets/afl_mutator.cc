@@ -27,7 +27,7 @@ struct State {
 
 extern "C" {
 
-// The libraries that this one shares with the target are instrumented; here nobody counts edges.
+// The libraries that are shared with the target are instrumented. Edges are not counted here, so these do nothing.
 void __sanitizer_cov_trace_pc_guard_init(uint32_t*, uint32_t*) {}
 void __sanitizer_cov_trace_pc_guard(uint32_t*) {}
 

@@ -15,7 +15,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t replayed_cases = 64;  ///< of a file at once
-constexpr size_t coverage_share = 8;   ///< one neighbour in so many is traced; the case itself always is
+constexpr size_t coverage_share = 8;   ///< the input's own case and one neighbour in this many are traced
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 

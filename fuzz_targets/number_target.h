@@ -24,7 +24,7 @@ struct Field {
         const Comparison::Properties& properties);
 
   Comparison comparison;
-  size_t cases;  ///< that one input becomes: the case itself first, then neighbours, each with one thing moved
+  size_t cases;                ///< made from one input: its own case, then neighbours, each with one thing changed
   std::vector<Focus> focuses;  ///< at least one
   SeenClasses seen;
   uint64_t rounds = 0;  ///< batches that were compared

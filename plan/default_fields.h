@@ -16,7 +16,7 @@ std::vector<Op> gemm_ops(std::string_view format);
 std::vector<std::string> default_units(const Registry& registry, const Op& op);
 
 /// The units of a registry that this machine has, to be asked which of them evaluate an op: also rows that differ from
-/// others only in name. Slow twins are left out; whoever looks at a model looks at its twin.
+/// others only in name. Slow twins are left out, because a model is always compared with its twin.
 class UnitIndex {
  public:
   explicit UnitIndex(const Registry& registry);
@@ -24,7 +24,7 @@ class UnitIndex {
 
  private:
   const Registry& registry_;
-  std::vector<std::string> names_;  ///< but those of model rows, which the op's formats pick
+  std::vector<std::string> names_;  ///< of all units except model rows, which are found by the op's formats
 };
 
 /// The ops of all model rows, each once.

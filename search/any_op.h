@@ -1,5 +1,5 @@
-// Any op that can be written, with every unit that accepts it, against what those units promise: the model or referee
-// that they claim to equal, the properties that they claim. Differences that nobody forbids are not looked at here.
+// Checks any op that can be written, on every unit that accepts it, against the claims of these units: the model or
+// referee that they claim to equal, and the properties that they claim. Units are not compared with each other.
 #pragma once
 
 #include "search/comparison.h"
@@ -15,7 +15,7 @@ class AnyOp {
   AnyOp(const Registry& registry, Accepting accepting, Comparison::Properties properties)
       : registry_(registry), accepting_(std::move(accepting)), properties_(std::move(properties)) {}
 
-  /// What the units break on these cases of one op; nothing is compared where no unit takes it.
+  /// The claims that units break on these cases of one op. Empty if no unit accepts the op.
   Findings examine(const Batch& cases) const;
 
   /// The same on `count` structured cases of an op.

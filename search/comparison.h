@@ -31,7 +31,7 @@ struct Findings {
 /// Counts what pairs of units have shown in each value class, and says which occurrences are worth a report.
 class SeenClasses {
  public:
-  /// `count` more cases of a pair; returns how many there were since the last report where one is due, else 0.
+  /// Counts `count` more cases of a pair. If a report is due, returns the cases since the last report, otherwise 0.
   uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
     Seen& seen = seen_[pair][static_cast<size_t>(cls)];
@@ -68,8 +68,7 @@ class Comparison {
   /// Every unit's outcomes on the batch.
   void run(const Batch& batch, std::vector<Outcomes>& outcomes) const;
 
-  /// The first cases of an op that every slow twin, the referee and every property see, one and all; afterwards a
-  /// share.
+  /// The slow twins, the referee and the properties see all of the first cases of an op, and a share of the later ones.
   static constexpr uint64_t refereed_cases = 1000;
 
   /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the
@@ -82,8 +81,8 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 
-  /// What a unit breaks on a batch of its own promises (contract: the model that it claims to equal, the properties
-  /// that it claims) and of what is proven or expected of accuracy; differences between units are not looked at.
+  /// Checks the claims of each unit on a batch (contract: the model that it claims to equal, the properties that it
+  /// claims), and the accuracy that is proven or expected. Units are not compared with each other.
   Findings examine_claims(const Batch& batch) const;
 
   /// The properties that make sense for a unit.
@@ -92,7 +91,7 @@ class Comparison {
   /// Bin of the group `disagree` for one case: who agrees with the focus unit, and the gap to the farthest in ulp.
   int disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const;
 
-  /// What the fast path of `exact` said of a case must be what the MPFR referee says; throws Contradiction otherwise.
+  /// Throws Contradiction if the MPFR referee gives another result on the case than the fast path of `exact`.
   void confirm(const Divergence& divergence) const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace mmafuzz {
 
-/// The models among the units, each a focus with functional coverage; a black box is looked at through the model that
-/// it claims to equal. Without any, one focus without a unit. In the order of comparison.units().
+/// One focus with functional coverage for each unit that is a model or claims to equal one (then that model is traced).
+/// If there is none, one focus without a unit. In the order of comparison.units().
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison);
 
 }  // namespace mmafuzz

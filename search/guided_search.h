@@ -62,7 +62,7 @@ class GuidedSearch {
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
-  static constexpr int rarest_of = 4;           ///< features drawn, of which the least reached is taken
+  static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
   struct Known {
     std::vector<uint64_t> hits;
     std::vector<int> reached;

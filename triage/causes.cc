@@ -57,7 +57,7 @@ class Causes::Method {
   virtual std::string detail_of_one(const std::string& name) const = 0;
 };
 
-/// Of dots: parameters of the first unit are replaced by the second's; of a unit without any by its model's stead.
+/// Dots: replaces the first unit's parameters by the second's. A unit without parameters is represented by its model.
 class Causes::Ablation final : public Method {
  public:
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
@@ -100,9 +100,9 @@ class Causes::Ablation final : public Method {
       for (size_t i = 0; i < all.size(); ++i) all[i] = i;
       explain(all, cases, verdicts, open, causes);
     }
-    // What is left between a model and a reference is the arithmetic as such; a property has to hold for the reference.
+    // A difference that remains between a model and a reference is caused by the kernel. For a property that is so if
     if (by_reference_ && !open.empty()) {
-      // ... if it makes sense for that at all: the order of a chain's additions does not.
+      // the reference keeps it, or if it makes no sense for the reference (as the order of a chain's additions).
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
       const std::vector<size_t> explained =
@@ -122,13 +122,13 @@ class Causes::Ablation final : public Method {
   }
 
  private:
-  /// What a reference does not claim is its arithmetic's nature; what it claims and breaks is not explained.
+  /// A property that a reference breaks without claiming it is explained by its arithmetic; a claimed one is not.
   bool claims(const Unit& unit) const {
     return std::any_of(unit.claims().begin(), unit.claims().end(),
                        [&](const Claim& claim) { return claim.property == judge_.property(); });
   }
 
-  /// Units without parameters are looked at through their models, where those show the same.
+  /// Keeps the cases on which a unit without parameters and its model give the same: there, the model represents it.
   void keep_what_models_show(const Batch& cases, const std::vector<Verdict>& verdicts,
                              std::vector<size_t>& open) const {
     if (judge_.units().size() == 1) {
@@ -219,8 +219,7 @@ class Causes::Ablation final : public Method {
   std::map<std::string, Replaced> replaced_units_;
 };
 
-/// Of conversions and scalar operations: what the op would have to say for IEEE arithmetic to give the deviating
-/// result.
+/// Conversions and scalar operations: the change of the op with which IEEE arithmetic gives the deviating result.
 class Causes::Variants final : public Method {
  public:
   Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
@@ -246,7 +245,7 @@ class Causes::Variants final : public Method {
   OpVariants variants_;
 };
 
-/// Of matrix products: parameters of a unit's name go back to what they are by default, until it keeps the statement.
+/// Matrix products: resets parameters in a unit's name to their defaults until the failing statement holds.
 class Causes::Defaults final : public Method {
  public:
   Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}

@@ -10,12 +10,12 @@ struct Word {
   const char* meaning;
 };
 constexpr Word words[] = {{"rounding", "another rounding mode"},
-                          {"subnormals", "subnormal operands or results become zero, or do not"},
-                          {"saturation", "beyond the range the greatest number, or infinity"},
+                          {"subnormals", "subnormal operands or results are flushed to zero, or are kept"},
+                          {"saturation", "a result beyond the range becomes the greatest number, or infinity"},
                           {"special_values", "NaN encodings, or NaN where the other has a number"},
                           {"tininess", "underflow is detected before rounding, or after"},
                           {"double_rounding", "rounded to a wider format first"},
-                          {"contraction", "product and sum are rounded apart"}};
+                          {"contraction", "product and sum are rounded separately"}};
 
 Batch under(const Op& op, const Batch& cases, size_t index) {
   Batch one(op);

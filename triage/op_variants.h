@@ -16,8 +16,8 @@ class OpVariants {
   OpVariants(const Op& op, const Registry& registry);
   ~OpVariants();
 
-  /// The smallest change of the op that makes IEEE arithmetic give what the deviating one of two units gave on case
-  /// `index` (the other one, or both, give what the op asks for); empty where none does.
+  /// On case `index` one of two units deviates: the smallest change of the op with which IEEE arithmetic gives the
+  /// deviating result (the other unit, or both, give what the op asks for); empty if no change does.
   std::string name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const;
 
   static std::string meaning(const std::string& name);

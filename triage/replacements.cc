@@ -69,7 +69,7 @@ bool is_reference(const Unit& unit) {
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides) {
   const UnitName all = UnitName(model).with(overrides);
   auto settings = all.each_setting();
-  // What another kernel does not know goes with the old one.
+  // Parameters that the other kernel does not have are replaced together with the kernel.
   const auto kernel = std::find_if(settings.begin(), settings.end(), [](const auto& s) { return s.first == "kernel"; });
   if (kernel != settings.end()) {
     const std::vector<std::string>& words = find_parameter("kernel")->words;

@@ -1,4 +1,4 @@
-// What can be replaced in one unit's row by what another unit has there.
+// The parameters of one unit's row that can be replaced by those of another unit.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ bool is_reference(const Unit& unit);
 /// Name of a model unit with further overrides.
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides);
 
-/// What makes `first` into `second`, in the order of the parameters, the kernel last. Parameters that only the other
-/// kernel knows go with the kernel.
+/// The replacements that turn `first` into `second`, in the order of the parameters, the kernel last. Parameters that
+/// only the other kernel has are part of the replacement of the kernel.
 std::vector<Replacement> replacements(const DotModel& first, const DotModel& second);
 
 /// What makes a row into the exact result rounded once as the op says.

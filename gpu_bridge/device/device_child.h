@@ -1,5 +1,5 @@
-// The parent's end of a device child: starts it, talks to it, and ends it when it crashes, hangs, reports a failed
-// device or talks nonsense. A failed child is replaced at the next call.
+// The parent's side of a device child: starts it, sends requests, and ends it if it crashes, hangs, reports a failed
+// device or sends malformed answers. A failed child is replaced at the next call.
 #pragma once
 
 #include <sys/types.h>

@@ -20,7 +20,7 @@ constexpr uint64_t probes = 8;
 
 /// What may stand after `?` in a unit's name.
 struct CublasParameters {
-  int tile = 64;     ///< dots: so many are the diagonal of one product
+  int tile = 64;     ///< number of dots that are computed as the diagonal of one product
   int bits = 55;     ///< BlasGemm::bits
   int specials = 1;  ///< BlasGemm::specials
 };
@@ -136,7 +136,7 @@ class Calls {
   size_t result_bytes() const { return size_t(call_.rows) * size_t(call_.columns) * result_bytes_; }
   size_t cell(size_t row, size_t column) const { return column * size_t(call_.rows) + row; }
   void put_operand(uint8_t* to, size_t vector, size_t l, const Format& format, uint64_t encoding) const {
-    // What a format ignores must not be read as fraction: tf32 travels as fp32.
+    // tf32 is passed as fp32, where the bits that tf32 ignores would be read as fraction bits: clear them.
     write(to, vector * size_t(call_.k) + l, operand_bytes_,
           encoding & ~((uint64_t{1} << format.fields().ignored_low_bits) - 1));
   }

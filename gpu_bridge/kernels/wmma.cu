@@ -1,4 +1,4 @@
-// The WMMA interface of CUDA C++, a warp per tile; where its fragments keep which element is its own business.
+// The WMMA interface of CUDA C++, one warp per tile. CUDA does not specify which element a fragment keeps where.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

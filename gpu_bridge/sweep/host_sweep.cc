@@ -79,7 +79,7 @@ SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepPa
 
 SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell) {
   SweepRequest plain = request;
-  plain.modifiers = {};  // the operands as they travel
+  plain.modifiers = {};  // without the modifiers: the operands as they are stored in the tile
   const sweep::Cell operands(plain, tiles, tile, cell);
   SweepParent dot{};
   std::copy_n(operands.a, request.shape.k, dot.a);

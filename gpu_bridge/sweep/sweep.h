@@ -25,7 +25,7 @@ struct SweepRequest {
   WgmmaModifiers modifiers;
   uint64_t seed = 0;
   uint64_t first_tile = 0, tiles = 0;
-  uint32_t trace_every = 64;  ///< every how manieth tile is traced for bins
+  uint32_t trace_every = 64;  ///< one tile in this many is traced for bins
   uint32_t parents = 0;
   bool any_nan = false;  ///< any NaN matches a claimed NaN
 };

@@ -28,10 +28,9 @@ class SweepRun {
   SweepRun(const SweepRequest& first, const Op& op, const Unit& unit, Engine engine, uint64_t first_epoch,
            uint64_t greatest_epoch);
 
-  /// With this, the first divergent tiles are run again as they lie and diagnosed.
+  /// Makes the sweep run the first divergent tiles again, unchanged, and diagnose them.
   void diagnose_with(RunTiles run) { run_tiles_ = std::move(run); }
-  /// Divergent tiles but the first few are not run again after that moment: what remains is neither stable nor
-  /// unstable.
+  /// After the deadline only the first few divergent tiles run again; the others count as neither stable nor unstable.
   static constexpr size_t always_reproduced = 4;
   void reproduce_until(std::chrono::steady_clock::time_point deadline) { reproduce_until_ = deadline; }
   /// What was found, each once.

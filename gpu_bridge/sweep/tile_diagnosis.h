@@ -1,5 +1,5 @@
-// What the differing dots of a tile have in common, in words: a bit of a lane, exchanged rows or columns, an
-// accumulator of the tile before. Tells faults of places and of memory from arithmetic that is other than the model's.
+// Says in words what the differing dots of a tile have in common: a bit of a lane, exchanged rows or columns, an
+// accumulator of the tile before. This separates errors of placement and memory from different arithmetic.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace mmafuzz {
 
-/// Runs the tiles as they lie; writes their d.
+/// Runs the tiles unchanged and writes their d.
 using RunTiles = std::function<void(TileBuffers& tiles)>;
 
 /// Runs tiles `tile - 1` and `tile` (from 1 on) as they lie in the sweep. `tiles` holds the operands of both, the first

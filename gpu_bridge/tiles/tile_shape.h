@@ -11,7 +11,7 @@ namespace mmafuzz {
 enum class TileFamily : uint8_t {
   mma,    ///< mma.sync: one warp, every operand in registers
   wgmma,  ///< wgmma: four warps, b in shared memory as core matrices of 8 columns x 16 bytes without swizzle
-  wmma,   ///< the WMMA interface: tiles in memory, fragments are its own business
+  wmma,   ///< the WMMA interface: tiles in memory; the layout of fragments is not specified
 };
 
 /// No instruction has more dots in a tile (wgmma m64n8: 512).

@@ -126,7 +126,7 @@ std::vector<ConversionSegment> conversion_segments(const Op& op, unsigned thread
       const MpfrRounded begin = mpfr_convert(op, first), end = first == last ? begin : mpfr_convert(op, last);
       if (begin.encoding != end.encoding || begin.flags != end.flags)
         throw std::logic_error("MPFR converts " + to_hex(op.a, first) + " and " + to_hex(op.a, last) +
-                               " apart, with no boundary between them");
+                               " to different results, with no boundary between them");
       segments[i] = {first, last, begin.encoding, begin.flags};
     }
   });

@@ -95,7 +95,7 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   if (f.subnormals == SubnormalRule::absent && exact < value_of_code(f, 0, fine)) return {};
   while (low < high) {  // the greatest code whose value is not above `exact`
     const uint64_t middle = low + (high - low + 1) / 2;
-    // Codes of flushed subnormals all have the value 0; the order holds all the same.
+    // All codes of flushed subnormals have the value 0, so that the values are still in ascending order.
     if (value_of_code(f, middle, fine) <= exact) {
       low = middle;
     } else {

@@ -32,7 +32,7 @@ class Mpfr {
   mpfr_t value_;
 };
 
-/// MPFR promises exactness by a zero ternary value; anything else is a mistake in our precision: throws Contradiction.
+/// A zero ternary value of MPFR means an exact result. Any other value means that our precision is too small: throws.
 void must_be_exact(int ternary);
 
 /// Precision that holds any scalar operation's exact result (fp64 squared spans 4196 bits).

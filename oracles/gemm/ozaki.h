@@ -78,15 +78,15 @@ class OzakiGemm {
   /// The same for many products: their slice products go to the unit together.
   void multiply_all(const Shape& shape, std::vector<Product>& products) const;
 
-  /// What the product of these matrices comes to, and how its rows and columns are cut; without any slice product.
+  /// The widths, slices and number of slice products of these matrices, and how rows and columns are cut.
   struct Description {
     OzakiRecord record;
     std::vector<int> top_a, top_b, needed_a, needed_b;  ///< by row of a and by column of b
   };
   Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
 
-  /// The number of slice products of the case that differ from the integer sum of their digits: 0 on a unit that is
-  /// good for the plan's widths.
+  /// The number of slice products that differ from the sum of their digits' products in integers: 0 if the unit sums
+  /// products of the plan's widths exactly.
   int64_t inexact_slice_products(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
 
  private:
@@ -101,7 +101,7 @@ class OzakiGemm {
   Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
   /// Products along k that one slice product sums.
   int64_t block_of(int64_t k) const;
-  /// The slices of b that slice p of a meets: those that the plan asks for and that hold anything.
+  /// The slices of b that slice p of a is multiplied with: those that the plan includes and that are not all zeros.
   std::vector<int> partners(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
   /// visit(i, p, block, partners, outcomes, first): row i, slice p of a, with every partner and every column j, at

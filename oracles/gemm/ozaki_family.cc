@@ -140,8 +140,8 @@ bool parse_name(std::string_view name, std::string& kind, std::string& slice) {
   return (kind == "dgemm" || kind == "sgemm") && std::find(known.begin(), known.end(), slice) != known.end();
 }
 
-/// What a plan promises. Its flaws do not take a promise back: they are there to be found. Widths given by hand may not
-/// be summed exactly; an estimate of the slices depends on the order of its own sums.
+/// The claims of a plan. Deliberate flaws leave the claims unchanged, so that a search finds them. Widths given by hand
+/// may not be summed exactly; an estimate of the slices depends on the order of its own sums.
 std::vector<Claim> claims_of_plan(const OzakiPlan& plan) {
   std::vector<Claim> claims = claims_of({"gemm_specials"});
   const bool derived = plan.width_a == 0 && plan.width_b == 0, any_order = plan.slices != estimated_slices;

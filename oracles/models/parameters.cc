@@ -55,7 +55,7 @@ std::vector<Parameter> make_parameters() {
        MMAFUZZ_MEMBER(chain_start), {core}},
       {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow), {tree, staged}},
       {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank), {tree, staged}},
-      {"odd_even", "even and odd products aligned apart", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},
+      {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},
       {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage), {staged}},
       {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special), {staged}},
   };

@@ -1,5 +1,5 @@
-// The modes down and up bracket every other one. A failure of a unit that claims it means that its directed modes are
-// not what they are called, or that another mode leaves the two neighbours.
+// A result is never below that of the mode down, nor above that of up. If a unit claims this and fails, a directed mode
+// has the wrong direction, or another mode gives a result that is not one of the two neighbours.
 #include "oracles/properties/conversions.h"
 #include "oracles/properties/properties.h"
 

@@ -12,7 +12,7 @@ class SignSymmetry final : public Property {
  public:
   const char* name() const override { return "sign_symmetry"; }
   const char* statement() const override {
-    return "negating a and c (the source; operands) negates the result, except the sign of zero";
+    return "negating a and c (other ops: source or operands) negates the result, except the sign of zero";
   }
   bool applies(const Op& op, const Unit&) const override {
     if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero &&

@@ -1,4 +1,4 @@
-// Rounding first to a format between source and destination changes no result. Arithmetic itself breaks this (fp64 to
+// Rounding to a format between source and destination first changes no result. Correct arithmetic fails it (fp64 to
 // fp32 to fp16 can differ from fp64 to fp16): a failure shows an input on which a unit rounds once and a detour would
 // not. A unit that never fails it makes the detour itself.
 #include "oracles/properties/conversions.h"

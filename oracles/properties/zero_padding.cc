@@ -13,7 +13,8 @@ class ZeroPadding final : public Property {
  public:
   const char* name() const override { return "zero_padding"; }
   const char* statement() const override {
-    return "further zero products and other factors of zeros leave the number unchanged, except the sign of zero";
+    return "more zero products, or other factors beside zero factors, leave the number unchanged, except the sign of "
+           "zero";
   }
   bool applies(const Op& op, const Unit&) const override {
     const auto has_zero = [](const Format& f) { return f.fields().subnormals != SubnormalRule::absent; };

@@ -1,4 +1,4 @@
-// The family `hypothesis:`: what a matrix unit might compute and does not, as Valpey et al. ask it of a solver ("An SMT
+// The family `hypothesis:`: arithmetic that a matrix unit might follow, but does not; Valpey et al. test it ("An SMT
 // formalization of mixed-precision matrix multiplication", section 4): sums of IEEE additions in some order and format.
 // `mmafuzz bench discriminate` finds the inputs that refute them.
 #include <algorithm>

@@ -25,8 +25,8 @@ struct ExplainedAddend {
   bool negative = false;
   bool finite = false;        ///< finite and nonzero: the fields below are meaningful, else `special` is
   std::string special;        ///< "NaN", "+inf", "-inf", "+0", "-0"
-  std::string integer_bits;   ///< the significand in [0, 4) that goes with `exponent`, before the point
-  std::string fraction_bits;  ///< and behind it, without trailing zeros
+  std::string integer_bits;   ///< bits before the point of the significand in [0, 4), which belongs to `exponent`
+  std::string fraction_bits;  ///< bits after the point of that significand, without trailing zeros
   int exponent = 0;           ///< that takes part in the alignment
   int shift = 0;              ///< the step's greatest exponent minus `exponent`
   bool kept_negative = false;

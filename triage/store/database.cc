@@ -29,7 +29,7 @@ uintmax_t size_of(const std::string& path) {
 bool writable(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-/// SQLite's own notes of a transaction: the file alone is then not the whole story.
+/// Whether SQLite has a transaction in a -wal or -journal file: the database file alone is then incomplete.
 bool has_pending_writes(const std::string& path) {
   return size_of(path + "-wal") > 0 || size_of(path + "-journal") > 0;
 }

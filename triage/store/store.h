@@ -1,6 +1,6 @@
 // The store: what campaigns found, as one SQLite file (docs/store.md), beside it one text file per witness in
-// `witnesses/`. Whoever reads needs no campaign; many stores merge into one, in any order and any number of times, with
-// one result.
+// `witnesses/`. It can be read without the campaign's folder. Stores can be merged in any order and repeatedly, with
+// the same result.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace mmafuzz {
 
 struct CampaignRecord {
-  std::string uuid;     ///< names the campaign for ever, also when it is resumed or triaged again
+  std::string uuid;     ///< identifies the campaign; it stays the same when the campaign is resumed or triaged again
   int64_t started = 0;  ///< seconds since 1970, UTC
   double seconds = 0;
   uint64_t cases = 0, inputs = 0, seed = 0;
