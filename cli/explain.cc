@@ -45,7 +45,8 @@ void add_explain(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
   sub->add_option("--units", options->units,
-                  "units, comma-separated (default: the file's property line, or its unit line and exact)");
+                  "units, comma-separated (default: the file's property line, or its unit line and exact)")
+      ->allow_extra_args(false);
   sub->add_option("--op", options->op, "op line, with --case");
   sub->add_option("--case", options->text, "the case's fields, with --op");
   sub->add_option("--line", options->lines,

@@ -33,9 +33,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
   const FuzzTarget& target = target_named(options.target);
   if (ops.empty()) ops = ops_of(target);
-  std::erase_if(ops, [&](const Op& op) {
-    return !options.units.empty() && matching_units(registry(), op, options.units).empty();
-  });
+  std::erase_if(ops, [&](const Op& op) { return units_of(options.units, op).empty(); });
   if (ops.empty()) throw BadInput("none of the units evaluates any of the ops");
   const EngineInput header = decode_header(data, bytes.size());
   const Op& op = ops[header.op % ops.size()];
@@ -82,7 +80,8 @@ size_t minimize_cases(const Options& options, const std::string& file, std::stri
 void add_minimize(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("minimize", "Print divergences in their normal form, with their causes");
-  sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)");
+  sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)")
+      ->allow_extra_args(false);
   sub->add_option("--property", options->property, "what fails, with --units")->capture_default_str();
   sub->add_option("--target", options->target, "the files are artifacts or corpus inputs of this fuzz target")
       ->check(one_of(target_names([](const FuzzTarget& t) { return t.has_ops(); })));

@@ -293,6 +293,8 @@ good explain good.cases
 expect "the first case by default" has out "3c00 4000 | 3c00 4000 | 00000000"
 run_with good.cases explain --line 6 -
 expect "- is standard input" has out "0001 0000 | 3e00 0000 | 3f800000"
+good explain --units exact good.cases  # as findings and reports print it
+good explain --units=exact good.cases
 good explain scalar.cases --units ieee
 expect "scalar operations are explained" has out "= 28800000"
 good explain --op 'convert from=fp32 to=fp16' --case '3f801fff' --units ieee

@@ -35,6 +35,7 @@ TEST(Targets, EveryKindOfFailureHasOne) {
                "ozaki_dgemm");
   EXPECT_STREQ(target_of("tile_permutation", op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=4")).name,
                "split_gemm");
+  EXPECT_STREQ(target_of("equal", op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=4")).name, "split_gemm");
   const Op dot = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
   EXPECT_STREQ(target_of("equal", dot).name, "dot_models");
   EXPECT_STREQ(target_of("monotone_in_c", dot).name, "dot_monotone");
