@@ -7,37 +7,42 @@
 
 namespace mmafuzz {
 
+namespace {
+
+/// The family of a name without settings; nullptr where there is none.
+const Family* family_of(const std::vector<std::unique_ptr<Family>>& families, const std::string& plain) {
+  for (const auto& family : families)
+    if (family->owns(plain)) return family.get();
+  return nullptr;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& op) const {
   if (name.ends_with('?')) return invalid("unit " + quoted(name) + ": nothing stands after the '?'");
   const std::string plain = UnitName(name).plain();
-  for (const auto& family : families_)
-    if (family->owns(plain)) {
-      Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
-      if (!unit) return unit;
-      const std::string words = not_honoured(op, family->honours(name, op));
-      if (!words.empty()) return declined(name + " does not honour " + words);
-      (*unit)->set_role(role_of(name));
-      return unit;
-    }
+  if (const Family* family = family_of(families_, plain)) {
+    Result<std::unique_ptr<Unit>> unit = family->bind_over(*this, name, op);
+    if (!unit) return unit;
+    const std::string words = not_honoured(op, family->honours(name, op));
+    if (!words.empty()) return declined(name + " does not honour " + words);
+    (*unit)->set_role(role_of(name));
+    return unit;
+  }
   std::string message = "unknown unit " + quoted(name);
   const std::vector<std::string> close = nearest(plain, 3);
   for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];
   return unknown(message);
 }
 
-bool Registry::knows(const std::string& name) const {
-  return std::any_of(families_.begin(), families_.end(),
-                     [plain = UnitName(name).plain()](const auto& family) { return family->owns(plain); });
-}
+bool Registry::knows(const std::string& name) const { return family_of(families_, UnitName(name).plain()) != nullptr; }
 
 Role Registry::role_of(const std::string& name) const {
   const std::string plain = UnitName(name).plain();
-  for (const auto& family : families_) {
-    if (!family->owns(plain)) continue;
-    const std::string inner = family->stands_for(name);
-    return inner.empty() ? family->role(plain) : role_of(inner);
-  }
-  return Role::other;
+  const Family* family = family_of(families_, plain);
+  if (!family) return Role::other;
+  const std::string inner = family->stands_for(name);
+  return inner.empty() ? family->role(plain) : role_of(inner);
 }
 
 std::vector<std::string> Registry::searched_by_default(const Op& op) const {

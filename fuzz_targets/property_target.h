@@ -1,8 +1,6 @@
 // A target that puts one unit's results in relation to each other: the properties that its row picks.
 #pragma once
 
-#include <algorithm>
-
 #include "fuzz_targets/number_target.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
@@ -27,8 +25,7 @@ class PropertyTarget final : public NumberTarget {
         broken = true;
         report(std::move(d), count);
       });
-      const int number = std::min(number_of(property.property()), bins::Property::size(0) - 1);
-      report_bin(bins::Property::at(number, broken ? 2 : compared ? 1 : 0), slot_of(focus));
+      report_bin(bins::Property::at(number_of(property.property()), broken ? 2 : compared ? 1 : 0), slot_of(focus));
     }
   }
 };

@@ -37,6 +37,30 @@ bool parse_number(std::string_view text, int least, int greatest, int& value) {
          value <= greatest;
 }
 
+struct CorrectionParameter {
+  const char *name, *meaning, *allowed;
+  bool (*set)(CorrectionPlan&, const std::string& text);  ///< false: not allowed
+};
+
+constexpr CorrectionParameter correction_parameters[] = {
+    {"scale", "the residual is multiplied by two to this power", "0 to 24",
+     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 0, 24, plan.scale); }},
+    {"unit_k", "products of one dot of the unit", "a number of products",
+     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 1, max_extent, plan.unit_k); }},
+    {"residual_product", "1 adds the product of the two residuals", "0 or 1",
+     [](CorrectionPlan& plan, const std::string& text) {
+       int value = 0;
+       if (!parse_number(text, 0, 1, value)) return false;
+       plan.residual_product = value != 0;
+       return true;
+     }},
+    {"accumulate", "where partial sums are added: in the unit or in fp32 beside it", "inside or outside",
+     [](CorrectionPlan& plan, const std::string& text) {
+       plan.outside = text == "outside";
+       return text == "inside" || text == "outside";
+     }},
+};
+
 Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, std::string& on) {
   CorrectionPlan plan;
   plan.narrow = format(row.narrow);
@@ -45,23 +69,18 @@ Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, s
   plan.unit_k = row.unit_k;
   on = row.on;
   for (const auto& [name, text] : settings_of(parameters)) {
-    int value = 0;
     if (name == "on") {
       on = text;
-    } else if (name == "scale") {
-      if (!parse_number(text, 0, 24, plan.scale)) return invalid("parameter scale is 0 to 24");
-    } else if (name == "unit_k") {
-      if (!parse_number(text, 1, max_extent, plan.unit_k)) return invalid("parameter unit_k is a number of products");
-    } else if (name == "residual_product") {
-      if (!parse_number(text, 0, 1, value)) return invalid("parameter residual_product is 0 or 1");
-      plan.residual_product = value != 0;
-    } else if (name == "accumulate") {
-      if (text != "inside" && text != "outside") return invalid("parameter accumulate is inside or outside");
-      plan.outside = text == "outside";
-    } else {
-      return invalid("unknown parameter " + quoted(name) +
-                     "; known: scale unit_k residual_product accumulate and last, on=<dot unit>");
+      continue;
     }
+    const CorrectionParameter* found = nullptr;
+    std::string known;
+    for (const CorrectionParameter& p : correction_parameters) {
+      known += std::string(p.name) + " ";
+      if (name == p.name) found = &p;
+    }
+    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
+    if (!found->set(plan, text)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
   }
   return plan;
 }
@@ -91,12 +110,10 @@ class SplitFamily final : public Family {
   }
 
   FamilyParameters parameters() const override {
-    return {"split:",
-            {{"scale", "the residual is multiplied by two to this power", "0..24"},
-             {"unit_k", "products of one dot of the unit", "1 or more"},
-             {"residual_product", "1 adds the product of the two residuals", "0 | 1"},
-             {"accumulate", "where partial sums are added: in the unit or in fp32 beside it", "inside | outside"},
-             {"on", "the unit that computes the dots; last in the name", "a dot unit"}}};
+    FamilyParameters all{"split:", {}};
+    for (const CorrectionParameter& p : correction_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed});
+    all.parameters.push_back({"on", "the unit that computes the dots; last in the name", "a dot unit"});
+    return all;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
