@@ -103,8 +103,8 @@ void Campaign::start(size_t share, double seconds) {
   ++shares_[share].running;
 }
 
-void Campaign::account(const Running& worker) {
-  ShareProgress& progress = progress_.shares[worker.run.assignment->name()];
+void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
+  ShareProgress& progress = to.shares[worker.run.assignment->name()];
   progress.cases += worker.status.cases;
   progress.inputs += worker.status.inputs;
   progress.seconds += worker.status.seconds;
@@ -124,7 +124,7 @@ void Campaign::note_bins(Running& worker) {
 /// A worker that ended by itself: the end of its slice, a crash, or somebody's kill.
 void Campaign::ended(Running& worker, const ProcessEnd& end) {
   note_bins(worker);
-  account(worker);
+  add_worker(progress_, worker);
   Share& share = shares_[worker.share];
   --share.running;
   const Assignment& assignment = plan_.assignments[worker.share];
@@ -226,12 +226,7 @@ void Campaign::stop_all() {
 CampaignProgress Campaign::snapshot() const {
   CampaignProgress all = progress_;
   all.elapsed = elapsed();
-  for (const Running& worker : workers_) {
-    ShareProgress& progress = all.shares[worker.run.assignment->name()];
-    progress.cases += worker.status.cases;
-    progress.inputs += worker.status.inputs;
-    progress.seconds += worker.status.seconds;
-  }
+  for (const Running& worker : workers_) add_worker(all, worker);
   return all;
 }
 

@@ -47,7 +47,7 @@ class Campaign {
   void start(size_t share, double seconds);
   void reap();
   void ended(Running& worker, const ProcessEnd& end);
-  void account(const Running& worker);
+  static void add_worker(CampaignProgress& to, const Running& worker);
   void end_overdue();
   void follow();
   void tell(const CampaignFindings::Entry& entry);

@@ -1,6 +1,8 @@
 // The family `cuda:`: the matrix instructions of this machine's GPU, one device child for all of its units.
 #include "gpu_bridge/families/device_units.h"
 
+#include <charconv>
+
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
@@ -9,6 +11,25 @@ namespace mmafuzz {
 namespace {
 
 constexpr std::string_view prefix = "cuda:";
+
+/// What may stand after `?`: reading, listing and messages go by this table.
+struct DeviceParameter {
+  const char *name, *meaning, *values;
+  bool of_wgmma;
+  uint64_t greatest;
+  void (*set)(DeviceParameters&, uint64_t);
+};
+
+constexpr DeviceParameter device_parameters[] = {
+    {"placement", "another one: other rows, columns and neighbours in the tiles", "0 or more", false,
+     999'999'999'999'999'999, [](DeviceParameters& p, uint64_t v) { p.placement = v; }},
+    {"scale_d", "wgmma: 0 leaves c out", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.scale_d = v != 0; }},
+    {"negate_a", "wgmma: a with the other sign", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_a = v != 0; }},
+    {"negate_b", "wgmma: b with the other sign", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_b = v != 0; }},
+};
 
 class DeviceUnit final : public Unit {
  public:
@@ -72,11 +93,9 @@ class DeviceFamily final : public Family {
   }
 
   FamilyParameters parameters() const override {
-    return {"cuda: (matrix instructions)",
-            {{"placement", "another one: other rows, columns and neighbours in the tiles", "0 or more"},
-             {"scale_d", "wgmma: 0 leaves c out", "0 | 1"},
-             {"negate_a", "wgmma: a with the other sign", "0 | 1"},
-             {"negate_b", "wgmma: b with the other sign", "0 | 1"}}};
+    FamilyParameters all{"cuda: (matrix instructions)", {}};
+    for (const DeviceParameter& p : device_parameters) all.parameters.push_back({p.name, p.meaning, p.values});
+    return all;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -116,19 +135,19 @@ std::string device_lacks(const DeviceInfo& device) {
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family) {
   DeviceParameters with;
   for (const auto& [name, value] : settings_of(text)) {
-    const bool number =
-        !value.empty() && value.size() < 19 && value.find_first_not_of("0123456789") == std::string::npos;
-    if (name == "placement" && number) {
-      with.placement = std::stoull(value);
-    } else if (family == TileFamily::wgmma && (name == "scale_d" || name == "negate_a" || name == "negate_b") &&
-               (value == "0" || value == "1")) {
-      (name == "scale_d"    ? with.wgmma.scale_d
-       : name == "negate_a" ? with.wgmma.negate_a
-                            : with.wgmma.negate_b) = value == "1";
-    } else {
-      return invalid("'" + name + "=" + value + "': expected placement=NUMBER" +
-                     (family == TileFamily::wgmma ? ", scale_d=0|1, negate_a=0|1 or negate_b=0|1" : ""));
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool is_number = error == std::errc{} && end == value.data() + value.size();
+    bool taken = false;
+    std::string known;
+    for (const DeviceParameter& p : device_parameters) {
+      if (p.of_wgmma && family != TileFamily::wgmma) continue;
+      known += std::string(known.empty() ? "" : ", ") + p.name + " (" + p.values + ")";
+      if (name != p.name || !is_number || number > p.greatest) continue;
+      p.set(with, number);
+      taken = true;
     }
+    if (!taken) return invalid("'" + name + "=" + value + "': expected " + known);
   }
   return with;
 }

@@ -92,15 +92,22 @@ class OrderedSum {
   RoundingRule rule_;
 };
 
+constexpr Rounding roundings[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                  Rounding::nearest_away};
+constexpr Rounding default_rounding = Rounding::toward_zero;  // the paper's, table 2
+
+std::string rounding_names() {
+  std::string names;
+  for (const Rounding r : roundings)
+    names += std::string(names.empty() ? "" : " | ") + name_of(r) + (r == default_rounding ? " (default)" : "");
+  return names;
+}
+
 Result<Rounding> parse_rounding(const std::string& name, std::string_view overrides) {
-  if (overrides.empty()) return Rounding::toward_zero;  // the paper's default, table 2
-  std::string known;
-  for (const Rounding r :
-       {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  if (overrides.empty()) return default_rounding;
+  for (const Rounding r : roundings)
     if (overrides == std::string("rounding=") + name_of(r)) return r;
-    known += std::string(known.empty() ? "" : " | ") + name_of(r);
-  }
-  return invalid("unit " + quoted(name) + ": a hypothesis takes rounding=" + known);
+  return invalid("unit " + quoted(name) + ": a hypothesis takes rounding=" + rounding_names());
 }
 
 class HypothesisFamily final : public Family {
@@ -113,7 +120,7 @@ class HypothesisFamily final : public Family {
     std::vector<UnitInfo> all;
     for (const Hypothesis& h : hypotheses)
       all.push_back({std::string("hypothesis:") + h.name,
-                     std::string("dot: ") + h.summary + "; ?rounding=, toward_zero by default",
+                     std::string("dot: ") + h.summary + "; ?rounding=, " + name_of(default_rounding) + " by default",
                      std::string("Valpey et al., ") + h.source,
                      {},
                      ""});
@@ -121,8 +128,7 @@ class HypothesisFamily final : public Family {
   }
 
   FamilyParameters parameters() const override {
-    return {"hypothesis:",
-            {{"rounding", "of every sum", "nearest_even | toward_zero (default) | up | down | nearest_away"}}};
+    return {"hypothesis:", {{"rounding", "of every sum", rounding_names()}}};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
