@@ -69,7 +69,8 @@ void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std
     do {
       sweep.epoch(greatest);
       if (sweep.unanswered_dots()) throw DeviceLost("when divergent tiles ran again: " + context.child->last_loss());
-      const double rate = double(sweep.dots() / cells) / std::max(since(start), 1e-3),
+      const uint64_t tiles = sweep.dots() / cells;
+      const double rate = double(tiles) / std::max(since(start), 1e-3),
                    left = std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
       greatest = std::max<uint64_t>(1, static_cast<uint64_t>(rate * left * 0.7));
     } while (Clock::now() < deadline);

@@ -386,7 +386,7 @@ Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
   const bool too_small = model.odd_even && c.exponent < greatest - (f + 1);
   const Dyadic c_part = too_small ? Dyadic{} : floor_at(value_of(c), greatest - f);
   if (model.second_stage == SecondStage::floor31) return floor_at(products.value, greatest - (f + 7)) + c_part;
-  const Dyadic sum = floor_at(products.value, greatest - (f + 8)) + c_part;
+  Dyadic sum = floor_at(products.value, greatest - (f + 8)) + c_part;
   if (sum.units == 0) return sum;
   const int exponent_of_encoding = std::max(leading_exponent(sum), model.d.emin());
   return floor_at(sum, exponent_of_encoding - (f + 7));
