@@ -217,7 +217,7 @@ void add_bench_ozaki(Arguments& bench, int& status) {
   Arguments* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
   add_options(*speed, *options);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
-  speed->add_option("--phi", options->phi, "spread of the elements")->capture_default_str();
+  speed->add_option("--phi", options->phi, "spread of the elements")->check(in_range(0.0, 50.0))->capture_default_str();
   speed->footer(
       "Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
   speed->callback([options, &status] { status = run_speed(*options); });

@@ -117,6 +117,10 @@ Plan make_plan(const PlanRequest& request) {
   std::vector<Assignment> fields;
   std::string reason = "the targets have none of the ops";
   bool any_op = false, wants_op = false;
+  std::vector<Op> all_ops;
+  for (const FuzzTarget* target : targets)
+    for (const Op& op : ops_of(*target, request)) all_ops.push_back(op);
+  if (!all_ops.empty()) check_patterns(registry(), all_ops, request.units);
   for (const FuzzTarget* target : targets) {
     wants_op |= target->has_ops();
     if (!target->has_ops() && request.ops.empty()) fields.push_back({target, {}, Engine::batch, ""});

@@ -41,6 +41,7 @@ std::vector<std::string> segments_of(const std::string& path) {
   for (const fs::directory_entry& entry :
        fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
     if (entry.is_regular_file()) files.push_back(entry.path());
+  if (files.empty() && !is_campaign(path)) throw BadInput(path + " holds neither a campaign nor segments");
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -130,6 +130,8 @@ int run(Options options, const Arguments& call) {
   if (!options.resume && !is_unused(options.out))
     throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
   progress.time = settings.time;
+  if (options.resume && settings.cases && time_given)
+    throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
   if (settings.cases && settings.with != std::vector<std::string>{"batch"})
     throw BadInput("--cases counts cases of batch searches: leave --with out");
   const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;

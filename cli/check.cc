@@ -65,24 +65,27 @@ void add_check(Arguments& app, int& status) {
   struct Options {
     std::string unit;
     std::vector<std::string> files;
-    bool json = false;
+    bool json = false, skip_declined = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("check", "Compare a unit with the recorded results of case files");
   sub->add_option("--unit", options->unit,
                   "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases)");
   sub->add_option("files", options->files, "case files, - for standard input")->required();
+  sub->add_flag("--skip-declined", options->skip_declined, "count the cases of ops that the unit declines, and go on");
   sub->add_flag("--json", options->json, "print one JSON object");
   sub->footer("Example: mmafuzz check corpus/published/*.cases");
   sub->callback([options, &status] {
     Checker checker;
     checker.json = options->json;
+    uint64_t declined = 0;
     const auto summary = [&] {
       if (options->json) {
         fmt::print("{}\n", nlohmann::json{{"cases", checker.cases},
                                           {"mismatches", checker.mismatches},
                                           {"without_result", checker.without_result},
                                           {"unanswered", checker.unanswered},
+                                          {"declined", declined},
                                           {"list", checker.list}}
                                .dump(2));
         return;
@@ -90,12 +93,15 @@ void add_check(Arguments& app, int& status) {
       if (checker.without_result) fmt::print("{} cases without a result were not compared\n", checker.without_result);
       if (checker.unanswered)
         fmt::print("{} cases that the unit has no answer for were not compared\n", checker.unanswered);
+      if (declined) fmt::print("{} cases of ops that the unit declines were not compared\n", declined);
       fmt::print("{} cases, {} mismatches\n", checker.cases, checker.mismatches);
     };
     try {
-      run_files(options->files, options->unit, [&](const auto&... args) { checker(args...); });
+      run_files(
+          options->files, options->unit, [&](const auto&... args) { checker(args...); },
+          options->skip_declined ? &declined : nullptr);
     } catch (const BadInput&) {
-      summary();
+      if (checker.cases) summary();
       throw;
     }
     summary();

@@ -46,8 +46,7 @@ std::string units_text(const Bucket& b) {
 
 /// What was called fixed and came after that is not fixed.
 std::string status_text(const Bucket& b) {
-  return std::string(name_of(b.status)) +
-         (b.status == BucketStatus::fixed && b.last_seen > b.status_set ? ", seen again" : "");
+  return std::string(name_of(b.status)) + (came_again(b) ? ", seen again" : "");
 }
 
 nlohmann::json to_json(const Bucket& b) {
@@ -126,7 +125,7 @@ void list(const Store& store, const BucketFilter& filter, bool json) {
 
 /// Of "ID=known", all or none.
 void set_statuses(const std::string& file, const std::vector<std::string>& settings, const std::string& note) {
-  Store(file, Access::read);  // a wrong name creates no store
+  const Store there(file, Access::read);  // a wrong name creates no store
   Store store(file, Access::write);
   const int64_t now = std::time(nullptr);
   std::string done;

@@ -235,6 +235,7 @@ int run(const Options& options) {
   if (ops.empty())
     for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
       for (const Op& op : default_ops(kind)) ops.push_back(op);
+  check_patterns(registry(), ops, split_units(options.units));
   std::vector<Comparison> fields;
   for (const Op& op : ops) {
     const std::vector<std::string> names = units_of(split_units(options.units), op);

@@ -21,15 +21,20 @@ void add_merge(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
-  sub->add_flag("--fail-on-new", options->fail_on_new,
-                "list contract, accuracy, unstable and unexplained buckets that INTO did not know; exit with 1");
+  sub->add_flag(
+      "--fail-on-new", options->fail_on_new,
+      "list contract, accuracy, unstable and unexplained buckets that INTO did not know and nobody called known "
+      "or expected, and what was fixed and is back; exit with 1");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");
   sub->callback([options, &status] {
     for (const std::string& from : options->from)
       Store(from, Access::read);  // a wrong name changes and creates nothing
     Store into(options->into, Access::write);
-    std::set<std::string> known;
-    for (const Bucket& bucket : into.buckets()) known.insert(bucket.id());
+    std::set<std::string> known, fixed;  // what was called fixed must not come again
+    for (const Bucket& bucket : into.buckets()) {
+      known.insert(bucket.id());
+      if (bucket.status == BucketStatus::fixed && !came_again(bucket)) fixed.insert(bucket.id());
+    }
     const size_t buckets_before = known.size(), campaigns_before = into.campaigns().size();
     into.atomically([&] {
       for (const std::string& from : options->from) into.merge_from(Store(from, Access::read));
@@ -41,12 +46,16 @@ void add_merge(Arguments& app, int& status) {
                campaigns, campaigns - campaigns_before);
     status = exit_ok;
     if (!options->fail_on_new) return;
-    std::erase_if(all, [&](const Bucket& b) { return known.count(b.id()) || !is_grave(b); });
+    std::erase_if(all, [&](const Bucket& b) {
+      if (fixed.count(b.id())) return !came_again(b);
+      const bool decided = b.status == BucketStatus::known || b.status == BucketStatus::expected;
+      return known.count(b.id()) || decided || !is_grave(b);
+    });
     if (all.empty()) return;
     const size_t shown = std::min<size_t>(all.size(), 15);
     print_buckets({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, true);
-    fmt::print("{} new buckets are contract or accuracy divergences, unstable or unexplained{}\n", all.size(),
-               all.size() > shown ? fmt::format("; mmafuzz findings {} lists all", options->into) : "");
+    fmt::print("{} buckets are contract or accuracy divergences, unstable or unexplained, or were fixed{}\n",
+               all.size(), all.size() > shown ? fmt::format("; mmafuzz findings {} lists all", options->into) : "");
     status = exit_divergence;
   });
 }

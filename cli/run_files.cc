@@ -10,6 +10,12 @@ const Unit& UnitCache::get(const std::string& name, const Op& op) {
   return *unit;
 }
 
+bool UnitCache::declines(const std::string& name, const Op& op) {
+  if (units_.count({name, to_text(op)})) return false;
+  const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  return !unit && unit.refusal().kind == Refusal::Kind::declined;
+}
+
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   if (!chosen.empty()) return chosen;
   if (!block.unit.empty() && !registry().knows(block.unit)) {
@@ -24,7 +30,8 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   throw BadInput("no unit: the cases have no 'unit' line, name one with --unit (explain: --units)");
 }
 
-void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit) {
+void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,
+               uint64_t* declined_cases) {
   UnitCache units;
   Outcomes outcomes;
   for (const std::string& file : files) {
@@ -32,7 +39,12 @@ void run_files(const std::vector<std::string>& files, const std::string& chosen,
     CaseBlock block;
     while (reader.next(block, 4096)) {
       try {
-        const Unit& unit = units.get(unit_for(block, chosen), block.batch.op());
+        const std::string name = unit_for(block, chosen);
+        if (declined_cases && units.declines(name, block.batch.op())) {
+          *declined_cases += block.batch.size();
+          continue;
+        }
+        const Unit& unit = units.get(name, block.batch.op());
         unit.run(block.batch, outcomes);
         visit(file, block, unit, outcomes);
       } catch (const BadInput& e) {

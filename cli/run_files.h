@@ -13,6 +13,8 @@ namespace mmafuzz::cli {
 class UnitCache {
  public:
   const Unit& get(const std::string& name, const Op& op);
+  /// Whether there is such a unit, but not for this op or not on this machine.
+  bool declines(const std::string& name, const Op& op);
 
  private:
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;
@@ -25,7 +27,9 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen);
 using VisitBlock =
     std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
 
-/// Runs every file through its unit. A malformed line throws BadInput after what stands before it was visited.
-void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit);
+/// Runs every file through its unit. A malformed line throws BadInput after what stands before it was visited, and so
+/// does an op that the unit declines, unless `declined_cases` is there to count its cases.
+void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,
+               uint64_t* declined_cases = nullptr);
 
 }  // namespace mmafuzz::cli

@@ -1,5 +1,6 @@
 #include "plan/arguments.h"
 
+#include <charconv>
 #include <CLI/CLI.hpp>
 
 #include "plan/request.h"
@@ -18,12 +19,24 @@ Check unsigned_number() {
   return made(CLI::Validator(
       [](std::string& text) {
         const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (digits && error == std::errc::result_out_of_range) return "'" + text + "' is above 2^64 - 1";
         return digits ? std::string() : "'" + text + "' is not a whole number of 0 or more";
       },
       "UINT"));
 }
 
-Check positive_number() { return made(CLI::PositiveNumber); }
+Check positive_number() {
+  return made(CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good = error == std::errc{} && end == text.data() + text.size() && value > 0 && value < 1e300;
+        return good ? std::string() : "'" + text + "' is not a number above 0";
+      },
+      "POSITIVE"));
+}
 Check in_range(int least, int greatest) { return made(CLI::Range(least, greatest)); }
 Check in_range(double least, double greatest) { return made(CLI::Range(least, greatest)); }
 Check one_of(std::vector<std::string> words) { return made(CLI::IsMember(std::move(words))); }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/unit_name.h"
 #include "oracles/models/model_rows.h"
+#include "plan/request.h"
 
 namespace mmafuzz {
 namespace {
@@ -95,6 +97,27 @@ std::vector<Op> ops_of_models() {
   return ops;
 }
 
+namespace {
+
+struct Pattern {
+  explicit Pattern(const std::string& text) : glob(text) {
+    // A ? that begins settings is none of the glob's.
+    for (size_t at = text.find('?'); at != std::string::npos; at = text.find('?', at + 1)) {
+      const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at + 1);
+      if (end == std::string::npos || end == at + 1 || text[end] != '=') continue;
+      glob = text.substr(0, at);
+      settings = text.substr(at + 1);
+      return;
+    }
+  }
+  std::string unit(const std::string& listed) const {
+    return settings.empty() ? listed : UnitName(listed).with(settings).text();
+  }
+  std::string glob, settings;
+};
+
+}  // namespace
+
 std::vector<std::string> matching_units(const Registry& registry, const Op& op,
                                         const std::vector<std::string>& patterns) {
   std::vector<std::string> names;
@@ -102,15 +125,37 @@ std::vector<std::string> matching_units(const Registry& registry, const Op& op,
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   const std::vector<UnitInfo> listed = registry.list();
-  for (const std::string& pattern : patterns) {
-    if (!is_glob(pattern)) {
-      add(pattern);
+  for (const std::string& text : patterns) {
+    if (!is_glob(text)) {
+      add(text);
       continue;
     }
+    const Pattern pattern(text);
     for (const UnitInfo& info : listed)
-      if (matches_glob(pattern, info.name) && info.unavailable.empty() && registry.bind(info.name, op)) add(info.name);
+      if (matches_glob(pattern.glob, info.name) && info.unavailable.empty() &&
+          registry.bind(pattern.unit(info.name), op))
+        add(pattern.unit(info.name));
   }
   return names;
+}
+
+void check_patterns(const Registry& registry, const std::vector<Op>& ops, const std::vector<std::string>& patterns) {
+  const std::vector<UnitInfo> listed = registry.list();
+  for (const std::string& text : patterns) {
+    if (!is_glob(text)) continue;
+    const bool found = std::any_of(ops.begin(), ops.end(),
+                                   [&](const Op& op) { return !matching_units(registry, op, {text}).empty(); });
+    if (found) continue;
+    const Pattern pattern(text);
+    std::string why;
+    for (const UnitInfo& info : listed) {
+      if (!why.empty() || !matches_glob(pattern.glob, info.name)) continue;
+      const Result<std::unique_ptr<Unit>> unit = registry.bind(pattern.unit(info.name), ops.front());
+      why = !info.unavailable.empty() ? info.name + ": " + info.unavailable : unit ? "" : unit.refusal().reason;
+    }
+    throw BadInput(why.empty() ? "no unit matches '" + text + "'; 'mmafuzz list' has all of them"
+                               : "no unit that matches '" + text + "' can be compared here: " + why);
+  }
 }
 
 }  // namespace mmafuzz

@@ -32,8 +32,13 @@ std::vector<Op> ops_of_models();
 
 /// The listed or named units that match a comma-separated list of globs and bind to the op; names that no list shows
 /// (plugin:<file>, overrides) are taken as they are. A name that does not bind is left out if it was matched by a
-/// pattern, kept (to fail with its reason) if it was named.
+/// pattern, kept (to fail with its reason) if it was named. Settings after a glob ("model:hopper/*?fraction_bits=20")
+/// go to every unit that it matches.
 std::vector<std::string> matching_units(const Registry& registry, const Op& op,
                                         const std::vector<std::string>& patterns);
+
+/// Throws BadInput where a glob gives no unit for any of the ops: because no name matches, or because what matches is
+/// not there or declines.
+void check_patterns(const Registry& registry, const std::vector<Op>& ops, const std::vector<std::string>& patterns);
 
 }  // namespace mmafuzz

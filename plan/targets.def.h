@@ -28,5 +28,5 @@ MMAFUZZ_TARGET(split_gemm, one_unit, gemms, "fp32", "*", "", true,
 MMAFUZZ_TARGET(case_text, own, none, "", "", "", true,
   "a file crashes the reader of case text, an error does not say where, or a case changes when it is written and read")
 MMAFUZZ_TARGET(any_op, own, none, "", "*", "", false,
-  "an op that nobody thought of makes a unit break a claim")
+  "an op that nobody thought of makes a unit break a claim (engines only; without one: mmafuzz fuzz --op any)")
 // clang-format on

@@ -211,8 +211,8 @@ std::vector<Point> points_of(const std::vector<std::string>& files) {
     visit_blocks({file}, [&](const std::string&, const CaseBlock& block) {
       for (size_t c = 0; c < block.batch.size(); ++c) {
         if (!block.has_expected[c] || block.line[c] > label_of_line.size()) continue;
-        const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c),
-                          label = label_of_line[block.line[c] - 1];
+        const std::string key = to_text(block.batch.op()) + ": " + case_line(block.batch, c);
+        const std::string& label = label_of_line[block.line[c] - 1];
         const auto [at, fresh] = index.try_emplace(key, points.size());
         if (fresh) {
           Point point;

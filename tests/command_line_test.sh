@@ -474,5 +474,22 @@ bad_call "--seeds" bench discriminate --seeds 0
 bad "cannot be written" bench discriminate --query order --csv no/such/folder.csv
 bad "a hypothesis takes rounding=" eval --unit 'hypothesis:from-c?rounding=sideways' inputs.cases
 
+# ---- what an eye overlooks must not pass ----
+half='dot a=fp16 b=fp16 c=fp32 d=fp32 k=4'
+bad "no unit matches 'model:hoper/*'" fuzz --op "$half" --units 'exact,model:hoper/*' --cases 10
+bad "no unit that matches 'model:hopper/mma*' can be compared here" fuzz --op "$half ftz=1" --units 'exact,model:hopper/mma*' --cases 10
+bad "no unit matches 'model:hoper/*'" campaign --units 'exact,model:hoper/*' --cases 10 --out nowhere
+good fuzz --op "$half" --units 'model:hopper/mma*?fraction_bits=20,exact' --cases 10
+expect "settings go to what a glob matches" has out "model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=20"
+bad_call "is above 2^64 - 1" fuzz --op "$half" --seed 18446744073709551616
+bad_call "is not a number above 0" fuzz --op "$half" --time 10s
+printf 'mmafuzz-cases 1\nop %s\n3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 00000000 | 3f800000\n3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 00000000 | 3f800001\n' "$half" >two.cases
+bad "two.cases:4: another result of this case stands above" eval --unit recorded:two.cases two.cases
+mkdir empty_folder
+bad "holds neither a campaign nor segments" triage empty_folder
+run check --skip-declined --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 two.cases <(printf 'mmafuzz-cases 1\nop dot a=fp64 b=fp64 c=fp64 d=fp64 k=1\n3ff0000000000000 | 3ff0000000000000 | 0000000000000000 | 3ff0000000000000\n')
+expect "the op that is declined is counted" has out "1 cases of ops that the unit declines were not compared"
+expect "and the rest compared" has out "2 cases, 1 mismatches"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

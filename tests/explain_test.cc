@@ -94,7 +94,7 @@ TEST(Explain, MarkidisColumnOfValpeyEtAlSectionSix) {
   EXPECT_EQ(step.carries, 1);
   EXPECT_EQ(step.leading_exponent, 0);
   EXPECT_EQ(number(step.result.binary), 1 + power(-23));
-  EXPECT_EQ(step.rounding, "exact");
+  EXPECT_EQ(step.rounding, "this sum needs no rounding");
 }
 
 TEST(Explain, OotomoYokotaColumnOfValpeyEtAlSectionSix) {

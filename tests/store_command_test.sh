@@ -56,7 +56,7 @@ ids() { python3 -c 'import json, sys; print(" ".join(b["id"] for b in json.load(
 id_of() { python3 ids.py "$1"; }
 
 cat >make_stores.py <<'END'
-# Stores as docs/store.md describes them, version 2; ids by their definition there.
+# Stores as docs/store.md describes them, version 3; ids by their definition there.
 import re, sqlite3, sys
 
 def bucket_id(line):
@@ -94,7 +94,7 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=2; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=3; PRAGMA journal_mode=WAL;")
     db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0')", (campaign,))
     for b in BUCKETS:
         if b[0] in names:
@@ -113,6 +113,8 @@ if __name__ == "__main__":
     open("ids.py", "w").write("import sys\nprint(%r[sys.argv[1]])\n" % {b[0]: bucket_id(line_of(b)) for b in BUCKETS})
 END
 python3 make_stores.py "$(dirname "$regressions")/../docs/store.md" || exit 1
+
+sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$@"; }
 
 # ---- findings ----
 good findings tuesday.store
@@ -148,7 +150,7 @@ expect "with its note" has out "as published"
 good findings tuesday.store --set "$(id_of truncation)=known"
 good findings tuesday.store --json --show "$(id_of truncation)"
 expect "the note stays where none is given" has out '"note": "as published"'
-python3 -c 'import sqlite3, sys; db = sqlite3.connect("tuesday.store"); db.execute("UPDATE buckets SET last_seen = 1 << 40 WHERE id = ?", (sys.argv[1],)); db.commit()' "$(id_of scalar)"
+sql tuesday.store "UPDATE buckets SET last_seen = 1 << 40 WHERE id = '$(id_of scalar)'"
 good findings tuesday.store --status fixed
 expect "what came after it was called fixed" has out "fixed, seen again"
 bad "no bucket 'ffffffffff'" findings tuesday.store --set "$(id_of truncation)=new" --set ffffffffff=known
@@ -180,6 +182,16 @@ cp all.store before
 bad "not a mmafuzz store" merge all.store monday.store make_stores.py
 expect "or changes anything" cmp -s all.store before
 bad "from is required" merge all.store
+
+# What was called fixed and is in a later campaign is back.
+cp all.store again.store
+good findings again.store --set "$(id_of scalar)=fixed" --note "mended"
+sql again.store "UPDATE buckets SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
+run merge again.store monday.store --fail-on-new
+expect "an older campaign does not bring it back" [ "$code" -eq 0 ]
+run merge again.store tuesday.store --fail-on-new
+expect "a later one does" [ "$code" -eq 1 ]
+expect "and it is named" has out "$(id_of scalar)"
 
 # ---- promote ----
 mkdir corpus

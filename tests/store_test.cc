@@ -35,9 +35,9 @@ TEST(Store, KeepsEveryFieldOfABucket) {
 
 TEST(Store, IsAWalDatabaseWithItsApplicationIdAndVersion) {
   const Folder folder;
-  Store(folder / "a.store", Access::write);
+  { const Store made(folder / "a.store", Access::write); }
   EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"),
-            "wal\n1835884902\n2\n");
+            "wal\n1835884902\n3\n");
   EXPECT_EQ(bytes_of(folder / "a.store").substr(68, 4), "mmaf");
   EXPECT_EQ(contents_of(folder.path()).size(), 1u) << "the last to close leaves one file";
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/property.h"
 
@@ -24,6 +25,7 @@ struct Bucket {
   std::string cause;   ///< names of parameters in their documented order, comma-separated ("block,fraction_bits"), or a
                        ///< word above
   std::string detail;  ///< the cause for people: "fraction_bits (bits kept below the greatest exponent): 23 against 24"
+  std::vector<std::string> facts;  ///< that the cause consists of (triage/facts/fact_name.h)
   Severity severity = Severity::semantic;
   uint64_t count = 0;                     ///< raw divergences
   int64_t first_seen = 0, last_seen = 0;  ///< seconds since 1970, UTC
@@ -41,6 +43,9 @@ struct Bucket {
   /// Ten hexadecimal digits that depend on line() alone.
   std::string id() const;
 };
+
+/// Whether it was called fixed and was seen after that.
+bool came_again(const Bucket& bucket);
 
 /// What someone has to look at: a broken contract or bound, and what is unstable or has no explanation.
 bool is_grave(const Bucket& bucket);

@@ -5,6 +5,7 @@
 
 #include "core/words.h"
 #include "triage/bucket.h"
+#include "triage/facts/fact_name.h"
 #include "triage/op_variants.h"
 #include "triage/replacements.h"
 
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t most_replaced = 4;  ///< of a larger difference: all at once
 constexpr size_t most_replaced_by_reference = 3;
 constexpr char kernel_name[] = "kernel";
+constexpr char unclaimed_detail[] =
+    "kernel (the arithmetic): the unit does not have this property, and does not claim it";
 
 /// All sets of `size` indices below `count`, in lexicographic order, until `visit` returns false.
 bool each_subset(size_t count, size_t size, const std::function<bool(const std::vector<size_t>&)>& visit) {
@@ -36,6 +39,12 @@ Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   return part;
 }
 
+/// A property that a unit breaks without claiming it is explained by its arithmetic; a claimed one is not.
+bool claims(const Unit& unit, const std::string& property) {
+  return std::any_of(unit.claims().begin(), unit.claims().end(),
+                     [&](const Claim& claim) { return claim.property == property; });
+}
+
 std::string joined_names(const std::vector<Replacement>& all, const std::vector<size_t>& set) {
   std::string names;
   for (const size_t i : set) names += (names.empty() ? "" : ",") + all[i].name;
@@ -55,6 +64,8 @@ class Causes::Method {
   virtual ~Method() = default;
   virtual std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) = 0;
   virtual std::string detail_of_one(const std::string& name) const = 0;
+  /// The fact of a word of a cause.
+  virtual std::string fact_of_one(const std::string& name) const = 0;
 };
 
 /// Dots: replaces the first unit's parameters by the second's. A unit without parameters is represented by its model.
@@ -81,8 +92,9 @@ class Causes::Ablation final : public Method {
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
     std::vector<size_t> open;  // not explained so far
-    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(),
-                                             [&](const auto& unit) { return is_reference(*unit) && !claims(*unit); });
+    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(), [&](const auto& unit) {
+      return is_reference(*unit) && !claims(*unit, judge_.property());
+    });
     for (size_t i = 0; i < cases.size(); ++i) {
       if (references_only) causes[i] = kernel_name;
       else open.push_back(i);
@@ -114,18 +126,23 @@ class Causes::Ablation final : public Method {
 
   std::string detail_of_one(const std::string& name) const override {
     for (const Replacement& r : list_)
-      if (r.name == name) return r.detail;
+      if (r.name == name) return r.detail();
     if (name != kernel_name) return name;
     if (judge_.units().size() == 1)
       return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
     return "kernel (the arithmetic): " + judge_.units()[0]->name() + " against " + judge_.units()[1]->name();
   }
 
+  std::string fact_of_one(const std::string& name) const override {
+    if (judge_.units().size() == 1) return property_fact(judge_.property(), arithmetic(0));
+    for (const Replacement& r : list_)
+      if (r.name == name && name != kernel_name) return difference_fact(name, r.first, r.second);
+    return name == kernel_name ? kernel_fact(arithmetic(0), arithmetic(1)) : name;
+  }
+
  private:
-  /// A property that a reference breaks without claiming it is explained by its arithmetic; a claimed one is not.
-  bool claims(const Unit& unit) const {
-    return std::any_of(unit.claims().begin(), unit.claims().end(),
-                       [&](const Claim& claim) { return claim.property == judge_.property(); });
+  std::string arithmetic(size_t side) const {
+    return arithmetic_of(*judge_.units()[side], row_[side] ? row_[side]->model() : nullptr);
   }
 
   /// Keeps the cases on which a unit without parameters and its model give the same: there, the model represents it.
@@ -237,7 +254,12 @@ class Causes::Variants final : public Method {
     return causes;
   }
   std::string detail_of_one(const std::string& name) const override {
-    return name + " (" + OpVariants::meaning(name) + ")";
+    return name == kernel_name ? std::string(unclaimed_detail) : name + " (" + OpVariants::meaning(name) + ")";
+  }
+  std::string fact_of_one(const std::string& name) const override {
+    const std::string first = UnitName(judge_.units()[0]->name()).plain();
+    if (judge_.units().size() == 1) return property_fact(judge_.property(), first);
+    return difference_fact(name, first, UnitName(judge_.units()[1]->name()).plain());
   }
 
  private:
@@ -281,7 +303,13 @@ class Causes::Defaults final : public Method {
     return causes;
   }
   std::string detail_of_one(const std::string& name) const override {
-    return name + " (a parameter of the scheme, docs/ozaki.md)";
+    return name == kernel_name ? std::string(unclaimed_detail) : name + " (a parameter of the scheme, docs/ozaki.md)";
+  }
+  std::string fact_of_one(const std::string& name) const override {
+    const std::string first = UnitName(judge_.units()[0]->name()).backend;
+    const std::string arithmetic = name == kernel_name ? first : first + ":" + name;
+    if (judge_.units().size() == 1) return property_fact(judge_.property(), arithmetic);
+    return difference_fact(name, first, UnitName(judge_.units()[1]->name()).backend);
   }
 
  private:
@@ -289,7 +317,7 @@ class Causes::Defaults final : public Method {
   const Registry& registry_;
 };
 
-Causes::Causes(const Judge& judge, const Registry& registry) {
+Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge) {
   if (judge.op().kind == OpKind::gemm) method_ = std::make_unique<Defaults>(judge, registry);
   else if (judge.op().kind == OpKind::dot) method_ = std::make_unique<Ablation>(judge, registry);
   else method_ = std::make_unique<Variants>(judge, registry);
@@ -297,14 +325,39 @@ Causes::Causes(const Judge& judge, const Registry& registry) {
 
 Causes::~Causes() = default;
 
+bool Causes::is_unclaimed_property() const {
+  if (judge_.units().size() != 1) return false;
+  const Unit& unit = *judge_.units()[0];
+  return model_name_of(unit).empty() && !claims(unit, judge_.property());
+}
+
 std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) {
-  return method_->find(cases, verdicts);
+  std::vector<std::string> causes = method_->find(cases, verdicts);
+  if (is_unclaimed_property())
+    std::replace(causes.begin(), causes.end(), std::string(unexplained), std::string(kernel_name));
+  return causes;
 }
 
 std::string Causes::detail(const std::string& cause) const {
   if (cause == unexplained) return "no replacement of parameters explains it";
   if (cause == unstable) return "the same case does not give the same result every time";
   return joined_details(cause, [&](const std::string& name) { return method_->detail_of_one(name); });
+}
+
+std::vector<std::string> Causes::facts(const std::string& cause) const {
+  for (const std::unique_ptr<Unit>& unit : judge_.units())
+    if (claims(*unit, judge_.property())) return {claim_fact(unit->name())};
+  if (cause == unexplained || cause == unstable) {
+    // What is computed here repeats itself and has parameters: of two units the other one is the stranger.
+    for (const std::unique_ptr<Unit>& unit : judge_.units())
+      if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name())};
+    return {claim_fact(judge_.units()[0]->name())};
+  }
+  std::vector<std::string> names;
+  for (const std::string& word : words_of(cause, ','))
+    if (const std::string name = method_->fact_of_one(word); std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  return names;
 }
 
 }  // namespace mmafuzz

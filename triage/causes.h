@@ -23,11 +23,18 @@ class Causes {
   /// The cause for people, with the values on both sides.
   std::string detail(const std::string& cause) const;
 
+  /// The facts that the cause consists of (triage/facts/fact_name.h), each once.
+  std::vector<std::string> facts(const std::string& cause) const;
+
  private:
   class Method;
   class Ablation;
   class Variants;
   class Defaults;
+  /// Whether it is a divergence of something that nobody promised.
+  bool is_unclaimed_property() const;
+
+  const Judge& judge_;
   std::unique_ptr<Method> method_;
 };
 

@@ -12,10 +12,6 @@ std::string assignment(const char* name, const DotModel& model) {
   return std::string(name) + "=" + parameter_text(*find_parameter(name), model);
 }
 
-std::string detail_of(const Parameter& p, const std::string& first, const std::string& second) {
-  return std::string(p.name) + " (" + p.meaning + "): " + first + " against " + second;
-}
-
 bool uses(const DotModel& model, const char* name) { return find_parameter(name)->used_by(model.kernel); }
 
 void join(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
@@ -53,6 +49,10 @@ bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& 
 
 }  // namespace
 
+std::string Replacement::detail() const {
+  return name + " (" + find_parameter(name)->meaning + "): " + first + " against " + second;
+}
+
 std::string model_name_of(const Unit& unit) {
   if (unit.role() == Role::model || unit.role() == Role::twin) return UnitName(unit.name()).under("model").text();
   for (const Claim& claim : unit.claims())
@@ -89,10 +89,10 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
   Replacement kernel;
   const Parameter& kernel_parameter = *find_parameter("kernel");
   if (first.kernel != second.kernel) {
-    kernel = {
-        "kernel",
-        {assignment("kernel", second)},
-        detail_of(kernel_parameter, parameter_text(kernel_parameter, first), parameter_text(kernel_parameter, second))};
+    kernel = {"kernel",
+              {assignment("kernel", second)},
+              parameter_text(kernel_parameter, first),
+              parameter_text(kernel_parameter, second)};
   }
   for (const Parameter& p : parameters()) {
     if (&p == &kernel_parameter || p.get(first) == p.get(second) || !p.used_by(second.kernel)) continue;
@@ -101,8 +101,7 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
       continue;
     }
     if (goes_with_block(p, first, second)) continue;
-    Replacement r{
-        p.name, {assignment(p.name, second)}, detail_of(p, parameter_text(p, first), parameter_text(p, second))};
+    Replacement r{p.name, {assignment(p.name, second)}, parameter_text(p, first), parameter_text(p, second)};
     if (std::string_view(p.name) == "block" && first.k != second.k) join(r.overrides[0], assignment("k", second));
     list.push_back(std::move(r));
   }
@@ -116,7 +115,7 @@ std::vector<Replacement> replacements_by_exact(const DotModel& model, const Op& 
   for (Replacement& r : list) {
     if (r.name != "fraction_bits") continue;
     r.overrides.push_back("kernel=exact_sum");
-    r.detail = detail_of(*find_parameter("fraction_bits"), std::to_string(model.fraction_bits), "all");
+    r.second = "all";
   }
   return list;
 }

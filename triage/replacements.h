@@ -13,7 +13,8 @@ namespace mmafuzz {
 struct Replacement {
   std::string name;                    ///< of a parameter
   std::vector<std::string> overrides;  ///< "name=value,..."; where there are several, each is tried
-  std::string detail;                  ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
+  std::string first, second;           ///< the values: "23" and "24"
+  std::string detail() const;          ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
 };
 
 /// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.

@@ -117,6 +117,7 @@ class Triage::Group {
       for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
       bucket.cause = key.second;
       bucket.detail = causes_.detail(bucket.cause);
+      bucket.facts = causes_.facts(bucket.cause);
       bucket.severity = severity_;
       bucket.count = kept.count;
       bucket.command = "mmafuzz explain --units ";

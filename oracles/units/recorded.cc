@@ -69,7 +69,10 @@ class RecordedFamily final : public Family {
         if (!block.has_expected[i]) continue;
         std::vector<uint64_t> values;
         for (int j = 0; j < block.expected.count(); ++j) values.push_back(block.expected.get(i, j));
-        answers[key_of(block.batch, i)] = std::move(values);
+        const auto [at, is_new] = answers.try_emplace(key_of(block.batch, i), values);
+        if (!is_new && at->second != values)
+          return invalid(path + ":" + std::to_string(block.line[i]) +
+                         ": another result of this case stands above: a recording is one unit's");
       }
     }
     if (reader.error()) return invalid(reader.error()->to_string());

@@ -119,7 +119,7 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
     out.guard = r.guard;
     out.sticky = r.sticky;
     out.rounding = r.flags & flag::overflow ? "overflow"
-                   : !inexact               ? "exact"
+                   : !inexact               ? "this sum needs no rounding"
                    : r.rounded_away         ? "rounded away from zero"
                                             : "rounded toward zero";
   }

@@ -54,7 +54,7 @@ struct ExplainedStep {
   std::optional<int> leading_exponent;  ///< of a nonzero sum: where normalization puts the leading bit
   bool rounds = false;                  ///< the three below are meaningful
   bool last = false, guard = false, sticky = false;
-  std::string rounding;  ///< "exact", "rounded toward zero", "rounded away from zero", "overflow"
+  std::string rounding;  ///< "this sum needs no rounding", "rounded toward zero", "rounded away from zero", "overflow"
   ExplainedNumber result;
 };
 

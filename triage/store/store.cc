@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/replace_file.h"
+#include "core/words.h"
 #include "triage/store/store_schema.h"
 
 namespace mmafuzz {
@@ -35,12 +36,13 @@ constexpr const char join_pair[] =
 constexpr const char put_bucket[] =
     "INSERT OR REPLACE INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, "
     "first_seen, "
-    "last_seen, seed, command, witness, addends, status, note, status_set) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "last_seen, seed, command, witness, addends, status, note, status_set, facts) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 const std::string select_buckets =
     "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
     "command, "
-    "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id "
-    "FROM buckets ";
+    "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id, "
+    "facts FROM buckets ";
 
 template <class Enum>
 Enum named(const std::string& name, std::initializer_list<Enum> all) {
@@ -65,6 +67,7 @@ Bucket bucket_of(const Statement& row) {
   b.note = row.text(15);
   b.status_set = row.integer(16);
   b.count = row.natural(17);
+  b.facts = words_of(row.text(19), '\n');
   return b;
 }
 
@@ -95,6 +98,7 @@ Bucket joined(const Bucket& x, const Bucket& y) {
   both.addends = smaller.addends;
   both.command = smaller.command;
   both.detail = smaller.detail;
+  both.facts = std::max(x.facts, y.facts);  // of an older store there are none
   both.status = later.status;
   both.note = later.note;
   both.status_set = later.status_set;
@@ -111,10 +115,12 @@ void Store::add_campaign(const CampaignRecord& c) {
 
 void Store::put(const Bucket& b) {
   const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
+  std::string facts;
+  for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
   Statement(database_, put_bucket)
       .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail,
            name_of(b.severity), b.first_seen, b.last_seen, b.seed, b.command, b.witness, b.addends, name_of(b.status),
-           b.note, b.status_set);
+           b.note, b.status_set, facts);
 }
 
 void Store::join_in(const Bucket& bucket) {

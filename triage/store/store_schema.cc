@@ -37,7 +37,12 @@ CREATE TABLE pairs(
   PRIMARY KEY(campaign, op, first_unit, second_unit, property)) WITHOUT ROWID;
 )sql";
 
-constexpr const char* upgrades[] = {version_1, version_2};
+// The facts of a bucket's cause; a bucket of an older store has none until it is triaged again.
+constexpr const char version_3[] = R"sql(
+ALTER TABLE buckets ADD COLUMN facts TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr const char* upgrades[] = {version_1, version_2, version_3};
 
 }  // namespace
 

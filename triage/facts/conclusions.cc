@@ -1,0 +1,70 @@
+#include "triage/facts/conclusions.h"
+
+#include <algorithm>
+
+#include "core/words.h"
+#include "oracles/models/parameters.h"
+#include "triage/facts/fact_name.h"
+#include "triage/replacements.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Whether the name says something about rows, so that the rows must imply it.
+bool is_about_rows(const std::string& name) {
+  const FactParts parts = parts_of_fact(name);
+  return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
+  std::map<std::string, std::string> expected;
+  for (const auto& [op, names] : fields) {
+    if (op.kind != OpKind::dot) continue;
+    std::vector<std::unique_ptr<Unit>> units;
+    for (const std::string& name : names)
+      if (Result<std::unique_ptr<Unit>> unit = registry.bind(name, op)) units.push_back(std::move(*unit));
+    const auto add = [&, &op = op](const std::string& fact, const Unit& x, const Unit& y) {
+      expected.try_emplace(fact, x.name() + " and " + y.name() + " on " + op_label(op));
+    };
+    const auto add_all = [&](const std::vector<Replacement>& list, const Unit& x, const Unit& y) {
+      for (const Replacement& r : list)
+        if (r.name != "kernel") add(difference_fact(r.name, r.first, r.second), x, y);
+    };
+    for (size_t i = 0; i < units.size(); ++i) {
+      for (size_t j = i + 1; j < units.size(); ++j) {
+        const Unit &x = *units[i], &y = *units[j];
+        const DotModel *a = x.model(), *b = y.model();
+        if (a && b) add_all(replacements(*a, *b), x, y);
+        if (a && !b && is_reference(y)) add_all(replacements_by_exact(*a, op), x, y);
+        if (b && !a && is_reference(x)) add_all(replacements_by_exact(*b, op), y, x);
+      }
+    }
+  }
+  return expected;
+}
+
+Conclusions conclude(std::vector<Fact> facts, const Knowledge& knowledge,
+                     const std::map<std::string, std::string>& expected) {
+  Conclusions all;
+  std::set<std::string> seen;
+  for (Fact& fact : facts) {
+    bool impossible = false;
+    for (const std::string& part : words_of(fact.name, '+')) {
+      seen.insert(part);
+      impossible |= !expected.empty() && is_about_rows(part) && !expected.count(part);
+    }
+    const KnownFact* known = knowledge.find(fact.name);
+    fact.contradiction |= impossible || (known && !known->seen);
+    if (fact.decided || (known && known->seen)) all.confirmed.push_back(std::move(fact));
+    else (fact.contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
+  }
+  for (const auto& [name, example] : expected) {
+    const KnownFact* known = knowledge.find(name);
+    if (!seen.count(name) && !(known && !known->seen)) all.unseen.emplace_back(name, example);
+  }
+  return all;
+}
+
+}  // namespace mmafuzz

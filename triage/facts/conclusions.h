@@ -1,0 +1,33 @@
+// What a campaign's facts mean: held against what the rows say must be there, and against what is known.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/registry.h"
+#include "triage/facts/knowledge.h"
+
+namespace mmafuzz {
+
+/// An op and the units that are compared on it.
+using FactField = std::pair<Op, std::vector<std::string>>;
+
+/// The facts that the rows of these units imply, by name, each with an example: "UNIT and UNIT on OP". Two rows that
+/// differ in a parameter which both use must show it; a row whose parameter is not the exact sum's must show that
+/// against a reference.
+std::map<std::string, std::string> expected_facts(const Registry& registry, const std::vector<FactField>& fields);
+
+struct Conclusions {
+  std::vector<Fact> contradictions;  ///< broken claims, the unexplained, and what the rows say cannot be
+  std::vector<Fact> fresh;           ///< not known
+  std::vector<Fact> confirmed;       ///< known, or called known or expected by a person
+  std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
+};
+
+/// Without expectations (none are known of a store alone) nothing is unseen.
+Conclusions conclude(std::vector<Fact> facts, const Knowledge& knowledge,
+                     const std::map<std::string, std::string>& expected);
+
+}  // namespace mmafuzz

@@ -1,0 +1,68 @@
+#include "triage/facts/conclusions_text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/words.h"
+
+namespace mmafuzz {
+namespace {
+
+std::string counted(size_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+std::string list_text(const char* title, const std::vector<Fact>& facts, const ConclusionsStyle& style) {
+  if (facts.empty()) return "";
+  std::string text = "\n" + std::string(title) + " (" + std::to_string(facts.size()) + ")\n";
+  const size_t shown = std::min(facts.size(), style.most);
+  for (size_t i = 0; i < shown; ++i) text += fact_text(facts[i], style);
+  if (shown < facts.size())
+    text += "  and " + std::to_string(facts.size() - shown) + " more: mmafuzz findings " + style.store + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, size_t width, size_t indent) {
+  std::string all, line(indent, ' ');
+  for (const std::string& word : words_of(text)) {
+    if (line.size() > indent && line.size() + 1 + word.size() > width) {
+      all += line + "\n";
+      line.assign(indent, ' ');
+    }
+    line += (line.size() > indent ? " " : "") + word;
+  }
+  return all + line + "\n";
+}
+
+std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
+  const std::string folder = std::filesystem::path(style.store).parent_path().string();
+  std::string text =
+      "  " + fact.name + "\n" + wrapped(sentence(fact), style.width, 4) + wrapped(evidence(fact), style.width, 4);
+  if (!fact.best.witness.empty() && !style.store.empty())
+    text += "    mmafuzz explain " + (folder.empty() ? "" : folder + "/") + "witnesses/" + fact.best.id() + ".cases\n";
+  return text;
+}
+
+std::string verdict(const Conclusions& all) {
+  std::string text = all.contradictions.empty() ? "Nothing contradicts what is claimed"
+                                                : counted(all.contradictions.size(), "contradiction", "contradictions");
+  text += all.fresh.empty() ? "; no fact is new" : "; " + counted(all.fresh.size(), "fact is new", "facts are new");
+  return text + "; " + counted(all.confirmed.size(), "known fact was seen again", "known facts were seen again") + ".";
+}
+
+std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
+  std::string text = wrapped(verdict(all), style.width, 0) + list_text("Contradictions", all.contradictions, style) +
+                     list_text("New facts", all.fresh, style);
+  if (all.unseen.empty()) return text;
+  text +=
+      "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";
+  std::string names;
+  const size_t shown = std::min<size_t>(all.unseen.size(), 8);
+  for (size_t i = 0; i < shown; ++i) names += (i ? ", " : "") + all.unseen[i].first;
+  if (shown < all.unseen.size()) names += " and " + std::to_string(all.unseen.size() - shown) + " more";
+  return text + wrapped(names, style.width, 2);
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,28 @@
+// Conclusions for a terminal: one verdict, then what somebody has to look at, then what is left out and why.
+#pragma once
+
+#include <string>
+
+#include "triage/facts/conclusions.h"
+
+namespace mmafuzz {
+
+struct ConclusionsStyle {
+  size_t width = 80;  ///< columns
+  size_t most = 5;    ///< facts of each list
+  std::string store;  ///< the store's path, for commands
+};
+
+/// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."
+std::string verdict(const Conclusions& all);
+
+/// The verdict and the lists, known facts as a count.
+std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style);
+
+/// One fact: name, sentence, evidence and the command that shows its witness.
+std::string fact_text(const Fact& fact, const ConclusionsStyle& style);
+
+/// Words on lines of at most `width` columns, each line indented.
+std::string wrapped(const std::string& text, size_t width, size_t indent);
+
+}  // namespace mmafuzz

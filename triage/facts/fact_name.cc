@@ -1,0 +1,65 @@
+#include "triage/facts/fact_name.h"
+
+#include <charconv>
+#include <optional>
+
+#include "core/unit_name.h"
+#include "oracles/models/parameters.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view claim_prefix = "claim/";
+constexpr std::string_view ieee_prefix = "ieee";
+
+std::optional<int64_t> number(const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool stands_before(const std::string& x, const std::string& y) {
+  const std::optional<int64_t> a = number(x), b = number(y);
+  if (a && b) return *a < *b;
+  if (a || b) return a.has_value();
+  return x < y;
+}
+
+bool is_ieee(const std::string& arithmetic) { return arithmetic.starts_with(ieee_prefix) && arithmetic != "ieee_tree"; }
+
+}  // namespace
+
+std::string difference_fact(const std::string& parameter, const std::string& x, const std::string& y) {
+  const bool ordered = stands_before(x, y);
+  return parameter + "=" + (ordered ? x : y) + "~" + (ordered ? y : x);
+}
+
+std::string property_fact(const std::string& property, const std::string& arithmetic) {
+  return property + "/" + (is_ieee(arithmetic) ? std::string(ieee_prefix) : arithmetic);
+}
+
+std::string claim_fact(const std::string& unit) { return std::string(claim_prefix) + unit; }
+bool is_claim_fact(const std::string& name) { return name.starts_with(claim_prefix); }
+
+FactParts parts_of_fact(const std::string& name) {
+  if (is_claim_fact(name)) return {FactParts::Kind::claim, "", name.substr(claim_prefix.size()), ""};
+  const size_t equals = name.find('='), slash = name.find('/'), tilde = name.find('~');
+  if (slash < equals) return {FactParts::Kind::property, name.substr(0, slash), name.substr(slash + 1), ""};
+  if (equals == std::string::npos) return {FactParts::Kind::difference, name, "", ""};
+  return {FactParts::Kind::difference, name.substr(0, equals), name.substr(equals + 1, tilde - equals - 1),
+          tilde == std::string::npos ? "" : name.substr(tilde + 1)};
+}
+
+std::string arithmetic_of(const Unit& unit, const DotModel* row) {
+  return row ? parameter_text(*find_parameter("kernel"), *row) : UnitName(unit.name()).plain();
+}
+
+std::string kernel_fact(const std::string& x, const std::string& y) {
+  const bool both = is_ieee(x) && is_ieee(y);
+  const auto kind = [&](const std::string& arithmetic) {
+    return is_ieee(arithmetic) && !both ? std::string(ieee_prefix) : arithmetic;
+  };
+  return difference_fact("kernel", kind(x), kind(y));
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,155 @@
+#include "triage/facts/facts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/unit_name.h"
+#include "core/words.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
+#include "oracles/properties/properties.h"
+#include "triage/facts/fact_name.h"
+#include "triage/op_variants.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr char combined[] = "+";
+
+std::string joined(const std::vector<std::string>& names, const char* separator) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
+  return text;
+}
+
+/// The facts that a bucket counts for, given those that some bucket shows alone.
+std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
+  if (bucket.facts.empty()) return {bucket.cause};  // of an older store
+  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
+                                   [&](const std::string& fact) { return alone.count(fact) != 0; });
+  if (divides) return bucket.facts;
+  return {joined(bucket.facts, combined)};
+}
+
+bool is_simpler(const Bucket& x, const Bucket& y) {
+  const auto rank = [](const Bucket& b) {
+    return std::make_tuple(b.witness.empty(), b.facts.size(), b.addends, b.witness.size(), std::tie(b.witness));
+  };
+  return rank(x) < rank(y);
+}
+
+/// "hopper" of "model:hopper/mma...": what people call it.
+std::string family_of(const std::string& unit) {
+  const UnitName name(unit);
+  const size_t slash = name.path.find('/');
+  return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
+}
+
+/// What a row says, as it is written; empty for a unit without one.
+std::string value_in(const std::string& unit, const Parameter& parameter) {
+  const UnitName name(unit);
+  const ModelRow* row = name.backend == "model" ? find_model_row(name.path) : nullptr;
+  return row ? parameter_text(parameter, row->model) : "";
+}
+
+std::string families(const std::set<std::string>& units) {
+  constexpr size_t shown = 6;
+  std::set<std::string> names;
+  for (const std::string& unit : units) names.insert(family_of(unit));
+  std::string text;
+  size_t count = 0;
+  for (const std::string& name : names) {
+    if (count++ == shown) return text + " and " + std::to_string(names.size() - shown) + " more";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+/// "24 (ampere, turing)"
+std::string value_with_families(const std::string& value, const Parameter* parameter,
+                                const std::set<std::string>& units) {
+  std::set<std::string> holders;
+  for (const std::string& unit : units)
+    if (parameter && value_in(unit, *parameter) == value) holders.insert(unit);
+  return holders.empty() ? value : value + " (" + families(holders) + ")";
+}
+
+std::string sentence_of_one(const std::string& name, const std::set<std::string>& units, const Bucket& best) {
+  const FactParts parts = parts_of_fact(name);
+  switch (parts.kind) {
+    case FactParts::Kind::claim:
+      return parts.first + (best.key.property == "equals_model" && best.key.units.size() == 2
+                                ? " differs from " + best.key.units[1] + ", which it claims to equal"
+                            : best.key.units.size() == 2 ? " gives results that its parameters do not explain"
+                                                         : " breaks its claim " + best.key.property);
+    case FactParts::Kind::property: {
+      const Property* property = find_property(parts.subject);
+      const std::string who = families(units);
+      return who + (who == parts.first ? "" : " (" + parts.first + ")") + ": not " + parts.subject +
+             (property ? std::string(" (") + property->statement() + ")" : "");
+    }
+    case FactParts::Kind::difference: break;
+  }
+  const Parameter* parameter = find_parameter(parts.subject);
+  const std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
+  if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
+  return (meaning.empty() ? parts.subject : meaning) + ": " + value_with_families(parts.first, parameter, units) +
+         " against " + value_with_families(parts.second, parameter, units);
+}
+
+}  // namespace
+
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets) {
+  std::set<std::string> alone;
+  for (const Bucket& bucket : buckets)
+    if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
+  std::map<std::string, Fact> by_name;
+  std::map<std::string, std::set<std::vector<std::string>>> pairs;
+  for (const Bucket& bucket : buckets) {
+    const bool decided = bucket.status == BucketStatus::known || bucket.status == BucketStatus::expected;
+    for (const std::string& name : homes_of(bucket, alone)) {
+      const auto [at, is_new] = by_name.try_emplace(name);
+      Fact& fact = at->second;
+      if (is_new) fact = {name, bucket.severity, false, true, 0, {}, {}, 0, {}, bucket};
+      fact.severity = std::min(fact.severity, bucket.severity);
+      fact.contradiction |= is_claim_fact(name);
+      fact.decided &= decided;
+      fact.divergences += bucket.count;
+      fact.units.insert(bucket.key.units.begin(), bucket.key.units.end());
+      fact.ops.insert(bucket.key.op);
+      fact.buckets.push_back(bucket.id());
+      pairs[name].insert(bucket.key.units);
+      const bool graver = bucket.severity < fact.best.severity;
+      if (graver || (bucket.severity == fact.best.severity && is_simpler(bucket, fact.best))) fact.best = bucket;
+    }
+  }
+  std::vector<Fact> all;
+  for (auto& [name, fact] : by_name) {
+    fact.pairs = pairs[name].size();
+    all.push_back(std::move(fact));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Fact& x, const Fact& y) {
+    return std::make_tuple(!x.contradiction, x.severity) < std::make_tuple(!y.contradiction, y.severity);
+  });
+  return all;
+}
+
+std::string sentence(const Fact& fact) {
+  if (is_claim_fact(fact.name)) return sentence_of_one(fact.name, fact.units, fact.best);
+  std::string text;
+  for (const std::string& part : words_of(fact.name, combined[0]))
+    text += (text.empty() ? "" : ", and ") + sentence_of_one(part, fact.units, fact.best);
+  return text;
+}
+
+std::string evidence(const Fact& fact) {
+  const auto counted = [](size_t n, const std::string& one) {
+    return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+  };
+  const bool of_one = fact.best.key.units.size() == 1;
+  return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
+         counted(fact.ops.size(), "op") + ", " + counted(fact.best.addends, "addend") + " in the smallest witness";
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,35 @@
+// What a person learns from buckets: facts. Formats, value classes and pairs of units are dimensions of a fact, and a
+// cause of several parts is counted under each of them. Only a combination with a part that nothing shows alone is a
+// fact of its own ("block=8~16+zero_sign=ieee~positive").
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "triage/bucket.h"
+
+namespace mmafuzz {
+
+struct Fact {
+  std::string name;                        ///< triage/facts/fact_name.h
+  Severity severity = Severity::semantic;  ///< the gravest
+  bool contradiction = false;              ///< a broken claim, or what nothing explains
+  bool decided = false;                    ///< a person called every bucket known or expected
+  uint64_t divergences = 0;
+  std::set<std::string> units, ops;  ///< that show it; labels of ops
+  size_t pairs = 0;                  ///< of units, or single units of a property
+  std::vector<std::string> buckets;  ///< ids
+  Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
+};
+
+/// Contradictions first, then by severity and name. No bucket is lost: each is in one fact or more.
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets);
+
+/// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
+std::string sentence(const Fact& fact);
+
+/// "61 pairs of units in 5 formats"
+std::string evidence(const Fact& fact);
+
+}  // namespace mmafuzz
