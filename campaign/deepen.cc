@@ -59,7 +59,7 @@ class Deepening {
         seed_(seed),
         judge_(bound(units_, op_)),
         causes_(judge_, registry()),
-        list_(replacements(*judge_.units()[0]->model(), *judge_.units()[1]->model())) {}
+        list_(replacements_of(judge_)) {}
 
   size_t run() {
     size_t found = 0;
@@ -74,6 +74,11 @@ class Deepening {
     return std::move(*judge);
   }
 
+  static std::vector<Replacement> replacements_of(const Judge& judge) {
+    const DotModel *first = judge.units()[0]->model(), *second = judge.units()[1]->model();
+    return first && second ? replacements(*first, *second) : std::vector<Replacement>{};
+  }
+
   /// Searches behind what is explained; returns the number of divergences that have another cause.
   size_t round() {
     std::string overrides;
@@ -82,8 +87,9 @@ class Deepening {
       if (explained_.count(r.name)) overrides += (overrides.empty() ? "" : ",") + r.overrides[0];
       else ++open;
     }
-    if (open == 0 || overrides.empty()) return 0;
-    const std::string replaced = with_overrides_in_name(units_[0], overrides);
+    const bool first_look = explained_.empty();
+    if (!first_look && (open == 0 || overrides.empty())) return 0;
+    const std::string replaced = overrides.empty() ? units_[0] : with_overrides_in_name(units_[0], overrides);
     if (!registry().bind(replaced, op_)) return 0;
     const Comparison comparison(op_, {replaced, units_[1]}, registry(), {});
     GuidedSearch guided(op_, focuses_of(comparison), seed_);
@@ -133,6 +139,11 @@ class Deepening {
 };
 
 }  // namespace
+
+size_t find_differences(Triage& triage, const Op& op, const std::vector<std::string>& units, uint64_t cases,
+                        uint64_t seed) {
+  return Deepening({op, units, {}}, triage, cases, seed).run();
+}
 
 size_t deepen(Triage& triage, const std::vector<Bucket>& buckets, uint64_t cases, uint64_t seed) {
   size_t found = 0;

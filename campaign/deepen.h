@@ -12,4 +12,9 @@ namespace mmafuzz {
 /// finished again. Returns their number.
 size_t deepen(Triage& triage, const std::vector<Bucket>& buckets, uint64_t cases, uint64_t seed);
 
+/// The same for one pair of any units, of which nothing is known so far. Of two models, every round sets aside what is
+/// explained; of others there is one round.
+size_t find_differences(Triage& triage, const Op& op, const std::vector<std::string>& units, uint64_t cases,
+                        uint64_t seed);
+
 }  // namespace mmafuzz

@@ -13,6 +13,7 @@
 #include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz {
 namespace {
@@ -113,7 +114,7 @@ Plan make_plan(const PlanRequest& request) {
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
   for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
-    if (!is_glob(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
+    if (!is_glob(unit) && !is_alias(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
   std::vector<Assignment> fields;
   std::string reason = "the targets have none of the ops";
   bool any_op = false, wants_op = false;
@@ -182,6 +183,13 @@ std::vector<std::string> default_engine_folders() {
   const fs::path here = fs::path(own_executable()).parent_path();
   return {(here / "fuzz_targets").string(), (here / "../fuzz/fuzz_targets").lexically_normal().string(),
           (here / "../afl/fuzz_targets").lexically_normal().string()};
+}
+
+std::string default_knowledge_folder() {
+  const fs::path here = fs::path(own_executable()).parent_path();
+  for (const char* folder : {"../../corpus/knowledge", "../share/mmafuzz/knowledge"})
+    if (fs::is_directory(here / folder)) return (here / folder).lexically_normal().string();
+  return "";
 }
 
 }  // namespace mmafuzz

@@ -47,6 +47,10 @@ double slice_seconds(double worker_seconds, size_t assignments);
 /// Folders that hold engines' builds relative to this executable.
 std::vector<std::string> default_engine_folders();
 
+/// Folder of known facts (triage/facts/knowledge.h) that belongs to this executable: of the checkout that it was built
+/// in, or of its installation. Empty if there is none.
+std::string default_knowledge_folder();
+
 /// This executable's path.
 std::string own_executable();
 

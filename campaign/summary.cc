@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "campaign/panel.h"
+#include "triage/facts/conclusions_text.h"
+#include "triage/facts/fact_json.h"
 
 namespace mmafuzz {
 namespace {
@@ -14,7 +17,7 @@ nlohmann::json to_json(const FindingCounts& n) {
   return {{"contract", n.contract}, {"accuracy", n.accuracy}, {"semantic", n.semantic}, {"crash", n.crash}};
 }
 
-constexpr char row[] = "{:<15} {:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
+constexpr char row[] = "{:<15} {:<29} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>5}\n";
 
 const char* severity_of(const CampaignFindings::Entry& entry) {
   return entry.crash ? "crash" : name_of(entry.divergence.severity);
@@ -68,26 +71,69 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
           {"findings", list}};
 }
 
-std::string summary_text(const nlohmann::json& summary) {
+std::string fields_text(const nlohmann::json& summary) {
   std::string text =
       fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");
   for (const auto& field : summary["fields"]) {
     const auto& n = field["findings"];
+    const bool ran = field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>();
     text += fmt::format(row, field["target"].get<std::string>(), field["label"].get<std::string>(),
-                        short_number(field["cases"].get<double>()), short_number(field["inputs"].get<double>()),
-                        field["bins"].get<uint64_t>(), n["contract"].get<size_t>(), n["accuracy"].get<size_t>(),
-                        n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+                        ran ? short_number(field["cases"].get<double>()) : "not run",
+                        short_number(field["inputs"].get<double>()), field["bins"].get<uint64_t>(),
+                        n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(),
+                        n["crash"].get<size_t>());
   }
-  text += fmt::format("\n{} cases, {} engine inputs in {}, {} workers restarted\n",
-                      short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
-                      clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
+  return text;
+}
+
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width) {
+  size_t ran = 0;
+  std::map<std::string, size_t> left;
+  for (const auto& field : summary["fields"]) {
+    const bool did = field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>();
+    ran += did;
+    if (!did) ++left[field["target"].get<std::string>()];
+  }
+  std::string text = fmt::format("{} cases, {} engine inputs in {}, {} workers restarted\n",
+                                 short_number(summary["cases"].get<double>()),
+                                 short_number(summary["inputs"].get<double>()),
+                                 clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
+  if (!left.empty()) {
+    std::string names;
+    for (const auto& [name, count] : left)
+      names += (names.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" ({} ops)", count) : "");
+    text += wrapped(fmt::format("Not run for want of time: {} of {} searches: {}", summary["fields"].size() - ran,
+                                summary["fields"].size(), names),
+                    width, 0);
+  }
   for (const char* when : {"new", "known"}) {
     const auto& n = summary[when];
     text +=
         fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
                     n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
   }
+  text += fmt::format("\nfindings: {}/findings.cases\n", folder);
+  if (triaged)
+    text += fmt::format("What to do next:\n  mmafuzz findings {0}/findings.sqlite                  all facts\n"
+                        "  mmafuzz report {0}/findings.sqlite -o report.html    one page with pictures\n"
+                        "  mmafuzz campaign --resume --time 10m --out {0}    search on\n",
+                        folder);
+  else text += fmt::format("What to do next:\n  mmafuzz triage {0}\n", folder);
   return text;
+}
+
+nlohmann::json conclusions_json(const Conclusions& all) {
+  const auto list = [](const std::vector<Fact>& facts) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const Fact& fact : facts) array.push_back(fact_json(fact));
+    return array;
+  };
+  nlohmann::json unseen = nlohmann::json::array();
+  for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
+  return {{"contradictions", list(all.contradictions)},
+          {"new", list(all.fresh)},
+          {"known", list(all.confirmed)},
+          {"unseen", unseen}};
 }
 
 }  // namespace mmafuzz

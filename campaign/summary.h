@@ -6,12 +6,19 @@
 #include "campaign/findings.h"
 #include "campaign/plan.h"
 #include "campaign/state.h"
+#include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
 
 nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings);
 
-/// The same as a table.
-std::string summary_text(const nlohmann::json& summary);
+/// Targets and ops as a table.
+std::string fields_text(const nlohmann::json& summary);
+
+/// What was covered, what was not, and what to do next.
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width);
+
+/// Facts of a campaign for programs: contradictions, new, known, unseen.
+nlohmann::json conclusions_json(const Conclusions& conclusions);
 
 }  // namespace mmafuzz

@@ -1,14 +1,18 @@
 #include "campaign/triage_campaigns.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "campaign/corpus.h"
+#include "campaign/interrupt.h"
 #include "campaign/plan.h"
 #include "campaign/state.h"
 #include "core/contradiction.h"
@@ -157,6 +161,27 @@ void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan)
   store.add(records);
 }
 
+/// A line on standard error that is written over on a terminal, and stands now and then elsewhere.
+class TriageProgress {
+ public:
+  explicit TriageProgress(bool shown) : shown_(shown), terminal_(isatty(2) != 0) {}
+  ~TriageProgress() {
+    if (shown_ && terminal_ && written_) fmt::print(stderr, "\r\x1b[K");
+  }
+  void operator()(size_t done, size_t all) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!shown_ || now - last_ < (terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(30))) return;
+    last_ = now;
+    written_ = true;
+    fmt::print(stderr, "{}mmafuzz: triage: {} of {} groups of divergences{}", terminal_ ? "\r" : "", done, all,
+               terminal_ ? "\x1b[K" : "\n");
+  }
+
+ private:
+  bool shown_, terminal_, written_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 Plan plan_of(const CampaignSettings& settings) {
   return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0});
 }
@@ -191,7 +216,26 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
   if (!files.paths.empty()) parts.push_back(files);
   const int64_t now = std::time(nullptr);
   const std::set<std::string> stored = has_witness;
+  const InterruptWatch interrupt;
+  TriageProgress progress_line(request.progress);
+  const TriageWatch watch{[&](size_t done, size_t all) {
+    progress_line(done, all);
+    return !interrupt.raised();
+  }};
   for (const Part& part : parts) {
+    CampaignSettings settings;
+    CampaignProgress progress;
+    if (part.campaign) {
+      settings = load_settings(part.paths[0] + "/campaign.json");
+      progress = load_progress(part.paths[0] + "/progress.json");
+    } else {
+      settings.uuid = "segments";
+      for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
+    }
+    if (store) {  // true until everything is in its bucket, whatever ends this process
+      store->add_campaign(record_of(settings, progress));
+      store->set_untriaged(settings.uuid, true);
+    }
     has_witness = stored;
     Triage triage(registry(), request.jobs);
     for (const std::string& path : part.paths)
@@ -199,7 +243,10 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
         read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
-      std::vector<Bucket> buckets = triage.finish(has_witness);
+      std::vector<Bucket> buckets = triage.finish(has_witness, watch);
+      if (interrupt.raised())
+        throw Interrupted("triage was interrupted; what the campaign found is kept: mmafuzz triage " +
+                          fmt::format("{}", fmt::join(request.paths, " ")) + " does it again");
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
           const auto known = minimized.find(bucket.line());
@@ -219,22 +266,13 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused())
       outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
-    CampaignSettings settings;
-    CampaignProgress progress;
-    if (part.campaign) {
-      settings = load_settings(part.paths[0] + "/campaign.json");
-      progress = load_progress(part.paths[0] + "/progress.json");
-    } else {
-      settings.uuid = "segments";
-      for (const std::string& path : part.paths) settings.uuid += ":" + fs::absolute(path).string();
-    }
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;
       bucket.first_seen = bucket.last_seen = now;
     }
     if (store) {
       store->atomically([&] {
-        store->add_campaign(record_of(settings, progress));
+        store->set_untriaged(settings.uuid, false);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
         if (!part.campaign) return;
         store->add(samples_of(part.paths[0], settings.uuid));

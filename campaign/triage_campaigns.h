@@ -13,6 +13,7 @@ struct TriageRequest {
   std::vector<std::string> paths;  ///< campaign folders and segment files
   std::string store;    ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
   unsigned jobs = 1;    ///< threads
+  bool progress = false;  ///< on standard error, every half second or every 30
   uint64_t deepen = 0;  ///< cases to search behind each pair's explained causes (campaign/deepen.h)
 };
 
@@ -24,7 +25,7 @@ struct TriageOutcome {
   std::string store;                  ///< empty: none was written
 };
 
-/// Throws std::runtime_error or BadInput.
+/// Throws std::runtime_error, BadInput, or Interrupted after a signal; the store then says what is not triaged.
 TriageOutcome triage_campaigns(const TriageRequest& request);
 
 }  // namespace mmafuzz

@@ -15,7 +15,10 @@
 #include "campaign/campaign.h"
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
-#include "cli/print_buckets.h"
+#include "cli/terminal.h"
+#include "campaign/conclusions_of.h"
+#include "triage/facts/conclusions_text.h"
+#include "triage/store/store.h"
 #include "cli/command.h"
 
 namespace mmafuzz::cli {
@@ -26,6 +29,7 @@ namespace fs = std::filesystem;
 struct Options {
   CampaignSettings settings;
   std::string time, out;
+  std::string knowledge = default_knowledge_folder();
   bool resume = false, json = false, verbose = false, minimize = false, triage = true;
 };
 
@@ -143,6 +147,8 @@ int run(Options options, const Arguments& call) {
   make_folder(options.out);
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
+  if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // of before --resume
+    Store(store, Access::write).set_untriaged(settings.uuid, true);
   for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(options.out + "/" + part);
   for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
   Campaign campaign(settings, std::move(plan), options.out, progress, options.verbose, options.json);
@@ -154,15 +160,18 @@ int run(Options options, const Arguments& call) {
     fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before,
                options.out);
   }
+  nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
+  std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
-    const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, 0});
-    fmt::print(stderr, "mmafuzz: {} divergences in {} buckets: {}\n", outcome.divergences, outcome.buckets.size(),
-               outcome.store);
+    const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
+    const Conclusions conclusions =
+        conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units);
+    summary["facts"] = conclusions_json(conclusions);
+    ending += conclusions_text(conclusions, {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{4} : size_t{2}, outcome.store}) + "\n";
   }
-  const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
   if (options.json) fmt::print("{}\n", summary.dump(2));
-  else fmt::print("\n{}findings: {}/findings.cases\n", summary_text(summary), options.out);
+  else fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1)));
   return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
 }
 
@@ -202,6 +211,7 @@ void add_campaign(Arguments& app, int& status) {
       ->check(one_of({"contract", "new", "never"}));
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
   sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
+  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
   sub->add_flag("--json", options->json,
                 "print one JSON object at the end; findings go to standard error as they come");

@@ -1,11 +1,11 @@
 // mmafuzz explain: cases on one or two units, step by step.
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "cli/run_files.h"
+#include "cli/terminal.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
 
@@ -17,9 +17,7 @@ namespace {
 TextStyle style_of_output() {
   TextStyle style;
   style.colour = isatty(1) != 0;
-  winsize size{};
-  if (style.colour && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
-  if (const char* columns = std::getenv("COLUMNS"); columns && std::atoi(columns) > 0) style.width = std::atoi(columns);
+  style.width = static_cast<int>(terminal_width(1, static_cast<size_t>(style.width)));
   return style;
 }
 

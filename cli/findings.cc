@@ -1,12 +1,17 @@
-// mmafuzz findings: lists, filters and shows the buckets of a store, and keeps what a person decided about them.
+// mmafuzz findings: the facts of a store and the buckets behind them; keeps what a person decided about them.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "campaign/conclusions_of.h"
+#include "campaign/summary.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
+#include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 
 namespace mmafuzz::cli {
@@ -63,6 +68,7 @@ nlohmann::json to_json(const Bucket& b) {
           {"value_class", b.key.value_class},
           {"cause", b.cause},
           {"detail", b.detail},
+          {"facts", b.facts},
           {"first_seen", b.first_seen},
           {"last_seen", b.last_seen},
           {"seed", b.seed},
@@ -111,8 +117,7 @@ void print_bucket(const Bucket& b) {
   fmt::print("\n{}", b.witness);
 }
 
-void list(const Store& store, const BucketFilter& filter, bool json) {
-  const std::vector<Bucket> buckets = store.buckets(filter);
+void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   if (json) {
     nlohmann::json array = nlohmann::json::array();
     for (const Bucket& b : buckets) array.push_back(to_json(b));
@@ -123,8 +128,65 @@ void list(const Store& store, const BucketFilter& filter, bool json) {
   fmt::print("{}{} buckets\n", buckets.empty() ? "" : "\n", buckets.size());
 }
 
+void warn_of_untriaged(const std::string& file) {
+  for (const CampaignRecord& campaign : Store(file, Access::read).campaigns())
+    if (campaign.untriaged)
+      fmt::print(stderr, "mmafuzz: {}: divergences of campaign {} are not triaged: mmafuzz triage CAMPAIGN\n", file,
+                 campaign.uuid);
+}
+
+/// Contradictions and new facts as in a campaign's end, known ones on a line each.
+void list_facts(const Conclusions& all, const std::string& store, bool json) {
+  if (json) {
+    fmt::print("{}\n", conclusions_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}", conclusions_text(all, {terminal_width(1), SIZE_MAX, SIZE_MAX, store}));
+  if (all.confirmed.empty()) return;
+  fmt::print("\nKnown facts ({})\n", all.confirmed.size());
+  for (const Fact& fact : all.confirmed) fmt::print("  {}\n", fact.name);
+}
+
+void print_fact(const Fact& fact, const std::string& store) {
+  fmt::print("{}\nunits\n", fact_text(fact, {terminal_width(1), 1, 1, store}));
+  for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);
+  fmt::print("ops\n");
+  for (const std::string& op : fact.ops) fmt::print("  {}\n", op);
+  fmt::print("buckets ({})\n", fact.buckets.size());
+  for (const std::string& id : fact.buckets) fmt::print("  {}\n", id);
+  fmt::print("\n{}", fact.best.witness);
+}
+
+/// Moves facts into the folder of known facts.
+void accept(const Conclusions& all, const std::string& glob, const std::string& reason, const std::string& folder) {
+  if (reason.empty()) throw BadInput("--accept needs --reason: why is this known?");
+  if (folder.empty()) throw BadInput("there is no folder of known facts here: name one with --knowledge");
+  Knowledge knowledge(folder);
+  size_t accepted = 0;
+  for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh})
+    for (const Fact& fact : *list) {
+      if (!matches_glob(glob, fact.name)) continue;
+      knowledge.accept(fact, reason);
+      fmt::print("{}\n", fact.name);
+      ++accepted;
+    }
+  if (!accepted) throw BadInput("no fact that is not known matches '" + glob + "'");
+  knowledge.save(folder);
+}
+
+std::vector<Bucket> buckets_of_fact(std::vector<Bucket> buckets, const std::string& fact) {
+  if (fact.empty()) return buckets;
+  std::set<std::string> ids;
+  for (const Fact& each : facts_of(buckets))
+    if (each.name == fact) ids.insert(each.buckets.begin(), each.buckets.end());
+  std::erase_if(buckets, [&](const Bucket& b) { return !ids.count(b.id()); });
+  if (buckets.empty()) throw BadInput("no fact '" + fact + "'; mmafuzz findings lists them");
+  return buckets;
+}
+
 /// Of "ID=known", all or none.
-void set_statuses(const std::string& file, const std::vector<std::string>& settings, const std::string& note) {
+void set_statuses(const std::string& file, const std::vector<std::string>& settings, const std::string& note,
+                  const std::vector<std::string>& filtered) {
   const Store there(file, Access::read);  // a wrong name creates no store
   Store store(file, Access::write);
   const int64_t now = std::time(nullptr);
@@ -132,8 +194,16 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
   store.atomically([&] {
     for (const std::string& setting : settings) {
       const size_t equals = setting.find('=');
+      if (equals == std::string::npos && !filtered.empty()) {
+        const BucketStatus status = status_from(setting);
+        for (const std::string& id : filtered)
+          store.set_status(id, status, note.empty() ? store.find(id).note : note, now);
+        done += fmt::format("{} buckets {}\n", filtered.size(), name_of(status));
+        continue;
+      }
       if (equals == std::string::npos)
-        throw BadInput("--set takes ID=known, ID=expected, ID=fixed or ID=new, not '" + setting + "'");
+        throw BadInput("--set takes ID=known, ID=expected, ID=fixed or ID=new, or the word alone with a filter, not '" +
+                       setting + "'");
       const Bucket bucket = store.find(setting.substr(0, equals));
       const BucketStatus status = status_from(setting.substr(equals + 1));
       store.set_status(bucket.id(), status, note.empty() ? bucket.note : note, now);
@@ -147,14 +217,16 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
 
 void add_findings(Arguments& app, int& status) {
   struct Options {
-    std::string store, severity, status, show, note;
+    std::string store, severity, status, show, note, fact, accept, reason, knowledge = default_knowledge_folder();
     std::vector<std::string> set;
     BucketFilter filter;
-    bool json = false;
+    bool json = false, buckets = false;
   };
   auto options = std::make_shared<Options>();
-  Arguments* sub = app.add_subcommand("findings", "List, filter and show what a store holds; keep decisions about it");
+  Arguments* sub = app.add_subcommand("findings", "List the facts of a store, filter and show its buckets, decide");
   sub->add_option("store", options->store, "store file")->required();
+  sub->add_flag("--buckets", options->buckets, "list buckets: facts by units, op, class of values");
+  sub->add_option("--fact", options->fact, "show this fact; with --buckets or --set, only its buckets");
   sub->add_option("--severity", options->severity, "only contract, accuracy or semantic");
   sub->add_option("--status", options->status, "only new, known, expected or fixed");
   sub->add_option("--cause", options->filter.cause, "only causes that match this glob");
@@ -162,23 +234,47 @@ void add_findings(Arguments& app, int& status) {
   sub->add_option("--op", options->filter.op, "only op labels that match this glob, as in 'dot.f32.*'");
   Argument* show =
       sub->add_option("--show", options->show, "one bucket with its witness, by id or the beginning of it");
-  Argument* set = sub->add_option("--set", options->set, "ID=known, ID=expected, ID=fixed or ID=new")->excludes(show);
+  Argument* set = sub->add_option("--set", options->set,
+                                  "ID=known, ID=expected, ID=fixed or ID=new; the word alone: of all that pass the filters")
+                      ->excludes(show);
   sub->add_option("--note", options->note, "with --set: why")->needs(set);
+  Argument* accept_option =
+      sub->add_option("--accept", options->accept, "keep the facts that match this glob as known, with a witness each");
+  sub->add_option("--reason", options->reason, "with --accept: why")->needs(accept_option);
+  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->add_flag("--json", options->json, "print JSON")->excludes(set);
-  sub->footer("Example: mmafuzz findings night.store --severity semantic --cause 'fraction_bits*'");
+  sub->footer(
+      "Examples: mmafuzz findings night.store --fact 'fraction_bits=24~25'\n"
+      "          mmafuzz findings night.store --buckets --severity semantic --cause 'fraction_bits*'\n"
+      "          mmafuzz findings night.store --accept 'nan=*' --reason 'each vendor has its own NaN'");
   sub->callback([options, &status] {
     status = exit_ok;
-    if (!options->set.empty()) return set_statuses(options->store, options->set, options->note);
     if (!options->severity.empty()) options->filter.severity = severity_from(options->severity);
     if (!options->status.empty()) options->filter.status = status_from(options->status);
-    const Store store(options->store, Access::read);
-    if (options->show.empty()) return list(store, options->filter, options->json);
-    const Bucket bucket = store.find(options->show);
-    if (options->json) {
-      fmt::print("{}\n", to_json(bucket).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    } else {
-      print_bucket(bucket);
+    const bool filters = options->filter.severity || options->filter.status || options->filter.cause != "*" ||
+                         options->filter.unit != "*" || options->filter.op != "*" || !options->fact.empty();
+    if (!options->show.empty()) {
+      const Bucket bucket = Store(options->store, Access::read).find(options->show);
+      if (options->json)
+        fmt::print("{}\n", to_json(bucket).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      else print_bucket(bucket);
+      return;
     }
+    warn_of_untriaged(options->store);
+    const std::vector<Bucket> buckets =
+        buckets_of_fact(Store(options->store, Access::read).buckets(options->filter), options->fact);
+    if (!options->set.empty()) {
+      std::vector<std::string> filtered;
+      for (const Bucket& bucket : buckets)
+        if (filters) filtered.push_back(bucket.id());
+      return set_statuses(options->store, options->set, options->note, filtered);
+    }
+    if (options->buckets) return list_buckets(buckets, options->json);
+    const Conclusions all = conclusions_of(buckets, options->knowledge);
+    if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
+    if (options->fact.empty()) return list_facts(all, options->store, options->json);
+    for (const Fact& fact : facts_of(buckets))
+      if (fact.name == options->fact) print_fact(fact, options->store);
   });
 }
 

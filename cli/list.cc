@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "oracles/models/gpu_names.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
 
@@ -52,9 +53,9 @@ void add_list(Arguments& app, int& status) {
     bool verbose = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters or targets");
-  sub->add_option("what", options->what, "units (default), formats, properties, parameters, targets")
-      ->check(one_of({"units", "formats", "properties", "parameters", "targets"}));
+  Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets or GPUs");
+  sub->add_option("what", options->what, "units (default), formats, properties, parameters, targets, gpus")
+      ->check(one_of({"units", "formats", "properties", "parameters", "targets", "gpus"}));
   sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
@@ -80,6 +81,8 @@ void add_list(Arguments& app, int& status) {
     }
     if (options->what == "targets")
       for (const FuzzTarget& target : fuzz_targets()) fmt::print("{:17} {}\n", target.name, target.contract);
+    if (options->what == "gpus")
+      for (const GpuName& gpu : gpu_names()) fmt::print("{:9} {}\n", gpu.name, gpu.arch);
     if (options->what == "parameters") {
       for (const FamilyParameters& family : registry().parameters()) {
         fmt::print("{}\n", family.units);

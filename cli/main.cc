@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bench/bench.h"
+#include "campaign/interrupt.h"
 #include "cli/command.h"
 
 int main(int argc, char** argv) {
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
       "mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models",
       "mmafuzz " MMAFUZZ_VERSION,
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
-      "3 mmafuzz contradicts itself.");
+      "3 mmafuzz contradicts itself, 130 a signal ended it.");
   Arguments& app = line.arguments();
   int status = exit_ok;
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);
@@ -30,6 +31,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "mmafuzz: CONTRADICTION, no result of this run is to be trusted; please report it: {}\n",
                e.what());
     return exit_contradiction;
+  } catch (const Interrupted& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: {}\n", e.what());
+    return exit_interrupted;
   } catch (const std::exception& e) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());

@@ -51,6 +51,12 @@ void add_merge(Arguments& app, int& status) {
       const bool decided = b.status == BucketStatus::known || b.status == BucketStatus::expected;
       return known.count(b.id()) || decided || !is_grave(b);
     });
+    size_t untriaged = 0;
+    for (const CampaignRecord& campaign : into.campaigns()) untriaged += campaign.untriaged;
+    if (untriaged) {
+      fmt::print("{} campaigns have divergences that are not triaged\n", untriaged);
+      status = exit_divergence;
+    }
     if (all.empty()) return;
     const size_t shown = std::min<size_t>(all.size(), 15);
     print_buckets({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown)}, true);

@@ -1,4 +1,6 @@
 // mmafuzz report: a findings store as one page for people, and as JUnit XML and JSON for machines.
+#include <fmt/core.h>
+
 #include <fstream>
 
 #include "cli/command.h"
@@ -34,7 +36,9 @@ void add_report(Arguments& app, int& status) {
     if (!options->html.empty()) write_file(options->html, html_report(data, registry()));
     if (!options->junit.empty()) write_file(options->junit, junit_report(data));
     if (!options->json.empty()) write_file(options->json, json_report(data));
-    status = exit_ok;
+    status = has_untriaged(data) ? exit_divergence : exit_ok;
+    if (has_untriaged(data))
+      fmt::print(stderr, "mmafuzz: {}: some divergences are not triaged: mmafuzz triage CAMPAIGN\n", options->store);
   });
 }
 

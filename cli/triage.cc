@@ -17,6 +17,7 @@ void add_triage(Arguments& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   TriageRequest& request = options->request;
+  request.progress = true;
   request.jobs = std::max(1u, std::thread::hardware_concurrency());
   Arguments* sub = app.add_subcommand("triage", "Sort raw divergences into buckets with causes and minimal witnesses");
   sub->add_option("paths", request.paths, "campaign folders and segment files")->required()->check(existing_path());

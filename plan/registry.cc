@@ -3,6 +3,7 @@
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 #include "plan/default_fields.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz {
 
@@ -16,7 +17,10 @@ const Registry& registry() {
 }
 
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op) {
-  return patterns.empty() ? default_units(registry(), op) : matching_units(registry(), op, patterns);
+  if (patterns.empty()) return default_units(registry(), op);
+  std::vector<std::string> names;
+  for (const std::string& pattern : patterns) names.push_back(unit_of_alias(pattern, op));
+  return matching_units(registry(), op, names);
 }
 
 }  // namespace mmafuzz

@@ -117,23 +117,23 @@ python3 make_stores.py "$(dirname "$regressions")/../docs/store.md" || exit 1
 sql() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$@"; }
 
 # ---- findings ----
-good findings tuesday.store
+good findings tuesday.store --buckets
 expect "a header of the columns" has out "id          severity  status  count  addends  property"
 expect "contract and unexplained first" has <(sed -n 2p out) "$(id_of plugin)  contract"
 expect "then contract" has <(sed -n 3p out) "$(id_of convert)  contract"
 expect "then what is unexplained" has <(sed -n 4,5p out) "$(id_of scalar)  semantic"
 expect "how many" has out "8 buckets"
-good findings tuesday.store --json
+good findings tuesday.store --buckets --json
 expect "JSON of all" same "$(ids | wc -w)" 8
-good findings tuesday.store --json --severity contract --cause 'un*'
+good findings tuesday.store --buckets --json --severity contract --cause 'un*'
 expect "filters add up" same "$(ids)" "$(id_of plugin)"
-good findings tuesday.store --json --unit 'recorded:*'
+good findings tuesday.store --buckets --json --unit 'recorded:*'
 expect "by unit" same "$(ids)" "$(id_of lonely)"
-good findings tuesday.store --json --op 'convert.*'
+good findings tuesday.store --buckets --json --op 'convert.*'
 expect "by op" same "$(ids)" "$(id_of convert)"
-good findings tuesday.store --json --status known
+good findings tuesday.store --buckets --json --status known
 expect "by status" same "$(ids)" "$(id_of split)"
-good findings tuesday.store --status fixed
+good findings tuesday.store --buckets --status fixed
 expect "none is no error" has out "0 buckets"
 truncation=$(id_of truncation)
 good findings tuesday.store --show "${truncation:0:7}"
@@ -151,13 +151,32 @@ good findings tuesday.store --set "$(id_of truncation)=known"
 good findings tuesday.store --json --show "$(id_of truncation)"
 expect "the note stays where none is given" has out '"note": "as published"'
 sql tuesday.store "UPDATE buckets SET last_seen = 1 << 40 WHERE id = '$(id_of scalar)'"
-good findings tuesday.store --status fixed
+good findings tuesday.store --buckets --status fixed
 expect "what came after it was called fixed" has out "fixed, seen again"
 bad "no bucket 'ffffffffff'" findings tuesday.store --set "$(id_of truncation)=new" --set ffffffffff=known
 bad "'well' is none of new, known, expected, fixed" findings tuesday.store --set "$(id_of truncation)=well"
 bad "--set takes ID=known" findings tuesday.store --set "$(id_of truncation)"
-good findings tuesday.store --json --status known
+bad "--set takes ID=known" findings tuesday.store --set expected
+good findings tuesday.store --buckets --json --status known
 expect "a list of settings is set as a whole or not at all" has out "$(id_of truncation)"
+cp tuesday.store filtered.store
+good findings filtered.store --set expected --op 'convert.*' --note "all conversions"
+expect "what passes the filters is set" has out "1 buckets expected"
+good findings filtered.store --buckets --json --status expected
+expect "and nothing else" same "$(ids)" "$(id_of convert)"
+good findings tuesday.store
+expect "facts: a bucket of an older store goes by its cause" has out "unexplained"
+expect "a verdict comes first" has <(sed -n 1p out) "Nothing contradicts what is claimed"
+bad "no fact 'nothing=1~2'" findings tuesday.store --fact 'nothing=1~2'
+bad "requires --accept" findings tuesday.store --reason x
+bad "--accept needs --reason" findings tuesday.store --accept '*'
+bad "no fact that is not known matches 'nothing*'" findings tuesday.store --accept 'nothing*' --reason why --knowledge knowledge
+sql tuesday.store "UPDATE campaigns SET untriaged = 1"
+run report tuesday.store --junit untriaged.xml
+expect "what is not triaged is not green" [ "$code" -eq 1 ]
+expect "nor in JUnit" has untriaged.xml "the campaign's divergences are not triaged"
+expect "and it is said" has err "not triaged"
+sql tuesday.store "UPDATE campaigns SET untriaged = 0"
 bad "'grave' is none of contract, accuracy, semantic" findings tuesday.store --severity grave
 bad "none.store: no such store" findings none.store
 bad "none.store: no such store" findings none.store --set "x=known"

@@ -107,11 +107,12 @@ class Triage::Group {
   }
 
   /// One bucket for each value class and cause, minimized unless known.
-  std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
+  std::vector<Bucket> buckets(const std::set<std::string>& has_witness, const std::function<bool()>& goes_on) {
     look();
     set_unstable_apart();
     std::vector<Bucket> list;
     for (auto& [key, kept] : kept_) {
+      if (!goes_on()) return {};
       Bucket bucket;
       bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
       for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
@@ -234,15 +235,21 @@ void Triage::add(const LoggedDivergence& d) {
   if (at->second) at->second->add(text.substr(line, text.find('\n', line) - line));
 }
 
-std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness) {
+std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch) {
   std::vector<Group*> groups;
   for (auto& [key, group] : groups_)
     if (group) groups.push_back(group.get());
   std::vector<Bucket> all;
   std::mutex mutex;
-  in_parallel(jobs_, groups.size(), [&](size_t i) {
-    std::vector<Bucket> list = groups[i]->buckets(has_witness);
+  size_t done = 0;
+  const auto goes_on = [&] {
     const std::lock_guard<std::mutex> lock(mutex);
+    return !watch.goes_on || watch.goes_on(done, groups.size());
+  };
+  in_parallel(jobs_, groups.size(), [&](size_t i) {
+    std::vector<Bucket> list = groups[i]->buckets(has_witness, goes_on);
+    const std::lock_guard<std::mutex> lock(mutex);
+    ++done;
     if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
     std::move(list.begin(), list.end(), std::back_inserter(all));
   });

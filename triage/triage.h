@@ -2,6 +2,7 @@
 // cause.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,6 +14,12 @@
 #include "triage/operands.h"
 
 namespace mmafuzz {
+
+/// Looks on while buckets are made. Every so often `goes_on` hears how many of all groups of divergences are done, on any
+/// thread; where it returns false, finish() ends early with what it has.
+struct TriageWatch {
+  std::function<bool(size_t done, size_t all)> goes_on;
+};
 
 /// Collects divergences of any number of segments. Buckets, witnesses and counts depend on the divergences alone, not
 /// on their order or on the number of threads.
@@ -26,7 +33,7 @@ class Triage {
   void add(const LoggedDivergence& divergence);
 
   /// The buckets of all that was added, in listed order. Of those whose line `has_witness` knows no witness is made.
-  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {});
+  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {});
 
   uint64_t added() const { return added_; }
   /// Records left out, by reason.

@@ -4,6 +4,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "oracles/models/gpu_names.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -136,29 +138,25 @@ const ModelRow* find_model_row(std::string_view name) {
 }
 
 Result<std::string> model_of_provenance(std::string_view provenance) {
-  // Which architecture's rows describe which GPU (docs/case-text.md).
-  static const std::map<std::string, std::string> arch_of_gpu = {
-      {"v100", "volta"}, {"t4", "turing"}, {"a100", "ampere"}, {"a2", "ampere"},   {"a30", "ampere"},
-      {"ada", "ada"},    {"l40s", "ada"},  {"h100", "hopper"}, {"h200", "hopper"}, {"b200", "blackwell"}};
   const std::string text(provenance);
   const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
   const size_t slash = provenance.find('/');
   if (!provenance.starts_with("nvidia.") || slash == provenance.npos)
     return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
   const std::string gpu(provenance.substr(7, slash - 7));
-  const auto arch = arch_of_gpu.find(gpu);
-  if (arch == arch_of_gpu.end()) return refuse("unknown GPU '" + gpu + "'");
+  const char* arch = arch_of_gpu(gpu);
+  if (!arch) return refuse("unknown GPU '" + gpu + "'");
   const std::vector<std::string> parts = split(provenance.substr(slash + 1), '.');
   if (parts.size() != 3) return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
   const std::string instruction = parts[0] == "wmma" ? "mma" : parts[0];
   const ModelRow* widest = nullptr;
   for (const ModelRow& row : model_rows()) {
-    if (row.arch != arch->second || row.instruction != instruction || row.op.has_scales()) continue;
+    if (row.arch != arch || row.instruction != instruction || row.op.has_scales()) continue;
     if (row.op.d.name() != parts[1] || row.op.c.name() != parts[1]) continue;
     if (row.op.a.name() != parts[2] || row.op.b.name() != parts[2]) continue;
     if (!widest || row.op.k > widest->op.k) widest = &row;
   }
-  if (!widest) return refuse("the " + arch->second + " models have no such instruction");
+  if (!widest) return refuse("the " + std::string(arch) + " models have no such instruction");
   return "model:" + widest->name();
 }
 

@@ -14,10 +14,15 @@ namespace mmafuzz {
 /// An op and the units that are compared on it.
 using FactField = std::pair<Op, std::vector<std::string>>;
 
-/// The facts that the rows of these units imply, by name, each with an example: "UNIT and UNIT on OP". Two rows that
-/// differ in a parameter which both use must show it; a row whose parameter is not the exact sum's must show that
-/// against a reference.
-std::map<std::string, std::string> expected_facts(const Registry& registry, const std::vector<FactField>& fields);
+/// What rows imply about a fact.
+struct Expectation {
+  bool must = false;    ///< two rows differ in it; otherwise it is only possible, beside a reference
+  std::string example;  ///< "UNIT and UNIT on OP"
+};
+
+/// The facts that the rows of these units imply, by name. Two rows that differ in a parameter which both use must show
+/// it. A row's parameter may show against a reference, where other parameters may hide it.
+std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields);
 
 struct Conclusions {
   std::vector<Fact> contradictions;  ///< broken claims, the unexplained, and what the rows say cannot be
@@ -28,6 +33,6 @@ struct Conclusions {
 
 /// Without expectations (none are known of a store alone) nothing is unseen.
 Conclusions conclude(std::vector<Fact> facts, const Knowledge& knowledge,
-                     const std::map<std::string, std::string>& expected);
+                     const std::map<std::string, Expectation>& expected);
 
 }  // namespace mmafuzz

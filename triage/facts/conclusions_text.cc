@@ -12,10 +12,10 @@ std::string counted(size_t n, const char* one, const char* many) {
   return std::to_string(n) + " " + (n == 1 ? one : many);
 }
 
-std::string list_text(const char* title, const std::vector<Fact>& facts, const ConclusionsStyle& style) {
+std::string list_text(const char* title, const std::vector<Fact>& facts, size_t most, const ConclusionsStyle& style) {
   if (facts.empty()) return "";
   std::string text = "\n" + std::string(title) + " (" + std::to_string(facts.size()) + ")\n";
-  const size_t shown = std::min(facts.size(), style.most);
+  const size_t shown = std::min(facts.size(), most);
   for (size_t i = 0; i < shown; ++i) text += fact_text(facts[i], style);
   if (shown < facts.size())
     text += "  and " + std::to_string(facts.size() - shown) + " more: mmafuzz findings " + style.store + "\n";
@@ -53,8 +53,8 @@ std::string verdict(const Conclusions& all) {
 }
 
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
-  std::string text = wrapped(verdict(all), style.width, 0) + list_text("Contradictions", all.contradictions, style) +
-                     list_text("New facts", all.fresh, style);
+  std::string text = wrapped(verdict(all), style.width, 0) + list_text("Contradictions", all.contradictions, style.most_contradictions, style) +
+                     list_text("New facts", all.fresh, style.most_new, style);
   if (all.unseen.empty()) return text;
   text +=
       "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";

@@ -9,7 +9,7 @@ namespace mmafuzz {
 
 struct ConclusionsStyle {
   size_t width = 80;  ///< columns
-  size_t most = 5;    ///< facts of each list
+  size_t most_contradictions = 3, most_new = 3;  ///< facts that are shown of each list
   std::string store;  ///< the store's path, for commands
 };
 

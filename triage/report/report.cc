@@ -53,7 +53,8 @@ void add_verdict(const ReportData& data, PageData& page) {
                semantic = of(Severity::semantic);
   const size_t unexplained_count = count([](const Bucket& b) { return b.cause == unexplained; });
   std::string verdict;
-  if (failing) verdict = "A contract is broken: " + kinds(failing, "contract");
+  if (has_untriaged(data)) verdict = "Not triaged: some divergences are in no bucket, so that nothing can be concluded";
+  else if (failing) verdict = "A contract is broken: " + kinds(failing, "contract");
   else if (contract) verdict = "No contract is broken but as expected: " + kinds(contract, "contract");
   else if (data.buckets.empty()) verdict = "Nothing diverges";
   else verdict = "No contract is broken: " + (accuracy ? kinds(accuracy, "accuracy") : kinds(semantic, "semantic"));

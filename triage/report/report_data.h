@@ -1,6 +1,7 @@
 // Everything that a report shows, as plain data: filled from a findings store, or by a test.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,6 +39,11 @@ struct ReportData {
   std::vector<ReportBin> coverage;
   std::vector<ReportPair> pairs;
 };
+
+/// Whether a campaign has divergences that are in no bucket: then nothing is green.
+inline bool has_untriaged(const ReportData& data) {
+  return std::any_of(data.campaigns.begin(), data.campaigns.end(), [](const CampaignRecord& c) { return c.untriaged; });
+}
 
 /// Reads a findings store. Throws std::runtime_error with what is wrong and what to do.
 ReportData read_report_data(const std::string& store);

@@ -1,6 +1,7 @@
 // The report for machines: JUnit XML and JSON.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -38,6 +39,14 @@ std::string junit_report(const ReportData& data) {
     tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units)}].buckets.push_back(&bucket);
   size_t failures = 0;
   std::string cases;
+  for (const CampaignRecord& campaign : data.campaigns) {
+    if (!campaign.untriaged) continue;
+    ++failures;
+    cases += fmt::format(
+        "  <testcase classname=\"triage\" name=\"{}\">\n    <failure message=\"the campaign's divergences are not "
+        "triaged\">mmafuzz triage</failure>\n  </testcase>\n",
+        escaped(campaign.uuid));
+  }
   for (const auto& [name, test] : tests) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
     std::string broken, other;
@@ -58,7 +67,9 @@ std::string junit_report(const ReportData& data) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" "
       "failures=\"{}\">\n{}</testsuite>\n",
-      tests.size(), failures, cases);
+      tests.size() + static_cast<size_t>(std::count_if(data.campaigns.begin(), data.campaigns.end(),
+                                                       [](const CampaignRecord& c) { return c.untriaged; })),
+      failures, cases);
 }
 
 std::string json_report(const ReportData& data) {
@@ -93,7 +104,8 @@ std::string json_report(const ReportData& data) {
                          {"seed", c.seed},
                          {"command", c.command},
                          {"machine", c.machine},
-                         {"version", c.version}});
+                         {"version", c.version},
+                         {"untriaged", c.untriaged}});
   for (const ReportSample& s : data.samples)
     samples.push_back({{"campaign", s.campaign},
                        {"elapsed", s.elapsed},

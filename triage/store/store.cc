@@ -14,12 +14,12 @@ namespace {
 
 // Each joins a row with what is there, so that the order of writes and repeated ones make no difference.
 constexpr const char join_campaign[] =
-    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version) "
-    "VALUES(?,?,?,?,?,?,?,?,?) "
+    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET started=min(started, excluded.started), seconds=max(seconds, excluded.seconds), "
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
-    "excluded.version)";
+    "excluded.version), untriaged=min(untriaged, excluded.untriaged)";
 constexpr const char join_count[] =
     "INSERT INTO counts(bucket, campaign, count) VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=max(count, "
     "excluded.count)";
@@ -110,7 +110,12 @@ Store::Store(const std::string& path, Access access) : database_(path, access, s
 void Store::add_campaign(const CampaignRecord& c) {
   if (c.uuid.empty()) throw std::runtime_error(path() + ": a campaign needs a uuid");
   Statement(database_, join_campaign)
-      .run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version);
+      .run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version,
+           uint64_t{c.untriaged});
+}
+
+void Store::set_untriaged(const std::string& campaign, bool untriaged) {
+  Statement(database_, "UPDATE campaigns SET untriaged = ? WHERE uuid = ?").run(uint64_t{untriaged}, campaign);
 }
 
 void Store::put(const Bucket& b) {
@@ -185,7 +190,7 @@ void Store::merge_from(const Store& other) {
   };
   atomically([&] {
     other.database_.in_one_state([&] {
-      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns",
+      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns",
            join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
@@ -228,11 +233,11 @@ Bucket Store::find(const std::string& id) const {
 std::vector<CampaignRecord> Store::campaigns() const {
   std::vector<CampaignRecord> all;
   Statement row(database_,
-                "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version FROM campaigns ORDER BY "
-                "started, uuid");
+                "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns "
+                "ORDER BY started, uuid");
   while (row.next())
     all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5),
-                   row.text(6), row.text(7), row.text(8)});
+                   row.text(6), row.text(7), row.text(8), row.natural(9) != 0});
   return all;
 }
 

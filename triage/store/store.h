@@ -17,6 +17,7 @@ struct CampaignRecord {
   double seconds = 0;
   uint64_t cases = 0, inputs = 0, seed = 0;
   std::string command, machine, version;
+  bool untriaged = false;  ///< it has divergences that are in no bucket: nothing can be concluded from what is there
 };
 
 /// How far a campaign was `second` seconds after its start.
@@ -60,6 +61,8 @@ class Store {
 
   /// The same campaign again: the greater seconds, cases and inputs are kept.
   void add_campaign(const CampaignRecord& campaign);
+  /// Says whether the campaign has divergences that are in no bucket. Its campaign must have been added.
+  void set_untriaged(const std::string& campaign, bool untriaged);
   /// `bucket.count`: raw divergences in this campaign so far; the greatest ever given is kept. Status and note of the
   /// argument are ignored, those of a bucket that is there stay. Its campaign must have been added.
   void add(const Bucket& bucket, const std::string& campaign);

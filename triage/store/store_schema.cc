@@ -37,9 +37,11 @@ CREATE TABLE pairs(
   PRIMARY KEY(campaign, op, first_unit, second_unit, property)) WITHOUT ROWID;
 )sql";
 
-// The facts of a bucket's cause; a bucket of an older store has none until it is triaged again.
+// The facts of a bucket's cause; a bucket of an older store has none until it is triaged again. Whether a campaign's
+// divergences are in buckets.
 constexpr const char version_3[] = R"sql(
 ALTER TABLE buckets ADD COLUMN facts TEXT NOT NULL DEFAULT '';
+ALTER TABLE campaigns ADD COLUMN untriaged INTEGER NOT NULL DEFAULT 0;
 )sql";
 
 constexpr const char* upgrades[] = {version_1, version_2, version_3};

@@ -1,0 +1,25 @@
+#include "campaign/conclusions_of.h"
+
+#include <algorithm>
+
+#include "plan/registry.h"
+
+namespace mmafuzz {
+
+Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {
+  return conclude(facts_of(buckets), Knowledge(knowledge_folder), {});
+}
+
+Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
+                           const std::vector<std::string>& units) {
+  std::vector<FactField> fields;
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.op || !assignment.target->compares_units()) continue;
+    const bool is_new = std::none_of(fields.begin(), fields.end(),
+                                     [&](const FactField& field) { return field.first == *assignment.op; });
+    if (is_new) fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
+  }
+  return conclude(facts_of(buckets), Knowledge(knowledge_folder), expected_facts(registry(), fields));
+}
+
+}  // namespace mmafuzz

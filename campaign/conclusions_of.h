@@ -1,0 +1,19 @@
+// What a store or a campaign means: its facts against what is known, and against what the campaign's units imply.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/plan.h"
+#include "triage/facts/conclusions.h"
+
+namespace mmafuzz {
+
+/// Of a store alone: nothing is expected, so nothing is unseen.
+Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder);
+
+/// Of a campaign: its ops and units say which facts must be there.
+Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
+                           const std::vector<std::string>& units);
+
+}  // namespace mmafuzz

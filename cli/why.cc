@@ -1,0 +1,119 @@
+// mmafuzz why: what differs between two units, as facts with witnesses found on the spot.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "campaign/pair_search.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "core/case_text.h"
+#include "plan/default_fields.h"
+#include "plan/unit_alias.h"
+#include "triage/explain/number_text.h"
+#include "triage/facts/conclusions_text.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> ops, units;
+  uint64_t cases = 1 << 15, seed = 1;
+};
+
+bool takes(const std::string& unit, const Op& op) {
+  return static_cast<bool>(registry().bind(unit_of_alias(unit, op), op));
+}
+
+void check_names(const std::vector<std::string>& units) {
+  for (const std::string& unit : units)
+    if (!is_alias(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
+}
+
+/// Ops that both units take: those of their own rows first, then the ops of the default search.
+std::vector<Op> common_ops(const std::vector<std::string>& units) {
+  std::vector<Op> ops;
+  const auto offer = [&](const Op& op) {
+    const bool both = std::all_of(units.begin(), units.end(), [&](const std::string& u) { return takes(u, op); });
+    if (both && std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+  };
+  for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
+    for (const Op& op : default_ops(kind)) offer(op);
+  if (ops.empty())
+    for (const Op& op : ops_of_models()) offer(op);
+  return ops;
+}
+
+/// The witness: what to type, and both results as encodings and decimals.
+std::string witness_text(const Fact& fact, const std::vector<std::string>& units) {
+  const KnownFact known = known_fact(fact, "");
+  CaseReader reader("witness", fact.best.witness);
+  CaseBlock block;
+  if (!reader.next(block, 1)) return "";
+  const Op& op = block.batch.op();
+  std::string text;
+  size_t width = 0;
+  for (const std::string& unit : units) width = std::max(width, unit.size());
+  for (const std::string& name : units) {
+    Outcomes outcomes;
+    bind_or_fail(name, op)->run(block.batch, outcomes);
+    text += fmt::format("    {:<{}}  {}\n", name, width, explained_number(op.d, outcomes.results.get(0)).to_string());
+  }
+  return text + fmt::format("    mmafuzz explain --units {},{} --op '{}' --case '{}'\n", units[0], units[1],
+                            known.op.substr(3), known.one_case);
+}
+
+void print(const Op& op, const PairAnswer& answer, size_t width) {
+  fmt::print("{}\n  {}\n  {}\n", to_text(op), answer.units[0], answer.units[1]);
+  if (answer.facts.empty() && answer.unseen.empty()) {
+    fmt::print("  They agree: no operands were found on which they differ.\n");
+    return;
+  }
+  if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
+  else
+    fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
+  for (const Fact& fact : answer.facts)
+    fmt::print("\n  {}\n{}{}", fact.name, wrapped(sentence(fact), width, 4), witness_text(fact, answer.units));
+  if (answer.unseen.empty()) return;
+  std::string names;
+  for (const std::string& name : answer.unseen) names += (names.empty() ? "" : ", ") + name;
+  fmt::print("\n{}", wrapped("Their rows also differ in " + names + ", but no operands were found that show it.", width, 2));
+}
+
+void run(const Options& options) {
+  if (options.units.size() != 2) throw BadInput("why takes two units, as in 'mmafuzz why a100 h100'");
+  check_names(options.units);
+  std::vector<Op> ops;
+  for (const std::string& text : options.ops) ops.push_back(op_from_text(text));
+  if (ops.empty()) ops = common_ops(options.units);
+  if (ops.empty())
+    throw BadInput("no known op is taken by both " + options.units[0] + " and " + options.units[1] +
+                   ": name one with --op; 'mmafuzz list -v' has the ops of every unit");
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i) fmt::print("\n");
+    print(ops[i], search_pair({ops[i], options.units[0], options.units[1], options.cases, options.seed}),
+          terminal_width(1));
+  }
+}
+
+}  // namespace
+
+void add_why(Arguments& app, int& status) {
+  auto options = std::make_shared<Options>();
+  Arguments* sub = app.add_subcommand("why", "Say what differs between two units, with operands that show it");
+  sub->add_option("units", options->units, "two units, or GPUs ('mmafuzz list gpus'), as in: a100 h100/wgmma")
+      ->required();
+  sub->add_option("--op", options->ops, "op line, repeatable (default: every op of the default search that both take)")
+      ->allow_extra_args(false);
+  sub->add_option("--cases", options->cases, "cases of each round of the search")
+      ->check(unsigned_number())
+      ->check(positive_number())
+      ->capture_default_str();
+  sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
+  sub->footer("Example: mmafuzz why a100 h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
+  sub->callback([options, &status] {
+    run(*options);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

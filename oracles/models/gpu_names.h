@@ -1,0 +1,19 @@
+// The names by which people know GPUs, and whose rows describe them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace mmafuzz {
+
+struct GpuName {
+  const char *name, *arch;  ///< "h100", "hopper"
+};
+
+/// By architecture, then as they came. docs/units.md lists the same.
+std::span<const GpuName> gpu_names();
+
+/// nullptr for a GPU that no rows describe.
+const char* arch_of_gpu(std::string_view name);
+
+}  // namespace mmafuzz

@@ -1,0 +1,23 @@
+// Short names of units: a GPU or an architecture, and perhaps an instruction. The op chooses the row.
+//
+//   h100                    the mma of Hopper for the op's formats
+//   hopper/wgmma            another instruction
+//   mi300x, a100?block=16   settings follow as behind a full name
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/op.h"
+
+namespace mmafuzz {
+
+/// The unit that a short name stands for on an op: the architecture's rows of the op's formats, of these the first
+/// instruction (mma before wgmma), of it the widest. Any other text comes back as it is, and so does a short name that
+/// has no row for the op, so that binding it says what is wrong.
+std::string unit_of_alias(const std::string& text, const Op& op);
+
+/// Whether the text is written as a short name of a known GPU or architecture.
+bool is_alias(const std::string& text);
+
+}  // namespace mmafuzz

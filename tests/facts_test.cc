@@ -1,0 +1,218 @@
+// Facts: what buckets have in common, what rows imply, and what is known.
+#include "triage/facts/facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/case_text.h"
+#include "core/words.h"
+#include "oracles/families.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "plan/unit_alias.h"
+#include "triage/causes.h"
+#include "triage/facts/conclusions.h"
+#include "triage/facts/conclusions_text.h"
+#include "triage/facts/fact_name.h"
+
+namespace mmafuzz {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32", hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
+                  ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
+const char half_dot[] = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
+
+Bucket bucket(const std::string& first, const std::string& second, std::vector<std::string> facts,
+              uint64_t addends = 2) {
+  Bucket b;
+  b.key = {"equal", "dot.f32.f16.f16.f32", {first, second}, "normal"};
+  for (const std::string& fact : facts)
+    b.cause += (b.cause.empty() ? "" : ",") + parts_of_fact(fact).subject;
+  b.facts = std::move(facts);
+  b.count = 1;
+  b.addends = addends;
+  b.witness = "mmafuzz-cases 1\nproperty equal " + first + " " + second + "\nop " + half_dot + "\n0000 | 0000 | 3f800000\n";
+  return b;
+}
+
+std::vector<std::string> names(const std::vector<Fact>& facts) {
+  std::vector<std::string> list;
+  for (const Fact& fact : facts) list.push_back(fact.name);
+  return list;
+}
+
+TEST(FactName, DoesNotDependOnWhichUnitIsFirst) {
+  EXPECT_EQ(difference_fact("fraction_bits", "25", "24"), "fraction_bits=24~25");
+  EXPECT_EQ(difference_fact("fraction_bits", "24", "25"), "fraction_bits=24~25");
+  EXPECT_EQ(difference_fact("zero_exponent", "-132", "-133"), "zero_exponent=-133~-132") << "as numbers";
+  EXPECT_EQ(difference_fact("block", "16", "8"), "block=8~16");
+  EXPECT_EQ(difference_fact("fraction_bits", "all", "9"), "fraction_bits=9~all") << "numbers before words";
+  EXPECT_EQ(kernel_fact("ieee:serial", "fused_sum"), "kernel=fused_sum~ieee") << "the orders of IEEE steps are one kind";
+  EXPECT_EQ(kernel_fact("ieee:serial", "ieee:fma"), "kernel=ieee:fma~ieee:serial") << "but not against each other";
+  EXPECT_EQ(kernel_fact("ieee_tree", "exact"), "kernel=exact~ieee_tree") << "a kernel of rows is no reference";
+  EXPECT_EQ(property_fact("split_k", "ieee:pairwise"), "split_k/ieee");
+}
+
+TEST(FactName, ComesApartAgain) {
+  const FactParts difference = parts_of_fact("nan=7fc00000~7fffffff"), property = parts_of_fact("monotone_in_c/fused_sum"),
+                  claim = parts_of_fact("claim/plugin:./a=b.so");
+  EXPECT_EQ(difference.subject, "nan");
+  EXPECT_EQ(difference.first, "7fc00000");
+  EXPECT_EQ(difference.second, "7fffffff");
+  EXPECT_EQ(property.kind, FactParts::Kind::property);
+  EXPECT_EQ(property.subject, "monotone_in_c");
+  EXPECT_EQ(property.first, "fused_sum");
+  EXPECT_EQ(claim.kind, FactParts::Kind::claim);
+  EXPECT_EQ(claim.first, "plugin:./a=b.so");
+}
+
+TEST(Facts, JoinPairsFormatsAndClasses) {
+  Bucket other = bucket(ampere, volta, {"fraction_bits=23~24"}, 3);
+  other.key.op = "dot.f16.f16.f16.f16";
+  other.key.value_class = "subnormal";
+  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}), other});
+  ASSERT_THAT(names(facts), ElementsAre("fraction_bits=23~24"));
+  EXPECT_EQ(facts[0].buckets.size(), 2u);
+  EXPECT_EQ(facts[0].ops.size(), 2u);
+  EXPECT_EQ(facts[0].best.addends, 2u) << "the simplest witness stands for all";
+  EXPECT_THAT(sentence(facts[0]), HasSubstr("23 (volta) against 24 (ampere)"));
+}
+
+TEST(Facts, ACombinationOfWhatOccursAloneIsNoFactOfItsOwn) {
+  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}),
+                                            bucket(volta, ampere, {"block=4~8"}),
+                                            bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
+  ASSERT_THAT(names(facts), ElementsAre("block=4~8", "fraction_bits=23~24"));
+  for (const Fact& fact : facts) EXPECT_EQ(fact.buckets.size(), 2u) << fact.name << ": the combination counts for both";
+}
+
+TEST(Facts, ACombinationWithAPartThatNothingShowsAloneIsOne) {
+  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}),
+                                            bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
+  EXPECT_THAT(names(facts), ElementsAre("block=4~8+fraction_bits=23~24", "fraction_bits=23~24"));
+}
+
+TEST(Facts, OfABrokenClaimStandFirst) {
+  Bucket broken = bucket("plugin:a.so", hopper, {claim_fact("plugin:a.so")});
+  broken.key.property = "equals_model";
+  broken.severity = Severity::contract;
+  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"block=4~8"}), broken});
+  EXPECT_THAT(names(facts), ElementsAre("claim/plugin:a.so", "block=4~8"));
+  EXPECT_TRUE(facts[0].contradiction);
+  EXPECT_FALSE(facts[1].contradiction);
+}
+
+TEST(Facts, NoBucketIsLost) {
+  const std::vector<Bucket> all = {bucket(volta, ampere, {"block=4~8"}), bucket(volta, hopper, {"nan=7fc00000~7fffffff", "k=4~8"}),
+                                   bucket(volta, hopper, {})};
+  std::set<std::string> found;
+  for (const Fact& fact : facts_of(all)) found.insert(fact.buckets.begin(), fact.buckets.end());
+  EXPECT_EQ(found.size(), all.size());
+}
+
+/// Khattak and Mikaitis (2025), table 1: V100 keeps 23 bits and has blocks of 4, A100 24 and 8, H100 25 and 16.
+TEST(Expectations, FollowFromRows) {
+  const auto expected = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere, hopper, "exact"}}});
+  for (const char* name : {"fraction_bits=23~24", "fraction_bits=24~25", "fraction_bits=23~25", "block=4~8", "block=8~16",
+                           "block=4~16", "fraction_bits=23~all", "output_rounding=nearest_even~toward_zero"})
+    EXPECT_TRUE(expected.count(name)) << name;
+  EXPECT_TRUE(expected.at("block=4~8").must);
+  EXPECT_FALSE(expected.at("fraction_bits=23~all").must) << "against a reference, others may hide it";
+  EXPECT_FALSE(expected.count("fraction_bits=24~24"));
+  EXPECT_TRUE(expected_facts(registry(), {{op_from_text(half_dot), {hopper}}}).empty()) << "one unit has no difference";
+}
+
+TEST(Conclusions, SortFactsByWhatIsKnown) {
+  const auto expected = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere}}});
+  Knowledge knowledge;
+  Fact known;
+  known.name = "block=4~8";
+  known.best = bucket(volta, ampere, {"block=4~8"});
+  knowledge.accept(known, "published");
+  const Conclusions all = conclude(facts_of({bucket(volta, ampere, {"block=4~8"}), bucket(volta, ampere, {"block=4~9"}),
+                                             bucket(volta, ampere, {"nan=7fc00000~7fffffff"})}),
+                                   knowledge, expected);
+  EXPECT_THAT(names(all.confirmed), ElementsAre("block=4~8"));
+  EXPECT_THAT(names(all.contradictions), Contains("block=4~9")) << "no row has such a block";
+  EXPECT_THAT(names(all.contradictions), Contains("nan=7fc00000~7fffffff")) << "both rows have one NaN";
+  std::vector<std::string> unseen;
+  for (const auto& [name, example] : all.unseen) unseen.push_back(name);
+  EXPECT_THAT(unseen, ElementsAre("fraction_bits=23~24", "zero_exponent=-132~-131")) << "volta against ampere, units.md";
+  EXPECT_THAT(conclusions_text(all, {}), HasSubstr("2 contradictions; no fact is new; 1 known fact was seen again."));
+}
+
+TEST(Knowledge, IsReadAsItWasWritten) {
+  const std::string folder = testing::TempDir() + "knowledge_is_read";
+  std::filesystem::remove_all(folder);
+  Knowledge written;
+  for (const char* name : {"block=4~8", "monotone_in_c/fused_sum", "claim/plugin:x.so"}) {
+    Fact fact;
+    fact.name = name;
+    fact.best = bucket(volta, ampere, {name});
+    written.accept(fact, "seen on " + std::string(name));
+  }
+  written.save(folder);
+  const Knowledge read(folder);
+  ASSERT_EQ(read.facts().size(), 3u);
+  const KnownFact* fact = read.find("block=4~8");
+  ASSERT_NE(fact, nullptr);
+  EXPECT_EQ(fact->reason, "seen on block=4~8");
+  EXPECT_EQ(fact->statement, "equal " + volta + " " + ampere);
+  EXPECT_EQ(fact->op, std::string("op ") + half_dot);
+  EXPECT_EQ(fact->one_case, "0000 | 0000 | 3f800000");
+  std::ofstream(folder + "/more.facts") << "mmafuzz-facts 1\nblock=4~8\tunseen\ttwice\n";
+  EXPECT_THROW(Knowledge{folder}, std::runtime_error) << "a fact stands once";
+  std::ofstream(folder + "/more.facts") << "mmafuzz-facts 1\nblock=4~9\tseen\tno witness\n";
+  EXPECT_THROW(Knowledge{folder}, std::runtime_error);
+  EXPECT_THROW(written.accept({}, ""), std::runtime_error) << "a reason is part of knowing";
+}
+
+/// The repository's knowledge: every witness shows its fact today.
+TEST(Knowledge, OfTheRepositoryStillHolds) {
+  const Knowledge knowledge(MMAFUZZ_SOURCE_DIR "/corpus/knowledge");
+  ASSERT_GT(knowledge.facts().size(), 20u);
+  for (const auto& [name, fact] : knowledge.facts()) {
+    if (!fact.seen) continue;
+    CaseReader reader(name, "mmafuzz-cases 1\n" + fact.op + "\n" + fact.one_case + "\n");
+    CaseBlock block;
+    ASSERT_TRUE(reader.next(block, 1)) << name;
+    const std::vector<std::string> statement = words_of(fact.statement);
+    Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, block.batch.op(), registry());
+    if (!judge && judge.refusal().kind == Refusal::Kind::declined) continue;  // a CPU without the instruction
+    ASSERT_TRUE(judge) << name << ": " << judge.refusal().reason;
+    const std::vector<Verdict> verdicts = judge->judge(block.batch);
+    ASSERT_TRUE(verdicts[0].fails) << name;
+    Causes causes(*judge, registry());
+    const std::string cause = causes.find(block.batch, verdicts)[0];
+    std::vector<std::string> parts = causes.facts(cause);
+    std::string all;
+    for (const std::string& part : parts) all += (all.empty() ? "" : "+") + part;
+    EXPECT_EQ(all, name) << "the witness shows " << cause;
+  }
+}
+
+TEST(Aliases, TakeTheRowThatTheOpAsksFor) {
+  const Op half = op_from_text(half_dot), e4m3 = op_from_text("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32");
+  EXPECT_EQ(unit_of_alias("h100", half), hopper);
+  EXPECT_EQ(unit_of_alias("H100", half), hopper);
+  EXPECT_EQ(unit_of_alias("hopper", half), hopper);
+  EXPECT_EQ(unit_of_alias("a100?block=16", half), ampere + "?block=16");
+  EXPECT_EQ(unit_of_alias("h100/wgmma", e4m3), "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32");
+  EXPECT_EQ(unit_of_alias("v100", e4m3), "v100") << "no row takes the op: binding says so";
+  EXPECT_EQ(unit_of_alias(hopper, half), hopper);
+  EXPECT_EQ(unit_of_alias("exact", half), "exact");
+  EXPECT_THROW(bind_or_fail("v100", e4m3), BadInput);
+  EXPECT_TRUE(is_alias("mi300x"));
+  EXPECT_FALSE(is_alias("mi301x"));
+}
+
+}  // namespace
+}  // namespace mmafuzz

@@ -1,0 +1,24 @@
+// A fact for programs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "triage/facts/facts.h"
+
+namespace mmafuzz {
+
+inline nlohmann::json fact_json(const Fact& fact) {
+  return {{"name", fact.name},
+          {"sentence", sentence(fact)},
+          {"severity", name_of(fact.severity)},
+          {"contradiction", fact.contradiction},
+          {"divergences", fact.divergences},
+          {"pairs", fact.pairs},
+          {"units", fact.units},
+          {"ops", fact.ops},
+          {"addends", fact.best.addends},
+          {"witness", fact.best.witness},
+          {"buckets", fact.buckets}};
+}
+
+}  // namespace mmafuzz
