@@ -7,7 +7,7 @@
 namespace mmafuzz {
 
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {
-  return conclude(facts_of(buckets), Knowledge(knowledge_folder), {});
+  return conclude(buckets, Knowledge(knowledge_folder), {});
 }
 
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
@@ -19,7 +19,7 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
                                      [&](const FactField& field) { return field.first == *assignment.op; });
     if (is_new) fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
   }
-  return conclude(facts_of(buckets), Knowledge(knowledge_folder), expected_facts(registry(), fields));
+  return conclude(buckets, Knowledge(knowledge_folder), expected_facts(registry(), fields));
 }
 
 }  // namespace mmafuzz

@@ -35,9 +35,10 @@ PairAnswer search_pair(const PairSearch& search) {
   count_differences(search, *x, *y, answer);
   Triage triage(registry());
   find_differences(triage, search.op, answer.units, search.cases, search.seed);
-  answer.facts = facts_of(triage.finish());
+  const std::vector<Bucket> buckets = triage.finish();
+  answer.facts = facts_of(buckets);
   const auto expected = expected_facts(registry(), {{search.op, answer.units}});
-  for (const auto& [name, example] : conclude(answer.facts, {}, expected).unseen) answer.unseen.push_back(name);
+  for (const auto& [name, example] : conclude(buckets, {}, expected).unseen) answer.unseen.push_back(name);
   return answer;
 }
 

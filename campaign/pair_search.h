@@ -18,7 +18,7 @@ struct PairSearch {
 };
 
 struct PairAnswer {
-  std::vector<std::string> units;  ///< as they were bound
+  std::vector<std::string> units;        ///< as they were bound
   uint64_t compared = 0, differing = 0;  ///< structured cases without guidance: how often they differ
   std::vector<Fact> facts;
   std::vector<std::string> unseen;  ///< facts that the rows imply and no case showed

@@ -114,7 +114,8 @@ Plan make_plan(const PlanRequest& request) {
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
   for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
-    if (!is_glob(unit) && !is_alias(unit) && !registry().knows(unit)) bind_or_fail(unit, default_ops(OpKind::dot).front());
+    if (!is_glob(unit) && !is_alias(unit) && !registry().knows(unit))
+      bind_or_fail(unit, default_ops(OpKind::dot).front());
   std::vector<Assignment> fields;
   std::string reason = "the targets have none of the ops";
   bool any_op = false, wants_op = false;

@@ -94,10 +94,10 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
     ran += did;
     if (!did) ++left[field["target"].get<std::string>()];
   }
-  std::string text = fmt::format("{} cases, {} engine inputs in {}, {} workers restarted\n",
-                                 short_number(summary["cases"].get<double>()),
-                                 short_number(summary["inputs"].get<double>()),
-                                 clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
+  std::string text =
+      fmt::format("{} cases, {} engine inputs in {}, {} workers restarted\n",
+                  short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
+                  clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
   if (!left.empty()) {
     std::string names;
     for (const auto& [name, count] : left)
@@ -114,10 +114,11 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   }
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
   if (triaged)
-    text += fmt::format("What to do next:\n  mmafuzz findings {0}/findings.sqlite                  all facts\n"
-                        "  mmafuzz report {0}/findings.sqlite -o report.html    one page with pictures\n"
-                        "  mmafuzz campaign --resume --time 10m --out {0}    search on\n",
-                        folder);
+    text += fmt::format(
+        "What to do next:\n  mmafuzz findings {0}/findings.sqlite                  all facts\n"
+        "  mmafuzz report {0}/findings.sqlite -o report.html    one page with pictures\n"
+        "  mmafuzz campaign --resume --time 10m --out {0}    search on\n",
+        folder);
   else text += fmt::format("What to do next:\n  mmafuzz triage {0}\n", folder);
   return text;
 }

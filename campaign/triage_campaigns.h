@@ -11,10 +11,10 @@ namespace mmafuzz {
 
 struct TriageRequest {
   std::vector<std::string> paths;  ///< campaign folders and segment files
-  std::string store;    ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
-  unsigned jobs = 1;    ///< threads
+  std::string store;  ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
+  unsigned jobs = 1;  ///< threads
   bool progress = false;  ///< on standard error, every half second or every 30
-  uint64_t deepen = 0;  ///< cases to search behind each pair's explained causes (campaign/deepen.h)
+  uint64_t deepen = 0;    ///< cases to search behind each pair's explained causes (campaign/deepen.h)
 };
 
 struct TriageOutcome {

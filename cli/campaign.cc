@@ -164,10 +164,12 @@ int run(Options options, const Arguments& call) {
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
     const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
-    const Conclusions conclusions =
-        conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units);
+    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units);
     summary["facts"] = conclusions_json(conclusions);
-    ending += conclusions_text(conclusions, {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{4} : size_t{2}, outcome.store}) + "\n";
+    ending += conclusions_text(
+                  conclusions,
+                  {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{4} : size_t{2}, outcome.store}) +
+              "\n";
   }
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
   if (options.json) fmt::print("{}\n", summary.dump(2));

@@ -174,10 +174,11 @@ void accept(const Conclusions& all, const std::string& glob, const std::string& 
   knowledge.save(folder);
 }
 
-std::vector<Bucket> buckets_of_fact(std::vector<Bucket> buckets, const std::string& fact) {
+std::vector<Bucket> buckets_of_fact(std::vector<Bucket> buckets, const std::string& fact,
+                                    const std::set<std::string>& known) {
   if (fact.empty()) return buckets;
   std::set<std::string> ids;
-  for (const Fact& each : facts_of(buckets))
+  for (const Fact& each : facts_of(buckets, known))
     if (each.name == fact) ids.insert(each.buckets.begin(), each.buckets.end());
   std::erase_if(buckets, [&](const Bucket& b) { return !ids.count(b.id()); });
   if (buckets.empty()) throw BadInput("no fact '" + fact + "'; mmafuzz findings lists them");
@@ -234,9 +235,10 @@ void add_findings(Arguments& app, int& status) {
   sub->add_option("--op", options->filter.op, "only op labels that match this glob, as in 'dot.f32.*'");
   Argument* show =
       sub->add_option("--show", options->show, "one bucket with its witness, by id or the beginning of it");
-  Argument* set = sub->add_option("--set", options->set,
-                                  "ID=known, ID=expected, ID=fixed or ID=new; the word alone: of all that pass the filters")
-                      ->excludes(show);
+  Argument* set =
+      sub->add_option("--set", options->set,
+                      "ID=known, ID=expected, ID=fixed or ID=new; the word alone: of all that pass the filters")
+          ->excludes(show);
   sub->add_option("--note", options->note, "with --set: why")->needs(set);
   Argument* accept_option =
       sub->add_option("--accept", options->accept, "keep the facts that match this glob as known, with a witness each");
@@ -261,8 +263,9 @@ void add_findings(Arguments& app, int& status) {
       return;
     }
     warn_of_untriaged(options->store);
+    const std::set<std::string> known = Knowledge(options->knowledge).names();
     const std::vector<Bucket> buckets =
-        buckets_of_fact(Store(options->store, Access::read).buckets(options->filter), options->fact);
+        buckets_of_fact(Store(options->store, Access::read).buckets(options->filter), options->fact, known);
     if (!options->set.empty()) {
       std::vector<std::string> filtered;
       for (const Bucket& bucket : buckets)
@@ -273,7 +276,7 @@ void add_findings(Arguments& app, int& status) {
     const Conclusions all = conclusions_of(buckets, options->knowledge);
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
     if (options->fact.empty()) return list_facts(all, options->store, options->json);
-    for (const Fact& fact : facts_of(buckets))
+    for (const Fact& fact : facts_of(buckets, known))
       if (fact.name == options->fact) print_fact(fact, options->store);
   });
 }

@@ -140,7 +140,7 @@ nlohmann::json to_json(const Findings& total) {
     list.push_back({{"property", key.property},
                     {"op", to_text(entry.first.cases.op())},
                     {"units", key.units},
-                    {"class", key.value_class},
+                    {"value_class", key.value_class},
                     {"severity", name_of(entry.severity)},
                     {"count", entry.count},
                     {"cases", cases},

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "campaign/plan.h"
 #include "cli/command.h"
 #include "triage/report/report.h"
 
@@ -20,7 +21,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 void add_report(Arguments& app, int& status) {
   struct Options {
-    std::string store, html, junit, json;
+    std::string store, html, junit, json, knowledge = default_knowledge_folder();
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML or JSON");
@@ -28,12 +29,13 @@ void add_report(Arguments& app, int& status) {
   sub->add_option("-o,--output", options->html, "HTML page to write");
   sub->add_option("--junit", options->junit, "JUnit XML file to write");
   sub->add_option("--json", options->json, "JSON file to write");
+  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->footer("Example: mmafuzz report findings.db -o report.html --junit report.xml");
   sub->callback([options, &status] {
     if (options->html.empty() && options->junit.empty() && options->json.empty())
       throw BadInput("report needs an output: -o, --junit or --json");
     const ReportData data = read_report_data(options->store);
-    if (!options->html.empty()) write_file(options->html, html_report(data, registry()));
+    if (!options->html.empty()) write_file(options->html, html_report(data, Knowledge(options->knowledge), registry()));
     if (!options->junit.empty()) write_file(options->junit, junit_report(data));
     if (!options->json.empty()) write_file(options->json, json_report(data));
     status = has_untriaged(data) ? exit_divergence : exit_ok;

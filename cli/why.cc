@@ -69,14 +69,14 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
     return;
   }
   if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
-  else
-    fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
+  else fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
   for (const Fact& fact : answer.facts)
     fmt::print("\n  {}\n{}{}", fact.name, wrapped(sentence(fact), width, 4), witness_text(fact, answer.units));
   if (answer.unseen.empty()) return;
   std::string names;
   for (const std::string& name : answer.unseen) names += (names.empty() ? "" : ", ") + name;
-  fmt::print("\n{}", wrapped("Their rows also differ in " + names + ", but no operands were found that show it.", width, 2));
+  fmt::print("\n{}",
+             wrapped("Their rows also differ in " + names + ", but no operands were found that show it.", width, 2));
 }
 
 void run(const Options& options) {

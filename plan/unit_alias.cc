@@ -28,9 +28,7 @@ struct Alias {
 
 }  // namespace
 
-bool is_alias(const std::string& text) {
-  return text.find(':') == std::string::npos && !Alias(text).arch.empty();
-}
+bool is_alias(const std::string& text) { return text.find(':') == std::string::npos && !Alias(text).arch.empty(); }
 
 std::string unit_of_alias(const std::string& text, const Op& op) {
   if (text.find(':') != std::string::npos) return text;

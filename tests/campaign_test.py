@@ -150,7 +150,7 @@ class CampaignTest(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0, err)
-        self.assertIn("facts are new", out)
+        self.assertIn("Nothing contradicts what is claimed", out)
         self.assertTrue((self.out / "summary.json").exists())
         self.assertEqual(workers_of(str(self.out)), [])
 

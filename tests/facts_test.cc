@@ -26,7 +26,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32", hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
+const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                  hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
                   ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
 const char half_dot[] = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
 
@@ -34,12 +35,12 @@ Bucket bucket(const std::string& first, const std::string& second, std::vector<s
               uint64_t addends = 2) {
   Bucket b;
   b.key = {"equal", "dot.f32.f16.f16.f32", {first, second}, "normal"};
-  for (const std::string& fact : facts)
-    b.cause += (b.cause.empty() ? "" : ",") + parts_of_fact(fact).subject;
+  for (const std::string& fact : facts) b.cause += (b.cause.empty() ? "" : ",") + parts_of_fact(fact).subject;
   b.facts = std::move(facts);
   b.count = 1;
   b.addends = addends;
-  b.witness = "mmafuzz-cases 1\nproperty equal " + first + " " + second + "\nop " + half_dot + "\n0000 | 0000 | 3f800000\n";
+  b.witness =
+      "mmafuzz-cases 1\nproperty equal " + first + " " + second + "\nop " + half_dot + "\n0000 | 0000 | 3f800000\n";
   return b;
 }
 
@@ -55,15 +56,16 @@ TEST(FactName, DoesNotDependOnWhichUnitIsFirst) {
   EXPECT_EQ(difference_fact("zero_exponent", "-132", "-133"), "zero_exponent=-133~-132") << "as numbers";
   EXPECT_EQ(difference_fact("block", "16", "8"), "block=8~16");
   EXPECT_EQ(difference_fact("fraction_bits", "all", "9"), "fraction_bits=9~all") << "numbers before words";
-  EXPECT_EQ(kernel_fact("ieee:serial", "fused_sum"), "kernel=fused_sum~ieee") << "the orders of IEEE steps are one kind";
+  EXPECT_EQ(kernel_fact("ieee:serial", "fused_sum"), "kernel=fused_sum~ieee")
+      << "the orders of IEEE steps are one kind";
   EXPECT_EQ(kernel_fact("ieee:serial", "ieee:fma"), "kernel=ieee:fma~ieee:serial") << "but not against each other";
   EXPECT_EQ(kernel_fact("ieee_tree", "exact"), "kernel=exact~ieee_tree") << "a kernel of rows is no reference";
   EXPECT_EQ(property_fact("split_k", "ieee:pairwise"), "split_k/ieee");
 }
 
 TEST(FactName, ComesApartAgain) {
-  const FactParts difference = parts_of_fact("nan=7fc00000~7fffffff"), property = parts_of_fact("monotone_in_c/fused_sum"),
-                  claim = parts_of_fact("claim/plugin:./a=b.so");
+  const FactParts difference = parts_of_fact("nan=7fc00000~7fffffff"),
+                  property = parts_of_fact("monotone_in_c/fused_sum"), claim = parts_of_fact("claim/plugin:./a=b.so");
   EXPECT_EQ(difference.subject, "nan");
   EXPECT_EQ(difference.first, "7fc00000");
   EXPECT_EQ(difference.second, "7fffffff");
@@ -87,17 +89,23 @@ TEST(Facts, JoinPairsFormatsAndClasses) {
 }
 
 TEST(Facts, ACombinationOfWhatOccursAloneIsNoFactOfItsOwn) {
-  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}),
-                                            bucket(volta, ampere, {"block=4~8"}),
-                                            bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
+  const std::vector<Fact> facts =
+      facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}), bucket(volta, ampere, {"block=4~8"}),
+                bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
   ASSERT_THAT(names(facts), ElementsAre("block=4~8", "fraction_bits=23~24"));
   for (const Fact& fact : facts) EXPECT_EQ(fact.buckets.size(), 2u) << fact.name << ": the combination counts for both";
 }
 
 TEST(Facts, ACombinationWithAPartThatNothingShowsAloneIsOne) {
-  const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}),
-                                            bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
+  const std::vector<Fact> facts = facts_of(
+      {bucket(volta, ampere, {"fraction_bits=23~24"}), bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
   EXPECT_THAT(names(facts), ElementsAre("block=4~8+fraction_bits=23~24", "fraction_bits=23~24"));
+}
+
+TEST(Facts, ACombinationOfWhatIsKnownToOccurAloneIsNoneEither) {
+  const std::vector<Bucket> both = {bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})};
+  EXPECT_THAT(names(facts_of(both, {"block=4~8", "fraction_bits=23~24"})),
+              ElementsAre("block=4~8", "fraction_bits=23~24"));
 }
 
 TEST(Facts, OfABrokenClaimStandFirst) {
@@ -111,7 +119,8 @@ TEST(Facts, OfABrokenClaimStandFirst) {
 }
 
 TEST(Facts, NoBucketIsLost) {
-  const std::vector<Bucket> all = {bucket(volta, ampere, {"block=4~8"}), bucket(volta, hopper, {"nan=7fc00000~7fffffff", "k=4~8"}),
+  const std::vector<Bucket> all = {bucket(volta, ampere, {"block=4~8"}),
+                                   bucket(volta, hopper, {"nan=7fc00000~7fffffff", "k=4~8"}),
                                    bucket(volta, hopper, {})};
   std::set<std::string> found;
   for (const Fact& fact : facts_of(all)) found.insert(fact.buckets.begin(), fact.buckets.end());
@@ -121,8 +130,9 @@ TEST(Facts, NoBucketIsLost) {
 /// Khattak and Mikaitis (2025), table 1: V100 keeps 23 bits and has blocks of 4, A100 24 and 8, H100 25 and 16.
 TEST(Expectations, FollowFromRows) {
   const auto expected = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere, hopper, "exact"}}});
-  for (const char* name : {"fraction_bits=23~24", "fraction_bits=24~25", "fraction_bits=23~25", "block=4~8", "block=8~16",
-                           "block=4~16", "fraction_bits=23~all", "output_rounding=nearest_even~toward_zero"})
+  for (const char* name :
+       {"fraction_bits=23~24", "fraction_bits=24~25", "fraction_bits=23~25", "block=4~8", "block=8~16", "block=4~16",
+        "fraction_bits=23~all", "output_rounding=nearest_even~toward_zero"})
     EXPECT_TRUE(expected.count(name)) << name;
   EXPECT_TRUE(expected.at("block=4~8").must);
   EXPECT_FALSE(expected.at("fraction_bits=23~all").must) << "against a reference, others may hide it";
@@ -137,15 +147,16 @@ TEST(Conclusions, SortFactsByWhatIsKnown) {
   known.name = "block=4~8";
   known.best = bucket(volta, ampere, {"block=4~8"});
   knowledge.accept(known, "published");
-  const Conclusions all = conclude(facts_of({bucket(volta, ampere, {"block=4~8"}), bucket(volta, ampere, {"block=4~9"}),
-                                             bucket(volta, ampere, {"nan=7fc00000~7fffffff"})}),
+  const Conclusions all = conclude({bucket(volta, ampere, {"block=4~8"}), bucket(volta, ampere, {"block=4~9"}),
+                                    bucket(volta, ampere, {"nan=7fc00000~7fffffff"})},
                                    knowledge, expected);
   EXPECT_THAT(names(all.confirmed), ElementsAre("block=4~8"));
   EXPECT_THAT(names(all.contradictions), Contains("block=4~9")) << "no row has such a block";
   EXPECT_THAT(names(all.contradictions), Contains("nan=7fc00000~7fffffff")) << "both rows have one NaN";
   std::vector<std::string> unseen;
   for (const auto& [name, example] : all.unseen) unseen.push_back(name);
-  EXPECT_THAT(unseen, ElementsAre("fraction_bits=23~24", "zero_exponent=-132~-131")) << "volta against ampere, units.md";
+  EXPECT_THAT(unseen, ElementsAre("fraction_bits=23~24", "zero_exponent=-132~-131"))
+      << "volta against ampere, units.md";
   EXPECT_THAT(conclusions_text(all, {}), HasSubstr("2 contradictions; no fact is new; 1 known fact was seen again."));
 }
 
@@ -185,7 +196,8 @@ TEST(Knowledge, OfTheRepositoryStillHolds) {
     CaseBlock block;
     ASSERT_TRUE(reader.next(block, 1)) << name;
     const std::vector<std::string> statement = words_of(fact.statement);
-    Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, block.batch.op(), registry());
+    Result<Judge> judge =
+        Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, block.batch.op(), registry());
     if (!judge && judge.refusal().kind == Refusal::Kind::declined) continue;  // a CPU without the instruction
     ASSERT_TRUE(judge) << name << ": " << judge.refusal().reason;
     const std::vector<Verdict> verdicts = judge->judge(block.batch);

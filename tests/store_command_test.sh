@@ -95,7 +95,7 @@ def line_of(b):
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
     db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=3; PRAGMA journal_mode=WAL;")
-    db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0')", (campaign,))
+    db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     for b in BUCKETS:
         if b[0] in names:
             i = bucket_id(line_of(b))

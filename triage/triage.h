@@ -15,8 +15,8 @@
 
 namespace mmafuzz {
 
-/// Looks on while buckets are made. Every so often `goes_on` hears how many of all groups of divergences are done, on any
-/// thread; where it returns false, finish() ends early with what it has.
+/// Looks on while buckets are made. Every so often `goes_on` hears how many of all groups of divergences are done, on
+/// any thread; where it returns false, finish() ends early with what it has.
 struct TriageWatch {
   std::function<bool(size_t done, size_t all)> goes_on;
 };

@@ -5,15 +5,36 @@ namespace {
 
 // One compute capability (NVIDIA: CUDA C++ Programming Guide, "Compute Capabilities") or gfx target (AMD: ROCm,
 // "Accelerator and GPU hardware specifications") is one matrix unit.
-constexpr GpuName names[] = {
-    {"v100", "volta"},         {"t4", "turing"},      {"a100", "ampere"},    {"a800", "ampere"},
-    {"a2", "ampere"},          {"a10", "ampere"},     {"a30", "ampere"},     {"a40", "ampere"},
-    {"rtx3090", "ampere"},     {"ada", "ada"},        {"l4", "ada"},         {"l40", "ada"},
-    {"l40s", "ada"},           {"rtx4090", "ada"},    {"h100", "hopper"},    {"h200", "hopper"},
-    {"h800", "hopper"},        {"h20", "hopper"},     {"gh200", "hopper"},   {"b100", "blackwell"},
-    {"b200", "blackwell"},     {"gb200", "blackwell"}, {"rtx5090", "rtx_blackwell"}, {"mi100", "cdna1"},
-    {"mi210", "cdna2"},        {"mi250", "cdna2"},    {"mi250x", "cdna2"},   {"mi300a", "cdna3"},
-    {"mi300x", "cdna3"},       {"mi325x", "cdna3"}};
+constexpr GpuName names[] = {{"v100", "volta"},
+                             {"t4", "turing"},
+                             {"a100", "ampere"},
+                             {"a800", "ampere"},
+                             {"a2", "ampere"},
+                             {"a10", "ampere"},
+                             {"a30", "ampere"},
+                             {"a40", "ampere"},
+                             {"rtx3090", "ampere"},
+                             {"ada", "ada"},
+                             {"l4", "ada"},
+                             {"l40", "ada"},
+                             {"l40s", "ada"},
+                             {"rtx4090", "ada"},
+                             {"h100", "hopper"},
+                             {"h200", "hopper"},
+                             {"h800", "hopper"},
+                             {"h20", "hopper"},
+                             {"gh200", "hopper"},
+                             {"b100", "blackwell"},
+                             {"b200", "blackwell"},
+                             {"gb200", "blackwell"},
+                             {"rtx5090", "rtx_blackwell"},
+                             {"mi100", "cdna1"},
+                             {"mi210", "cdna2"},
+                             {"mi250", "cdna2"},
+                             {"mi250x", "cdna2"},
+                             {"mi300a", "cdna3"},
+                             {"mi300x", "cdna3"},
+                             {"mi325x", "cdna3"}};
 
 }  // namespace
 

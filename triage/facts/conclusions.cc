@@ -47,11 +47,11 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
   return expected;
 }
 
-Conclusions conclude(std::vector<Fact> facts, const Knowledge& knowledge,
+Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
                      const std::map<std::string, Expectation>& expected) {
   Conclusions all;
   std::set<std::string> seen;
-  for (Fact& fact : facts) {
+  for (Fact& fact : facts_of(buckets, knowledge.names())) {
     bool impossible = false;
     for (const std::string& part : words_of(fact.name, '+')) {
       seen.insert(part);

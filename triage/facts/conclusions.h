@@ -32,7 +32,7 @@ struct Conclusions {
 };
 
 /// Without expectations (none are known of a store alone) nothing is unseen.
-Conclusions conclude(std::vector<Fact> facts, const Knowledge& knowledge,
+Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
                      const std::map<std::string, Expectation>& expected);
 
 }  // namespace mmafuzz

@@ -53,7 +53,8 @@ std::string verdict(const Conclusions& all) {
 }
 
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
-  std::string text = wrapped(verdict(all), style.width, 0) + list_text("Contradictions", all.contradictions, style.most_contradictions, style) +
+  std::string text = wrapped(verdict(all), style.width, 0) +
+                     list_text("Contradictions", all.contradictions, style.most_contradictions, style) +
                      list_text("New facts", all.fresh, style.most_new, style);
   if (all.unseen.empty()) return text;
   text +=

@@ -8,9 +8,9 @@
 namespace mmafuzz {
 
 struct ConclusionsStyle {
-  size_t width = 80;  ///< columns
+  size_t width = 80;                             ///< columns
   size_t most_contradictions = 3, most_new = 3;  ///< facts that are shown of each list
-  std::string store;  ///< the store's path, for commands
+  std::string store;                             ///< the store's path, for commands
 };
 
 /// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."

@@ -100,8 +100,7 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
 
 }  // namespace
 
-std::vector<Fact> facts_of(const std::vector<Bucket>& buckets) {
-  std::set<std::string> alone;
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {
   for (const Bucket& bucket : buckets)
     if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
   std::map<std::string, Fact> by_name;

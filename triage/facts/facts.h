@@ -23,8 +23,9 @@ struct Fact {
   Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
 };
 
-/// Contradictions first, then by severity and name. No bucket is lost: each is in one fact or more.
-std::vector<Fact> facts_of(const std::vector<Bucket>& buckets);
+/// Contradictions first, then by severity and name. No bucket is lost: each is in one fact or more. `known`: facts that
+/// are known to occur alone, though not in these buckets.
+std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> known = {});
 
 /// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
 std::string sentence(const Fact& fact);

@@ -84,6 +84,12 @@ const KnownFact* Knowledge::find(const std::string& name) const {
   return at == facts_.end() ? nullptr : &at->second;
 }
 
+std::set<std::string> Knowledge::names() const {
+  std::set<std::string> all;
+  for (const auto& [name, fact] : facts_) all.insert(name);
+  return all;
+}
+
 KnownFact known_fact(const Fact& fact, const std::string& reason) {
   KnownFact known{fact.name, true, reason, "", "", ""};
   std::istringstream in(fact.best.witness);

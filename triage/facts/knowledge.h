@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "triage/facts/facts.h"
@@ -29,6 +30,7 @@ class Knowledge {
 
   const KnownFact* find(const std::string& name) const;
   const std::map<std::string, KnownFact>& facts() const { return facts_; }
+  std::set<std::string> names() const;
 
   /// Learns a fact with its best witness. The reason must not be empty. Throws std::runtime_error.
   void accept(const Fact& fact, const std::string& reason);

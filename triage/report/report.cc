@@ -1,35 +1,24 @@
-// The HTML report: verdict, buckets and, through report_sections.h, the rest.
+// The HTML report: verdict, facts and, through report_sections.h, the rest.
 #include "triage/report/report.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "core/case_text.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_svg.h"
 #include "triage/explain/markup.h"
+#include "triage/explain/number_text.h"
+#include "triage/facts/conclusions_text.h"
 #include "triage/report/report_page.h"
 #include "triage/report/report_sections.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr size_t room_for_buckets = 900000;    ///< bytes of the page for all buckets without witness and explanation
-constexpr size_t room_for_witnesses = 400000;  ///< bytes for witnesses and commands
-constexpr size_t markup_of_bucket = 420;       ///< bytes of tags around a bucket's texts, at most
-
-struct SeverityText {
-  Severity severity;
-  const char* title;
-  const char* meaning;
-};
-constexpr SeverityText severity_texts[] = {
-    {Severity::contract, "Contract", "A unit differs from what its row claims: a bug somewhere."},
-    {Severity::accuracy, "Accuracy", "A result lies beyond the proven error bound of its unit."},
-    {Severity::semantic, "Semantic", "Units that are meant to differ do differ, once for each kind."},
-};
-
-bool is_failure(const Bucket& b) { return b.severity == Severity::contract && b.status != BucketStatus::expected; }
+constexpr size_t units_shown = 40;   ///< of a fact
+constexpr size_t facts_shown = 300;  ///< on a page
 
 /// A number that fits a tile: "999,999", "15.2 M", "3.20 T".
 std::string rounded(uint64_t n) {
@@ -40,30 +29,11 @@ std::string rounded(uint64_t n) {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, *unit);
 }
 
-std::string kinds(size_t n, const char* what) {
-  return fmt::format("{} kind{} of {} divergence", n, n == 1 ? "" : "s", what);
-}
-
-void add_verdict(const ReportData& data, PageData& page) {
-  const auto count = [&](auto test) {
-    return static_cast<size_t>(std::count_if(data.buckets.begin(), data.buckets.end(), test));
-  };
-  const auto of = [&](Severity s) { return count([=](const Bucket& b) { return b.severity == s; }); };
-  const size_t failing = count(is_failure), contract = of(Severity::contract), accuracy = of(Severity::accuracy),
-               semantic = of(Severity::semantic);
-  const size_t unexplained_count = count([](const Bucket& b) { return b.cause == unexplained; });
-  std::string verdict;
-  if (has_untriaged(data)) verdict = "Not triaged: some divergences are in no bucket, so that nothing can be concluded";
-  else if (failing) verdict = "A contract is broken: " + kinds(failing, "contract");
-  else if (contract) verdict = "No contract is broken but as expected: " + kinds(contract, "contract");
-  else if (data.buckets.empty()) verdict = "Nothing diverges";
-  else verdict = "No contract is broken: " + (accuracy ? kinds(accuracy, "accuracy") : kinds(semantic, "semantic"));
-  if (failing) {
-    const size_t open = count([](const Bucket& b) { return is_failure(b) && b.cause == unexplained; });
-    if (open) verdict += fmt::format(", {} of them unexplained", open);
-  }
-  page.set("verdict", verdict + ".");
-  page.set("verdict_class", failing ? "contract" : "good");
+void add_verdict(const ReportData& data, const Conclusions& all, PageData& page) {
+  const bool untriaged = has_untriaged(data), wrong = untriaged || !all.contradictions.empty();
+  page.set("verdict", untriaged ? "Not triaged: some divergences are in no bucket, so that nothing can be concluded."
+                                : verdict(all));
+  page.set("verdict_class", wrong ? "contract" : "good");
   uint64_t cases = 0;
   for (const CampaignRecord& c : data.campaigns) cases += c.cases;
   PageData tiles(PageData::type::list);
@@ -74,30 +44,15 @@ void add_verdict(const ReportData& data, PageData& page) {
     t.set("class", cls);
     tiles.push_back(t);
   };
-  tile(counted(contract), "contract", contract ? "contract" : "");
-  tile(counted(accuracy), "accuracy", accuracy ? "accuracy" : "");
-  tile(counted(semantic), "semantic", semantic ? "semantic" : "");
-  tile(counted(unexplained_count), "unexplained", unexplained_count ? "contract" : "");
+  tile(counted(all.contradictions.size()), "contradictions", all.contradictions.empty() ? "" : "contract");
+  tile(counted(all.fresh.size()), "new facts", all.fresh.empty() ? "" : "semantic");
+  tile(counted(all.confirmed.size()), "known facts", "");
+  tile(counted(data.buckets.size()), "buckets behind them", "");
   if (!data.campaigns.empty()) {
     tile(counted(data.campaigns.size()), data.campaigns.size() == 1 ? "campaign" : "campaigns", "");
     tile(rounded(cases), "cases", "");
   }
   page.set("tiles", tiles);
-}
-
-PageData bucket_data(const Bucket& b) {
-  PageData data;
-  data.set("id", b.id());
-  data.set("cause", b.cause);
-  data.set("line", b.line());
-  data.set("status", name_of(b.status));
-  data.set("count", counted(b.count) + (b.count == 1 ? " divergence" : " divergences"));
-  if (!b.detail.empty()) data.set("detail", b.detail);
-  if (!b.note.empty()) data.set("note", b.note);
-  if (b.first_seen)
-    data.set("facts", fmt::format("first seen {}, last {}, seed {}; {} nonzero addends", date_text(b.first_seen),
-                                  date_text(b.last_seen), b.seed, b.addends));
-  return data;
 }
 
 /// The explanation as SVG; empty, with the reason, where there is none.
@@ -117,71 +72,103 @@ bool take(size_t& left, size_t bytes) {
   return true;
 }
 
-/// Buckets by severity, as much of each as fits: first all the lines, then witnesses, then explanations until the page
-/// is full.
-void add_buckets(const ReportData& data, const Registry& registry, size_t room, PageData& page) {
-  size_t lines_left = std::min(room, room_for_buckets), witnesses_left = room_for_witnesses;
-  size_t shown = 0, used = 0;
-  for (const Bucket& b : data.buckets) {
-    const size_t bytes = markup_of_bucket + escaped(b.line() + b.cause + b.detail + b.note).size();
-    if (!take(lines_left, bytes)) break;
-    used += bytes;
-    ++shown;
-  }
-  const auto witness_bytes = [](const Bucket& b) { return escaped(b.witness + b.command).size(); };
-  size_t witnessed = 0;
-  for (; witnessed < shown; ++witnessed) {
-    const size_t bytes = witness_bytes(data.buckets[witnessed]);
-    if (used + bytes > room || !take(witnesses_left, bytes)) break;
-    used += bytes;
-  }
-  size_t explanations_left = room - std::min(room, used), explained = 0;
-  bool full = false;
-  PageData severities(PageData::type::list);
-  for (const SeverityText& text : severity_texts) {
-    PageData buckets(PageData::type::list);
-    for (size_t i = 0; i < shown; ++i) {
-      const Bucket& b = data.buckets[i];
-      if (b.severity != text.severity) continue;
-      PageData one = bucket_data(b);
-      if (i < witnessed) {
-        one.set("witness", b.witness);
-        if (!b.command.empty()) one.set("command", b.command);
-        std::string reason;
-        const std::string svg = full ? "" : explanation_of(b, registry, reason);
-        full = full || !take(explanations_left, svg.size() + reason.size());
-        if (!full && svg.empty()) one.set("no_explanation", reason);
-        if (!full && !svg.empty()) {
-          PageData explanation;
-          explanation.set("svg", svg);
-          if (explained++ == 0) explanation.set("open", PageData(PageData::type::bool_true));
-          one.set("explanation", explanation);
-        }
-      }
-      buckets.push_back(one);
+/// Both results of the fact's witness, as encodings and decimals; nothing where it cannot be evaluated here.
+PageData results_of(const Bucket& bucket, const Registry& registry) {
+  PageData list(PageData::type::list);
+  CaseReader reader("witness", bucket.witness);
+  CaseBlock block;
+  if (!reader.next(block, 2)) return list;
+  for (const std::string& name : bucket.key.units) {
+    const Result<std::unique_ptr<Unit>> unit = registry.bind(name, block.batch.op());
+    if (!unit) continue;
+    Outcomes outcomes;
+    (*unit)->run(block.batch, outcomes);
+    for (size_t i = 0; i < block.batch.size(); ++i) {
+      if (!outcomes.has_answer(i)) continue;
+      PageData row;
+      row.set("unit", name + (i ? ", its twin" : ""));
+      row.set("result", explained_number(block.batch.op().d, outcomes.results.get(i)).to_string());
+      list.push_back(row);
     }
-    if (buckets.is_empty_list()) continue;
-    PageData severity;
-    severity.set("severity", name_of(text.severity));
-    severity.set("title", fmt::format("{}: {}", text.title,
-                                      counted(static_cast<uint64_t>(std::count_if(
-                                          data.buckets.begin(), data.buckets.end(),
-                                          [&](const Bucket& b) { return b.severity == text.severity; })))));
-    severity.set("meaning", text.meaning);
-    severity.set("buckets", buckets);
-    severities.push_back(severity);
   }
-  page.set("severities", severities);
+  return list;
+}
+
+PageData fact_data(const Fact& fact, const Registry& registry) {
+  PageData data;
+  data.set("name", fact.name);
+  data.set("severity", name_of(fact.severity));
+  data.set("sentence", sentence(fact));
+  data.set("evidence", evidence(fact) + "; " + counted(fact.divergences) +
+                           (fact.divergences == 1 ? " divergence" : " divergences") + " in " +
+                           counted(fact.buckets.size()) + (fact.buckets.size() == 1 ? " bucket" : " buckets"));
+  std::string units;
+  size_t listed = 0;
+  for (const std::string& unit : fact.units) {
+    if (listed++ == units_shown) break;
+    units += (units.empty() ? "" : ", ") + unit;
+  }
+  if (fact.units.size() > units_shown) units += fmt::format(" and {} more", fact.units.size() - units_shown);
+  data.set("units", units);
+  std::string ops;
+  for (const std::string& op : fact.ops) ops += (ops.empty() ? "" : ", ") + op;
+  data.set("ops", ops);
+  if (!fact.best.note.empty()) data.set("note", fact.best.note);
+  if (fact.best.first_seen)
+    data.set("when", fmt::format("its witness: first seen {}, last {}, seed {}", date_text(fact.best.first_seen),
+                                 date_text(fact.best.last_seen), fact.best.seed));
+  if (!fact.best.witness.empty()) {
+    data.set("witness", fact.best.witness);
+    data.set("results", results_of(fact.best, registry));
+  }
+  if (!fact.best.command.empty()) data.set("command", fact.best.command);
+  return data;
+}
+
+/// Facts in their lists, as many with their pictures as fit into `room` bytes.
+void add_facts(const Conclusions& all, const Registry& registry, size_t room, PageData& page) {
+  struct List {
+    const char *id, *title, *meaning;
+    const std::vector<Fact>& facts;
+  };
+  const List lists[] = {
+      {"contradictions", "Contradictions", "A broken claim, or what nothing explains: a bug somewhere.",
+       all.contradictions},
+      {"new", "New facts", "Not in the folder of known facts, and nobody called them known or expected.", all.fresh},
+      {"known", "Known facts", "Seen again.", all.confirmed}};
+  size_t left = room, bare = 0, shown = 0;
+  PageData sections(PageData::type::list);
+  for (const List& list : lists) {
+    if (list.facts.empty()) continue;
+    PageData facts(PageData::type::list);
+    for (const Fact& fact : list.facts) {
+      if (shown++ >= facts_shown) break;
+      PageData one = fact_data(fact, registry);
+      std::string reason;
+      const std::string svg = fact.best.witness.empty() ? "" : explanation_of(fact.best, registry, reason);
+      if (svg.size() + reason.size() > left) {
+        ++bare;
+      } else {
+        left -= svg.size() + reason.size();
+        if (!svg.empty()) one.set("svg", svg);
+        if (svg.empty() && !reason.empty()) one.set("no_explanation", reason);
+      }
+      facts.push_back(one);
+    }
+    PageData section;
+    section.set("id", list.id);
+    section.set("title", fmt::format("{}: {}", list.title, counted(list.facts.size())));
+    section.set("meaning", list.meaning);
+    if (&list.facts != &all.confirmed) section.set("open", PageData(PageData::type::bool_true));
+    section.set("facts", facts);
+    sections.push_back(section);
+  }
+  page.set("sections", sections);
   std::string left_out;
-  if (full)
-    left_out +=
-        fmt::format("The bits of the first {} witnesses are drawn; mmafuzz explain shows the others. ", explained);
-  if (witnessed < shown)
-    left_out +=
-        fmt::format("Witnesses of the first {} buckets are shown; mmafuzz findings prints the others. ", witnessed);
-  if (shown < data.buckets.size())
-    left_out +=
-        fmt::format("The first {} of {} buckets are shown; mmafuzz findings lists all.", shown, data.buckets.size());
+  if (bare) left_out = fmt::format("There is no room for the bits of {} facts; mmafuzz explain shows them. ", bare);
+  const size_t count = all.contradictions.size() + all.fresh.size() + all.confirmed.size();
+  if (count > facts_shown)
+    left_out += fmt::format("The first {} of {} facts are shown; mmafuzz findings lists all.", facts_shown, count);
   if (!left_out.empty()) page.set("left_out", left_out);
 }
 
@@ -193,15 +180,17 @@ std::string rendered(const PageData& page) {
 
 }  // namespace
 
-std::string html_report(const ReportData& data, const Registry& registry) {
+std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry) {
+  const Conclusions all = conclude(data.buckets, knowledge, {});
   PageData page;
-  add_verdict(data, page);
+  add_verdict(data, all, page);
   add_matrices(data, page);
   add_coverage(data, page);
   add_charts(data, page);
   add_campaigns(data, page);
-  const size_t others = rendered(page).size();
-  add_buckets(data, registry, greatest_page - std::min(greatest_page, others), page);
+  add_facts(all, registry, 0, page);
+  const size_t without_pictures = rendered(page).size();
+  add_facts(all, registry, greatest_page - std::min(greatest_page, without_pictures), page);
   return rendered(page);
 }
 

@@ -2,16 +2,17 @@
 #pragma once
 
 #include "core/registry.h"
+#include "triage/facts/knowledge.h"
 #include "triage/report/report_data.h"
 
 namespace mmafuzz {
 
-/// Greatest size of a page in bytes. Explanations come first where room is short, in the order of the buckets; what is
-/// left out is said on the page.
-inline constexpr size_t greatest_page = 1900000;
+/// Greatest size of a page in bytes. Where room is short, the last facts go without their bits; the page says so.
+inline constexpr size_t greatest_page = 950000;
 
-/// One self-contained HTML page that loads nothing. The registry evaluates the witnesses for their explanations.
-std::string html_report(const ReportData& data, const Registry& registry);
+/// One self-contained HTML page that loads nothing: facts, units against units, coverage, time. The registry evaluates
+/// the witnesses for their pictures.
+std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry);
 
 /// JUnit XML: a test case for each property and unit pair; contract divergences are failures.
 std::string junit_report(const ReportData& data);

@@ -51,7 +51,8 @@ std::string junit_report(const ReportData& data) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
-      const bool fails = bucket->severity == Severity::contract && bucket->status != BucketStatus::expected;
+      const bool decided = bucket->status == BucketStatus::expected || bucket->status == BucketStatus::known;
+      const bool fails = bucket->severity == Severity::contract && !decided;
       (fails ? broken : other) +=
           fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
                       bucket->count, bucket->detail, fails ? bucket->witness : "");
@@ -61,8 +62,10 @@ std::string junit_report(const ReportData& data) {
       cases += "    <failure message=\"" + escaped(broken.substr(0, broken.find('\n'))) + "\">" + escaped(broken) +
                "</failure>\n";
     }
-    cases += fmt::format("    <system-out>{} compared, {} differing\n{}</system-out>\n  </testcase>\n", test.compared,
-                         test.differing, escaped(other));
+    // Counts are of structured cases alone; buckets hold what guided searches found.
+    const std::string counts =
+        test.compared ? fmt::format("{} structured cases compared, {} differing\n", test.compared, test.differing) : "";
+    cases += fmt::format("    <system-out>{}{}</system-out>\n  </testcase>\n", counts, escaped(other));
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" "
@@ -83,9 +86,10 @@ std::string json_report(const ReportData& data) {
                        {"property", b.key.property},
                        {"op", b.key.op},
                        {"units", b.key.units},
-                       {"class", b.key.value_class},
+                       {"value_class", b.key.value_class},
                        {"cause", b.cause},
                        {"detail", b.detail},
+                       {"facts", b.facts},
                        {"count", b.count},
                        {"first_seen", b.first_seen},
                        {"last_seen", b.last_seen},

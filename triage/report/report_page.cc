@@ -40,6 +40,10 @@ pre{line-height:1.4}
 nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 1em}
 a{color:var(--semantic)}
 .pill{border:1px solid var(--edge);border-radius:99px;padding:0 9px;font-size:.82rem;color:var(--quiet)}
+.bucket header h3{margin:0;font-size:1.05rem}
+.section>summary h2{display:inline-block;margin:1.4em 0 .6em;border:0;color:var(--ink)}
+.search input{font:inherit;color:var(--ink);background:var(--box);border:1px solid var(--edge);border-radius:6px;padding:4px 8px;max-width:100%}
+button{font:inherit;font-size:.82rem;color:var(--semantic);background:var(--box);border:1px solid var(--edge);border-radius:6px;padding:1px 10px;cursor:pointer}
 summary{cursor:pointer;color:var(--semantic)}
 table{border-collapse:collapse;font-size:.86rem}
 th,td{padding:4px 8px;text-align:left;vertical-align:top}
@@ -63,30 +67,36 @@ dt{color:var(--quiet)}dd{margin:0}
 <div class="tiles">
 {{#tiles}}<div class="tile"><b class="{{class}}">{{number}}</b>{{what}}</div>
 {{/tiles}}</div>
-<nav>{{#severities}}<a href="#{{severity}}">{{title}}</a>{{/severities}}{{#has_pairs}}<a href="#units">Units</a>{{/has_pairs}}{{#has_coverage}}<a href="#coverage">Coverage</a>{{/has_coverage}}
+<nav>{{#sections}}<a href="#{{id}}">{{title}}</a>{{/sections}}{{#has_pairs}}<a href="#units">Units</a>{{/has_pairs}}{{#has_coverage}}<a href="#coverage">Coverage</a>{{/has_coverage}}
 {{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
 {{#left_out}}<p class="quiet">{{left_out}}</p>
 {{/left_out}}
-{{#severities}}<h2 class="{{severity}}" id="{{severity}}">{{title}}</h2>
+<p class="search"><label for="search">Show facts with</label> <input id="search" type="search" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
+{{#sections}}<details class="section" id="{{id}}"{{#open}} open{{/open}}><summary><h2>{{title}}</h2></summary>
 <p class="quiet">{{meaning}}</p>
-{{#buckets}}<article class="bucket {{severity}}" id="b{{id}}">
-<header><b>{{cause}}</b><code>{{id}}</code><span class="pill">{{status}}</span><span class="quiet">{{count}}</span></header>
-{{#detail}}<p>{{detail}}</p>
-{{/detail}}<p><code>{{line}}</code></p>
+{{#facts}}<article class="bucket {{severity}}">
+<header><h3>{{name}}</h3><span class="pill">{{severity}}</span></header>
+<p>{{sentence}}</p>
+<p class="quiet">{{evidence}}</p>
 {{#note}}<p><i>{{note}}</i></p>
-{{/note}}{{#facts}}<p class="quiet">{{facts}}</p>
-{{/facts}}{{#witness}}<pre tabindex="0">{{witness}}</pre>
-{{/witness}}{{#command}}<p><code>{{command}}</code></p>
-{{/command}}{{#explanation}}<details{{#open}} open{{/open}}><summary>The bits of the witness</summary><div class="scroll" tabindex="0">{{{svg}}}</div></details>
-{{/explanation}}{{#no_explanation}}<p class="quiet">{{no_explanation}}</p>
-{{/no_explanation}}</article>
-{{/buckets}}{{/severities}}
+{{/note}}<div class="scroll" tabindex="0"><table>{{#results}}<tr><td class="mono">{{unit}}</td><td class="mono">{{result}}</td></tr>
+{{/results}}</table></div>
+{{#svg}}<details><summary>The bits of the witness</summary><div class="scroll" tabindex="0">{{{svg}}}</div></details>
+{{/svg}}{{#no_explanation}}<p class="quiet">{{no_explanation}}</p>
+{{/no_explanation}}<details><summary>Witness, units and ops</summary>
+{{#witness}}<pre tabindex="0">{{witness}}</pre>
+{{/witness}}{{#command}}<p><code>{{command}}</code> <button type="button" class="copy">Copy</button></p>
+{{/command}}<p class="quiet">Units: <span class="mono">{{units}}</span></p><p class="quiet">Ops: <span class="mono">{{ops}}</span></p>
+{{#when}}<p class="quiet">{{when}}</p>
+{{/when}}</details></article>
+{{/facts}}</details>
+{{/sections}}
 {{#has_pairs}}<h2 id="units">Units against units</h2>
 <p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies.</p>
-{{#matrices}}<h3>{{op}}</h3>
+{{#matrices}}<details><summary class="mono">{{op}}</summary>
 <div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<th></th></tr></thead><tbody>
 {{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
-{{/rows}}</tbody></table></div>
+{{/rows}}</tbody></table></div></details>
 {{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
 {{/not_drawn}}{{/has_pairs}}
 {{#has_coverage}}<h2 id="coverage">Coverage</h2>
@@ -111,6 +121,25 @@ dt{color:var(--quiet)}dd{margin:0}
 <dt>inputs kept</dt><dd>{{inputs}}</dd><dt>seed</dt><dd>{{seed}}</dd><dt>command</dt><dd><code>{{command}}</code></dd><dt>machine</dt><dd>{{machine}}</dd><dt>version</dt><dd>{{version}}</dd></dl>
 {{/campaigns}}{{/has_campaigns}}
 </main>
+<script>
+const search = document.getElementById('search'), shown = document.getElementById('shown');
+const facts = [...document.querySelectorAll('article')];
+search.addEventListener('input', () => {
+  const words = search.value.toLowerCase().split(' ').filter(w => w);
+  let count = 0;
+  for (const fact of facts) {
+    fact.hidden = !words.every(w => fact.textContent.toLowerCase().includes(w));
+    count += !fact.hidden;
+  }
+  shown.textContent = words.length ? count + ' of ' + facts.length : '';
+  if (words.length) for (const section of document.querySelectorAll('.section')) section.open = true;
+});
+for (const button of document.querySelectorAll('.copy'))
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+    button.textContent = 'Copied';
+  });
+</script>
 </body>
 </html>
 )page";

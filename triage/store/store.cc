@@ -232,9 +232,10 @@ Bucket Store::find(const std::string& id) const {
 
 std::vector<CampaignRecord> Store::campaigns() const {
   std::vector<CampaignRecord> all;
-  Statement row(database_,
-                "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns "
-                "ORDER BY started, uuid");
+  Statement row(
+      database_,
+      "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns "
+      "ORDER BY started, uuid");
   while (row.next())
     all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5),
                    row.text(6), row.text(7), row.text(8), row.natural(9) != 0});
