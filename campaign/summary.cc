@@ -87,25 +87,26 @@ std::string fields_text(const nlohmann::json& summary) {
 }
 
 std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width) {
-  size_t ran = 0;
-  std::map<std::string, size_t> left;
+  std::map<std::string, size_t> ran, left;
+  uint64_t bins = 0;
   for (const auto& field : summary["fields"]) {
     const bool did = field["cases"].get<uint64_t>() || field["inputs"].get<uint64_t>();
-    ran += did;
-    if (!did) ++left[field["target"].get<std::string>()];
+    ++(did ? ran : left)[field["target"].get<std::string>()];
+    bins += field["bins"].get<uint64_t>();
   }
-  std::string text =
-      fmt::format("{} cases, {} engine inputs in {}, {} workers restarted\n",
-                  short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
-                  clock_text(summary["elapsed"].get<double>()), summary["restarts"].get<uint64_t>());
-  if (!left.empty()) {
+  const auto names_of = [](const std::map<std::string, size_t>& targets) {
     std::string names;
-    for (const auto& [name, count] : left)
+    for (const auto& [name, count] : targets)
       names += (names.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" ({} ops)", count) : "");
-    text += wrapped(fmt::format("Not run for want of time: {} of {} searches: {}", summary["fields"].size() - ran,
-                                summary["fields"].size(), names),
-                    width, 0);
-  }
+    return names;
+  };
+  std::string text = fmt::format("{} cases, {} engine inputs in {}, {} bins reached, {} workers restarted\n",
+                                 short_number(summary["cases"].get<double>()),
+                                 short_number(summary["inputs"].get<double>()),
+                                 clock_text(summary["elapsed"].get<double>()), bins,
+                                 summary["restarts"].get<uint64_t>());
+  text += wrapped("Searched: " + names_of(ran), width, 0);
+  if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
   for (const char* when : {"new", "known"}) {
     const auto& n = summary[when];
     text +=
@@ -115,9 +116,9 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
   if (triaged)
     text += fmt::format(
-        "What to do next:\n  mmafuzz findings {0}/findings.sqlite                  all facts\n"
-        "  mmafuzz report {0}/findings.sqlite -o report.html    one page with pictures\n"
-        "  mmafuzz campaign --resume --time 10m --out {0}    search on\n",
+        "What to do next:\n  mmafuzz findings {0}/findings.sqlite  (all facts)\n"
+        "  mmafuzz report {0}/findings.sqlite -o report.html  (one page with pictures)\n"
+        "  mmafuzz campaign --resume --time 10m --out {0}  (search on)\n",
         folder);
   else text += fmt::format("What to do next:\n  mmafuzz triage {0}\n", folder);
   return text;

@@ -136,6 +136,7 @@ TEST(Report, EveryFactIsThereWithItsBits) {
     at = found;
   }
   EXPECT_THAT(page, HasSubstr("truncated fused sum"));
+  EXPECT_THAT(page, Not(HasSubstr("There is no room")));
   EXPECT_THAT(page, HasSubstr("sum so far"));
   EXPECT_THAT(page, HasSubstr("2 x Intel Xeon Platinum 8481C"));
   EXPECT_THAT(page, HasSubstr("align.product.shift=F+1.lost=half.0,"));

@@ -169,7 +169,7 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, Pa
   const size_t count = all.contradictions.size() + all.fresh.size() + all.confirmed.size();
   if (count > facts_shown)
     left_out += fmt::format("The first {} of {} facts are shown; mmafuzz findings lists all.", facts_shown, count);
-  if (!left_out.empty()) page.set("left_out", left_out);
+  page.set("left_out", left_out.empty() ? PageData(PageData::type::bool_false) : PageData(left_out));
 }
 
 std::string rendered(const PageData& page) {

@@ -71,7 +71,7 @@ dt{color:var(--quiet)}dd{margin:0}
 {{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
 {{#left_out}}<p class="quiet">{{left_out}}</p>
 {{/left_out}}
-<p class="search"><label for="search">Show facts with</label> <input id="search" type="search" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
+<p class="search"><label for="search">Show facts with</label> <input id="search" type="search" size="28" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
 {{#sections}}<details class="section" id="{{id}}"{{#open}} open{{/open}}><summary><h2>{{title}}</h2></summary>
 <p class="quiet">{{meaning}}</p>
 {{#facts}}<article class="bucket {{severity}}">
