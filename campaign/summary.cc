@@ -100,11 +100,10 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
       names += (names.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" ({} ops)", count) : "");
     return names;
   };
-  std::string text = fmt::format("{} cases, {} engine inputs in {}, {} bins reached, {} workers restarted\n",
-                                 short_number(summary["cases"].get<double>()),
-                                 short_number(summary["inputs"].get<double>()),
-                                 clock_text(summary["elapsed"].get<double>()), bins,
-                                 summary["restarts"].get<uint64_t>());
+  std::string text =
+      fmt::format("{} cases, {} engine inputs in {}, {} bins reached, {} workers restarted\n",
+                  short_number(summary["cases"].get<double>()), short_number(summary["inputs"].get<double>()),
+                  clock_text(summary["elapsed"].get<double>()), bins, summary["restarts"].get<uint64_t>());
   text += wrapped("Searched: " + names_of(ran), width, 0);
   if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
   for (const char* when : {"new", "known"}) {

@@ -112,10 +112,10 @@ std::vector<Replacement> replacements(const DotModel& first, const DotModel& sec
 std::vector<Replacement> replacements_by_exact(const DotModel& model, const Op& op) {
   const DotModel ideal = exact_row(model, op);
   std::vector<Replacement> list = replacements(model, ideal);
-  for (Replacement& r : list) {
-    if (r.name != "fraction_bits") continue;
-    r.overrides.push_back("kernel=exact_sum");
-    r.second = "all";
+  for (Replacement& r : list) {  // the exact sum has no such limits, whatever number stands for that
+    if (r.name == "fraction_bits") r.overrides.push_back("kernel=exact_sum");
+    if (r.name == "fraction_bits" || r.name == "block" || r.name == "k") r.second = "all";
+    if (r.name == "zero_exponent") r.second = "none";
   }
   return list;
 }

@@ -84,7 +84,8 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
     Outcomes outcomes;
     (*unit)->run(block.batch, outcomes);
     for (size_t i = 0; i < block.batch.size(); ++i) {
-      if (!outcomes.has_answer(i)) continue;
+      const bool repeated = i && case_line(block.batch, i) == case_line(block.batch, 0);
+      if (!outcomes.has_answer(i) || repeated) continue;
       PageData row;
       row.set("unit", name + (i ? ", its twin" : ""));
       row.set("result", explained_number(block.batch.op().d, outcomes.results.get(i)).to_string());
