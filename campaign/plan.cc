@@ -73,6 +73,28 @@ std::vector<Op> ops_of(const FuzzTarget& target, const PlanRequest& request) {
   return ops;
 }
 
+constexpr size_t most_own_ops = 6;  ///< of a unit that takes none of the default ops
+
+/// Ops of the models' rows that all named units take, where they take none of the targets' own: what a plugin is for
+/// is seldom among those.
+std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
+  std::vector<std::string> named, ops;
+  for (const std::string& unit : request.units)
+    if (unit != default_word && !is_glob(unit)) named.push_back(unit);
+  if (named.empty() || !request.ops.empty()) return request.ops;
+  const auto all_take = [&](const Op& op) {
+    return std::all_of(named.begin(), named.end(), [&](const std::string& unit) {
+      return static_cast<bool>(registry().bind(unit_of_alias(unit, op), op));
+    });
+  };
+  for (const FuzzTarget* target : targets)
+    for (const Op& op : campaign_ops_of(*target))
+      if (all_take(op)) return {};
+  for (const Op& op : ops_of_models())
+    if (ops.size() < most_own_ops && all_take(op)) ops.push_back(to_text(op));
+  return ops;
+}
+
 bool wants(const std::vector<std::string>& with, Engine engine) {
   return with.empty() || std::find(with.begin(), with.end(), name_of(engine)) != with.end();
 }
@@ -99,8 +121,9 @@ std::string Assignment::name() const {
 
 std::string Assignment::label() const { return op ? op_label(*op) : "-"; }
 
-Plan make_plan(const PlanRequest& request) {
+Plan make_plan(const PlanRequest& asked) {
   Plan plan;
+  PlanRequest request = asked;
   std::vector<const FuzzTarget*> targets;
   for (const std::string& glob : request.targets) {
     const size_t before = targets.size();
@@ -114,10 +137,11 @@ Plan make_plan(const PlanRequest& request) {
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
   for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
-    if (!is_glob(unit) && !is_alias(unit) && !registry().knows(unit))
+    if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !registry().knows(unit))
       bind_or_fail(unit, default_ops(OpKind::dot).front());
+  request.ops = ops_of_units(targets, request);
   std::vector<Assignment> fields;
-  std::string reason = "the targets have none of the ops";
+  std::string reason;
   bool any_op = false, wants_op = false;
   std::vector<Op> all_ops;
   for (const FuzzTarget* target : targets)
@@ -129,11 +153,12 @@ Plan make_plan(const PlanRequest& request) {
     for (const Op& op : ops_of(*target, request)) {
       const std::string why = refusal(*target, units_of(request.units, op), op);
       if (why.empty()) fields.push_back({target, op, Engine::batch, ""});
-      else reason = why;
+      else if (reason.empty()) reason = why;
       any_op |= why.empty();
     }
   }
-  if (fields.empty() || (wants_op && !any_op)) throw BadInput("nothing to search: " + reason);
+  if (fields.empty() || (wants_op && !any_op))
+    throw BadInput("nothing to search: " + (reason.empty() ? "the targets have none of the ops" : reason));
 
   std::string without_build;
   for (const Engine engine : {Engine::batch, Engine::libfuzzer, Engine::afl}) {

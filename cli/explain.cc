@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
+#include "triage/triage.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -30,6 +31,17 @@ std::vector<std::string> units_of_property(const std::string& property) {
     at = next;
   }
   return names;
+}
+
+/// "verdict: they differ: fraction_bits (...): 23 against all": two units on one case, with the cause.
+std::string verdict_of(const Batch& one, const std::vector<std::string>& names) {
+  const Result<Judge> judge = Judge::bind("equal", names, one.op(), registry());
+  if (!judge) return "";
+  const Verdict verdict = judge->judge(one)[0];
+  if (!verdict.fails) return "verdict: they agree\n";
+  Causes causes(*judge, registry());
+  const std::string cause = cause_of(one, verdict, *judge, causes);
+  return "verdict: they differ: " + causes.detail(cause) + "\n";
 }
 
 }  // namespace
@@ -68,6 +80,7 @@ void add_explain(Arguments& app, int& status) {
     Explanation explanation;
     CaseBlock block;
     UnitCache bound;
+    std::string verdicts;
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
@@ -82,6 +95,10 @@ void add_explain(Arguments& app, int& status) {
         std::vector<const Unit*> units;
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
         explanation.cases.push_back(explain_case(block.batch, i, units));
+        if (units.size() != 2) continue;
+        Batch one(block.batch.op());
+        one.append(block.batch, i);
+        verdicts += verdict_of(one, {units[0]->name(), units[1]->name()});
       }
     }
     const bool found = !explanation.cases.empty() && wanted.empty();
@@ -93,7 +110,7 @@ void add_explain(Arguments& app, int& status) {
     if (!found)
       throw BadInput(options->file + ": no case" +
                      (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
-    fmt::print("{}", explanation_text(explanation, style_of_output()));
+    fmt::print("{}{}", explanation_text(explanation, style_of_output()), verdicts);
     status = exit_ok;
   });
 }

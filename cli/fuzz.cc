@@ -266,8 +266,10 @@ void add_fuzz(Arguments& app, int& status) {
   sub->add_option("--op", options->ops,
                   "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
       ->allow_extra_args(false);
-  sub->add_option("--units", options->units,
-                  "units to compare, comma-separated (default: all with their own arithmetic)");
+  sub->add_option(
+      "--units", options->units,
+      "units to compare, comma-separated names and globs (default: all with their own arithmetic, which the word "
+      "`default` names)");
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
   sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")
       ->check(unsigned_number())

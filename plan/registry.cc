@@ -19,7 +19,11 @@ const Registry& registry() {
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op) {
   if (patterns.empty()) return default_units(registry(), op);
   std::vector<std::string> names;
-  for (const std::string& pattern : patterns) names.push_back(unit_of_alias(pattern, op));
+  for (const std::string& pattern : patterns) {
+    if (pattern != default_word) names.push_back(unit_of_alias(pattern, op));
+    else
+      for (const std::string& unit : default_units(registry(), op)) names.push_back(unit);
+  }
   return matching_units(registry(), op, names);
 }
 

@@ -67,7 +67,8 @@ struct Facts {
     for (const auto& [uuid, seconds] : campaign) rows["campaign " + uuid] = std::to_string(seconds);
     for (const auto& [uuid, second, bins] : sample)
       rows["sample " + uuid + " " + std::to_string(second)] = std::to_string(bins);
-    for (const auto& [uuid, bin, hits] : hit) rows["hit " + uuid + " " + bin] = std::to_string(hits);
+    for (const auto& [uuid, bin, hits] : hit)  // a bin that any field names is one of every field
+      if (hits) rows["hit " + uuid + " " + bin] = std::to_string(hits);
     for (const auto& [uuid, unit, differing] : pair) rows["pair " + uuid + " " + unit] = std::to_string(differing);
     for (const auto& [name, value] : rows) all.push_back(name + " " + value);
     std::sort(all.begin(), all.end());
@@ -81,7 +82,7 @@ Texts shown(const Store& store) {
   for (const CampaignRecord& c : store.campaigns()) {
     all.push_back("campaign " + c.uuid + " " + std::to_string(c.seconds));
     for (const CoverageRecord& r : store.coverage(c.uuid))
-      all.push_back("hit " + r.campaign + " " + r.bin + " " + std::to_string(r.hits));
+      if (r.hits) all.push_back("hit " + r.campaign + " " + r.bin + " " + std::to_string(r.hits));
     for (const PairRecord& r : store.pairs(c.uuid))
       all.push_back("pair " + r.campaign + " " + r.second_unit + " " + std::to_string(r.differing));
   }

@@ -5,6 +5,7 @@
 #include "core/case_text.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
+#include "triage/own_unit.h"
 #include "triage/triage.h"
 
 namespace mmafuzz {
@@ -37,6 +38,8 @@ bool minimize_divergence(const std::vector<std::string>& statement, const Batch&
     witness = Minimizer(*judge, causes).minimize(one, verdict.cls, bucket.cause);
     verdict = judge->judge(witness)[0];
   }
+  if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))
+    bucket.detail = OwnUnit(*judge, registry).describe(witness);
   const std::string text = witness_text(bucket, *judge, witness, verdict);
   out += text.substr(text.find('\n') + 1);
   return true;

@@ -8,6 +8,7 @@
 #include "core/words.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
+#include "triage/own_unit.h"
 #include "triage/replacements.h"
 
 namespace mmafuzz {
@@ -140,6 +141,8 @@ class Triage::Group {
           witness = minimizer_.minimize(kept.one, key.first, key.second);
           verdict = judge_.judge(witness)[0];
         }
+        if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))
+          bucket.detail = OwnUnit(*judge, registry_).describe(witness);
         bucket.addends = static_cast<uint64_t>(Operands(judge->op(), witness, 0).cost().addends);
         bucket.witness = witness_text(bucket, *judge, witness, verdict);
       }

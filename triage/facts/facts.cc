@@ -78,11 +78,16 @@ std::string value_with_families(const std::string& value, const Parameter* param
 std::string sentence_of_one(const std::string& name, const std::set<std::string>& units, const Bucket& best) {
   const FactParts parts = parts_of_fact(name);
   switch (parts.kind) {
-    case FactParts::Kind::claim:
-      return parts.first + (best.key.property == "equals_model" && best.key.units.size() == 2
-                                ? " differs from " + best.key.units[1] + ", which it claims to equal"
-                            : best.key.units.size() == 2 ? " gives results that its parameters do not explain"
-                                                         : " breaks its claim " + best.key.property);
+    case FactParts::Kind::claim: {
+      const std::string more =
+          best.detail.empty() || (best.cause != unexplained && best.cause != unstable) ? "" : ": " + best.detail;
+      return parts.first +
+             (best.key.property == "equals_model" && best.key.units.size() == 2
+                  ? " differs from " + best.key.units[1] + ", which it claims to equal"
+              : best.key.units.size() == 2 ? " gives results that its parameters do not explain"
+                                           : " breaks its claim " + best.key.property) +
+             more;
+    }
     case FactParts::Kind::property: {
       const Property* property = find_property(parts.subject);
       const std::string who = families(units);

@@ -26,8 +26,11 @@ constexpr const char join_count[] =
 constexpr const char join_sample[] =
     "INSERT INTO samples(campaign, second, cases, bins, buckets) VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET "
     "cases=max(cases, excluded.cases), bins=max(bins, excluded.bins), buckets=max(buckets, excluded.buckets)";
-constexpr const char join_coverage[] =
-    "INSERT INTO coverage(campaign, field, op, bin_group, bin, hits) VALUES(?,?,?,?,?,?) "
+constexpr const char join_bin[] = "INSERT OR IGNORE INTO bins(bin_group, bin) VALUES(?,?)";
+constexpr const char join_field[] = "INSERT OR IGNORE INTO fields(campaign, field, op) VALUES(?,?,?)";
+constexpr const char join_hits[] =
+    "INSERT INTO hits(field, bin, hits) SELECT f.id, b.id, ?6 FROM fields f, bins b "
+    "WHERE f.campaign = ?1 AND f.field = ?2 AND f.op = ?3 AND b.bin_group = ?4 AND b.bin = ?5 "
     "ON CONFLICT DO UPDATE SET hits=max(hits, excluded.hits)";
 constexpr const char join_pair[] =
     "INSERT INTO pairs(campaign, op, first_unit, second_unit, compared, differing, property) VALUES(?,?,?,?,?,?,?) "
@@ -158,8 +161,12 @@ void Store::add(const std::vector<CampaignSample>& samples) {
 
 void Store::add(const std::vector<CoverageRecord>& coverage) {
   atomically([&] {
-    Statement join(database_, join_coverage);
-    for (const CoverageRecord& c : coverage) join.run(c.campaign, c.field, c.op, c.bin_group, c.bin, c.hits);
+    Statement bin(database_, join_bin), field(database_, join_field), hits(database_, join_hits);
+    for (const CoverageRecord& c : coverage) {
+      bin.run(c.bin_group, c.bin);
+      field.run(c.campaign, c.field, c.op);
+      if (c.hits) hits.run(c.campaign, c.field, c.op, c.bin_group, c.bin, c.hits);
+    }
   });
 }
 
@@ -195,7 +202,9 @@ void Store::merge_from(const Store& other) {
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
-      copy("SELECT campaign, field, op, bin_group, bin, hits FROM coverage", join_coverage);
+      copy("SELECT bin_group, bin FROM bins", join_bin);
+      copy("SELECT campaign, field, op FROM fields", join_field);
+      copy("SELECT campaign, field, op, bin_group, bin, hits FROM coverage WHERE hits > 0", join_hits);
       copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
   });

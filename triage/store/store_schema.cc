@@ -38,10 +38,27 @@ CREATE TABLE pairs(
 )sql";
 
 // The facts of a bucket's cause; a bucket of an older store has none until it is triaged again. Whether a campaign's
-// divergences are in buckets.
+// divergences are in buckets. Coverage without repeated names: nine tenths of a store were names of bins. A bin that a
+// field does not mention was never reached by it.
 constexpr const char version_3[] = R"sql(
 ALTER TABLE buckets ADD COLUMN facts TEXT NOT NULL DEFAULT '';
 ALTER TABLE campaigns ADD COLUMN untriaged INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE bins(id INTEGER PRIMARY KEY, bin_group TEXT NOT NULL, bin TEXT NOT NULL, UNIQUE(bin_group, bin));
+CREATE TABLE fields(
+  id INTEGER PRIMARY KEY, campaign TEXT NOT NULL REFERENCES campaigns(uuid), field TEXT NOT NULL, op TEXT NOT NULL,
+  UNIQUE(campaign, field, op));
+CREATE TABLE hits(
+  field INTEGER NOT NULL REFERENCES fields(id), bin INTEGER NOT NULL REFERENCES bins(id), hits INTEGER NOT NULL,
+  PRIMARY KEY(field, bin)) WITHOUT ROWID;
+INSERT INTO bins(bin_group, bin) SELECT DISTINCT bin_group, bin FROM coverage;
+INSERT INTO fields(campaign, field, op) SELECT DISTINCT campaign, field, op FROM coverage;
+INSERT INTO hits SELECT f.id, b.id, c.hits FROM coverage c JOIN fields f USING(campaign, field, op)
+  JOIN bins b USING(bin_group, bin) WHERE c.hits > 0;
+DROP TABLE coverage;
+CREATE VIEW coverage AS
+  SELECT f.campaign AS campaign, f.field AS field, f.op AS op, b.bin_group AS bin_group, b.bin AS bin,
+         coalesce(h.hits, 0) AS hits
+  FROM fields f CROSS JOIN bins b LEFT JOIN hits h ON h.field = f.id AND h.bin = b.id;
 )sql";
 
 constexpr const char* upgrades[] = {version_1, version_2, version_3};

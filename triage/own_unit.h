@@ -1,0 +1,32 @@
+// What can be said about a unit without parameters (a plugin, a device, a recording) that differs from the model which
+// it claims to equal: which other value of a parameter it follows, or where the difference stays when the case is
+// changed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "triage/judge.h"
+
+namespace mmafuzz {
+
+class OwnUnit {
+ public:
+  /// `judge`: "equals_model" of the unit and a model, on a dot. Both must outlive it.
+  OwnUnit(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
+
+  /// Whether there is something to say: the statement is as above.
+  static bool speaks_of(const Judge& judge);
+
+  /// For people: "block (products per fused step): 16 is claimed, 4 fits ..."; otherwise where the difference stays.
+  std::string describe(const Batch& one) const;
+
+ private:
+  std::optional<std::string> fitting_parameter(const Batch& one) const;
+  std::string where_it_stays(const Batch& one) const;
+
+  const Judge& judge_;
+  const Registry& registry_;
+};
+
+}  // namespace mmafuzz
