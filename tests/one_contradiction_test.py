@@ -22,6 +22,8 @@ def main():
         names = [fact["name"] for fact in facts["contradictions"]]
         new = [fact["name"] for fact in facts["new"]]
         good = code == 1 and names == [f"claim/plugin:{plugin}"] and not new
+        if "wrong_row" in plugin:
+            good = good and "block (products per fused step): 16 is claimed, 4 fits" in facts["contradictions"][0]["sentence"]
         failed += not good
         print("ok    " if good else "FAILED", plugin.rsplit("/", 1)[-1], names if not good else facts["contradictions"][0]["sentence"].split(": ", 1)[-1],
               new or "", flush=True)

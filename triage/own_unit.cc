@@ -12,7 +12,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t least_telling = 8;        ///< cases that must tell a fitting value from the claimed one
+constexpr size_t least_telling = 4;        ///< cases of each sign that must tell a fitting value from the claimed one
 constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
 
 /// Other values of a parameter that a wrong row may have: all words, and numbers near, half and double.
@@ -28,22 +28,17 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
   return values;
 }
 
-/// Simple cases at the corners of an adder, and one more case.
-Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
-  Batch all(op);
-  all.append(one, 0);
-  for (int addends = 1; addends <= 4; ++addends)
-    for (const Operands& simple : small_cases(op, addends, fraction_bits, false, simple_cases_each)) {
-      all.resize(all.size() + 1);
-      simple.store(all, all.size() - 1);
-    }
-  return all;
-}
+/// On how many cases two units differ, by the sign of the first one's result.
+struct Differences {
+  size_t positive = 0, negative = 0;
+  size_t all() const { return positive + negative; }
+};
 
-size_t differences(const Op& op, const Outcomes& x, const Outcomes& y, size_t count) {
-  size_t n = 0;
+Differences differences(const Op& op, const Outcomes& x, const Outcomes& y, size_t count) {
+  Differences n;
   for (size_t i = 0; i < count; ++i)
-    n += x.has_answer(i) && y.has_answer(i) && first_difference(op, x.results, y.results, i) >= 0;
+    if (x.has_answer(i) && y.has_answer(i) && first_difference(op, x.results, y.results, i) >= 0)
+      ++(decode(op.d.fields(), x.results.get(i)).negative ? n.negative : n.positive);
   return n;
 }
 
@@ -79,6 +74,44 @@ Operands rotated(const Operands& from, size_t by) {
   return c;
 }
 
+void negate_all(Operands& c) {
+  for (const int addend : c.nonzero_addends()) negate(c, c.operands_of(addend)[0]);
+}
+
+/// A case; what it becomes in other lanes, negated, scaled, and with any one bit of a fraction changed; and simple
+/// cases at the corners of an adder.
+Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
+  Batch all(op);
+  const auto add = [&](const Operands& operands) {
+    all.resize(all.size() + 1);
+    operands.store(all, all.size() - 1);
+  };
+  const Operands witness(op, one, 0);
+  for (int lanes = 0; lanes < op.k; ++lanes) {
+    Operands moved = rotated(witness, static_cast<size_t>(lanes));
+    add(moved);
+    negate_all(moved);
+    add(moved);
+  }
+  for (size_t at = 0; at < witness.size(); ++at) {
+    const FormatFields& f = witness.format(at);
+    for (int bit = 0; bit < f.fraction_bits && f.has_sign(); ++bit) {
+      Operands changed = witness;
+      changed[at] ^= f.in_container(uint64_t{1} << bit);
+      add(changed);
+      negate_all(changed);
+      add(changed);
+    }
+  }
+  for (const int by : {1, -1, 4}) {
+    Operands scaled = witness;
+    if (scale_case(scaled, by)) add(scaled);
+  }
+  for (int addends = 1; addends <= 4; ++addends)
+    for (const Operands& simple : small_cases(op, addends, fraction_bits, false, simple_cases_each)) add(simple);
+  return all;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -105,19 +138,21 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one) const {
   judge_.units()[0]->run(cases, own);
   judge_.units()[1]->run(cases, claimed);
   for (const Parameter& p : parameters()) {
-    if (!p.used_by(model.kernel)) continue;
+    const bool only_a_name = p.name == std::string("k") && find_parameter("block")->used_by(model.kernel);
+    if (!p.used_by(model.kernel) || only_a_name) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
       const Result<std::unique_ptr<Unit>> unit = registry_.bind(name, op);
       if (!unit) continue;
       Outcomes outcomes;
       (*unit)->run(cases, outcomes);
-      if (differences(op, own, outcomes, cases.size())) continue;
-      const size_t telling = differences(op, claimed, outcomes, cases.size());
-      if (telling < least_telling) continue;  // one witness fits many values
+      if (differences(op, own, outcomes, cases.size()).all()) continue;
+      const Differences telling = differences(op, claimed, outcomes, cases.size());
+      // One witness fits many values, and a parameter knows no signs.
+      if (telling.positive < least_telling || telling.negative < least_telling) continue;
       return std::string(p.name) + " (" + p.meaning + "): " + parameter_text(p, model) + " is claimed, " + value +
-             " fits the witness and " + std::to_string(cases.size() - 1) + " simple cases, " + std::to_string(telling) +
-             " of which tell the two apart";
+             " fits " + std::to_string(cases.size()) + " cases (the witness and what is near it, and simple ones), " +
+             std::to_string(telling.all()) + " of which tell the two apart";
     }
   }
   return std::nullopt;
@@ -146,7 +181,7 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
   else if (moves && shifts.empty()) goes.emplace_back("in any other lanes");
   else if (moves) stays.push_back("with its products moved on by " + joined(shifts) + " lanes");
   look("when every addend is negated", [](Operands& c) {
-    for (const int addend : c.nonzero_addends()) negate(c, c.operands_of(addend)[0]);
+    negate_all(c);
     return true;
   });
   look("when the factors are swapped", [&](Operands& c) {
