@@ -261,7 +261,8 @@ expect "it names the bucket" has out "# mmafuzz: divergence equal dot.f32.f16.f1
 expect "by its id" has out "# bucket $(id_of truncation)"
 expect "both results" has out "expected 3f800002, model:hopper/mma.m16n8k16.f32.f16.f16.f32 gives 3f800001"
 expect "and explains" has out "truncated fused sum"
-expect "on both units" same "$(grep -c 'greatest exponent' out)" 2
+expect "on both units" same "$(grep -c '^    greatest exponent' out)" 2
+expect "with a verdict" has out "verdict: they differ: fraction_bits"
 mkdir nothing
 replay nothing
 expect "without any it is skipped" ends_with 77
