@@ -168,7 +168,7 @@ int run(Options options, const Arguments& call) {
     summary["facts"] = conclusions_json(conclusions);
     ending += conclusions_text(
                   conclusions,
-                  {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{4} : size_t{2}, outcome.store}) +
+                  {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{3} : size_t{2}, outcome.store}) +
               "\n";
   }
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
