@@ -13,7 +13,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t chunk_cases = 1024;
+constexpr size_t round_cases = 1024;
 constexpr size_t most_found = 32;  ///< divergences of one round of a pair
 
 struct Pair {
@@ -96,9 +96,9 @@ class Deepening {
     size_t found = 0;
     Batch batch;
     std::vector<Outcomes> outcomes;
-    for (uint64_t chunk = 0; chunk * chunk_cases < cases_ && found < most_found; ++chunk) {
-      guided.propose(chunk, chunk * chunk_cases, chunk_cases, batch);
-      guided.learn(guided.observe(chunk, chunk * chunk_cases, batch));
+    for (uint64_t chunk = 0; chunk * round_cases < cases_ && found < most_found; ++chunk) {
+      guided.propose(chunk, chunk * round_cases, round_cases, batch);
+      guided.learn(guided.observe(chunk, chunk * round_cases, batch));
       comparison.run(batch, outcomes);
       found += take(batch, outcomes);
     }

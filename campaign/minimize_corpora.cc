@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t chunk_cases = 1024;
+constexpr size_t cases_at_once = 1024;
 constexpr uint64_t after_warm_up = uint64_t{1} << 32;  ///< a case number from which on a search looks at everything
 
 size_t files_in(const std::string& folder) {
@@ -28,9 +28,9 @@ size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& unit
   const Comparison comparison(op, units, registry(), {});
   GuidedSearch guided(op, focuses_of(comparison), 0);
   const Batch cases = SharedCorpus(from, op, false).read_new();
-  for (size_t first = 0; first < cases.size(); first += chunk_cases) {
+  for (size_t first = 0; first < cases.size(); first += cases_at_once) {
     Batch part(op);
-    for (size_t i = first; i < std::min(cases.size(), first + chunk_cases); ++i) part.append(cases, i);
+    for (size_t i = first; i < std::min(cases.size(), first + cases_at_once); ++i) part.append(cases, i);
     for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
       const GuidedSearch::Observation observation = guided.observe(focus, after_warm_up, part);
       for (const auto& [feature, index] : observation.kept)

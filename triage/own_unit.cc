@@ -48,7 +48,7 @@ void negate(Operands& c, size_t at) {
 }
 
 /// The operand times 2^by; false where its format does not hold that.
-bool scale(Operands& c, size_t at, int by) {
+bool scale_exactly(Operands& c, size_t at, int by) {
   const FormatFields& f = c.format(at);
   const int exponent = leading_exponent(f, c[at]);
   const uint64_t scaled = with_exponent(f, c[at], exponent + by);
@@ -59,7 +59,7 @@ bool scale(Operands& c, size_t at, int by) {
 
 bool scale_case(Operands& c, int by) {
   for (const int addend : c.nonzero_addends())
-    if (!scale(c, c.operands_of(addend)[0], by)) return false;
+    if (!scale_exactly(c, c.operands_of(addend)[0], by)) return false;
   return true;
 }
 
@@ -112,7 +112,7 @@ Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
   return all;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -179,7 +179,7 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
     if (fails(rotated(witness, by))) shifts.push_back(std::to_string(by));
   if (moves && shifts.size() + 1 == k) stays.emplace_back("in every lane");
   else if (moves && shifts.empty()) goes.emplace_back("in any other lanes");
-  else if (moves) stays.push_back("with its products moved on by " + joined(shifts) + " lanes");
+  else if (moves) stays.push_back("with its products moved on by " + listed(shifts) + " lanes");
   look("when every addend is negated", [](Operands& c) {
     negate_all(c);
     return true;
@@ -196,8 +196,8 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
     return true;
   });
   std::string text = "no other value of one parameter fits";
-  if (!stays.empty()) text += "; the difference stays " + joined(stays);
-  if (!goes.empty()) text += "; it goes " + joined(goes);
+  if (!stays.empty()) text += "; the difference stays " + listed(stays);
+  if (!goes.empty()) text += "; it goes " + listed(goes);
   return text;
 }
 

@@ -14,9 +14,9 @@ constexpr int character = 8, digit = 9, row_height = 18,
               left = 8;  ///< pixels; digits stand wider, for the point between them
 constexpr int source_x = left + 16, exponent_x = source_x + 72, shift_x = exponent_x + 62, sign_x = shift_x + 56,
               grid_x = sign_x + 12;
-constexpr int widest_grid = 96;      ///< digits; units whose grids lie farther apart are not drawn on common columns
-constexpr size_t most_fallen = 32;   ///< digits shown of what fell off
-constexpr size_t longest_line = 92;  ///< characters of a line of parameters
+constexpr int widest_grid = 96;  ///< digits; units whose grids lie farther apart are not drawn on common columns
+constexpr size_t most_fallen_drawn = 32;  ///< digits shown of what fell off
+constexpr size_t longest_line = 92;       ///< characters of a line of parameters
 constexpr const char* fallen_ink = "var(--fallen,#c0392b)";
 constexpr const char* carry_ink = "var(--carry,#9a6700)";
 
@@ -34,7 +34,7 @@ struct Columns {
     for (const ExplainedAddend& t : step.addends)
       if (t.lost) {
         top = std::max(top, t.fallen_top);
-        bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), most_fallen)));
+        bottom = std::min(bottom, t.fallen_top - static_cast<int>(std::min(t.fallen.size(), most_fallen_drawn)));
       }
   }
   int x(int exponent) const { return grid_x + (top - exponent) * digit; }
@@ -112,9 +112,9 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
     draw_grid_digits(drawing, columns, step, t.kept_negative, t.kept.substr(0, static_cast<size_t>(std::max(0, kept))),
                      0);
     if (t.lost) {
-      drawing.digits(columns.x(t.fallen_top), t.fallen.substr(0, most_fallen), fallen_ink);
-      if (t.fallen.size() > most_fallen)
-        drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen) * digit, "...");
+      drawing.digits(columns.x(t.fallen_top), t.fallen.substr(0, most_fallen_drawn), fallen_ink);
+      if (t.fallen.size() > most_fallen_drawn)
+        drawing.text(columns.x(t.fallen_top) + static_cast<int>(most_fallen_drawn) * digit, "...");
     }
   }
   if (step.grid) drawing.text(sum_x, t.sum_so_far);

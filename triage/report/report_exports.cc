@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
+std::string spaced(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -36,7 +36,7 @@ std::string junit_report(const ReportData& data) {
     test.differing += pair.differing;
   }
   for (const Bucket& bucket : data.buckets)
-    tests[{bucket.key.op, bucket.key.property + " " + joined(bucket.key.units)}].buckets.push_back(&bucket);
+    tests[{bucket.key.op, bucket.key.property + " " + spaced(bucket.key.units)}].buckets.push_back(&bucket);
   size_t failures = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
