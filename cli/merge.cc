@@ -48,8 +48,7 @@ void add_merge(Arguments& app, int& status) {
     if (!options->fail_on_new) return;
     std::erase_if(all, [&](const Bucket& b) {
       if (fixed.count(b.id())) return !came_again(b);
-      const bool decided = b.status == BucketStatus::known || b.status == BucketStatus::expected;
-      return known.count(b.id()) || decided || !is_grave(b);
+      return known.count(b.id()) || is_decided(b) || !is_grave(b);
     });
     size_t untriaged = 0;
     for (const CampaignRecord& campaign : into.campaigns()) untriaged += campaign.untriaged;

@@ -22,6 +22,8 @@ std::string Bucket::id() const {
   return std::string(digits, 10);
 }
 
+bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }
+
 bool came_again(const Bucket& b) { return b.status == BucketStatus::fixed && b.last_seen > b.status_set; }
 
 bool is_grave(const Bucket& b) {

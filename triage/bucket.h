@@ -44,6 +44,9 @@ struct Bucket {
   std::string id() const;
 };
 
+/// Whether a person called it known or expected: nothing fails on it.
+bool is_decided(const Bucket& bucket);
+
 /// Whether it was called fixed and was seen after that.
 bool came_again(const Bucket& bucket);
 

@@ -77,4 +77,23 @@ void Operands::store(Batch& batch, size_t index) const {
     for (int i = 0; i < column.count(); ++i) column.set(index, i, value_[at++]);
 }
 
+bool scale(Operands& c, size_t at, int by) {
+  const FormatFields& f = c.format(at);
+  const int to = leading_exponent(f, c[at]) + by;
+  if (decode(f, c[at]).cls != NumberClass::finite || f.integer) return false;
+  if (to < f.emin() || to > f.emax()) return false;
+  const uint64_t scaled = with_exponent(f, c[at], to);
+  const Number before = decode(f, c[at]), after = decode(f, scaled);
+  if (after.cls != NumberClass::finite) return false;
+  const uint64_t x = before.significand, y = after.significand;  // the same odd part: nothing was rounded
+  if (x << (63 - fast_bit_length(x)) != y << (63 - fast_bit_length(y))) return false;
+  c[at] = scaled;
+  return true;
+}
+
+void flip_sign(Operands& c, size_t at) {
+  const FormatFields& f = c.format(at);
+  c[at] ^= f.in_container(f.sign_bit());
+}
+
 }  // namespace mmafuzz

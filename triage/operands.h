@@ -63,6 +63,12 @@ class Operands {
   std::vector<const FormatFields*> format_;
 };
 
+/// The operand's number times 2^by, exactly; false, and nothing changed, where the format cannot hold it.
+bool scale(Operands& operands, size_t at, int by);
+
+/// The operand with the other sign.
+void flip_sign(Operands& operands, size_t at);
+
 /// Whether a case, given with its cost, comes before another in the order of the normal form.
 inline bool is_simpler(const Operands& x, const CaseCost& x_cost, const Operands& y, const CaseCost& y_cost) {
   return x_cost != y_cost ? x_cost < y_cost : x < y;

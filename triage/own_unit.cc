@@ -42,24 +42,9 @@ Differences differences(const Op& op, const Outcomes& x, const Outcomes& y, size
   return n;
 }
 
-void negate(Operands& c, size_t at) {
-  const FormatFields& f = c.format(at);
-  c[at] ^= f.in_container(f.sign_bit());
-}
-
-/// The operand times 2^by; false where its format does not hold that.
-bool scale_exactly(Operands& c, size_t at, int by) {
-  const FormatFields& f = c.format(at);
-  const int exponent = leading_exponent(f, c[at]);
-  const uint64_t scaled = with_exponent(f, c[at], exponent + by);
-  if (leading_exponent(f, scaled) != exponent + by || scaled == c[at]) return false;
-  c[at] = scaled;
-  return true;
-}
-
 bool scale_case(Operands& c, int by) {
   for (const int addend : c.nonzero_addends())
-    if (!scale_exactly(c, c.operands_of(addend)[0], by)) return false;
+    if (!scale(c, c.operands_of(addend)[0], by)) return false;
   return true;
 }
 
@@ -75,7 +60,7 @@ Operands rotated(const Operands& from, size_t by) {
 }
 
 void negate_all(Operands& c) {
-  for (const int addend : c.nonzero_addends()) negate(c, c.operands_of(addend)[0]);
+  for (const int addend : c.nonzero_addends()) flip_sign(c, c.operands_of(addend)[0]);
 }
 
 /// A case; what it becomes in other lanes, negated, scaled, and with any one bit of a fraction changed; and simple

@@ -17,21 +17,6 @@ void clear_addend(Operands& c, int addend) {
   for (const size_t at : c.operands_of(addend)) c.clear(at);
 }
 
-/// The operand's number times 2^by, exactly; false where the format cannot hold it.
-bool scale(Operands& c, size_t at, int by) {
-  const FormatFields& f = c.format(at);
-  const int to = leading_exponent(f, c[at]) + by;
-  if (!is_finite_nonzero(c, at) || f.integer) return false;
-  if (to < f.emin() || to > f.emax()) return false;
-  const uint64_t scaled = with_exponent(f, c[at], to);
-  const Number before = decode(f, c[at]), after = decode(f, scaled);
-  if (after.cls != NumberClass::finite) return false;
-  const uint64_t x = before.significand, y = after.significand;  // the same odd part: nothing was rounded
-  if (x << (63 - fast_bit_length(x)) != y << (63 - fast_bit_length(y))) return false;
-  c[at] = scaled;
-  return true;
-}
-
 size_t k_of(const Operands& c) { return static_cast<size_t>(c.op().k); }
 
 /// Without some addends: halves, quarters, ..., single ones; zero products lose their other factors.
@@ -275,10 +260,6 @@ Candidates move_exponents(const Operands& from) {
 
 Candidates make_positive(const Operands& from) {
   Candidates list;
-  const auto flip = [](Operands& c, size_t at) {
-    const FormatFields& f = c.format(at);
-    c[at] ^= f.in_container(f.sign_bit());
-  };
   const auto is_negative = [&](size_t at) {
     const FormatFields& f = from.format(at);
     return (from[at] >> f.ignored_low_bits & f.sign_bit()) != 0;
@@ -288,25 +269,25 @@ Candidates make_positive(const Operands& from) {
     Operands mirrored = from, both = from;
     for (const int addend : from.nonzero_addends()) {
       const size_t at = static_cast<size_t>(addend);
-      flip(mirrored, at == k ? 2 * k : is_negative(k + at) ? k + at : at);
+      flip_sign(mirrored, at == k ? 2 * k : is_negative(k + at) ? k + at : at);
       if (at < k && is_negative(at) && is_negative(k + at)) {
-        flip(both, at);
-        flip(both, k + at);
+        flip_sign(both, at);
+        flip_sign(both, k + at);
       }
     }
     list.push_back(mirrored);
     list.push_back(both);
     for (size_t at = 0; at < k; ++at) {
       Operands c = from;
-      flip(c, at);
-      flip(c, k + at);
+      flip_sign(c, at);
+      flip_sign(c, k + at);
       list.push_back(std::move(c));
     }
   }
   for (size_t at = 0; at < from.size(); ++at) {
     if (!is_negative(at)) continue;
     Operands c = from;
-    flip(c, at);
+    flip_sign(c, at);
     list.push_back(std::move(c));
   }
   return list;

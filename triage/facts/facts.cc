@@ -111,14 +111,13 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
   std::map<std::string, Fact> by_name;
   std::map<std::string, std::set<std::vector<std::string>>> pairs;
   for (const Bucket& bucket : buckets) {
-    const bool decided = bucket.status == BucketStatus::known || bucket.status == BucketStatus::expected;
     for (const std::string& name : homes_of(bucket, alone)) {
       const auto [at, is_new] = by_name.try_emplace(name);
       Fact& fact = at->second;
       if (is_new) fact = {name, bucket.severity, false, true, 0, {}, {}, 0, {}, bucket};
       fact.severity = std::min(fact.severity, bucket.severity);
       fact.contradiction |= is_claim_fact(name);
-      fact.decided &= decided;
+      fact.decided &= is_decided(bucket);
       fact.divergences += bucket.count;
       fact.units.insert(bucket.key.units.begin(), bucket.key.units.end());
       fact.ops.insert(bucket.key.op);

@@ -65,13 +65,6 @@ std::string explanation_of(const Bucket& b, const Registry& registry, std::strin
   }
 }
 
-/// Takes `bytes` from what is left, or says that they do not fit.
-bool take(size_t& left, size_t bytes) {
-  if (bytes > left) return false;
-  left -= bytes;
-  return true;
-}
-
 /// Both results of the fact's witness, as encodings and decimals; nothing where it cannot be evaluated here.
 PageData results_of(const Bucket& bucket, const Registry& registry) {
   PageData list(PageData::type::list);
@@ -146,8 +139,9 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, Pa
       if (shown++ >= facts_shown) break;
       PageData one = fact_data(fact, registry);
       std::string reason;
-      const std::string svg = fact.best.witness.empty() ? "" : explanation_of(fact.best, registry, reason);
-      if (svg.size() + reason.size() > left) {
+      const bool has_witness = !fact.best.witness.empty();
+      const std::string svg = !has_witness || room == 0 ? "" : explanation_of(fact.best, registry, reason);
+      if ((has_witness && room == 0) || svg.size() + reason.size() > left) {
         ++bare;
       } else {
         left -= svg.size() + reason.size();

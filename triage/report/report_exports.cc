@@ -51,8 +51,7 @@ std::string junit_report(const ReportData& data) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
-      const bool decided = bucket->status == BucketStatus::expected || bucket->status == BucketStatus::known;
-      const bool fails = bucket->severity == Severity::contract && !decided;
+      const bool fails = bucket->severity == Severity::contract && !is_decided(*bucket);
       (fails ? broken : other) +=
           fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
                       bucket->count, bucket->detail, fails ? bucket->witness : "");
