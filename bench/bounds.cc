@@ -76,7 +76,7 @@ class TightCases {
 };
 
 /// The tightest cases of one unit, and the search for more.
-class Search {
+class BoundSearch {
  public:
   struct Kept {
     Batch cases;  ///< one
@@ -84,7 +84,7 @@ class Search {
     double parts = 0;
   };
 
-  Search(const Op& op, std::unique_ptr<Unit> unit, ErrorBounds bounds, uint64_t seed)
+  BoundSearch(const Op& op, std::unique_ptr<Unit> unit, ErrorBounds bounds, uint64_t seed)
       : op_(op), unit_(std::move(unit)), bounds_(std::move(bounds)), seed_(seed) {}
 
   void run(uint64_t cases) {
@@ -192,12 +192,12 @@ class Search {
   double greatest_ = 0;
 };
 
-struct Options {
+struct BoundsOptions {
   uint64_t cases = 200'000, seed = 1;
   std::string only = "*", witnesses;
 };
 
-int run(const Options& options) {
+int run_bounds(const BoundsOptions& options) {
   std::vector<Op> ops = default_ops(OpKind::dot);
   const size_t unscaled = ops.size();
   for (const char* text : scaled_ops) ops.push_back(op_from_text(text));
@@ -218,11 +218,11 @@ int run(const Options& options) {
       if (!bounds) continue;
       if (!std::exchange(any, true))
         fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
-      Search search(ops[o], std::move(unit), std::move(*bounds), options.seed);
+      BoundSearch search(ops[o], std::move(unit), std::move(*bounds), options.seed);
       search.run(options.cases);
       broken |= search.greatest() > 1;
       const DotModel* model = search.unit().model();
-      const Search::Kept* tightest = search.tightest();
+      const BoundSearch::Kept* tightest = search.tightest();
       fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}\n", model ? name : name + " " + op_label(ops[o]),
                  model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(),
                  tightest ? tightest->ratio : 0, tightest ? tightest->parts : 0, options.cases);
@@ -244,7 +244,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_bench_bounds(Arguments& bench, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundsOptions>();
   Arguments* sub =
       bench.add_subcommand("bounds", "The greatest ratio of error to proven error bound that a search finds");
   sub->add_option("--cases", options->cases, "cases per unit")
@@ -257,7 +257,7 @@ void add_bench_bounds(Arguments& bench, int& status) {
   sub->footer(
       "Exit code 1 if a result lies beyond its bound.\n"
       "Example: mmafuzz bench bounds --units 'model:hopper/*' --cases 50000");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_bounds(*options); });
 }
 
 }  // namespace mmafuzz

@@ -185,14 +185,14 @@ void write_csv(std::ostream& out, const Bound& bound, const std::vector<Run>& ru
   }
 }
 
-struct Options {
+struct DiscriminateOptions {
   uint64_t seeds = 20;
   double time = 60;
   std::string query = "*", csv;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_discriminate(const DiscriminateOptions& options) {
   std::ofstream csv;
   if (!options.csv.empty()) {
     csv.open(options.csv);
@@ -231,7 +231,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_bench_discriminate(Arguments& bench, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiscriminateOptions>();
   Arguments* sub = bench.add_subcommand("discriminate", "Inputs that tell hypotheses about matrix units apart");
   sub->add_option("--seeds", options->seeds, "searches per query, seeds 1 to N (default 20)")
       ->check(unsigned_number())
@@ -244,7 +244,7 @@ void add_bench_discriminate(Arguments& bench, int& status) {
       "An input holds finite operands, and each hypothesis makes a finite result of it.\n"
       "Every found input is evaluated again, rows by their slow twins too. Exit code 1 if a search found nothing.\n"
       "Example: mmafuzz bench discriminate --query 'carry-bits/*' --seeds 5");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_discriminate(*options); });
 }
 
 }  // namespace mmafuzz

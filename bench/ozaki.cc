@@ -104,7 +104,7 @@ OzakiGemm engine_or_fail(const gemm::NamedPlan& plan, int64_t k) {
   return std::move(*engine);
 }
 
-struct Options {
+struct OzakiOptions {
   int64_t m = 256, n = 256, k = 256;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string slice = "fp16", plan = "slices=5";
@@ -112,7 +112,7 @@ struct Options {
   uint64_t seed = 1;
 };
 
-int run_speed(const Options& o) {
+int run_speed(const OzakiOptions& o) {
   const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
   if (!shape) throw BadInput("bench ozaki: " + shape.refusal().reason);
   gemm::NamedPlan plan = plan_or_fail(o.slice, o.plan);
@@ -134,7 +134,7 @@ int run_speed(const Options& o) {
 }
 
 /// One line per spread: phi, then for each plan the greatest relative error and its slices.
-int run_accuracy(const Options& o) {
+int run_accuracy(const OzakiOptions& o) {
   std::vector<std::string> plans;
   for (const char* fast : {"0", "1"})
     for (const char* slices : {"2", "3", "4", "5", "6", "7", "8", "10", "12", "estimated", "all"})
@@ -170,7 +170,7 @@ int run_accuracy(const Options& o) {
 
 /// A table of what the estimated number of slices d gives, and one slice less, in full and in fast mode, in multiples
 /// of the error of an FMA chain.
-int run_estimate(const Options& o) {
+int run_estimate(const OzakiOptions& o) {
   fmt::print("| k | phi | error of the FMA chain | d | d slices | fast | d - 1 slices | fast |\n");
   fmt::print("|---|---|---|---|---|---|---|---|\n");
   for (const int64_t k : {128, 1024, 4096}) {
@@ -201,7 +201,7 @@ int run_estimate(const Options& o) {
   return exit_ok;
 }
 
-void add_options(Arguments& sub, Options& o, bool with_k = true) {
+void add_options(Arguments& sub, OzakiOptions& o, bool with_k = true) {
   sub.add_option("-m", o.m, "rows of a")->capture_default_str();
   sub.add_option("-n", o.n, "columns of b")->capture_default_str();
   if (with_k) sub.add_option("-k", o.k, "columns of a")->capture_default_str();
@@ -213,7 +213,7 @@ void add_options(Arguments& sub, Options& o, bool with_k = true) {
 }  // namespace
 
 void add_bench_ozaki(Arguments& bench, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OzakiOptions>();
   Arguments* speed = bench.add_subcommand("ozaki", "Time and error of an Ozaki DGEMM on a dot unit");
   add_options(*speed, *options);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
@@ -222,7 +222,7 @@ void add_bench_ozaki(Arguments& bench, int& status) {
       "Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
   speed->callback([options, &status] { status = run_speed(*options); });
 
-  auto small = std::make_shared<Options>();
+  auto small = std::make_shared<OzakiOptions>();
   small->m = small->n = 32;
   small->k = 128;
   Arguments* accuracy = bench.add_subcommand(
@@ -231,7 +231,7 @@ void add_bench_ozaki(Arguments& bench, int& status) {
   accuracy->footer("Example: mmafuzz bench ozaki-accuracy > accuracy.tsv (bench/plot_ozaki_accuracy.py draws it)");
   accuracy->callback([small, &status] { status = run_accuracy(*small); });
 
-  auto estimate_options = std::make_shared<Options>(*small);
+  auto estimate_options = std::make_shared<OzakiOptions>(*small);
   Arguments* estimate = bench.add_subcommand(
       "ozaki-estimate", "Errors with the estimated number of slices and with one less, as a table");
   add_options(*estimate, *estimate_options, false);

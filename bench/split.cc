@@ -16,7 +16,7 @@
 namespace mmafuzz {
 namespace {
 
-struct Options {
+struct SplitOptions {
   std::string on = "model:volta/mma.m8n8k4.f32.f16.f16.f32", inputs = "random", witness;
   int k = 4, unit_k = 4;
   uint64_t cases = 100'000, seed = 1, search = 200'000, trials = 101;
@@ -30,7 +30,7 @@ struct Errors {
 
 class Duel {
  public:
-  explicit Duel(const Options& o)
+  explicit Duel(const SplitOptions& o)
       : op_(op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=" + std::to_string(o.k))),
         markidis_(bind(o, "markidis")),
         ootomo_(bind(o, "ootomo")) {}
@@ -72,7 +72,7 @@ class Duel {
   }
 
  private:
-  std::unique_ptr<Unit> bind(const Options& o, const char* method) const {
+  std::unique_ptr<Unit> bind(const SplitOptions& o, const char* method) const {
     return bind_or_fail(fmt::format("split:{}.fp16?unit_k={},on={}", method, o.unit_k, o.on), op_);
   }
 
@@ -160,7 +160,7 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
 /// so that an exact result does not decide.
 double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
 
-int run(const Options& o) {
+int run_split(const SplitOptions& o) {
   if (o.inputs != "random" && o.inputs != "structured") throw BadInput("bench split: --inputs is random or structured");
   const Duel duel(o);
   const Draws draws(duel.op(), o.inputs == "structured");
@@ -233,7 +233,7 @@ int run(const Options& o) {
 }  // namespace
 
 void add_bench_split(Arguments& bench, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SplitOptions>();
   Arguments* sub = bench.add_subcommand(
       "split", "Error-corrected SGEMM: Markidis against Ootomo-Yokota, and where the newer method is worst");
   sub->add_option("--on", options->on, "dot unit")->capture_default_str();
@@ -254,7 +254,7 @@ void add_bench_split(Arguments& bench, int& status) {
   sub->footer(
       "Example: mmafuzz bench split --inputs structured --on model:ampere/mma.m16n8k16.f32.f16.f16.f32 --unit-k 16 -k "
       "16");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_split(*options); });
 }
 
 }  // namespace mmafuzz

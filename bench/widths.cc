@@ -84,7 +84,7 @@ Attack attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t se
   return result;
 }
 
-struct Options {
+struct WidthsOptions {
   int tries = 64;
   std::string witnesses;
 };
@@ -125,7 +125,7 @@ Row examine(const Accumulator& u, int k, int tries) {
   return row;
 }
 
-int run(const Options& options) {
+int run_widths(const WidthsOptions& options) {
   bool as_derived = true;
   std::string witnesses =
       "mmafuzz-cases 1\n# Slices one bit wider than a unit sums exactly, found by 'mmafuzz bench ozaki-widths': "
@@ -155,14 +155,14 @@ int run(const Options& options) {
 }  // namespace
 
 void add_bench_widths(Arguments& bench, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WidthsOptions>();
   Arguments* sub = bench.add_subcommand(
       "ozaki-widths", "The widest slices that each unit sums exactly, with witnesses against one bit more");
   sub->add_option("--tries", options->tries, "cases per width")->capture_default_str()->check(positive_number());
   sub->add_option("--witnesses", options->witnesses, "write the witnesses of products up to n = 128 to this file");
   sub->footer(
       "Exit code 1 where a derived width fails or one bit more finds no witness.\nExample: mmafuzz bench ozaki-widths");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_widths(*options); });
 }
 
 }  // namespace mmafuzz

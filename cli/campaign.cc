@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CampaignOptions {
   CampaignSettings settings;
   std::string time, out;
   std::string knowledge = default_knowledge_folder();
@@ -80,7 +80,7 @@ void make_folder(const std::string& folder) {
 }
 
 /// The settings of the campaign that is resumed, under what this call gives.
-CampaignSettings resumed_settings(const Options& options, const Arguments& call) {
+CampaignSettings resumed_settings(const CampaignOptions& options, const Arguments& call) {
   CampaignSettings all = load_settings(options.out + "/campaign.json");
   const CampaignSettings& given = options.settings;
   const auto take = [&](const char* option, auto& to, const auto& from) {
@@ -107,7 +107,7 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
-int run(Options options, const Arguments& call) {
+int run_campaign(CampaignOptions options, const Arguments& call) {
   const bool time_given = !options.time.empty();
   CampaignSettings& settings = options.settings;
   settings.units = split_units(settings.units);
@@ -180,7 +180,7 @@ int run(Options options, const Arguments& call) {
 }  // namespace
 
 void add_campaign(Arguments& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CampaignOptions>();
   options->settings.jobs = 0;
   options->settings.targets.clear();
   CampaignSettings& settings = options->settings;
@@ -224,7 +224,7 @@ void add_campaign(Arguments& app, int& status) {
       "summary.\n"
       "Same seed and --cases N: the same corpus and findings. With --time or engines they may differ.\n"
       "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
-  sub->callback([options, sub, &status] { status = run(*options, *sub); });
+  sub->callback([options, sub, &status] { status = run_campaign(*options, *sub); });
 }
 
 }  // namespace mmafuzz::cli

@@ -177,7 +177,7 @@ void search_any_op(const AnyOps& limits, Merger& merger) {
   merger.end_progress();
 }
 
-struct Options {
+struct FuzzOptions {
   std::vector<std::string> ops, units;
   uint64_t seed = 1, cases = 0, op_count = 0;
   double time = 0;
@@ -187,7 +187,7 @@ struct Options {
 };
 
 /// The closing lines, and the exit code.
-int finish(const Options& options, const Merger& merger) {
+int finish(const FuzzOptions& options, const Merger& merger) {
   const Findings& total = merger.total();
   if (options.json) {
     fmt::print("{}\n", to_json(total).dump(2));
@@ -205,7 +205,7 @@ int finish(const Options& options, const Merger& merger) {
   return failed ? exit_divergence : exit_ok;
 }
 
-int run_any(const Options& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
+int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {
   if (options.ops.size() > 1 || !options.units.empty())
     throw BadInput("--op any stands alone: it draws the ops and takes every unit that accepts them");
   AnyOps limits;
@@ -221,7 +221,7 @@ int run_any(const Options& options, Clock::time_point start, double time, unsign
   return finish(options, merger);
 }
 
-int run(const Options& options) {
+int run_fuzz(const FuzzOptions& options) {
   const bool any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
   if (options.cases && options.time > 0 && !any) throw BadInput("give --cases or --time, not both");
   if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
@@ -261,7 +261,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_fuzz(Arguments& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FuzzOptions>();
   Arguments* sub = app.add_subcommand("fuzz", "Search structured operands for divergences");
   sub->add_option("--op", options->ops,
                   "op line, repeatable, or `any` (default: a list of dots, scalar operations and conversions)")
@@ -289,7 +289,7 @@ void add_fuzz(Arguments& app, int& status) {
       "Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"
       "Example: mmafuzz fuzz --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16' --units "
       "exact,model:hopper/mma.m16n8k16.f32.f16.f16.f32 --seed 7 --cases 1000000");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_fuzz(*options); });
 }
 
 }  // namespace mmafuzz::cli

@@ -18,13 +18,13 @@
 namespace mmafuzz::cli {
 namespace {
 
-struct Options {
+struct MinimizeOptions {
   std::vector<std::string> units, ops, files;
   std::string property = "equal", target, output = "-";
 };
 
 /// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
-size_t minimize_artifact(const Options& options, const std::string& file, std::string& out) {
+size_t minimize_artifact(const MinimizeOptions& options, const std::string& file, std::string& out) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw BadInput(file + ": cannot be read");
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
@@ -54,7 +54,7 @@ size_t minimize_artifact(const Options& options, const std::string& file, std::s
   return found;
 }
 
-size_t minimize_cases(const Options& options, const std::string& file, std::string& out) {
+size_t minimize_cases(const MinimizeOptions& options, const std::string& file, std::string& out) {
   CaseReader reader(file);
   size_t found = 0;
   std::string twin;  // of the case before, which a record shows below it
@@ -78,7 +78,7 @@ size_t minimize_cases(const Options& options, const std::string& file, std::stri
 }  // namespace
 
 void add_minimize(Arguments& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MinimizeOptions>();
   Arguments* sub = app.add_subcommand("minimize", "Print divergences in their normal form, with their causes");
   sub->add_option("--units", options->units, "units, comma-separated (default: the file's property line)")
       ->allow_extra_args(false);

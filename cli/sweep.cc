@@ -19,14 +19,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct SweepOptions {
   std::string unit, reference, output;
   uint64_t seed = 1, cases = 0;
   double time = 0;
   bool json = false;
 };
 
-SweepSubject host_subject(const Options& options, const UnitName& unit) {
+SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
   const ModelRow* row = unit.backend == "model" ? find_model_row(unit.path) : nullptr;
   if (!row) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
   SweepSubject s;
@@ -42,7 +42,7 @@ SweepSubject host_subject(const Options& options, const UnitName& unit) {
   return s;
 }
 
-SweepSubject subject_of(const Options& options) {
+SweepSubject subject_of(const SweepOptions& options) {
   const UnitName unit(options.unit);
   if (unit.backend != "cuda") return host_subject(options, unit);
   // One child for the sweep and the unit: a device has one context.
@@ -54,7 +54,7 @@ SweepSubject subject_of(const Options& options) {
   return std::move(*subject);
 }
 
-int run(const Options& options) {
+int run_sweep(const SweepOptions& options) {
   if ((options.cases > 0) == (options.time > 0)) throw BadInput("give --cases or --time");
   SweepSubject subject = subject_of(options);
   subject.request.seed = options.seed;
@@ -126,7 +126,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_sweep(Arguments& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   Arguments* sub = app.add_subcommand("sweep", "Compare a device unit with its model at the speed of the device");
   sub->add_option("--unit", options->unit, "a cuda: unit, or a model: unit with overrides in its place")->required();
   sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
@@ -141,7 +141,7 @@ void add_sweep(Arguments& app, int& status) {
       "Same seed and --cases N: the same findings.\n"
       "Example: mmafuzz sweep --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24 --seed 1 --cases "
       "100000");
-  sub->callback([options, &status] { status = run(*options); });
+  sub->callback([options, &status] { status = run_sweep(*options); });
 }
 
 void add_device_child(Arguments& app, int& status) {

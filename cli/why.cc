@@ -15,7 +15,7 @@
 namespace mmafuzz::cli {
 namespace {
 
-struct Options {
+struct WhyOptions {
   std::vector<std::string> ops, units;
   uint64_t cases = 1 << 15, seed = 1;
 };
@@ -79,7 +79,7 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
              wrapped("Their rows also differ in " + names + ", but no operands were found that show it.", width, 2));
 }
 
-void run(const Options& options) {
+void run_why(const WhyOptions& options) {
   if (options.units.size() != 2) throw BadInput("why takes two units, as in 'mmafuzz why a100 h100'");
   check_names(options.units);
   std::vector<Op> ops;
@@ -98,7 +98,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_why(Arguments& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WhyOptions>();
   Arguments* sub = app.add_subcommand("why", "Say what differs between two units, with operands that show it");
   sub->add_option("units", options->units, "two units, or GPUs ('mmafuzz list gpus'), as in: a100 h100/wgmma")
       ->required();
@@ -111,7 +111,7 @@ void add_why(Arguments& app, int& status) {
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
   sub->footer("Example: mmafuzz why a100 h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   sub->callback([options, &status] {
-    run(*options);
+    run_why(*options);
     status = exit_ok;
   });
 }

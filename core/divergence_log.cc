@@ -14,7 +14,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view header = "mmafuzz-cases 1\n";
+constexpr std::string_view file_start = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int most_records = 256;  ///< of one bucket in one segment
@@ -24,8 +24,8 @@ constexpr int most_records = 256;  ///< of one bucket in one segment
 std::string opening_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (text.empty()) return std::string(header);
-  return text.ends_with(end_line) || text == header ? "" : "\n# cut off\n";
+  if (text.empty()) return std::string(file_start);
+  return text.ends_with(end_line) || text == file_start ? "" : "\n# cut off\n";
 }
 
 /// What stands between two end lines.
@@ -96,7 +96,7 @@ size_t read_segment(const std::string& path, size_t offset, const std::function<
     file.read(text.data() + had, piece);
     text.resize(had + static_cast<size_t>(file.gcount()));
     more = file.gcount() == static_cast<std::streamsize>(piece);
-    size_t at = done == 0 && text.starts_with(header) ? header.size() : 0;
+    size_t at = done == 0 && text.starts_with(file_start) ? file_start.size() : 0;
     for (size_t end = text.find(end_line, at); end != std::string::npos; end = text.find(end_line, at)) {
       const std::string_view body = std::string_view(text).substr(at, end - at);
       at = end + end_line.size();

@@ -9,26 +9,26 @@
 namespace mmafuzz {
 namespace {
 
-const char* const dots[] = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
-                            "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
-                            "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
-                            "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
-                            "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32",
-                            "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
-                            "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16",
-                            "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
-                            "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
-const char* const scalars[] = {"scalar fma format=fp32 round=nearest_even nan=any",
-                               "scalar fma format=fp64 round=toward_zero nan=any",
-                               "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
-                               "scalar rem format=fp64 round=nearest_even nan=any"};
-const char* const conversions[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any",
-                                   "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
-                                   "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any",
-                                   "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
-                                   "convert from=fp64 to=fp16 round=nearest_even nan=any"};
+const char* const dot_op_lines[] = {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16",
+                                    "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
+                                    "dot a=tf32 b=tf32 c=fp32 d=fp32 k=8",
+                                    "dot a=fp16 b=fp16 c=fp16 d=fp16 k=16",
+                                    "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32",
+                                    "dot a=e5m2 b=e5m2 c=fp32 d=fp32 k=32",
+                                    "dot a=cfloat8_1_4_3:7 b=cfloat8_1_4_3:7 c=fp32 d=fp32 k=16",
+                                    "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
+                                    "dot a=fp64 b=fp64 c=fp64 d=fp64 k=16 nan=any"};
+const char* const scalar_op_lines[] = {
+    "scalar fma format=fp32 round=nearest_even nan=any", "scalar fma format=fp64 round=toward_zero nan=any",
+    "scalar add format=fp64 round=up nan=any", "scalar mul format=fp32 round=down nan=any",
+    "scalar rem format=fp64 round=nearest_even nan=any"};
+const char* const convert_op_lines[] = {"convert from=fp32 to=fp16 round=nearest_even nan=any",
+                                        "convert from=fp32 to=e4m3 round=nearest_even nan=any saturate=1",
+                                        "convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even nan=any",
+                                        "convert from=bf16 to=cfloat8_1_5_2:15 round=stochastic nan=any seed=1",
+                                        "convert from=fp64 to=fp16 round=nearest_even nan=any"};
 
-const char* const gemms[] = {
+const char* const gemm_op_lines[] = {
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16",
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8 alpha=bfd5555555555555 beta=4008000000000000",
     "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=3 n=2 k=33",
@@ -51,12 +51,12 @@ std::vector<Op> parse_all(const char* const (&texts)[N]) {
 
 std::vector<Op> default_ops(OpKind kind) {
   switch (kind) {
-    case OpKind::dot: return parse_all(dots);
-    case OpKind::scalar: return parse_all(scalars);
-    case OpKind::convert: return parse_all(conversions);
+    case OpKind::dot: return parse_all(dot_op_lines);
+    case OpKind::scalar: return parse_all(scalar_op_lines);
+    case OpKind::convert: return parse_all(convert_op_lines);
     case OpKind::gemm: break;
   }
-  return parse_all(gemms);
+  return parse_all(gemm_op_lines);
 }
 
 std::vector<Op> gemm_ops(std::string_view format) {

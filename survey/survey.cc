@@ -41,8 +41,6 @@ Clock::time_point after(Clock::time_point from, double s) {
   return from + std::chrono::duration_cast<Clock::duration>(seconds(s));
 }
 
-double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
-
 void run_step(Context& context, const Step& step) {
   Json result = {{"step", step.name}, {"kind", step.kind}, {"unit", step.unit}, {"limit", step.limit}};
   const auto begin = Clock::now();

@@ -14,6 +14,8 @@
 namespace mmafuzz::survey {
 
 using Clock = std::chrono::steady_clock;
+/// Seconds.
+inline double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 struct Options {
   std::vector<std::string> units = {"*"};  ///< globs

@@ -6,8 +6,6 @@
 namespace mmafuzz::survey {
 namespace {
 
-double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
-
 /// What a sweep has found by now.
 void write_down(Context& context, const SweepRun& sweep, const SweepSubject& subject, Json& result) {
   result["dots"] = sweep.dots();

@@ -11,7 +11,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view prefix = "cuda:";
+constexpr std::string_view core_prefix = "cuda:";
 constexpr const char* bulk_name = "cuda:bulk";
 
 class CoreUnit final : public Unit {
@@ -88,7 +88,7 @@ class CoreFamily final : public Family {
   explicit CoreFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
   bool owns(std::string_view name) const override {
-    return name == bulk_name || (name.starts_with(prefix) && is_core_unit(name.substr(prefix.size())));
+    return name == bulk_name || (name.starts_with(core_prefix) && is_core_unit(name.substr(core_prefix.size())));
   }
 
   Role role(const std::string&) const override { return Role::device; }
@@ -98,7 +98,7 @@ class CoreFamily final : public Family {
     const std::string no_device = device ? "" : device.refusal().reason;
     std::vector<UnitInfo> all;
     for (const CoreInstruction& i : core_instructions()) {
-      const std::string name = std::string(prefix) + i.unit;
+      const std::string name = std::string(core_prefix) + i.unit;
       const auto add_claims = [&](UnitInfo& info) {
         for (const Claim& claim : claims_of(i))
           if (std::none_of(info.claims.begin(), info.claims.end(),
@@ -138,7 +138,7 @@ class CoreFamily final : public Family {
 
  private:
   Result<std::unique_ptr<Unit>> bind_core(const std::string& name, const Op& op) const {
-    const std::string unit = name.substr(prefix.size());
+    const std::string unit = name.substr(core_prefix.size());
     const int index = find_core_instruction(unit, op);
     if (index < 0) return declined(name + " takes '" + taken_by(unit, ~0u) + "'");
     const CoreInstruction& i = core_instructions()[static_cast<size_t>(index)];

@@ -15,7 +15,7 @@ namespace mmafuzz {
 namespace {
 
 using Arithmetic = CublasRow::Arithmetic;
-constexpr std::string_view prefix = "cublas:";
+constexpr std::string_view cublas_prefix = "cublas:";
 constexpr uint64_t probes = 8;
 
 /// What may stand after `?` in a unit's name.
@@ -187,7 +187,7 @@ std::string ops_of(const CublasRow& row) {
 Result<bool> fits(const CublasRow& row, const Op& op) {
   if ((op.kind != OpKind::dot && op.kind != OpKind::gemm) || op.a != row.operand || op.b != row.operand ||
       op.c != row.result || op.d != row.result || op.has_scales())
-    return declined(std::string(prefix) + row.name + " takes '" + ops_of(row) + "'");
+    return declined(std::string(cublas_prefix) + row.name + " takes '" + ops_of(row) + "'");
   return true;
 }
 
@@ -195,7 +195,9 @@ class CublasFamily final : public Family {
  public:
   explicit CublasFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+  bool owns(std::string_view name) const override {
+    return name.starts_with(cublas_prefix) && name.size() > cublas_prefix.size();
+  }
 
   Role role(const std::string&) const override { return Role::device; }
 
@@ -205,7 +207,7 @@ class CublasFamily final : public Family {
       const CublasRow& row = cublas_rows()[i];
       Op op = dot_op(row.operand.name(), row.result.name(), row.result.name(), 16);
       const Result<bool> ready = proven(static_cast<int>(i), Calls(row, op, {}));
-      all.push_back({std::string(prefix) + row.name,
+      all.push_back({std::string(cublas_prefix) + row.name,
                      ops_of(row) + " by cublasGemmEx, CUBLAS_COMPUTE_" + row.compute,
                      "cuBLAS 13",
                      {},

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view prefix = "cuda:";
+constexpr std::string_view device_prefix = "cuda:";
 
 /// What may stand after `?`: reading, listing and messages go by this table.
 struct DeviceParameter {
@@ -71,7 +71,8 @@ class DeviceFamily final : public Family {
   explicit DeviceFamily(std::shared_ptr<DeviceChild> child) : child_(std::move(child)) {}
 
   bool owns(std::string_view name) const override {
-    return name.starts_with(prefix) && name.size() > prefix.size() && !is_core_unit(name.substr(prefix.size()));
+    return name.starts_with(device_prefix) && name.size() > device_prefix.size() &&
+           !is_core_unit(name.substr(device_prefix.size()));
   }
 
   Role role(const std::string&) const override { return Role::device; }
@@ -80,7 +81,8 @@ class DeviceFamily final : public Family {
     const Result<DeviceInfo> device = child_->info();
     std::vector<UnitInfo> all;
     for (const Instruction& i : instructions()) {
-      UnitInfo info{std::string(prefix) + i.name, to_text(i.op), "PTX ISA", {}, device ? "" : device.refusal().reason};
+      UnitInfo info{
+          std::string(device_prefix) + i.name, to_text(i.op), "PTX ISA", {}, device ? "" : device.refusal().reason};
       if (device) {
         const unsigned on = arch_of_capability(device->major, device->minor);
         if (!(i.archs & on)) info.unavailable = device_lacks(*device);

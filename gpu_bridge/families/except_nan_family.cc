@@ -5,7 +5,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view prefix = "except_nan:";
+constexpr std::string_view except_nan_prefix = "except_nan:";
 
 bool has_nan(const Batch& batch, size_t index) {
   const std::vector<FieldShape> shapes = batch.op().inputs();
@@ -35,11 +35,13 @@ class ExceptNanUnit final : public Unit {
 
 class ExceptNanFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+  bool owns(std::string_view name) const override {
+    return name.starts_with(except_nan_prefix) && name.size() > except_nan_prefix.size();
+  }
 
   Role role(const std::string&) const override { return Role::other; }
 
-  std::string stands_for(const std::string& name) const override { return name.substr(prefix.size()); }
+  std::string stands_for(const std::string& name) const override { return name.substr(except_nan_prefix.size()); }
 
   std::vector<UnitInfo> list() const override {
     return {{"except_nan:<unit>", "the unit's results, but no answer where an operand is a NaN", "", {}, ""}};
@@ -56,7 +58,7 @@ class ExceptNanFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
                                           const Op& op) const override {
-    Result<std::unique_ptr<Unit>> whole = registry.bind(name.substr(prefix.size()), op);
+    Result<std::unique_ptr<Unit>> whole = registry.bind(name.substr(except_nan_prefix.size()), op);
     if (!whole) return whole.refusal();
     auto unit = std::make_unique<ExceptNanUnit>(std::move(*whole));
     unit->describe(name, {});

@@ -17,7 +17,7 @@ const Shapes f32_shapes = {"32x32x1", "32x32x2", "16x16x1", "16x16x4", "4x4x1"};
 const Shapes f16_shapes = {"32x32x8", "32x32x4", "16x16x16", "16x16x4", "4x4x4"};
 const Shapes bf16_shapes = {"32x32x4", "32x32x2", "16x16x8", "16x16x2", "4x4x2"};
 
-class Rows : public RowList {
+class AmdRows : public RowList {
  public:
   void chain(const char* arch, const Shapes& shapes, const std::string& type) {
     fma_chain(arch, "mfma", shapes, type, "[MS] sequential RNE FMA from c");
@@ -82,7 +82,7 @@ class Rows : public RowList {
 }  // namespace
 
 std::vector<ModelRow> amd_rows() {
-  Rows rows;
+  AmdRows rows;
   rows.chain("cdna1", f32_shapes, "f32");
   rows.exact(f16_shapes, "f16", 4);
   rows.exact(bf16_shapes, "bf16", 2);

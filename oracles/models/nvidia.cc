@@ -20,7 +20,7 @@ struct Fused {
 
 constexpr uint64_t nan_f32 = 0x7fffffff, nan_f16 = 0x7fff;  // MMA-Sim and Valpey et al.'s hardware test (D15)
 
-class Rows : public RowList {
+class NvidiaRows : public RowList {
  public:
   void fused(const char* arch, const char* instruction, const char* shape, const std::string& types, const Fused& f,
              const char* source) {
@@ -111,7 +111,7 @@ constexpr const char* bf16_f32 = "f32.bf16.bf16.f32";
 constexpr const char* tf32_f32 = "f32.tf32.tf32.f32";
 
 /// fp16, bf16 and tf32 mma.sync from Ampere on; fp16 and bf16 blocks hold `f.block` products, tf32 blocks half of that.
-void add_dense_mma(Rows& rows, const char* arch, const Fused& f, const char* source) {
+void add_dense_mma(NvidiaRows& rows, const char* arch, const Fused& f, const char* source) {
   for (const char* shape : {"m16n8k8", "m16n8k16"})
     for (const char* types : {f16_f32, bf16_f32, f16_f16}) rows.fused(arch, "mma", shape, types, f, source);
   Fused half = f;
@@ -119,7 +119,7 @@ void add_dense_mma(Rows& rows, const char* arch, const Fused& f, const char* sou
   for (const char* shape : {"m16n8k4", "m16n8k8"}) rows.fused(arch, "mma", shape, tf32_f32, half, source);
 }
 
-void add_volta_and_turing(Rows& rows) {
+void add_volta_and_turing(NvidiaRows& rows) {
   const Fused volta{4, 23, -131, -19};
   for (const char* types : {f16_f32, f16_mixed, f16_f16})
     rows.fused("volta", "mma", "m8n8k4", types, volta, "[KM] V100 data: L=4, F=23, 0 of 5000 differ; [MS] e_zero");
@@ -130,7 +130,7 @@ void add_volta_and_turing(Rows& rows) {
     rows.fused("turing", "mma", "m8n8k4", types, volta, "[MS] 2.1.1: Volta's (N3); sm_75 has HMMA.884 [ptxas]");
 }
 
-void add_ampere_and_ada(Rows& rows) {
+void add_ampere_and_ada(NvidiaRows& rows) {
   const Fused dense{8, 24, -132, -20};
   add_dense_mma(rows, "ampere", dense, "[KM] A100 and A2 data: L=8, F=24; tf32 L=4; [MS] e_zero");
   rows.fp64("ampere", {"m8n8k4"}, "[MS] RNE FMA chain from c; [F] binary64 suite");
@@ -143,7 +143,7 @@ void add_ampere_and_ada(Rows& rows) {
         rows.fused("ada", "mma", shape, types, fp8, "[KM] Ada data: L=16, F=13, e8m13 toward zero; fp16 RNE");
 }
 
-void add_hopper(Rows& rows) {
+void add_hopper(NvidiaRows& rows) {
   const Fused dense{16, 25, -133, -21};
   add_dense_mma(rows, "hopper", dense, "[KM] H100 and H200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("hopper", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
@@ -163,7 +163,7 @@ void add_hopper(Rows& rows) {
                  "[KM] H100 data with c = 0: L=32, F=13, e8m13 toward zero; fp16 [MS]");
 }
 
-void add_blackwell(Rows& rows) {
+void add_blackwell(NvidiaRows& rows) {
   const Fused dense{16, 25, -133, -21};
   add_dense_mma(rows, "blackwell", dense, "[KM] B200 data: L=16, F=25; tf32 L=8 [MS]; e_zero [MS]");
   rows.fp64("blackwell", {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, "by analogy with Hopper; PTX ISA");
@@ -187,7 +187,7 @@ void add_blackwell(Rows& rows) {
   rows.grouped("blackwell", "tcgen05.kind::mxf4nvf4.block16", "m128n8k64", "ue4m3", "[MS] GST-FDPA");
 }
 
-void add_rtx_blackwell(Rows& rows) {
+void add_rtx_blackwell(NvidiaRows& rows) {
   const Fused dense{16, 25, -133, -21};
   add_dense_mma(rows, "rtx_blackwell", dense, "[MS]");
   rows.fp64("rtx_blackwell", {"m8n8k4"}, "by analogy with Ampere; PTX ISA lists it from sm_80 on");
@@ -209,13 +209,13 @@ void add_rtx_blackwell(Rows& rows) {
 }  // namespace
 
 /// sm_80 and later run m8n8k4 of fp16 as FFMA and FADD; sm_75 has HMMA.884.
-void add_m8n8k4_without_tensor_core(Rows& rows) {
+void add_m8n8k4_without_tensor_core(NvidiaRows& rows) {
   for (const char* arch : {"ampere", "ada", "hopper", "blackwell", "rtx_blackwell"})
     for (const char* types : {f16_f32, f16_mixed, f16_f16}) rows.on_cores(arch, types);
 }
 
 std::vector<ModelRow> nvidia_rows() {
-  Rows rows;
+  NvidiaRows rows;
   add_volta_and_turing(rows);
   add_ampere_and_ada(rows);
   add_hopper(rows);

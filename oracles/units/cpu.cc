@@ -189,7 +189,7 @@ bool has_avx512_bf16() { return false; }
 
 #endif
 
-struct Instruction {
+struct CpuInstruction {
   const char* name;
   const char* summary;
   bool (*present)();
@@ -205,9 +205,9 @@ bool always() {
 #endif
 }
 
-const std::vector<Instruction>& instructions() {
+const std::vector<CpuInstruction>& instructions() {
   const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
-  static const std::vector<Instruction> all = {
+  static const std::vector<CpuInstruction> all = {
       {"cpu:add.f32", "addss", always, "x86-64", is_ieee},
       {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
       {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},
@@ -240,13 +240,13 @@ const std::vector<Instruction>& instructions() {
   return all;
 }
 
-const Instruction* find_instruction(std::string_view name) {
-  for (const Instruction& i : instructions())
+const CpuInstruction* find_instruction(std::string_view name) {
+  for (const CpuInstruction& i : instructions())
     if (name == i.name) return &i;
   return nullptr;
 }
 
-std::string missing(const Instruction& i) { return std::string("this machine's CPU has no ") + i.feature; }
+std::string missing(const CpuInstruction& i) { return std::string("this machine's CPU has no ") + i.feature; }
 
 class CpuFamily final : public Family {
  public:
@@ -263,7 +263,7 @@ class CpuFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const Instruction& i : instructions())
+    for (const CpuInstruction& i : instructions())
       all.push_back({i.name, i.summary, "Intel SDM, AMD APM", i.claims, i.present() ? "" : missing(i)});
     return all;
   }
@@ -278,7 +278,7 @@ class CpuFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const Instruction* instruction = find_instruction(name);
+    const CpuInstruction* instruction = find_instruction(name);
     if (!instruction) return invalid("unit " + name + ": a CPU instruction has no parameters");
     if (!instruction->present()) return declined(missing(*instruction));
 #if defined(__x86_64__)
@@ -290,7 +290,7 @@ class CpuFamily final : public Family {
 
  private:
 #if defined(__x86_64__)
-  static Result<std::unique_ptr<Unit>> bind_instruction(const Instruction& instruction, const Op& op) {
+  static Result<std::unique_ptr<Unit>> bind_instruction(const CpuInstruction& instruction, const Op& op) {
     const std::string name = instruction.name;
     const auto is = [&](const char* a, const char* d) { return op.a.name() == a && op.d.name() == d; };
     const uint32_t mode = mxcsr_for(op);

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view prefix = "plugin:";
+constexpr std::string_view plugin_prefix = "plugin:";
 
 /// A loaded plugin. Never unloaded: a simulator may keep threads and exit handlers.
 struct Library {
@@ -109,7 +109,9 @@ class PluginUnit final : public Unit {
 
 class PluginFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+  bool owns(std::string_view name) const override {
+    return name.starts_with(plugin_prefix) && name.size() > plugin_prefix.size();
+  }
 
   Role role(const std::string&) const override { return Role::plugin; }
 
@@ -122,7 +124,7 @@ class PluginFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
-    const Result<Library> library = load(name.substr(prefix.size()));
+    const Result<Library> library = load(name.substr(plugin_prefix.size()));
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);
     const Result<bool> supported = unit->supported();

@@ -9,7 +9,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view prefix = "recorded:";
+constexpr std::string_view recorded_prefix = "recorded:";
 
 /// All input bytes of one case; the key under which its result is kept.
 std::string key_of(const Batch& batch, size_t index) {
@@ -41,7 +41,9 @@ class RecordedUnit final : public Unit {
 
 class RecordedFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return name.starts_with(prefix) && name.size() > prefix.size(); }
+  bool owns(std::string_view name) const override {
+    return name.starts_with(recorded_prefix) && name.size() > recorded_prefix.size();
+  }
 
   Role role(const std::string&) const override { return Role::recorded; }
 
@@ -55,7 +57,7 @@ class RecordedFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    const std::string path = name.substr(prefix.size());
+    const std::string path = name.substr(recorded_prefix.size());
     CaseReader reader(path);
     CaseBlock block;
     RecordedUnit::Answers answers;
