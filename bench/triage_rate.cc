@@ -105,6 +105,7 @@ void add_bench_triage(Arguments& bench, int& status) {
     std::filesystem::remove(segment);
     std::vector<double> times;
     const Op op = dot_op("fp16", "fp32", "fp32", 32);
+    SmallCases small;
     for (const std::vector<std::string>& units : pairs) {
       each_divergence(units, op, std::max<size_t>(1, options->minimizations / pairs.size()),
                       [&](const Batch& batch, size_t i, const Verdict& v) {
@@ -113,7 +114,7 @@ void add_bench_triage(Arguments& bench, int& status) {
                         Causes causes(*judge, registry());
                         Batch one(op);
                         one.append(batch, i);
-                        Minimizer(*judge, causes).minimize(one, v.cls, causes.find(one, {v})[0]);
+                        Minimizer(*judge, causes, small).minimize(one, v.cls, causes.find(one, {v})[0]);
                         times.push_back(now() - start);
                       });
     }

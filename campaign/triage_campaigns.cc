@@ -16,6 +16,7 @@
 #include "campaign/plan.h"
 #include "campaign/state.h"
 #include "core/contradiction.h"
+#include "core/parallel.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "campaign/deepen.h"
@@ -30,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which units are counted against each other
+constexpr size_t claim_cases = 1024;    ///< of them, on which claims are looked at
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
@@ -76,45 +78,41 @@ std::vector<CampaignSample> samples_of(const std::string& folder, const std::str
   return samples;
 }
 
-/// Bins that the campaign's corpora reach, on each unit that has bins.
-void add_coverage(Store& store, const std::string& folder, const CampaignSettings& settings, const Plan& plan) {
-  std::map<std::string, std::vector<const Assignment*>> by_op;
-  for (const Assignment& assignment : plan.assignments)
-    if (assignment.op) by_op[to_text(*assignment.op)].push_back(&assignment);
+/// Of the units of a plan's op: bins that the op's corpora reach, on each unit that has bins.
+std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& assignments, const std::string& folder,
+                                        const CampaignSettings& settings) {
   std::vector<CoverageRecord> records;
-  for (const auto& [text, assignments] : by_op) {
-    const Op& op = *assignments[0]->op;
-    const Comparison comparison(op, units_of(settings.units, op), registry(), {});
-    std::vector<Batch> corpora;
-    std::set<std::string> read;
-    for (const Assignment* assignment : assignments)
-      if (read.insert(assignment->field()).second && fs::exists(folder + "/corpus/" + assignment->field()))
-        corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op, false).read_new());
-    const auto look = [&](const std::string& unit, const DotModel* model) {
-      Coverage coverage(op, model);
-      if (!coverage.observes()) return;
-      struct Sink {
-        std::vector<uint64_t> hits = std::vector<uint64_t>(static_cast<size_t>(bins::count));
-        void hit(int bin) { ++hits[static_cast<size_t>(bin)]; }
-        void impossible(const char* what) {
-          throw Contradiction(std::string("a kernel broke an invariant of its own arithmetic: ") + what);
-        }
-      } sink;
-      for (const Batch& corpus : corpora)
-        for (size_t i = 0; i < corpus.size(); ++i) coverage.observe(corpus, i, sink);
-      for (const BinGroup& group : bin_groups())
-        for (int bin = group.first; bin < group.first + group.count; ++bin)
-          records.push_back(
-              {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
-    };
-    if (op.kind == OpKind::dot) {
-      for (size_t i = 0; i < comparison.units().size(); ++i)
-        if (const DotModel* model = comparison.model_of(i)) look(comparison.units()[i]->name(), model);
-    } else {
-      look(assignments[0]->target->name, nullptr);
-    }
+  const Op& op = *assignments[0]->op;
+  const Comparison comparison(op, units_of(settings.units, op), registry(), {});
+  std::vector<Batch> corpora;
+  std::set<std::string> read;
+  for (const Assignment* assignment : assignments)
+    if (read.insert(assignment->field()).second && fs::exists(folder + "/corpus/" + assignment->field()))
+      corpora.push_back(SharedCorpus(folder + "/corpus/" + assignment->field(), op, false).read_new());
+  const auto look = [&](const std::string& unit, const DotModel* model) {
+    Coverage coverage(op, model);
+    if (!coverage.observes()) return;
+    struct Sink {
+      std::vector<uint64_t> hits = std::vector<uint64_t>(static_cast<size_t>(bins::count));
+      void hit(int bin) { ++hits[static_cast<size_t>(bin)]; }
+      void impossible(const char* what) {
+        throw Contradiction(std::string("a kernel broke an invariant of its own arithmetic: ") + what);
+      }
+    } sink;
+    for (const Batch& corpus : corpora)
+      for (size_t i = 0; i < corpus.size(); ++i) coverage.observe(corpus, i, sink);
+    for (const BinGroup& group : bin_groups())
+      for (int bin = group.first; bin < group.first + group.count; ++bin)
+        records.push_back(
+            {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+  };
+  if (op.kind == OpKind::dot) {
+    for (size_t i = 0; i < comparison.units().size(); ++i)
+      if (const DotModel* model = comparison.model_of(i)) look(comparison.units()[i]->name(), model);
+  } else {
+    look(assignments[0]->target->name, nullptr);
   }
-  store.add(records);
+  return records;
 }
 
 /// What a unit claims, looked at on given cases.
@@ -133,32 +131,55 @@ void add_claims(const std::string& campaign, const Unit& unit, const Batch& batc
   }
 }
 
-/// How often each two units differ and which claims hold, on the same structured cases in every campaign.
-void add_pairs(Store& store, const CampaignSettings& settings, const Plan& plan) {
+/// How often each two units differ on an op and which claims hold, on the same structured cases in every campaign.
+std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings) {
   std::vector<PairRecord> records;
-  std::set<std::string> done;
-  for (const Assignment& assignment : plan.assignments) {
-    if (!assignment.op || !assignment.target->compares_units() || !done.insert(to_text(*assignment.op)).second)
-      continue;
-    const Op& op = *assignment.op;
-    const Comparison comparison(op, units_of(settings.units, op), registry(), {});
-    Batch batch(op);
-    StructuredGenerator(op, 1).fill(0, sampled_cases, batch);
-    std::vector<Outcomes> outcomes;
-    comparison.run(batch, outcomes);
-    SpecialOperands special(batch);
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      for (size_t j = i + 1; j < outcomes.size(); ++j) {
-        const DifferenceTally tally = tally_differences(batch, special, outcomes[i], outcomes[j]);
-        uint64_t differing = 0;
-        for (const uint64_t count : tally.count) differing += count;
-        records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(),
-                           tally.compared, differing});
-      }
-      add_claims(settings.uuid, *comparison.units()[i], batch, records);
+  const Comparison comparison(op, units_of(settings.units, op), registry(), {});
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, sampled_cases, batch);
+  std::vector<Outcomes> outcomes;
+  comparison.run(batch, outcomes);
+  SpecialOperands special(batch);
+  Batch first_cases(op);
+  for (size_t i = 0; i < claim_cases; ++i) first_cases.append(batch, i);
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    for (size_t j = i + 1; j < outcomes.size(); ++j) {
+      const DifferenceTally tally = tally_differences(batch, special, outcomes[i], outcomes[j]);
+      uint64_t differing = 0;
+      for (const uint64_t count : tally.count) differing += count;
+      records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(),
+                         tally.compared, differing});
     }
+    add_claims(settings.uuid, *comparison.units()[i], first_cases, records);
   }
-  store.add(records);
+  return records;
+}
+
+/// What a campaign's store keeps beside buckets.
+void add_circumstances(Store& store, const std::string& folder, const CampaignSettings& settings, const Plan& plan,
+                       unsigned jobs) {
+  struct OpOfPlan {
+    std::vector<const Assignment*> assignments;
+    std::vector<CoverageRecord> coverage;
+    std::vector<PairRecord> pairs;
+  };
+  std::map<std::string, OpOfPlan> by_text;
+  for (const Assignment& assignment : plan.assignments)
+    if (assignment.op) by_text[to_text(*assignment.op)].assignments.push_back(&assignment);
+  std::vector<OpOfPlan*> ops;
+  for (auto& [text, op] : by_text) ops.push_back(&op);
+  in_parallel(jobs, ops.size(), [&](size_t i) {
+    OpOfPlan& op = *ops[i];
+    op.coverage = coverage_of(op.assignments, folder, settings);
+    const bool compares = std::any_of(op.assignments.begin(), op.assignments.end(),
+                                      [](const Assignment* a) { return a->target->compares_units(); });
+    if (compares) op.pairs = pairs_of(*op.assignments[0]->op, settings);
+  });
+  store.add(samples_of(folder, settings.uuid));
+  for (const OpOfPlan* op : ops) {
+    store.add(op->coverage);
+    store.add(op->pairs);
+  }
 }
 
 /// A line on standard error that is written over on a terminal, and stands now and then elsewhere.
@@ -173,7 +194,7 @@ class TriageProgress {
     if (!shown_ || now - last_ < (terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(30))) return;
     last_ = now;
     written_ = true;
-    fmt::print(stderr, "{}mmafuzz: triage: {} of {} groups of divergences{}", terminal_ ? "\r" : "", done, all,
+    fmt::print(stderr, "{}mmafuzz: triage: {} %{}", terminal_ ? "\r" : "", 100 * done / std::max<size_t>(all, 1),
                terminal_ ? "\x1b[K" : "\n");
   }
 
@@ -275,10 +296,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
         store->set_untriaged(settings.uuid, false);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
         if (!part.campaign) return;
-        store->add(samples_of(part.paths[0], settings.uuid));
-        const Plan plan = plan_of(settings);
-        add_coverage(*store, part.paths[0], settings, plan);
-        add_pairs(*store, settings, plan);
+        add_circumstances(*store, part.paths[0], settings, plan_of(settings), request.jobs);
       });
       store->write_witnesses();
     }

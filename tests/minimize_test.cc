@@ -20,6 +20,8 @@ constexpr char volta[] = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
 constexpr char turing[] = "model:turing/mma.m16n8k8.f32.f16.f16.f32";
 constexpr char hopper[] = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
 
+SmallCases shared;
+
 Judge judge_of(const std::string& property, const std::vector<std::string>& units, const Op& op) {
   Result<Judge> judge = Judge::bind(property, units, op, registry());
   if (!judge) throw std::runtime_error(judge.refusal().reason);
@@ -66,7 +68,7 @@ TEST(Minimize, KeepsTheKeyAndIsIdempotent) {
     ASSERT_TRUE(before.fails) << line;
     EXPECT_EQ(name_of(before.cls), d.key.value_class) << line;
     const std::string cause = causes.find(raw, {before})[0];
-    const Batch small = Minimizer(judge, causes).minimize(raw, before.cls, cause);
+    const Batch small = Minimizer(judge, causes, shared).minimize(raw, before.cls, cause);
     const Verdict after = judge.judge(small)[0];
     ASSERT_TRUE(after.fails) << line;
     EXPECT_EQ(after.cls, before.cls) << line;
@@ -77,7 +79,7 @@ TEST(Minimize, KeepsTheKeyAndIsIdempotent) {
     // Found again by another hand: new judge, new causes.
     const Judge other = judge_of(d.key.property, d.key.units, d.cases.op());
     Causes other_causes(other, registry());
-    EXPECT_TRUE(Operands(other.op(), Minimizer(other, other_causes).minimize(small, after.cls, cause), 0) == to)
+    EXPECT_TRUE(Operands(other.op(), Minimizer(other, other_causes, shared).minimize(small, after.cls, cause), 0) == to)
         << line;
   }
   EXPECT_GT(simplified, count / 2);
@@ -98,7 +100,7 @@ int fewest_addends(const std::string& property, const std::vector<std::string>& 
     Batch one(op);
     one.append(batch, i);
     if (causes.find(one, {verdicts[i]})[0] != cause) continue;
-    return Operands(op, Minimizer(judge, causes).minimize(one, ValueClass::normal, cause), 0).cost().addends;
+    return Operands(op, Minimizer(judge, causes, shared).minimize(one, ValueClass::normal, cause), 0).cost().addends;
   }
   ADD_FAILURE() << "no failure of " << property << " with cause " << cause;
   return -1;

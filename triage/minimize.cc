@@ -8,7 +8,6 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t batch_cases = 256;
-constexpr size_t small_case_count = 6144;  ///< tried for each number of addends
 constexpr int most_small_addends = 4;
 
 }  // namespace
@@ -24,44 +23,49 @@ struct Minimizer::Descent {
 
   /// Goes to the first candidate that is simpler and still of the bucket.
   bool accept_first(const std::vector<Operands>& candidates) {
-    std::vector<Candidate> list;
-    list.reserve(candidates.size());
-    for (const Operands& candidate : candidates) list.push_back({candidate, candidate.cost()});
-    return accept_first(list);
-  }
-
-  bool accept_first(const std::vector<Candidate>& candidates) {
-    std::vector<const Candidate*> simpler;
-    for (const Candidate& candidate : candidates) {
-      if (is_simpler(candidate.operands, candidate.cost, current, cost)) simpler.push_back(&candidate);
+    Batch simpler(judge.op());
+    for (const Operands& candidate : candidates) {
+      if (!is_simpler(candidate, candidate.cost(), current, cost)) continue;
+      simpler.resize(simpler.size() + 1);
+      candidate.store(simpler, simpler.size() - 1);
       if (simpler.size() < batch_cases) continue;
       if (accept_one(simpler)) return true;
-      simpler.clear();
+      simpler.resize(0);
     }
-    return !simpler.empty() && accept_one(simpler);
+    return simpler.size() > 0 && accept_one(simpler);
   }
 
-  bool accept_one(const std::vector<const Candidate*>& candidates) {
-    Batch cases(judge.op());
-    cases.resize(candidates.size());
-    for (size_t i = 0; i < candidates.size(); ++i) candidates[i]->operands.store(cases, i);
-    const std::vector<Verdict> verdicts = judge.judge(cases);
+  /// The same of a list that is sorted.
+  bool accept_first(const SmallCases::List& list) {
+    size_t simpler = 0;
+    while (simpler < list.costs.size() &&
+           (list.costs[simpler] < cost || (list.costs[simpler] == cost && comes_before(list.cases, simpler))))
+      ++simpler;
+    for (size_t first = 0; first < simpler; first += batch_cases) {
+      Batch part(judge.op());
+      for (size_t i = first; i < std::min(first + batch_cases, simpler); ++i) part.append(list.cases, i);
+      if (accept_one(part)) return true;
+    }
+    return false;
+  }
+
+  bool comes_before(const Batch& cases, size_t index) const { return Operands(judge.op(), cases, index) < current; }
+
+  bool accept_one(const Batch& candidates) {
+    const std::vector<Verdict> verdicts = judge.judge(candidates);
     Batch failing(judge.op());
     std::vector<Verdict> said;
-    std::vector<size_t> index;
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!verdicts[i].fails || verdicts[i].cls != cls) continue;
-      failing.append(cases, i);
+      failing.append(candidates, i);
       said.push_back(verdicts[i]);
-      index.push_back(i);
     }
-    if (index.empty()) return false;
+    if (said.empty()) return false;
     const std::vector<std::string> found = causes.find(failing, said);
     const auto at = std::find(found.begin(), found.end(), cause);
     if (at == found.end()) return false;
-    const Candidate& chosen = *candidates[index[static_cast<size_t>(at - found.begin())]];
-    current = chosen.operands;
-    cost = chosen.cost;
+    current = Operands(judge.op(), failing, static_cast<size_t>(at - found.begin()));
+    cost = current.cost();
     return true;
   }
 };
@@ -87,20 +91,11 @@ Batch Minimizer::minimize(const Batch& one, ValueClass cls, const std::string& c
   return result;
 }
 
-const std::vector<Minimizer::Candidate>& Minimizer::small_cases_of(int addends, bool specials) {
-  const auto [at, is_new] = small_.try_emplace({addends, specials});
-  std::vector<Candidate>& list = at->second;
-  if (!is_new) return list;
+const SmallCases::List& Minimizer::small_cases_of(int addends, bool specials) {
   int fraction_bits = 24;
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (unit->model()) fraction_bits = unit->model()->fraction_bits;
-  for (Operands& operands : small_cases(judge_.op(), addends, fraction_bits, specials, small_case_count)) {
-    const CaseCost cost = operands.cost();
-    list.push_back({std::move(operands), cost});
-  }
-  std::sort(list.begin(), list.end(),
-            [](const Candidate& x, const Candidate& y) { return is_simpler(x.operands, x.cost, y.operands, y.cost); });
-  return list;
+  return small_.of(judge_.op(), addends, fraction_bits, specials);
 }
 
 }  // namespace mmafuzz

@@ -35,7 +35,8 @@ bool minimize_divergence(const std::vector<std::string>& statement, const Batch&
     judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, witness.op(), registry);
     verdict = judge->judge(witness)[0];
   } else if (bucket.cause != unstable) {
-    witness = Minimizer(*judge, causes).minimize(one, verdict.cls, bucket.cause);
+    SmallCases small;
+    witness = Minimizer(*judge, causes, small).minimize(one, verdict.cls, bucket.cause);
     verdict = judge->judge(witness)[0];
   }
   if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))

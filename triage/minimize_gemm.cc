@@ -120,7 +120,8 @@ Batch minimize_gemm(const std::vector<std::string>& statement, const Batch& one,
     Result<Judge> judge = shrinker.judge(witness.op());
     if (!judge) return witness;
     Causes causes(*judge, registry);
-    witness = Minimizer(*judge, causes).minimize(witness, cls, cause);
+    SmallCases small;
+    witness = Minimizer(*judge, causes, small).minimize(witness, cls, cause);
     Batch smaller = shrinker.shrink(witness);
     if (smaller.op() == witness.op()) return witness;
     witness = std::move(smaller);

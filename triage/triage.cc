@@ -6,6 +6,7 @@
 #include "core/case_text.h"
 #include "core/parallel.h"
 #include "core/words.h"
+#include "triage/facts/facts.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
 #include "triage/own_unit.h"
@@ -51,11 +52,13 @@ std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judg
   return causes.find(one, {verdict})[0];
 }
 
-std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict) {
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
+                         bool minimized) {
   const Op& op = judge.op();
-  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " +
-                     name_of(bucket.severity) + "\n# results " + to_hex(op.d, verdict.first) + " " +
-                     to_hex(op.d, verdict.second) + "\nproperty " + judge.property();
+  std::string text =
+      "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
+      "\n# results " + to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second) +
+      (minimized ? "" : "\n# as it was found: mmafuzz minimize makes it smaller") + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n" + case_line(one, 0) + "\n";
   for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
@@ -72,7 +75,6 @@ class Triage::Group {
         severity_(severity),
         judge_(bound(statement, op_line, registry)),
         causes_(judge_, registry),
-        minimizer_(judge_, causes_),
         text_(start(op_line)),
         empty_(text_.size()) {}
 
@@ -107,13 +109,12 @@ class Triage::Group {
     pending_ = 0;
   }
 
-  /// One bucket for each value class and cause, minimized unless known.
-  std::vector<Bucket> buckets(const std::set<std::string>& has_witness, const std::function<bool()>& goes_on) {
+  /// One bucket for each value class and cause, its witness as it was found.
+  std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
     set_unstable_apart();
     std::vector<Bucket> list;
-    for (auto& [key, kept] : kept_) {
-      if (!goes_on()) return {};
+    for (const auto& [key, kept] : kept_) {
       Bucket bucket;
       bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
       for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
@@ -125,35 +126,49 @@ class Triage::Group {
       bucket.command = "mmafuzz explain --units ";
       for (size_t i = 0; i < bucket.key.units.size(); ++i) bucket.command += (i ? "," : "") + bucket.key.units[i];
       bucket.command += " witnesses/" + bucket.id() + ".cases";
-      if (!has_witness.count(bucket.line())) {
-        Batch witness = kept.one;
-        Verdict verdict = kept.verdict;
-        const Judge* judge = &judge_;
-        std::unique_ptr<Judge> smaller;  // of the witness's own op, where that is a smaller matrix product
-        if (bucket.cause != unstable && judge_.op().kind == OpKind::gemm) {
-          std::vector<std::string> statement = {judge_.property()};
-          statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
-          witness = minimize_gemm(statement, kept.one, key.first, key.second, registry_);
-          smaller = std::make_unique<Judge>(bound(statement, to_text(witness.op()), registry_));
-          judge = smaller.get();
-          verdict = judge->judge(witness)[0];
-        } else if (bucket.cause != unstable) {
-          witness = minimizer_.minimize(kept.one, key.first, key.second);
-          verdict = judge_.judge(witness)[0];
-        }
-        if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))
-          bucket.detail = OwnUnit(*judge, registry_).describe(witness);
-        bucket.addends = static_cast<uint64_t>(Operands(judge->op(), witness, 0).cost().addends);
-        bucket.witness = witness_text(bucket, *judge, witness, verdict);
-      }
+      if (!has_witness.count(bucket.line()))
+        set_witness(bucket, judge_, kept.one, kept.verdict, bucket.cause == unstable);
       list.push_back(std::move(bucket));
     }
     return list;
   }
 
+  /// Makes the witnesses of these of its buckets minimal.
+  void minimize(const std::vector<Bucket*>& chosen, SmallCases& small, const std::function<bool()>& goes_on) {
+    Minimizer minimizer(judge_, causes_, small);
+    for (Bucket* bucket : chosen) {
+      if (!goes_on()) return;
+      const auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) {
+        return name_of(kept.first.first) == bucket->key.value_class && kept.first.second == bucket->cause;
+      });
+      if (bucket->cause == unstable) continue;  // a smaller case may fail as seldom
+      if (judge_.op().kind == OpKind::gemm) minimize_product(*bucket, at->second.one, at->first.first);
+      else set_minimal(*bucket, judge_, minimizer.minimize(at->second.one, at->first.first, bucket->cause));
+    }
+  }
+
   const std::string& error() const { return error_; }
 
  private:
+  static void set_witness(Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict, bool minimal) {
+    bucket.addends = static_cast<uint64_t>(Operands(judge.op(), one, 0).cost().addends);
+    bucket.witness = witness_text(bucket, judge, one, verdict, minimal);
+  }
+
+  void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness) const {
+    if (bucket.cause == unexplained && OwnUnit::speaks_of(judge))
+      bucket.detail = OwnUnit(judge, registry_).describe(witness);
+    set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
+  }
+
+  /// The witness may be of a smaller matrix product.
+  void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
+    std::vector<std::string> statement = {judge_.property()};
+    statement.insert(statement.end(), bucket.key.units.begin(), bucket.key.units.end());
+    const Batch witness = minimize_gemm(statement, one, cls, bucket.cause, registry_);
+    set_minimal(bucket, bound(statement, to_text(witness.op()), registry_), witness);
+  }
+
   /// A cause that was found once means nothing where the results do not repeat.
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
@@ -203,7 +218,6 @@ class Triage::Group {
   Severity severity_;
   Judge judge_;
   Causes causes_;
-  Minimizer minimizer_;
   std::string text_;
   size_t empty_, pending_ = 0;
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
@@ -242,19 +256,31 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
   std::vector<Group*> groups;
   for (auto& [key, group] : groups_)
     if (group) groups.push_back(group.get());
-  std::vector<Bucket> all;
   std::mutex mutex;
   size_t done = 0;
   const auto goes_on = [&] {
     const std::lock_guard<std::mutex> lock(mutex);
-    return !watch.goes_on || watch.goes_on(done, groups.size());
+    return !watch.goes_on || watch.goes_on(done, 2 * groups.size());
   };
+  std::vector<std::vector<Bucket>> lists(groups.size());
   in_parallel(jobs_, groups.size(), [&](size_t i) {
-    std::vector<Bucket> list = groups[i]->buckets(has_witness, goes_on);
+    if (goes_on()) lists[i] = groups[i]->buckets(has_witness);
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;
     if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
-    std::move(list.begin(), list.end(), std::back_inserter(all));
+  });
+  std::vector<Bucket> all;
+  for (const std::vector<Bucket>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  const std::set<std::string> simplest = simplest_of_each_fact(all);
+  all.clear();
+  in_parallel(jobs_, groups.size(), [&](size_t i) {
+    std::vector<Bucket*> chosen;
+    for (Bucket& bucket : lists[i])
+      if (!bucket.witness.empty() && simplest.count(bucket.id())) chosen.push_back(&bucket);
+    if (!chosen.empty()) groups[i]->minimize(chosen, small_, goes_on);
+    const std::lock_guard<std::mutex> lock(mutex);
+    ++done;
+    std::move(lists[i].begin(), lists[i].end(), std::back_inserter(all));
   });
   std::sort(all.begin(), all.end(), listed_before);
   return all;

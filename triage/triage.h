@@ -1,5 +1,5 @@
-// From raw divergences to buckets: key first, then the cause of each case, and one minimal witness for each key and
-// cause.
+// From raw divergences to buckets: key first, then the cause of each case, and a witness for each key and cause. The
+// witness that shows a fact best on its op is minimized; the others are the simplest cases that were found.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 #include "core/divergence_log.h"
 #include "triage/bucket.h"
 #include "triage/causes.h"
-#include "triage/operands.h"
+#include "triage/small_cases.h"
 
 namespace mmafuzz {
 
-/// Looks on while buckets are made. Every so often `goes_on` hears how many of all groups of divergences are done, on
-/// any thread; where it returns false, finish() ends early with what it has.
+/// Looks on while buckets are made. Every so often `goes_on` hears how many of all steps are done, on any thread; where
+/// it returns false, finish() ends early with what it has.
 struct TriageWatch {
   std::function<bool(size_t done, size_t all)> goes_on;
 };
@@ -46,10 +46,12 @@ class Triage {
   uint64_t added_ = 0;
   std::map<std::string, std::unique_ptr<Group>> groups_;  ///< by property, units and op
   std::map<std::string, uint64_t> refused_;
+  SmallCases small_;
 };
 
 /// The witness of a divergence as a file of case text: key, cause, severity and results as comments.
-std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict);
+std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
+                         bool minimized = true);
 
 /// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among
 /// other cases.

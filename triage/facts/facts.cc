@@ -39,6 +39,17 @@ bool is_simpler(const Bucket& x, const Bucket& y) {
   return rank(x) < rank(y);
 }
 
+/// Whether it shows its fact better: graver first.
+bool shows_better(const Bucket& x, const Bucket& y) {
+  return x.severity != y.severity ? x.severity < y.severity : is_simpler(x, y);
+}
+
+/// Facts that some bucket shows alone.
+void add_shown_alone(const std::vector<Bucket>& buckets, std::set<std::string>& alone) {
+  for (const Bucket& bucket : buckets)
+    if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
+}
+
 /// "hopper" of "model:hopper/mma...": what people call it.
 std::string family_of(const std::string& unit) {
   const UnitName name(unit);
@@ -106,8 +117,7 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
 }  // namespace
 
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {
-  for (const Bucket& bucket : buckets)
-    if (bucket.facts.size() == 1) alone.insert(bucket.facts[0]);
+  add_shown_alone(buckets, alone);
   std::map<std::string, Fact> by_name;
   std::map<std::string, std::set<std::vector<std::string>>> pairs;
   for (const Bucket& bucket : buckets) {
@@ -123,8 +133,7 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
       fact.ops.insert(bucket.key.op);
       fact.buckets.push_back(bucket.id());
       pairs[name].insert(bucket.key.units);
-      const bool graver = bucket.severity < fact.best.severity;
-      if (graver || (bucket.severity == fact.best.severity && is_simpler(bucket, fact.best))) fact.best = bucket;
+      if (shows_better(bucket, fact.best)) fact.best = bucket;
     }
   }
   std::vector<Fact> all;
@@ -136,6 +145,22 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
     return std::make_tuple(!x.contradiction, x.severity) < std::make_tuple(!y.contradiction, y.severity);
   });
   return all;
+}
+
+std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
+  std::set<std::string> alone;
+  add_shown_alone(buckets, alone);
+  std::map<std::pair<std::string, std::string>, const Bucket*> best;  // by fact and op
+  for (const Bucket& bucket : buckets) {
+    if (bucket.witness.empty()) continue;
+    for (const std::string& name : homes_of(bucket, alone)) {
+      const Bucket*& at = best[{name, bucket.key.op}];
+      if (!at || shows_better(bucket, *at)) at = &bucket;
+    }
+  }
+  std::set<std::string> ids;
+  for (const auto& [key, bucket] : best) ids.insert(bucket->id());
+  return ids;
 }
 
 std::string sentence(const Fact& fact) {

@@ -1,0 +1,34 @@
+// Small cases on which adders have corners, made once for all who minimize on an op.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "triage/operands.h"
+
+namespace mmafuzz {
+
+/// Threads may share one.
+class SmallCases {
+ public:
+  struct List {
+    Batch cases;  ///< simplest first
+    std::vector<CaseCost> costs;
+  };
+
+  /// Those of simplifications.h. What is returned lives as long as this object.
+  const List& of(const Op& op, int addends, int fraction_bits, bool specials);
+
+ private:
+  struct Slot {
+    std::once_flag made;
+    List list;
+  };
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, int, int, bool>, std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace mmafuzz
