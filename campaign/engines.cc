@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/shell.h"
 #include "search/byte_codec.h"
 
 namespace mmafuzz {
@@ -132,13 +133,9 @@ size_t collect_afl(const WorkerRun& run) {
 }
 
 std::string command_text(const ProcessSpec& spec) {
-  const auto quoted = [](const std::string& text) {
-    const bool plain = !text.empty() && text.find_first_of(" ;*?'\"$&()|<>") == std::string::npos;
-    return plain ? text : "'" + text + "'";
-  };
   std::string line;
-  for (const auto& [name, value] : spec.environment) line += name + "=" + quoted(value) + " ";
-  for (const std::string& word : spec.command) line += quoted(word) + " ";
+  for (const auto& [name, value] : spec.environment) line += name + "=" + shell_word(value) + " ";
+  for (const std::string& word : spec.command) line += shell_word(word) + " ";
   line.pop_back();
   return line;
 }

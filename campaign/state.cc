@@ -1,6 +1,7 @@
 #include "campaign/state.h"
 
 #include "core/replace_file.h"
+#include "core/shell.h"
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
@@ -47,8 +48,7 @@ std::string own_command() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
-    const bool plain = !word.empty() && word.find_first_of(" *?'\"$&;|<>()[]\\") == std::string::npos;
-    text += (text.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+    text += (text.empty() ? "" : " ") + shell_word(word);
   }
   return text;
 }

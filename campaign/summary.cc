@@ -7,6 +7,8 @@
 #include <map>
 
 #include "campaign/panel.h"
+#include "core/program.h"
+#include "core/shell.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"
 
@@ -115,11 +117,11 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
   if (triaged)
     text += fmt::format(
-        "What to do next:\n  mmafuzz findings {0}/findings.sqlite  (all facts)\n"
-        "  mmafuzz report {0}/findings.sqlite -o report.html  (one page with pictures)\n"
-        "  mmafuzz campaign --resume --time 10m --out {0}  (search on)\n",
-        folder);
-  else text += fmt::format("What to do next:\n  mmafuzz triage {0}\n", folder);
+        "What to do next:\n  {1} findings {0}/findings.sqlite  (all facts)\n"
+        "  {1} report {0}/findings.sqlite -o report.html  (one page with pictures)\n"
+        "  {1} campaign --resume --time 10m --out {0}  (search on)\n",
+        shell_word(folder), program_name());
+  else text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
   return text;
 }
 

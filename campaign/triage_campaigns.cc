@@ -17,6 +17,7 @@
 #include "campaign/state.h"
 #include "core/contradiction.h"
 #include "core/parallel.h"
+#include "core/program.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "campaign/deepen.h"
@@ -266,8 +267,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     const auto finish = [&] {
       std::vector<Bucket> buckets = triage.finish(has_witness, watch);
       if (interrupt.raised())
-        throw Interrupted("triage was interrupted; what the campaign found is kept: mmafuzz triage " +
-                          fmt::format("{}", fmt::join(request.paths, " ")) + " does it again");
+        throw Interrupted("triage was interrupted; what the campaign found is kept: '" + program_name() + " triage " +
+                          fmt::format("{}", fmt::join(request.paths, " ")) + "' does it again");
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
           const auto known = minimized.find(bucket.line());

@@ -49,7 +49,8 @@ std::string verdict_of(const Batch& one, const std::vector<std::string>& names) 
 void add_explain(Arguments& app, int& status) {
   struct Options {
     std::vector<std::string> units;
-    std::string op, text, file;
+    std::string op, file;
+    std::vector<std::string> cases;
     std::vector<uint64_t> lines;
   };
   auto options = std::make_shared<Options>();
@@ -58,7 +59,7 @@ void add_explain(Arguments& app, int& status) {
                   "units, comma-separated (default: the file's property line, or its unit line and exact)")
       ->allow_extra_args(false);
   sub->add_option("--op", options->op, "op line, with --case");
-  sub->add_option("--case", options->text, "the case's fields, with --op");
+  sub->add_option("--case", options->cases, "a case's fields, with --op; repeatable")->allow_extra_args(false);
   sub->add_option("--line", options->lines,
                   "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
       ->allow_extra_args(false)
@@ -69,11 +70,11 @@ void add_explain(Arguments& app, int& status) {
       "0001 0001 | 3f7fffff'"
       " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
-    const bool given = !options->text.empty();
+    const bool given = !options->cases.empty();
     if (given && options->op.empty()) throw BadInput("--case needs --op");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
-    const std::string text =
-        given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" + options->text + "\n" : "";
+    std::string text = given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" : "";
+    for (const std::string& one : options->cases) text += one + "\n";
     const std::unique_ptr<CaseReader> reader =
         given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     std::vector<uint64_t> wanted = options->lines;
@@ -88,7 +89,7 @@ void add_explain(Arguments& app, int& status) {
       for (size_t i = 0; i < block.batch.size(); ++i) {
         const auto at = std::find(wanted.begin(), wanted.end(), block.line[i]);
         const bool chosen =
-            options->lines.empty() ? explanation.cases.empty() || (has_twin && i == 1) : at != wanted.end();
+            options->lines.empty() ? given || explanation.cases.empty() || (has_twin && i == 1) : at != wanted.end();
         if (!chosen) continue;
         if (at != wanted.end()) wanted.erase(at);
         if (names.empty()) names = {unit_for(block, ""), "exact"};

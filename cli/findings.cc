@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,6 +12,9 @@
 #include "campaign/summary.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "core/program.h"
+#include "core/shell.h"
+#include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 
@@ -54,29 +58,6 @@ std::string status_text(const Bucket& b) {
   return std::string(name_of(b.status)) + (came_again(b) ? ", seen again" : "");
 }
 
-nlohmann::json to_json(const Bucket& b) {
-  return {{"id", b.id()},
-          {"severity", name_of(b.severity)},
-          {"status", name_of(b.status)},
-          {"status_set", b.status_set},
-          {"note", b.note},
-          {"count", b.count},
-          {"addends", b.addends},
-          {"property", b.key.property},
-          {"op", b.key.op},
-          {"units", b.key.units},
-          {"value_class", b.key.value_class},
-          {"cause", b.cause},
-          {"detail", b.detail},
-          {"facts", b.facts},
-          {"first_seen", b.first_seen},
-          {"last_seen", b.last_seen},
-          {"seed", b.seed},
-          {"command", b.command},
-          {"witness", b.witness},
-          {"line", b.line()}};
-}
-
 void print_table(const std::vector<Bucket>& buckets) {
   constexpr size_t columns = 10;
   using Row = std::array<std::string, columns>;
@@ -112,7 +93,7 @@ void print_bucket(const Bucket& b) {
   item("count", std::to_string(b.count));
   item("first seen", date_text(b.first_seen) + fmt::format(", seed {}", b.seed));
   item("last seen", date_text(b.last_seen));
-  item("command", b.command);
+  item("command", reproduction_command(b, program_name()));
   item("addends", std::to_string(b.addends));
   fmt::print("\n{}", b.witness);
 }
@@ -120,7 +101,7 @@ void print_bucket(const Bucket& b) {
 void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   if (json) {
     nlohmann::json array = nlohmann::json::array();
-    for (const Bucket& b : buckets) array.push_back(to_json(b));
+    for (const Bucket& b : buckets) array.push_back(bucket_json(b));
     fmt::print("{}\n", array.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
@@ -128,11 +109,18 @@ void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   fmt::print("{}{} buckets\n", buckets.empty() ? "" : "\n", buckets.size());
 }
 
+/// The campaign's folder, where the store is its own.
+std::string folder_of(const std::string& store) {
+  const std::filesystem::path folder = std::filesystem::path(store).parent_path();
+  return std::filesystem::exists(folder / "campaign.json") ? shell_word(folder.empty() ? "." : folder.string())
+                                                           : "CAMPAIGN";
+}
+
 void warn_of_untriaged(const std::string& file) {
   for (const CampaignRecord& campaign : Store(file, Access::read).campaigns())
     if (campaign.untriaged)
-      fmt::print(stderr, "mmafuzz: {}: divergences of campaign {} are not triaged: mmafuzz triage CAMPAIGN\n", file,
-                 campaign.uuid);
+      fmt::print(stderr, "mmafuzz: {}: divergences of campaign {} are not triaged: {} triage {}\n", file, campaign.uuid,
+                 program_name(), folder_of(file));
 }
 
 /// Contradictions and new facts as in a campaign's end, known ones on a line each.
@@ -258,7 +246,7 @@ void add_findings(Arguments& app, int& status) {
     if (!options->show.empty()) {
       const Bucket bucket = Store(options->store, Access::read).find(options->show);
       if (options->json)
-        fmt::print("{}\n", to_json(bucket).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        fmt::print("{}\n", bucket_json(bucket).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
       else print_bucket(bucket);
       return;
     }

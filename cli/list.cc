@@ -1,12 +1,14 @@
 // mmafuzz list: units, formats, properties and the parameters that an override may name.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
+#include "plan/unit_words.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -18,11 +20,11 @@ std::string claims_text(const std::vector<Claim>& claims) {
   return text;
 }
 
-void list_units(const std::string& pattern, bool verbose, bool json) {
+void list_units(const std::string& pattern, const std::vector<std::string>& words, bool verbose, bool json) {
   nlohmann::json array = nlohmann::json::array();
   size_t shown = 0;
   for (const UnitInfo& info : registry().list()) {
-    if (!matches_glob(pattern, info.name)) continue;
+    if (!matches_glob(pattern, info.name) || !matches_words(info, words)) continue;
     ++shown;
     if (json) {
       nlohmann::json claims = nlohmann::json::array();
@@ -42,29 +44,45 @@ void list_units(const std::string& pattern, bool verbose, bool json) {
     }
   }
   if (json) fmt::print("{}\n", array.dump(2));
-  if (shown == 0) throw BadInput("no unit matches '" + pattern + "'");
+  if (shown > 0) return;
+  std::string wanted = pattern == "*" ? "" : pattern;
+  for (const std::string& word : words) wanted += (wanted.empty() ? "" : " ") + word;
+  throw BadInput("no unit matches '" + wanted + "'; 'mmafuzz list gpus' has the GPUs that are known by name");
 }
 
 }  // namespace
 
 void add_list(Arguments& app, int& status) {
   struct Options {
-    std::string pattern = "*", what = "units";
+    std::string pattern = "*";
+    std::vector<std::string> words;
     bool verbose = false, json = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets or GPUs");
-  sub->add_option("what", options->what, "units (default), formats, properties, parameters, targets, gpus")
-      ->check(one_of({"units", "formats", "properties", "parameters", "targets", "gpus"}));
+  sub->add_option(
+      "what", options->words,
+      "formats, properties, parameters, targets or gpus; anything else are words that a unit must match, as "
+      "in: blackwell fp4");
   sub->add_option("--units", options->pattern, "only units that match this glob, as in 'model:hopper/*'");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
   sub->footer(
-      "Example: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
-      "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.");
+      "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.\n"
+      "Examples: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
+      "          mmafuzz list blackwell fp4");
   sub->callback([options, &status] {
-    if (options->what == "units") list_units(options->pattern, options->verbose, options->json);
-    if (options->what == "formats") {
+    static const std::vector<std::string> others = {"formats", "properties", "parameters", "targets", "gpus"};
+    std::vector<std::string> words = options->words;
+    const std::string what =
+        words.empty() || std::find(others.begin(), others.end(), words[0]) == others.end() ? "units" : words[0];
+    if (what == "units") {
+      if (!words.empty() && words[0] == "units") words.erase(words.begin());
+      list_units(options->pattern, words, options->verbose, options->json);
+    } else if (words.size() > 1 || options->json || options->verbose || options->pattern != "*") {
+      throw BadInput("list " + what + " takes nothing else; --units, --verbose, --json and words are for units");
+    }
+    if (what == "formats") {
       for (const std::string& name : format_names()) {
         const FormatFields f = format(name).fields();
         if (f.integer) {
@@ -75,15 +93,15 @@ void add_list(Arguments& app, int& status) {
         }
       }
     }
-    if (options->what == "properties") {
+    if (what == "properties") {
       fmt::print("{:26} {}\n", "equals_model", "a unit gives the results of the model that its row names, bit for bit");
       for (const Property* p : all_properties()) fmt::print("{:26} {}\n", p->name(), p->statement());
     }
-    if (options->what == "targets")
+    if (what == "targets")
       for (const FuzzTarget& target : fuzz_targets()) fmt::print("{:17} {}\n", target.name, target.contract);
-    if (options->what == "gpus")
+    if (what == "gpus")
       for (const GpuName& gpu : gpu_names()) fmt::print("{:9} {}\n", gpu.name, gpu.arch);
-    if (options->what == "parameters") {
+    if (what == "parameters") {
       for (const FamilyParameters& family : registry().parameters()) {
         fmt::print("{}\n", family.units);
         for (const auto& p : family.parameters) fmt::print("  {:21} {}: {}\n", p.name, p.meaning, p.values);

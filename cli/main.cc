@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "campaign/interrupt.h"
 #include "cli/command.h"
+#include "core/program.h"
 
 int main(int argc, char** argv) {
   using namespace mmafuzz;
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
       "3 mmafuzz contradicts itself, 130 a signal ended it.");
   Arguments& app = line.arguments();
   int status = exit_ok;
+  set_program_name(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "core/case_text.h"
+#include "core/program.h"
 #include "plan/default_fields.h"
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
@@ -45,7 +46,6 @@ std::vector<Op> common_ops(const std::vector<std::string>& units) {
 
 /// The witness: what to type, and both results as encodings and decimals.
 std::string witness_text(const Fact& fact, const std::vector<std::string>& units) {
-  const KnownFact known = known_fact(fact, "");
   CaseReader reader("witness", fact.best.witness);
   CaseBlock block;
   if (!reader.next(block, 1)) return "";
@@ -58,8 +58,7 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
     bind_or_fail(name, op)->run(block.batch, outcomes);
     text += fmt::format("    {:<{}}  {}\n", name, width, explained_number(op.d, outcomes.results.get(0)).to_string());
   }
-  return text + fmt::format("    mmafuzz explain --units {},{} --op '{}' --case '{}'\n", units[0], units[1],
-                            known.op.substr(3), known.one_case);
+  return text + fmt::format("    {}\n", reproduction_command(fact.best, program_name()));
 }
 
 void print(const Op& op, const PairAnswer& answer, size_t width) {

@@ -136,6 +136,13 @@ expect "sources are shown" has out "source:"
 good list --json
 expect "list --json is JSON" is_json out
 expect "it holds the models" has out "\"$hopper\""
+good list h100 WGMMA fp8
+expect "units by words: a GPU, an instruction, a format" same "$(wc -l < out)" "$(grep -c '^model:hopper/wgmma.*e[45]m[23].e[45]m[23]\|^twin:hopper/wgmma.*e[45]m[23].e[45]m[23]\|^cuda:wgmma.*e[45]m[23].e[45]m[23]' out)"
+good list blackwell fp4
+expect "fp4 is e2m1 or a kind of its own" same "$(grep -vc 'e2m1\|mxf4' out)" 0
+bad "no unit matches 'nosuch'" list nosuch
+bad "list formats takes nothing else" list formats --json
+bad "list gpus takes nothing else" list gpus fp4
 good list formats
 expect "formats are listed" has out "cfloat8_1_4_3:0"
 good list properties

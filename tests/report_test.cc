@@ -53,7 +53,6 @@ const ReportData& campaign() {
       b.first_seen = 1763700000;
       b.last_seen = 1763703600;
       b.witness = "mmafuzz-cases 1\n" + divergence_record(finding.first);
-      b.command = "mmafuzz explain witnesses/" + b.id() + ".cases";
       b.addends = 3;
       data.buckets.push_back(b);
     }
@@ -152,7 +151,7 @@ TEST(Report, TextCannotBecomeMarkup) {
   ReportData data = campaign();
   const std::string evil = "<script>alert('x')</script>&\"]]>\x01\xff{{verdict}}";
   Bucket& b = data.buckets[0];
-  b.cause = b.detail = b.note = b.command = b.witness = evil;
+  b.cause = b.detail = b.note = b.witness = evil;
   b.key.property = b.key.op = b.key.value_class = evil;
   b.key.units = {evil, evil};
   b.facts = {evil};

@@ -94,13 +94,13 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=3; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=4; PRAGMA journal_mode=WAL;")
     db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     for b in BUCKETS:
         if b[0] in names:
             i = bucket_id(line_of(b))
             db.execute("INSERT INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, "
-                       "last_seen, seed, command, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,'in words',?,1000,2000,7,'mmafuzz x',?,4,?,?)",
+                       "last_seen, seed, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,'in words',?,1000,2000,7,?,4,?,?)",
                        (i, *b[1:7], b[7], b[8], b[9], 0 if b[9] == "new" else 1500))
             db.execute("INSERT INTO counts VALUES(?, ?, ?)", (i, campaign, count))
     db.commit()

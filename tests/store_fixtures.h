@@ -117,7 +117,6 @@ inline Bucket some_bucket(int number) {
   b.first_seen = 1000;
   b.last_seen = 2000;
   b.seed = 7;
-  b.command = "mmafuzz explain";
   b.witness = "mmafuzz-cases 1\n# case " + std::to_string(number) + "\n";
   b.addends = 2;
   return b;
@@ -132,8 +131,7 @@ inline std::string text_of(const Bucket& b) {
   for (const uint64_t number : {b.count, static_cast<uint64_t>(b.first_seen), static_cast<uint64_t>(b.last_seen),
                                 b.seed, b.addends, static_cast<uint64_t>(b.status_set)})
     text += " " + std::to_string(number);
-  return text + " " + name_of(b.status) + "\nnote " + b.note + "\ncommand " + b.command + "\nwitness " + b.witness +
-         "\n";
+  return text + " " + name_of(b.status) + "\nnote " + b.note + "\nwitness " + b.witness + "\n";
 }
 
 inline void make_store(const std::string& path, int buckets) {

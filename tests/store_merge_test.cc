@@ -18,8 +18,7 @@ struct Facts {
     std::set<std::pair<int64_t, uint64_t>> seen;
     std::set<int64_t> last;
     std::set<int> severity;
-    std::set<std::tuple<uint64_t, size_t, std::string, std::string, std::string>>
-        witness;  // addends, length, text, command, detail
+    std::set<std::tuple<uint64_t, size_t, std::string, std::string>> witness;  // addends, length, text, detail
     std::set<std::tuple<int64_t, int, std::string>> decision;
     std::set<std::pair<std::string, uint64_t>> count;
   };
@@ -54,14 +53,14 @@ struct Facts {
       for (const auto& [uuid, count] : b.count) greatest[uuid] = count;
       uint64_t sum = 0;
       for (const auto& [uuid, count] : greatest) sum += count;
-      const auto& [addends, length, text, command, detail] = *b.witness.begin();
+      const auto& [addends, length, text, detail] = *b.witness.begin();
       const auto& [when, status, note] = *b.decision.rbegin();
       all.push_back(line.at(id) + "\nid " + id + "\ndetail " + detail + "\nseverity " +
                     name_of(static_cast<Severity>(*b.severity.begin())) + " " + std::to_string(sum) + " " +
                     std::to_string(b.seen.begin()->first) + " " + std::to_string(*b.last.rbegin()) + " " +
                     std::to_string(b.seen.begin()->second) + " " + std::to_string(addends) + " " +
                     std::to_string(when) + " " + name_of(static_cast<BucketStatus>(status)) + "\nnote " + note +
-                    "\ncommand " + command + "\nwitness " + text + "\n");
+                    "\nwitness " + text + "\n");
     }
     std::map<std::string, std::string> rows;
     for (const auto& [uuid, seconds] : campaign) rows["campaign " + uuid] = std::to_string(seconds);
@@ -112,7 +111,6 @@ Facts fill(Store& store, std::mt19937_64& random) {
     b.severity = static_cast<Severity>(up_to(3));
     b.addends = 1 + up_to(3);
     b.witness = std::string(1 + up_to(2), static_cast<char>('a' + up_to(3)));
-    b.command = std::string(1, static_cast<char>('a' + up_to(2)));
     b.detail = std::string(1, static_cast<char>('a' + up_to(2)));
     b.count = up_to(100);
     store.add(b, uuid);
@@ -121,7 +119,7 @@ Facts fill(Store& store, std::mt19937_64& random) {
     of.seen.insert({b.first_seen, b.seed});
     of.last.insert(b.last_seen);
     of.severity.insert(static_cast<int>(b.severity));
-    of.witness.insert({b.addends, b.witness.size(), b.witness, b.command, b.detail});
+    of.witness.insert({b.addends, b.witness.size(), b.witness, b.detail});
     of.decision.insert({0, 0, ""});
     of.count.insert({uuid, b.count});
     if (up_to(4) == 0) {

@@ -37,7 +37,7 @@ TEST(Store, IsAWalDatabaseWithItsApplicationIdAndVersion) {
   const Folder folder;
   { const Store made(folder / "a.store", Access::write); }
   EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"),
-            "wal\n1835884902\n3\n");
+            "wal\n1835884902\n4\n");
   EXPECT_EQ(bytes_of(folder / "a.store").substr(68, 4), "mmaf");
   EXPECT_EQ(contents_of(folder.path()).size(), 1u) << "the last to close leaves one file";
 }
@@ -95,13 +95,13 @@ TEST(Store, FindNamesWhatIsMissingOrAmbiguous) {
     EXPECT_THAT(error_of([&] { store.find(none); }), HasSubstr("no bucket"));
 }
 
-TEST(Store, TheSmallerWitnessStaysWithItsCommand) {
+TEST(Store, TheSmallerWitnessStaysWithItsDetail) {
   const Bucket base = some_bucket(1);
   const auto with = [&](uint64_t addends, const std::string& witness) {
     Bucket b = base;
     b.addends = addends;
     b.witness = witness;
-    b.command = "replay " + witness;
+    b.detail = "of " + witness;
     return b;
   };
   const std::vector<Bucket> from_best = {with(1, "zzzz"), with(2, "aa"), with(2, "ab"),
@@ -115,6 +115,38 @@ TEST(Store, TheSmallerWitnessStaysWithItsCommand) {
       store.add(from_best[y], "c");
       EXPECT_EQ(text_of(store.find(base.id())), text_of(from_best[std::min(x, y)])) << x << " then " << y;
     }
+  }
+}
+
+TEST(Store, AWitnessComesBackAsItWasThoughItIsStoredShort) {
+  Bucket plain = some_bucket(1);
+  const std::string property = "property equal exact model:u1\n";
+  const std::string results = "# results 3f800000 3f800001\n", op = "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1\n";
+  const auto text = [&](const std::string& detail, const std::string& statement) {
+    return "mmafuzz-cases 1\n# " + plain.line() + "\n# " + detail + "\n# severity semantic\n" + results + statement +
+           op + "3c00 | 3c00 | 00000000\n";
+  };
+  const std::vector<std::pair<std::string, bool>> texts = {
+      {text(plain.detail, property), true},
+      {text(plain.detail, std::string(as_found) + "\n" + property), true},
+      {text("another detail", property), false},
+      {text(plain.detail, "property equal exact model:u2\n"), false},
+      {text(plain.detail, ""), false},
+      {"mmafuzz-cases 1\n", false},
+      {"", false}};
+  for (const auto& [witness, short_form] : texts) {
+    const Folder folder;
+    Bucket bucket = plain;
+    bucket.witness = witness;
+    {
+      Store store(folder / "a.store", Access::write);
+      store.add_campaign(some_campaign("c"));
+      store.add(bucket, "c");
+      EXPECT_EQ(store.find(bucket.id()).witness, witness);
+    }
+    EXPECT_EQ(sql(folder / "a.store", "SELECT length(witness) FROM buckets") != std::to_string(witness.size()) + "\n",
+              short_form)
+        << witness;
   }
 }
 

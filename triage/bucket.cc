@@ -1,6 +1,9 @@
 #include "triage/bucket.h"
 
+#include <algorithm>
 #include <tuple>
+
+#include "core/shell.h"
 
 namespace mmafuzz {
 
@@ -21,6 +24,22 @@ std::string Bucket::id() const {
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
   return std::string(digits, 10);
 }
+
+std::string reproduction_command(const Bucket& bucket, const std::string& program) {
+  std::string units, op, cases;
+  for (const std::string& unit : bucket.key.units) units += (units.empty() ? "" : ",") + unit;
+  for (size_t at = 0; at < bucket.witness.size();) {
+    const size_t end = std::min(bucket.witness.find('\n', at), bucket.witness.size());
+    const std::string line = bucket.witness.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("op ")) op = line.substr(3);
+    else if (!op.empty() && !line.empty() && line[0] != '#') cases += " --case " + shell_word(line);
+  }
+  if (cases.empty()) return "";
+  return program + " explain --units " + shell_word(units) + " --op " + shell_word(op) + cases;
+}
+
+bool is_minimized(const Bucket& b) { return !b.witness.empty() && b.witness.find(as_found) == std::string::npos; }
 
 bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.status == BucketStatus::expected; }
 

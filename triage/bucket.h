@@ -20,6 +20,9 @@ inline constexpr char unexplained[] = "unexplained";
 /// Cause of a divergence that a unit gives only sometimes on the same case.
 inline constexpr char unstable[] = "unstable";
 
+/// A line of a witness that is the simplest case found, but not minimized.
+inline constexpr char as_found[] = "# as it was found: mmafuzz minimize makes it smaller";
+
 struct Bucket {
   BucketKey key;
   std::string cause;   ///< names of parameters in their documented order, comma-separated ("block,fraction_bits"), or a
@@ -30,7 +33,6 @@ struct Bucket {
   uint64_t count = 0;                     ///< raw divergences
   int64_t first_seen = 0, last_seen = 0;  ///< seconds since 1970, UTC
   uint64_t seed = 0;                      ///< of the campaign that saw it first
-  std::string command;                    ///< shell command that reproduces the witness's results
   std::string witness;                    ///< case text: a whole file with the key, severity and results as comments
   uint64_t addends = 0;                   ///< nonzero addends of the witness (dot), nonzero operands (others)
   BucketStatus status = BucketStatus::new_bucket;
@@ -43,6 +45,12 @@ struct Bucket {
   /// Ten hexadecimal digits that depend on line() alone.
   std::string id() const;
 };
+
+/// "mmafuzz explain --units ... --op ... --case ...": shows the witness, wherever it is typed. Empty without a witness.
+std::string reproduction_command(const Bucket& bucket, const std::string& program = "mmafuzz");
+
+/// Whether it has a witness that triage made minimal.
+bool is_minimized(const Bucket& bucket);
 
 /// Whether a person called it known or expected: nothing fails on it.
 bool is_decided(const Bucket& bucket);

@@ -55,10 +55,10 @@ std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judg
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
                          bool minimized) {
   const Op& op = judge.op();
-  std::string text =
-      "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
-      "\n# results " + to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second) +
-      (minimized ? "" : "\n# as it was found: mmafuzz minimize makes it smaller") + "\nproperty " + judge.property();
+  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " +
+                     name_of(bucket.severity) + "\n# results " + to_hex(op.d, verdict.first) + " " +
+                     to_hex(op.d, verdict.second) + (minimized ? "" : std::string("\n") + as_found) + "\nproperty " +
+                     judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n" + case_line(one, 0) + "\n";
   for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
@@ -123,9 +123,6 @@ class Triage::Group {
       bucket.facts = causes_.facts(bucket.cause);
       bucket.severity = severity_;
       bucket.count = kept.count;
-      bucket.command = "mmafuzz explain --units ";
-      for (size_t i = 0; i < bucket.key.units.size(); ++i) bucket.command += (i ? "," : "") + bucket.key.units[i];
-      bucket.command += " witnesses/" + bucket.id() + ".cases";
       if (!has_witness.count(bucket.line()))
         set_witness(bucket, judge_, kept.one, kept.verdict, bucket.cause == unstable);
       list.push_back(std::move(bucket));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/program.h"
+#include "core/shell.h"
 #include "core/words.h"
 
 namespace mmafuzz {
@@ -18,8 +20,17 @@ std::string list_text(const char* title, const std::vector<Fact>& facts, size_t 
   const size_t shown = std::min(facts.size(), most);
   for (size_t i = 0; i < shown; ++i) text += fact_text(facts[i], style);
   if (shown < facts.size())
-    text += "  and " + std::to_string(facts.size() - shown) + " more: mmafuzz findings " + style.store + "\n";
+    text += "  and " + std::to_string(facts.size() - shown) + " more: " + program_name() + " findings " +
+            shell_word(style.store) + "\n";
   return text;
+}
+
+/// Reads the file beside the store, where there is one.
+std::string explain_command(const Bucket& bucket, const std::string& store) {
+  const std::filesystem::path file =
+      std::filesystem::path(store).parent_path() / "witnesses" / (bucket.id() + ".cases");
+  if (!std::filesystem::exists(file)) return reproduction_command(bucket, program_name());
+  return program_name() + " explain " + shell_word(file.string());
 }
 
 }  // namespace
@@ -37,11 +48,9 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
 }
 
 std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
-  const std::string folder = std::filesystem::path(style.store).parent_path().string();
   std::string text =
       "  " + fact.name + "\n" + wrapped(sentence(fact), style.width, 4) + wrapped(evidence(fact), style.width, 4);
-  if (!fact.best.witness.empty() && !style.store.empty())
-    text += "    mmafuzz explain " + (folder.empty() ? "" : folder + "/") + "witnesses/" + fact.best.id() + ".cases\n";
+  if (!style.store.empty()) text += "    " + explain_command(fact.best, style.store) + "\n";
   return text;
 }
 

@@ -115,7 +115,7 @@ PageData fact_data(const Fact& fact, const Registry& registry) {
     data.set("witness", fact.best.witness);
     data.set("results", results_of(fact.best, registry));
   }
-  if (!fact.best.command.empty()) data.set("command", fact.best.command);
+  if (const std::string command = reproduction_command(fact.best); !command.empty()) data.set("command", command);
   return data;
 }
 

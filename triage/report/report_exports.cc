@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/report/report.h"
 
@@ -78,26 +79,7 @@ std::string json_report(const ReportData& data) {
   using nlohmann::json;
   json buckets = json::array(), campaigns = json::array(), samples = json::array(), coverage = json::array(),
        pairs = json::array();
-  for (const Bucket& b : data.buckets)
-    buckets.push_back({{"id", b.id()},
-                       {"severity", name_of(b.severity)},
-                       {"status", name_of(b.status)},
-                       {"property", b.key.property},
-                       {"op", b.key.op},
-                       {"units", b.key.units},
-                       {"value_class", b.key.value_class},
-                       {"cause", b.cause},
-                       {"detail", b.detail},
-                       {"facts", b.facts},
-                       {"count", b.count},
-                       {"first_seen", b.first_seen},
-                       {"last_seen", b.last_seen},
-                       {"seed", b.seed},
-                       {"command", b.command},
-                       {"witness", b.witness},
-                       {"addends", b.addends},
-                       {"note", b.note},
-                       {"line", b.line()}});
+  for (const Bucket& b : data.buckets) buckets.push_back(bucket_json(b));
   for (const CampaignRecord& c : data.campaigns)
     campaigns.push_back({{"uuid", c.uuid},
                          {"started", c.started},

@@ -39,17 +39,43 @@ constexpr const char join_pair[] =
 constexpr const char put_bucket[] =
     "INSERT OR REPLACE INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, "
     "first_seen, "
-    "last_seen, seed, command, witness, addends, status, note, status_set, facts) "
-    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "last_seen, seed, witness, addends, status, note, status_set, facts) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 const std::string select_buckets =
     "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
-    "command, "
     "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id, "
     "facts FROM buckets ";
 
 template <class Enum>
 Enum named(const std::string& name, std::initializer_list<Enum> all) {
   return *std::find_if(all.begin(), all.end() - 1, [&](Enum e) { return name == name_of(e); });
+}
+
+/// What a witness's text says and other columns say too.
+std::string head_of_witness(const Bucket& b) {
+  return "mmafuzz-cases 1\n# " + b.line() + "\n# " + b.detail + "\n# severity " + name_of(b.severity) + "\n";
+}
+
+std::string statement_of(const Bucket& b) {
+  std::string text = "\nproperty " + b.key.property;
+  for (const std::string& unit : b.key.units) text += " " + unit;
+  return text;
+}
+
+/// The witness without that; whole, where it says anything else.
+std::string packed_witness(const Bucket& b) {
+  const std::string head = head_of_witness(b), statement = statement_of(b) + "\n";
+  const size_t at = b.witness.find(statement);
+  const bool packs = b.witness.starts_with(head) && b.witness.compare(head.size(), 9, "# results") == 0;
+  if (!packs || at == std::string::npos || at < head.size()) return b.witness;
+  return b.witness.substr(head.size(), at - head.size()) + b.witness.substr(at + statement.size() - 1);
+}
+
+std::string unpacked_witness(const std::string& text, const Bucket& b) {
+  if (!text.starts_with("# results")) return text;
+  const size_t at = text.find("\nop ");
+  if (at == std::string::npos) return text;
+  return head_of_witness(b) + text.substr(0, at) + statement_of(b) + text.substr(at);
 }
 
 Bucket bucket_of(const Statement& row) {
@@ -62,15 +88,14 @@ Bucket bucket_of(const Statement& row) {
   b.first_seen = row.integer(8);
   b.last_seen = row.integer(9);
   b.seed = row.natural(10);
-  b.command = row.text(11);
-  b.witness = row.text(12);
-  b.addends = row.natural(13);
+  b.addends = row.natural(12);
   b.status =
-      named(row.text(14), {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
-  b.note = row.text(15);
-  b.status_set = row.integer(16);
-  b.count = row.natural(17);
-  b.facts = words_of(row.text(19), '\n');
+      named(row.text(13), {BucketStatus::known, BucketStatus::expected, BucketStatus::fixed, BucketStatus::new_bucket});
+  b.note = row.text(14);
+  b.status_set = row.integer(15);
+  b.count = row.natural(16);
+  b.facts = words_of(row.text(18), '\n');
+  b.witness = unpacked_witness(row.text(11), b);
   return b;
 }
 
@@ -86,7 +111,7 @@ bool passes(const BucketFilter& filter, const Bucket& b) {
 Bucket joined(const Bucket& x, const Bucket& y) {
   const auto first = [](const Bucket& b) { return std::tie(b.first_seen, b.seed); };
   const auto witness = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.addends, b.witness.size(), std::tie(b.witness, b.command, b.detail));
+    return std::make_tuple(b.witness.empty(), b.addends, b.witness.size(), std::tie(b.witness, b.detail));
   };
   const auto status = [](const Bucket& b) { return std::tie(b.status_set, b.status, b.note); };
   const Bucket& earlier = first(y) < first(x) ? y : x;
@@ -99,7 +124,6 @@ Bucket joined(const Bucket& x, const Bucket& y) {
   both.last_seen = std::max(x.last_seen, y.last_seen);
   both.witness = smaller.witness;
   both.addends = smaller.addends;
-  both.command = smaller.command;
   both.detail = smaller.detail;
   both.facts = std::max(x.facts, y.facts);  // of an older store there are none
   both.status = later.status;
@@ -127,7 +151,7 @@ void Store::put(const Bucket& b) {
   for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
   Statement(database_, put_bucket)
       .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail,
-           name_of(b.severity), b.first_seen, b.last_seen, b.seed, b.command, b.witness, b.addends, name_of(b.status),
+           name_of(b.severity), b.first_seen, b.last_seen, b.seed, packed_witness(b), b.addends, name_of(b.status),
            b.note, b.status_set, facts);
 }
 
@@ -216,8 +240,8 @@ std::vector<Bucket> Store::select(const std::string& condition, const std::strin
   std::vector<Bucket> found;
   while (rows.next()) {
     found.push_back(bucket_of(rows));
-    if (found.back().id() != rows.text(18))
-      throw std::runtime_error(path() + ": the store is damaged: bucket " + rows.text(18) + " has another's key");
+    if (found.back().id() != rows.text(17))
+      throw std::runtime_error(path() + ": the store is damaged: bucket " + rows.text(17) + " has another's key");
   }
   return found;
 }
@@ -292,7 +316,7 @@ void Store::write_witnesses() const {
   std::filesystem::create_directory(folder, error);
   if (error) throw std::runtime_error(folder + ": cannot be created: " + error.message());
   for (const Bucket& bucket : select("WHERE witness <> ''", ""))
-    replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
+    if (is_minimized(bucket)) replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
 }
 
 }  // namespace mmafuzz

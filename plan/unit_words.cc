@@ -1,0 +1,48 @@
+#include "plan/unit_words.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/unit_name.h"
+#include "oracles/models/gpu_names.h"
+
+namespace mmafuzz {
+namespace {
+
+struct OtherName {
+  const char *word, *in_names;
+};
+
+/// What people say, and what stands in the names of units.
+constexpr OtherName other_names[] = {
+    {"fp64", "f64"}, {"fp32", "f32"}, {"float", "f32"},  {"double", "f64"}, {"fp16", "f16"},       {"half", "f16"},
+    {"fp8", "e4m3"}, {"fp8", "e5m2"}, {"fp8", "bf8"},    {"bf8", "e5m2"},   {"fp6", "e3m2"},       {"fp6", "e2m3"},
+    {"fp4", "e2m1"}, {"fp4", "mxf4"}, {"mxfp4", "mxf4"}, {"mxfp8", "mxf8"}, {"nvfp4", "mxf4nvf4"}, {"int8", "s8"},
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool is_gpu_of(const std::string& gpu, const std::string& unit) {
+  const char* arch = arch_of_gpu(gpu);
+  return arch && UnitName(unit).path.starts_with(std::string(arch) + "/");
+}
+
+bool matches_word(const std::string& word, const std::string& name, const std::string& text) {
+  if (text.find(word) != std::string::npos || is_gpu_of(word, name)) return true;
+  return std::any_of(std::begin(other_names), std::end(other_names), [&](const OtherName& other) {
+    return word == other.word && name.find(other.in_names) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+bool matches_words(const UnitInfo& unit, const std::vector<std::string>& words) {
+  const std::string text = lower(unit.name + " " + unit.summary);
+  return std::all_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return matches_word(lower(word), unit.name, text); });
+}
+
+}  // namespace mmafuzz
