@@ -21,7 +21,7 @@ inline constexpr char unexplained[] = "unexplained";
 inline constexpr char unstable[] = "unstable";
 
 /// A line of a witness that is the simplest case found, but not minimized.
-inline constexpr char as_found[] = "# as it was found: mmafuzz minimize makes it smaller";
+inline constexpr char as_found[] = "# not minimized";
 
 struct Bucket {
   BucketKey key;
