@@ -26,6 +26,29 @@ struct Alias {
   std::string arch, instruction, settings;
 };
 
+bool takes(const ModelRow& row, const Op& op) {
+  const Op& own = row.op;
+  return own.kind == op.kind && own.a == op.a && own.b == op.b && own.c == op.c && own.d == op.d &&
+         own.scale_block == op.scale_block && (!op.has_scales() || own.scale_a == op.scale_a);
+}
+
+/// As a program would choose: the widest instruction that the op fills, otherwise the narrowest.
+bool fits_better(int k, int than, int wanted) {
+  if ((k <= wanted) != (than <= wanted)) return k <= wanted;
+  return k <= wanted ? k > than : k < than;
+}
+
+/// The row of a whole instruction name, or of the first that begins so.
+const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
+  const ModelRow* best = nullptr;
+  for (const ModelRow& row : model_rows()) {
+    const bool named = whole ? row.instruction == alias.instruction : row.instruction.starts_with(alias.instruction);
+    if (row.arch != alias.arch || !named || !takes(row, op)) continue;
+    if (!best || (row.instruction == best->instruction && fits_better(row.op.k, best->op.k, op.k))) best = &row;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool is_alias(const std::string& text) { return text.find(':') == std::string::npos && !Alias(text).arch.empty(); }
@@ -34,14 +57,8 @@ std::string unit_of_alias(const std::string& text, const Op& op) {
   if (text.find(':') != std::string::npos) return text;
   const Alias alias(text);
   if (alias.arch.empty()) return text;
-  const ModelRow* best = nullptr;
-  for (const ModelRow& row : model_rows()) {
-    if (row.arch != alias.arch || !row.instruction.starts_with(alias.instruction)) continue;
-    const Op& own = row.op;
-    if (own.kind != op.kind || own.a != op.a || own.b != op.b || own.c != op.c || own.d != op.d) continue;
-    if (own.scale_block != op.scale_block || (op.has_scales() && own.scale_a != op.scale_a)) continue;
-    if (!best || (row.instruction == best->instruction && own.k > best->op.k)) best = &row;
-  }
+  const ModelRow* best = find_row(alias, op, true);
+  if (!best) best = find_row(alias, op, false);
   if (!best) return text;
   const std::string unit = "model:" + best->name();
   return alias.settings.empty() ? unit : unit + "?" + alias.settings;

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""mmafuzz why on pairs whose differences are published: none missing, none that is not published, each in seconds.
+
+What must be found follows from the tables of MMA-Sim 2.1.1, the MATLAB models of tensor cores and the recordings of GPUs
+by Khattak and Mikaitis: products per fused step (block), bits kept in alignment (fraction_bits), bits of the result
+(output_fraction_bits), the exponent that a zero reads (zero_exponent) and the order of AMD's additions. What only the
+rows say: a zero's exponent cannot matter where products of fp16 or FP8 are added to fp32, since all of them lie above it.
+
+Usage: why_pairs_test.py MMAFUZZ"""
+import re
+import subprocess
+import sys
+import time
+
+program = sys.argv[1]
+slowest = 5  # seconds
+
+
+def dot(a, d, k):
+    return f"dot a={a} b={a} c={d} d={d} k={k}"
+
+
+# units, op, what must be found, what only the rows say
+PAIRS = [
+    ("v100 t4", dot("fp16", "fp32", 8), "block=4~8 fraction_bits=23~24", "zero_exponent=-132~-131"),
+    ("t4 a100", dot("fp16", "fp32", 16), "", ""),
+    ("a100 ada", dot("fp16", "fp32", 16), "", ""),
+    ("a100 h100", dot("fp16", "fp32", 16), "block=8~16 fraction_bits=24~25", "zero_exponent=-133~-132"),
+    ("a100 h100", dot("fp16", "fp32", 8), "fraction_bits=24~25", "zero_exponent=-133~-132"),
+    ("a100 h100", dot("bf16", "fp32", 16), "block=8~16 fraction_bits=24~25 zero_exponent=-133~-132", ""),
+    ("a100 h100", dot("tf32", "fp32", 8), "block=4~8 fraction_bits=24~25 zero_exponent=-133~-132", ""),
+    ("a100 h100", dot("fp16", "fp16", 16), "block=8~16 fraction_bits=24~25 zero_exponent=-21~-20", ""),
+    ("v100 a100", dot("fp16", "fp16", 8), "block=4~8 fraction_bits=23~24 zero_exponent=-20~-19", ""),
+    ("v100 h100", dot("fp16", "fp32", 16), "block=4~16 fraction_bits=23~25", "zero_exponent=-133~-131"),
+    ("h100 h100/wgmma", dot("fp16", "fp32", 16), "", ""),
+    ("h100 h100/wgmma", dot("fp16", "fp16", 16), "", ""),
+    ("h100 b200", dot("fp16", "fp32", 16), "", ""),
+    ("h100/wgmma b200/tcgen05", dot("bf16", "fp32", 16), "", ""),
+    ("ada h100/wgmma", dot("e4m3", "fp32", 32), "block=16~32", "zero_exponent=-133~-132"),
+    ("h100/wgmma b200/tcgen05", dot("e4m3", "fp32", 32), "fraction_bits=13~25 output_fraction_bits=13~23", ""),
+    ("ada rtx5090", dot("e5m2", "fp32", 32), "block=16~32 fraction_bits=13~25 output_fraction_bits=13~23", "zero_exponent=-133~-132"),
+    ("h100 h100/wgmma", dot("e4m3", "fp32", 32),
+     "block=16~32 fraction_bits=13~25 output_fraction_bits=13~23 kernel=emulated_fp8~fused_sum", ""),
+    ("mi100 mi250x", dot("fp16", "fp32", 8), "kernel=exact_sum~ieee_tree subnormals=flushed~kept", ""),
+    ("mi250x/mfma_1k mi250x/mfma", dot("bf16", "fp32", 4), "block=2~4", ""),
+    ("mi250x mi300x", dot("bf16", "fp32", 8),
+     "block=4~8 kernel=ieee_tree~two_stage_sum nan=7fc00000~7fffffff subnormals=flushed~kept", ""),
+    ("mi100 mi300x", dot("fp16", "fp32", 8), "block=4~8 kernel=exact_sum~two_stage_sum nan=7fc00000~7fffffff", ""),
+    ("h100 mi300x", dot("fp16", "fp32", 16),
+     "block=8~16 fraction_bits=24~25 kernel=fused_sum~two_stage_sum output_rounding=nearest_even~toward_zero", ""),
+    ("mi100 mi250x", dot("fp32", "fp32", 4), "", ""),
+]
+
+failures = 0
+for units, op, found, only_rows in PAIRS:
+    start = time.monotonic()
+    text = subprocess.run([program, "why", *units.split(), "--op", op], capture_output=True, text=True, check=True).stdout
+    seconds = time.monotonic() - start
+    names = re.findall(r"^  (\S+=\S+)$", text, re.M)
+    shown = {part for name in names for part in name.split("+")}
+    rows = re.search(r"Their rows also differ in (.*?), but", " ".join(text.split()))
+    unseen = set(rows.group(1).split(", ")) if rows else set()
+    problems = [f"{w}: {sorted(s)}" for w, s in (("missing", set(found.split()) - shown), ("wrong", shown - set(found.split())),
+                                               ("rows", unseen ^ set(only_rows.split()))) if s]
+    if seconds > slowest:
+        problems.append(f"took {seconds:.1f} s")
+    failures += bool(problems)
+    print(f"{'FAILED' if problems else 'ok':6} {seconds:5.2f} s  {units:24} {op}  {'; '.join(problems)}")
+print(f"{len(PAIRS)} pairs, {failures} failures")
+sys.exit(bool(failures))
