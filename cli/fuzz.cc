@@ -177,6 +177,8 @@ void search_any_op(const AnyOps& limits, Merger& merger) {
   merger.end_progress();
 }
 
+constexpr double default_seconds = 20;
+
 struct FuzzOptions {
   std::vector<std::string> ops, units;
   uint64_t seed = 1, cases = 0, op_count = 0;
@@ -225,7 +227,8 @@ int run_fuzz(const FuzzOptions& options) {
   const bool any = std::find(options.ops.begin(), options.ops.end(), "any") != options.ops.end();
   if (options.cases && options.time > 0 && !any) throw BadInput("give --cases or --time, not both");
   if (options.op_count && !any) throw BadInput("--ops counts the ops of --op any");
-  const double time = options.time > 0 ? options.time : 1e9;
+  const bool bounded = options.cases || options.time > 0 || any;
+  const double time = options.time > 0 ? options.time : bounded ? 1e9 : default_seconds;
   const unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   Merger merger(options.json, options.quiet);
   const auto start = Clock::now();
@@ -243,7 +246,7 @@ int run_fuzz(const FuzzOptions& options) {
     for (const std::string& name : names) bind_or_fail(name, op);
     fields.emplace_back(op, names, registry(), all_properties());
   }
-  const uint64_t cases = options.cases ? options.cases : options.time > 0 ? UINT64_MAX : 100000;
+  const uint64_t cases = options.cases ? options.cases : UINT64_MAX;
   for (size_t i = 0; i < fields.size(); ++i) {
     const auto share = std::chrono::duration<double>(time * double(i + 1) / double(fields.size()));
     const uint64_t before = merger.total().cases;
@@ -271,14 +274,15 @@ void add_fuzz(Arguments& app, int& status) {
       "units to compare, comma-separated names and globs (default: all with their own arithmetic, which the word "
       "`default` names)");
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
-  sub->add_option("--cases", options->cases, "cases for each op (default 100000; 16 with --op any)")
+  sub->add_option("--cases", options->cases, "cases for each op (with --op any: default 16)")
       ->check(unsigned_number())
       ->check(positive_number());
   sub->add_option("--ops", options->op_count,
                   "with --op any: number of ops (default: until every two features have met)")
       ->check(unsigned_number())
       ->check(positive_number());
-  sub->add_option("--time", options->time, "seconds for all ops together, instead of --cases")
+  sub->add_option("--time", options->time,
+                  fmt::format("seconds for all ops together, instead of --cases (default {:.0f})", default_seconds))
       ->check(positive_number());
   sub->add_option("--threads", options->threads, "threads (default: all cores)")->check(in_range(1, 1024));
   sub->add_option("--fail-on", options->fail_on, "contract (default, always included), accuracy or semantic")
