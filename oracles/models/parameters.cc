@@ -14,18 +14,38 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+struct KernelText {
+  const char *name, *does;
+};
+
 constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8,
                  exact = Kernel::exact_sum, tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum,
                  chain = Kernel::fma_chain, core = Kernel::fma_then_add;
 
+/// In the order of Kernel.
+constexpr KernelText kernel_texts[] = {
+    {"fused_sum", "cuts c and a block of exact products below the greatest exponent, adds them and rounds once"},
+    {"grouped_sum",
+     "adds groups of products exactly, scales them, cuts them and c below the greatest exponent, and "
+     "rounds their sum once"},
+    {"emulated_fp8", "makes two fused sums of half the products each, adds them and then c, each rounded"},
+    {"exact_sum", "adds c and a block of products exactly and rounds once"},
+    {"ieee_tree", "rounds each product, adds them in pairs and c last, each rounded"},
+    {"two_stage_sum", "cuts and adds a block of products, then cuts their sum and c downwards, adds these and rounds"},
+    {"fma_chain", "adds one exact product at a time to c, each time rounded"},
+    {"fma_then_add", "adds one exact product at a time from zero and c last, each time rounded"},
+};
+
+Words kernel_words() {
+  Words words;
+  for (const KernelText& kernel : kernel_texts) words.push_back(kernel.name);
+  return words;
+}
+
 // clang-format off
 std::vector<Parameter> make_parameters() {
   return {
-      {"kernel", "the arithmetic",
-       Words{"fused_sum", "grouped_sum", "emulated_fp8", "exact_sum", "ieee_tree", "two_stage_sum", "fma_chain",
-             "fma_then_add"},
-       0, 0, false,
-       MMAFUZZ_MEMBER(kernel), {}},
+      {"kernel", "the arithmetic", kernel_words(), 0, 0, false, MMAFUZZ_MEMBER(kernel), {}},
       {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
       {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block),
        {fused, emulated, exact, tree, staged, core}},
@@ -117,6 +137,12 @@ bool same_arithmetic(const DotModel& x, const DotModel& y) {
     const bool ignored = std::string_view(p.name) == "k" && by_blocks;
     return ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
   });
+}
+
+std::string what_kernel_does(std::string_view name) {
+  for (const KernelText& kernel : kernel_texts)
+    if (name == kernel.name) return kernel.does;
+  return "";
 }
 
 std::string values_text(const Parameter& p) {

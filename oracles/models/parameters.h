@@ -35,6 +35,9 @@ std::string parameter_text(const Parameter& parameter, const DotModel& model);
 /// number of products per instruction where the kernel works block by block.
 bool same_arithmetic(const DotModel& x, const DotModel& y);
 
+/// "adds c and a block of products exactly and rounds once" of "exact_sum"; empty for what is no kernel.
+std::string what_kernel_does(std::string_view name);
+
 /// The values that it takes, for people.
 std::string values_text(const Parameter& parameter);
 

@@ -86,6 +86,15 @@ std::string value_with_families(const std::string& value, const Parameter* param
   return holders.empty() ? value : value + " (" + families(holders) + ")";
 }
 
+/// "exact_sum (cdna1) adds c and ..."
+std::string what_it_does(const std::string& arithmetic, const Parameter* kernel, const std::set<std::string>& units) {
+  std::string does = what_kernel_does(arithmetic);
+  if (arithmetic == "exact") does = "adds everything exactly and rounds once";
+  if (arithmetic == "ieee") does = "rounds every addition as IEEE 754 does";
+  const std::string who = value_with_families(arithmetic, kernel, units);
+  return does.empty() ? who + " adds in its own way" : who + " " + does;
+}
+
 std::string sentence_of_one(const std::string& name, const std::set<std::string>& units, const Bucket& best) {
   const FactParts parts = parts_of_fact(name);
   switch (parts.kind) {
@@ -110,6 +119,8 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   const Parameter* parameter = find_parameter(parts.subject);
   const std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
   if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
+  if (parts.subject == "kernel")
+    return what_it_does(parts.first, parameter, units) + "; " + what_it_does(parts.second, parameter, units);
   return (meaning.empty() ? parts.subject : meaning) + ": " + value_with_families(parts.first, parameter, units) +
          " against " + value_with_families(parts.second, parameter, units);
 }

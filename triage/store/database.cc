@@ -90,6 +90,13 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+/// For the small files that readers share beside a store.
+bool has_room(const std::string& path) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder_of(path), error);
+  return error || space.available >= 1 << 17;
+}
+
 }  // namespace
 
 Database::Database(const std::string& path, Access access, const DatabaseKind& kind) {
@@ -116,7 +123,8 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
   const bool pending = has_pending_writes(path_);
   sqlite3* connection = nullptr;
   int code;
-  if (access == Access::write || (writable(folder_of(path_)) && writable(path_))) {
+  const bool can_read_as_writer = writable(folder_of(path_)) && writable(path_) && (pending || has_room(path_));
+  if (access == Access::write || can_read_as_writer) {
     code =
         sqlite3_open_v2(path_.c_str(), &connection, SQLITE_OPEN_READWRITE | (fresh ? SQLITE_OPEN_CREATE : 0), nullptr);
   } else if (pending) {
@@ -221,8 +229,9 @@ void Database::in_one_state(const std::function<void()>& reads) const {
 void Database::fail(int code) const {
   sqlite3* connection = connection_.get();
   const std::string message = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-  // A file limit is an error of writing, a disk without space is SQLITE_FULL.
-  const bool cannot_grow = connection && sqlite3_extended_errcode(connection) == SQLITE_IOERR_WRITE;
+  // A file limit is an error of writing, a disk without space is SQLITE_FULL, or has no room for the -shm file.
+  const int extended = connection ? sqlite3_extended_errcode(connection) : 0;
+  const bool cannot_grow = extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE;
   switch (cannot_grow ? SQLITE_FULL : code & 0xff) {
     case SQLITE_CORRUPT: refuse(path_, damaged(message));
     case SQLITE_NOTADB:
