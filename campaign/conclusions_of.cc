@@ -11,7 +11,7 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
 }
 
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
-                           const std::vector<std::string>& units) {
+                           const std::vector<std::string>& units, const std::set<std::string>& seen_before) {
   std::vector<FactField> fields;
   for (const Assignment& assignment : plan.assignments) {
     if (!assignment.op || !assignment.target->compares_units()) continue;
@@ -19,7 +19,7 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
                                      [&](const FactField& field) { return field.first == *assignment.op; });
     if (is_new) fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
   }
-  return conclude(buckets, Knowledge(knowledge_folder), expected_facts(registry(), fields));
+  return conclude(buckets, Knowledge(knowledge_folder), expected_facts(registry(), fields), seen_before);
 }
 
 }  // namespace mmafuzz

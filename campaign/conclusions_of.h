@@ -14,6 +14,6 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
 
 /// Of a campaign: its ops and units say which facts must be there.
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
-                           const std::vector<std::string>& units);
+                           const std::vector<std::string>& units, const std::set<std::string>& seen_before = {});
 
 }  // namespace mmafuzz

@@ -12,6 +12,7 @@
 
 #include "core/replace_file.h"
 #include "campaign/minimize_corpora.h"
+#include "campaign/all_nights.h"
 #include "campaign/campaign.h"
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct CampaignOptions {
   CampaignSettings settings;
-  std::string time, out;
+  std::string time, out, store;
   std::string knowledge = default_knowledge_folder();
   bool resume = false, json = false, verbose = false, minimize = false, triage = true;
 };
@@ -144,6 +145,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
 
   if (settings.uuid.empty()) set_identity(settings);
 
+  if (!options.store.empty()) Store(options.store, Access::write);  // what is wrong with it is said now
   make_folder(options.out);
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
@@ -163,8 +165,12 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
-    const TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
-    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units);
+    TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
+    std::set<std::string> seen_before;
+    if (!options.store.empty())
+      seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
+    const Conclusions conclusions =
+        conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units, seen_before);
     summary["facts"] = conclusions_json(conclusions);
     ending += conclusions_text(
                   conclusions,
@@ -214,6 +220,8 @@ void add_campaign(Arguments& app, int& status) {
   sub->add_flag("--minimize", options->minimize, "at the end write the inputs that reach every bin to OUT/corpus.min");
   sub->add_flag("!--no-triage", options->triage, "leave the divergences as they are: no OUT/findings.sqlite");
   sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
+  sub->add_option("--store", options->store,
+                  "store of all nights, into which this one is merged: its facts are not new, its decisions hold");
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
   sub->add_flag("--json", options->json,
                 "print one JSON object at the end; findings go to standard error as they come");

@@ -135,6 +135,33 @@ void list_facts(const Conclusions& all, const std::string& store, bool json) {
   for (const Fact& fact : all.confirmed) fmt::print("  {}\n", fact.name);
 }
 
+/// "2026-11-20" (UTC), or how long ago: "90m", "24h", "7d".
+int64_t time_of(const std::string& text) {
+  std::tm date{};
+  const char* end = strptime(text.c_str(), "%Y-%m-%d", &date);
+  if (end && !*end) return timegm(&date);
+  size_t used = 0;
+  double ago = 0;
+  try {
+    ago = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86400 : 0;
+  if (used == 0 || factor == 0 || !(ago >= 0) || ago > 1e9)
+    throw BadInput("--since " + text + ": give a date like 2026-11-20, or how long ago, as in 90m, 24h or 7d");
+  return std::time(nullptr) - static_cast<int64_t>(ago * factor);
+}
+
+/// Only facts that nobody saw before.
+void keep_since(Conclusions& all, const std::string& since) {
+  if (since.empty()) return;
+  const int64_t time = time_of(since);
+  for (std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
+    std::erase_if(*list, [&](const Fact& fact) { return fact.first_seen < time; });
+}
+
 void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("{}\nunits\n", fact_text(fact, {terminal_width(1), 1, 1, store}));
   for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);
@@ -206,7 +233,8 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
 
 void add_findings(Arguments& app, int& status) {
   struct Options {
-    std::string store, severity, status, show, note, fact, accept, reason, knowledge = default_knowledge_folder();
+    std::string store, severity, status, show, note, fact, since, accept, reason,
+        knowledge = default_knowledge_folder();
     std::vector<std::string> set;
     BucketFilter filter;
     bool json = false, buckets = false;
@@ -216,6 +244,7 @@ void add_findings(Arguments& app, int& status) {
   sub->add_option("store", options->store, "store file")->required();
   sub->add_flag("--buckets", options->buckets, "list buckets: facts by units, op, class of values");
   sub->add_option("--fact", options->fact, "show this fact; with --buckets or --set, only its buckets");
+  sub->add_option("--since", options->since, "only facts first seen since a date, or 90m, 24h, 7d ago");
   sub->add_option("--severity", options->severity, "only contract, accuracy or semantic");
   sub->add_option("--status", options->status, "only new, known, expected or fixed");
   sub->add_option("--cause", options->filter.cause, "only causes that match this glob");
@@ -250,6 +279,8 @@ void add_findings(Arguments& app, int& status) {
       else print_bucket(bucket);
       return;
     }
+    if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
+      throw BadInput("--since is for the list of facts, and for --accept");
     warn_of_untriaged(options->store);
     const std::set<std::string> known = Knowledge(options->knowledge).names();
     const std::vector<Bucket> buckets =
@@ -261,7 +292,8 @@ void add_findings(Arguments& app, int& status) {
       return set_statuses(options->store, options->set, options->note, filtered);
     }
     if (options->buckets) return list_buckets(buckets, options->json);
-    const Conclusions all = conclusions_of(buckets, options->knowledge);
+    Conclusions all = conclusions_of(buckets, options->knowledge);
+    keep_since(all, options->since);
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
     if (options->fact.empty()) return list_facts(all, options->store, options->json);
     for (const Fact& fact : facts_of(buckets, known))

@@ -193,6 +193,32 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(again.returncode, 1, again.stderr)
         self.assertEqual(json.loads(again.stdout)["known"]["crash"], 1)
 
+    def test_a_store_of_all_nights_knows_what_was_found_and_decided(self):
+        everything, nothing_known = str(self.out) + ".all", str(self.out) + ".knowledge"
+        night = lambda number, *more: campaign("--out", f"{self.out}{number}", *FEW, "--cases", "8192", "--seed", number, "--json",
+                                               "--store", everything, "--knowledge", nothing_known, *more)
+        facts = lambda run: {kind: {f["name"] for f in json.loads(run.stdout)["facts"][kind]} for kind in ("contradictions", "new", "known")}
+        first = night(1)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertGreater(len(facts(first)["new"]), 3)
+        self.assertEqual(facts(first)["known"], set())
+        second = facts(night(2))
+        self.assertEqual(second["new"] & facts(first)["new"], set())
+        self.assertGreater(len(second["known"] & facts(first)["new"]), 3)
+        again = facts(night(1, "--resume"))
+        self.assertEqual(again["new"] & second["known"], set(), "both nights found them")
+        findings = lambda *arguments: subprocess.run([MMAFUZZ, "findings", *arguments], capture_output=True, text=True, check=True).stdout
+        buckets = json.loads(findings(f"{self.out}2/findings.sqlite", "--buckets", "--json"))
+        findings(everything, "--set", buckets[0]["id"] + "=expected", "--note", "it must be so")
+        self.assertEqual(night(2, "--resume").returncode, 0)
+        there = json.loads(findings(f"{self.out}2/findings.sqlite", "--buckets", "--json"))
+        self.assertEqual([b["status"] for b in there if b["id"] == buckets[0]["id"]], ["expected"])
+        of_now = json.loads(findings(everything, "--json", "--since", "1h", "--knowledge", nothing_known))
+        parts = lambda names: {part for name in names for part in name.split("+")}  # what one night combines, two may divide
+        self.assertEqual(parts(f["name"] for f in of_now["new"]), parts(facts(first)["new"] | second["new"] | second["known"]))
+        later = json.loads(findings(everything, "--json", "--since", "2999-01-01", "--knowledge", nothing_known))
+        self.assertEqual(later["new"] + later["known"] + later["contradictions"], [])
+
     def test_a_terminal_shows_a_panel_of_80_columns(self):
         parent, child = pty.openpty()
         process = subprocess.Popen([MMAFUZZ, "campaign", "--out", str(self.out), *FEW, "--time", "4", "--jobs", "2"], stdout=subprocess.DEVNULL,

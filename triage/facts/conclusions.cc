@@ -49,10 +49,12 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
 }
 
 Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
-                     const std::map<std::string, Expectation>& expected) {
+                     const std::map<std::string, Expectation>& expected, const std::set<std::string>& seen_before) {
   Conclusions all;
   std::set<std::string> seen;
-  for (Fact& fact : facts_of(buckets, knowledge.names())) {
+  std::set<std::string> shown_alone = knowledge.names();
+  shown_alone.insert(seen_before.begin(), seen_before.end());
+  for (Fact& fact : facts_of(buckets, shown_alone)) {
     bool impossible = false;
     for (const std::string& part : words_of(fact.name, '+')) {
       seen.insert(part);
@@ -60,7 +62,8 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
     }
     const KnownFact* known = knowledge.find(fact.name);
     fact.contradiction |= impossible || (known && !known->seen);
-    if (fact.decided || (known && known->seen)) all.confirmed.push_back(std::move(fact));
+    const bool not_new = seen_before.count(fact.name) && !fact.contradiction;
+    if (fact.decided || not_new || (known && known->seen)) all.confirmed.push_back(std::move(fact));
     else (fact.contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
   }
   for (const auto& [name, expectation] : expected) {

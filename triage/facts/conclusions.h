@@ -31,8 +31,9 @@ struct Conclusions {
   std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
 };
 
-/// Without expectations (none are known of a store alone) nothing is unseen.
+/// Without expectations (none are known of a store alone) nothing is unseen. `seen_before`: facts that are not new,
+/// though nobody wrote them down; a contradiction stays one.
 Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowledge,
-                     const std::map<std::string, Expectation>& expected);
+                     const std::map<std::string, Expectation>& expected, const std::set<std::string>& seen_before = {});
 
 }  // namespace mmafuzz

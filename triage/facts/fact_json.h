@@ -13,6 +13,7 @@ inline nlohmann::json fact_json(const Fact& fact) {
           {"severity", name_of(fact.severity)},
           {"contradiction", fact.contradiction},
           {"divergences", fact.divergences},
+          {"first_seen", fact.first_seen},
           {"pairs", fact.pairs},
           {"units", fact.units},
           {"ops", fact.ops},

@@ -17,6 +17,7 @@ struct Fact {
   bool contradiction = false;              ///< a broken claim, or what nothing explains
   bool decided = false;                    ///< a person called every bucket known or expected
   uint64_t divergences = 0;
+  int64_t first_seen = 0;            ///< of the earliest bucket, seconds since 1970, UTC
   std::set<std::string> units, ops;  ///< that show it; labels of ops
   size_t pairs = 0;                  ///< of units, or single units of a property
   std::vector<std::string> buckets;  ///< ids

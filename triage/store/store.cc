@@ -202,6 +202,10 @@ void Store::add(const std::vector<PairRecord>& pairs) {
   });
 }
 
+std::vector<Bucket> Store::buckets_beside(const std::string& campaign) const {
+  return select("WHERE EXISTS (SELECT 1 FROM counts WHERE bucket = id AND campaign <> ?)", campaign);
+}
+
 void Store::set_status(const std::string& id, BucketStatus status, const std::string& note, int64_t when) {
   atomically([&] {
     Bucket bucket = find(id);

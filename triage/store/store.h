@@ -69,6 +69,8 @@ class Store {
   void add(const std::vector<CampaignSample>& samples);
   void add(const std::vector<CoverageRecord>& coverage);
   void add(const std::vector<PairRecord>& pairs);
+  /// Those that a campaign other than this one saw.
+  std::vector<Bucket> buckets_beside(const std::string& campaign) const;
   /// By id. `when`: seconds since 1970, UTC.
   void set_status(const std::string& id, BucketStatus status, const std::string& note, int64_t when);
   /// Everything of the other store, in one transaction.
