@@ -2,8 +2,10 @@
 """Opens report pages in headless Chromium at 400 and 1400 pixels, light and dark: no console message, no request, no text that
 overflows its box (boxes that scroll are fine), and colours that follow the scheme. Writes a screenshot of each beside the page.
 
-Usage: report_in_browser.py FOLDER_OF_PAGES. Exit code 77 where there is no chromium."""
+With MMAFUZZ_AXE, a file axe.min.js (in PyPI's axe-playwright-python), the page is also checked for what keyboards and screen
+readers need. Usage: report_in_browser.py FOLDER_OF_PAGES. Exit code 77 where there is no chromium."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -63,6 +65,38 @@ def probe(page, width, scheme, folder, extra=""):
     return found, other
 
 
+AXE = """<script>addEventListener('load', async () => {
+  for (const d of document.querySelectorAll('details')) d.open = true;
+  const found = await axe.run(document, {resultTypes: ['violations']});
+  console.info('axe ' + JSON.stringify(found.violations.map(v => [v.id, v.impact, v.nodes.length, v.nodes[0].html.slice(0, 120)])));
+});</script>"""
+
+
+def accessibility(page, scheme, folder, extra=""):
+    """What axe-core finds wrong, as lines; None where it did not run."""
+    script = pathlib.Path(os.environ["MMAFUZZ_AXE"]).read_text(encoding="utf-8")
+    copy = folder / f"{page.stem}-axe-{scheme}.html"
+    text = page.read_text(encoding="utf-8")
+    cut = text.rindex("</body>")
+    copy.write_text(text[:cut] + extra + "<script>" + script + "</script>" + AXE + text[cut:], encoding="utf-8")
+    result = chromium(*scheme_flags(scheme), "--window-size=1400,3000", "--virtual-time-budget=60000", "--dump-dom", copy.as_uri())
+    seen = re.search(r'"axe (\[.*\])", source:', result.stderr)
+    return None if not seen else [f"{impact} {name}: {count} places, as {html}" for name, impact, count, html in json.loads(seen.group(1))]
+
+
+def check_accessibility(pages, folder):
+    if not os.environ.get("MMAFUZZ_AXE"):
+        print("no MMAFUZZ_AXE: not checked for screen readers")
+        return []
+    planted = accessibility(pages / "campaign.html", "light", folder, "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>")
+    errors = [] if planted and any("image-alt" in line for line in planted) else [f"a planted picture without words was not seen: {planted}"]
+    for page in sorted(pages.glob("*.html")):
+        for scheme in SCHEMES:
+            found = accessibility(page, scheme, folder)
+            errors += [f"{page.name} {scheme}: axe did not run"] if found is None else [f"{page.name} {scheme}: axe: {line}" for line in found]
+    return errors
+
+
 def check(page, folder, screenshots):
     errors = []
     grounds = {}
@@ -107,6 +141,7 @@ def main(pages):
             errors.append("a planted overflow was not seen")
         for page in sorted(pages.glob("*.html")):
             errors += check(page, folder, screenshots)
+        errors += check_accessibility(pages, folder)
     for error in errors[:60]:
         print(error)
     print(f"{len(errors)} problems; screenshots in {screenshots}")

@@ -88,8 +88,9 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
   return list;
 }
 
-PageData fact_data(const Fact& fact, const Registry& registry) {
+PageData fact_data(const Fact& fact, size_t number, const Registry& registry) {
   PageData data;
+  data.set("number", std::to_string(number));
   data.set("name", fact.name);
   data.set("severity", name_of(fact.severity));
   data.set("sentence", sentence(fact));
@@ -136,8 +137,8 @@ void add_facts(const Conclusions& all, const Registry& registry, size_t room, Pa
     if (list.facts.empty()) continue;
     PageData facts(PageData::type::list);
     for (const Fact& fact : list.facts) {
-      if (shown++ >= facts_shown) break;
-      PageData one = fact_data(fact, registry);
+      if (shown >= facts_shown) break;
+      PageData one = fact_data(fact, shown++, registry);
       std::string reason;
       const bool has_witness = !fact.best.witness.empty();
       const std::string svg = !has_witness || room == 0 ? "" : explanation_of(fact.best, registry, reason);
@@ -177,12 +178,20 @@ std::string rendered(const PageData& page) {
 
 std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry) {
   const Conclusions all = conclude(data.buckets, knowledge, {});
+  FactsOfBuckets numbers;
+  std::vector<int64_t> first_seen;
+  for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
+    for (const Fact& fact : *list) {
+      if (first_seen.size() < facts_shown)
+        for (const std::string& id : fact.buckets) numbers[id].push_back(first_seen.size());
+      first_seen.push_back(fact.first_seen);
+    }
   PageData page;
   add_verdict(data, all, page);
-  add_matrices(data, page);
+  add_matrices(data, numbers, page);
   add_coverage(data, page);
   add_charts(data, page);
-  add_campaigns(data, page);
+  add_campaigns(data, first_seen, page);
   add_facts(all, registry, 0, page);
   const size_t without_pictures = rendered(page).size();
   add_facts(all, registry, greatest_page - std::min(greatest_page, without_pictures), page);

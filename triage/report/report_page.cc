@@ -49,6 +49,7 @@ table{border-collapse:collapse;font-size:.86rem}
 th,td{padding:4px 8px;text-align:left;vertical-align:top}
 .heat td.cell,.heat th.number,td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 .heat td.cell{border:1px solid var(--edge);min-width:3.4em;text-align:center}
+.heat td.cell a{color:inherit}
 .heat th{font-weight:500}.heat thead th{text-align:center}.heat th.unit{white-space:nowrap;overflow-wrap:normal}
 .scroll th,.scroll td{white-space:nowrap;overflow-wrap:normal}
 .bar{display:inline-block;width:110px;height:.7em;border-radius:3px;background:var(--edge);overflow:hidden}
@@ -74,7 +75,7 @@ dt{color:var(--quiet)}dd{margin:0}
 <p class="search"><label for="search">Show facts with</label> <input id="search" type="search" size="28" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
 {{#sections}}<details class="section" id="{{id}}"{{#open}} open{{/open}}><summary><h2>{{title}}</h2></summary>
 <p class="quiet">{{meaning}}</p>
-{{#facts}}<article class="bucket {{severity}}">
+{{#facts}}<article class="bucket {{severity}}" id="fact{{number}}">
 <header><h3>{{name}}</h3><span class="pill">{{severity}}</span></header>
 <p>{{sentence}}</p>
 <p class="quiet">{{evidence}}</p>
@@ -92,16 +93,16 @@ dt{color:var(--quiet)}dd{margin:0}
 {{/facts}}</details>
 {{/sections}}
 {{#has_pairs}}<h2 id="units">Units against units</h2>
-<p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies.</p>
+<p class="quiet">Share of compared cases on which two units differ. Searches look for differences, so shares are not frequencies. A share leads to the facts behind it.</p>
 {{#matrices}}<details><summary class="mono">{{op}}</summary>
-<div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<th></th></tr></thead><tbody>
-{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{share}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
-{{/rows}}</tbody></table></div></details>
+<div class="scroll" tabindex="0"><table class="heat"><thead><tr><td></td>{{#columns}}<th class="number" title="{{name}}">{{number}}</th>{{/columns}}<td></td></tr></thead><tbody>
+{{#rows}}<tr><th class="number">{{number}}</th>{{#cells}}<td class="cell"{{#heat}} style="background:rgba(var(--heat),{{heat}})"{{/heat}} title="{{title}}">{{#first_fact}}<a href="#fact{{first_fact}}" data-facts="{{facts}}">{{share}}</a>{{/first_fact}}{{^first_fact}}{{share}}{{/first_fact}}</td>{{/cells}}<th class="unit mono" colspan="{{span}}">{{name}}</th></tr>
+{{/rows}}</tbody></table></div><p class="behind" role="status"></p></details>
 {{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
 {{/not_drawn}}{{/has_pairs}}
 {{#has_coverage}}<h2 id="coverage">Coverage</h2>
 <p class="quiet">Bins that were reached of those that are possible, summed over the units that the cases were looked at through.</p>
-<div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">possible</th><th></th></tr></thead><tbody>
+<div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">possible</th><td></td></tr></thead><tbody>
 {{#groups}}<tr><td>{{name}}</td><td class="number">{{reached}}</td><td class="number">{{possible}}</td><td><span class="bar"><i style="width:{{percent}}%"></i></span></td></tr>
 {{/groups}}</tbody></table></div>
 <details><summary>By unit</summary><div class="scroll" tabindex="0"><table><thead><tr><th>unit</th><th>op</th><th class="number">reached</th><th class="number">possible</th></tr></thead><tbody>
@@ -118,7 +119,7 @@ dt{color:var(--quiet)}dd{margin:0}
 {{/has_charts}}
 {{#has_campaigns}}<h2 id="campaigns">Campaigns</h2>
 {{#campaigns}}<dl><dt>campaign</dt><dd><code>{{uuid}}</code></dd><dt>started</dt><dd>{{started}}</dd><dt>ran</dt><dd>{{ran}}</dd><dt>cases</dt><dd>{{cases}}</dd>
-<dt>inputs kept</dt><dd>{{inputs}}</dd><dt>seed</dt><dd>{{seed}}</dd><dt>command</dt><dd><code>{{command}}</code></dd><dt>machine</dt><dd>{{machine}}</dd><dt>version</dt><dd>{{version}}</dd></dl>
+<dt>inputs kept</dt><dd>{{inputs}}</dd><dt>facts first seen</dt><dd>{{new_facts}}</dd><dt>seed</dt><dd>{{seed}}</dd><dt>command</dt><dd><code>{{command}}</code></dd><dt>machine</dt><dd>{{machine}}</dd><dt>version</dt><dd>{{version}}</dd></dl>
 {{/campaigns}}{{/has_campaigns}}
 </main>
 <script>
@@ -134,6 +135,21 @@ search.addEventListener('input', () => {
   shown.textContent = words.length ? count + ' of ' + facts.length : '';
   if (words.length) for (const section of document.querySelectorAll('.section')) section.open = true;
 });
+const unfold = at => { for (; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true; };
+const go = link => unfold(document.querySelector(link.getAttribute('href')));
+for (const link of document.querySelectorAll('a[data-facts]'))
+  link.addEventListener('click', event => {
+    event.preventDefault();
+    const list = link.closest('details').querySelector('.behind');
+    list.textContent = 'Facts behind ' + link.textContent + ': ';
+    for (const number of link.dataset.facts.split(' ')) {
+      const to = document.createElement('a');
+      to.href = '#fact' + number;
+      to.textContent = document.querySelector(to.getAttribute('href') + ' h3').textContent;
+      to.addEventListener('click', () => go(to));
+      list.append(list.childElementCount ? ', ' : '', to);
+    }
+  });
 for (const button of document.querySelectorAll('.copy'))
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(button.previousElementSibling.textContent);

@@ -1,12 +1,14 @@
 #include "triage/report/report_sections.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "triage/report/line_chart.h"
 
@@ -23,8 +25,9 @@ PageData object(std::initializer_list<std::pair<const char*, std::string>> field
   return data;
 }
 
-/// How strong a share's colour is: differences of one case in a million still show.
-double heat(double share) { return share <= 0 ? 0 : std::clamp(0.12 + 0.73 * (6 + std::log10(share)) / 6, 0.12, 0.85); }
+/// How strong a share's colour is: differences of one case in a million still show, 6 % and 66 % look different, and
+/// the number can be read on it (contrast of 4.5 to 1, in light and dark).
+double heat(double share) { return share <= 0 ? 0 : 0.08 + 0.6 * std::cbrt(share); }
 
 std::string share_text(double share) {
   const double percent = 100 * share;
@@ -57,7 +60,7 @@ std::string date_text(int64_t seconds_since_1970) {
   return text;
 }
 
-void add_matrices(const ReportData& data, PageData& page) {
+void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page) {
   struct Matrix {
     std::vector<std::string> units;
     std::map<std::pair<std::string, std::string>, ReportPair> pairs;
@@ -73,6 +76,13 @@ void add_matrices(const ReportData& data, PageData& page) {
     sum.differing += pair.differing;
   }
   if (matrices.empty()) return;
+  std::map<std::tuple<std::string, std::string, std::string>, std::set<size_t>> behind;  // by op and pair
+  for (const Bucket& b : data.buckets) {
+    const auto found = facts.find(b.id());
+    if (b.key.units.size() != 2 || found == facts.end()) continue;
+    const auto [first, second] = std::minmax(b.key.units[0], b.key.units[1]);
+    behind[{b.key.op, first, second}].insert(found->second.begin(), found->second.end());
+  }
   constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
   List tables = list();
   size_t cells_drawn = 0;
@@ -101,6 +111,13 @@ void add_matrices(const ReportData& data, PageData& page) {
         PageData cell = object(
             {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
+        const auto [first, second] = std::minmax(unit, other);
+        if (const auto at = behind.find({op, first, second}); at != behind.end()) {
+          cell.set("first_fact", std::to_string(*at->second.begin()));
+          cell.set("facts", fmt::format("{}", fmt::join(at->second, " ")));
+        } else {
+          cell.set("first_fact", PageData(PageData::type::bool_false));  // names of the page around it are not meant
+        }
         cells.push_back(cell);
       }
       PageData row = object({{"number", number}, {"name", unit}});
@@ -189,8 +206,22 @@ void add_charts(const ReportData& data, PageData& page) {
   page.set("has_charts", time);
 }
 
-void add_campaigns(const ReportData& data, PageData& page) {
+void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page) {
   if (data.campaigns.empty()) return;
+  // A fact is of the last campaign that began before it was seen.
+  std::vector<const CampaignRecord*> nights;
+  for (const CampaignRecord& c : data.campaigns) nights.push_back(&c);
+  std::stable_sort(nights.begin(), nights.end(),
+                   [](const CampaignRecord* x, const CampaignRecord* y) { return x->started < y->started; });
+  std::vector<uint64_t> found(nights.size());
+  for (const int64_t time : first_seen)
+    for (size_t i = nights.size(); i-- > 0;)
+      if (nights[i]->started <= time || i == 0) {
+        ++found[i];
+        break;
+      }
+  std::map<std::string, uint64_t> new_facts;
+  for (size_t i = 0; i < nights.size(); ++i) new_facts[nights[i]->uuid] = found[i];
   constexpr size_t most_campaigns = 200;
   List campaigns = list();
   for (const CampaignRecord& c : data.campaigns) {
@@ -200,6 +231,7 @@ void add_campaigns(const ReportData& data, PageData& page) {
                                 {"ran", fmt::format("{:.0f} s", c.seconds)},
                                 {"cases", counted(c.cases)},
                                 {"inputs", counted(c.inputs)},
+                                {"new_facts", counted(new_facts[c.uuid])},
                                 {"seed", std::to_string(c.seed)},
                                 {"command", c.command},
                                 {"machine", c.machine},

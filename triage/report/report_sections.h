@@ -2,6 +2,9 @@
 #pragma once
 
 #include <kainjow/mustache.hpp>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "triage/report/report_data.h"
 
@@ -14,9 +17,13 @@ std::string counted(uint64_t n);
 /// "2026-11-21 14:00 UTC".
 std::string date_text(int64_t seconds_since_1970);
 
-void add_matrices(const ReportData& data, PageData& page);
+/// Numbers of the facts of a page, from 0, that a bucket counts for; none of a fact that is not on the page.
+using FactsOfBuckets = std::map<std::string, std::vector<size_t>>;
+
+void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page);
 void add_coverage(const ReportData& data, PageData& page);
 void add_charts(const ReportData& data, PageData& page);
-void add_campaigns(const ReportData& data, PageData& page);
+/// `first_seen`: of every fact, seconds since 1970, UTC.
+void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page);
 
 }  // namespace mmafuzz
