@@ -52,6 +52,7 @@ void add_explain(Arguments& app, int& status) {
     std::string op, file;
     std::vector<std::string> cases;
     std::vector<uint64_t> lines;
+    bool sequence = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
@@ -64,6 +65,7 @@ void add_explain(Arguments& app, int& status) {
                   "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
       ->allow_extra_args(false)
       ->check(unsigned_number());
+  sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
   sub->add_option("file", options->file, "case file");
   sub->footer(
       "Example: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
@@ -85,6 +87,16 @@ void add_explain(Arguments& app, int& status) {
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
+      if (options->sequence || (names.size() == 2 && !block.property.empty() && block.batch.size() > 1)) {
+        if (names.empty()) names = {unit_for(block, ""), "exact"};
+        std::vector<const Unit*> units;
+        for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
+        explanation.cases.push_back(explain_sequence(block.batch, units));
+        verdicts += "verdict: so it is after these cases:\n";
+        for (size_t i = 0; i + 1 < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
+        wanted.clear();
+        continue;
+      }
       const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
       for (size_t i = 0; i < block.batch.size(); ++i) {
         const auto at = std::find(wanted.begin(), wanted.end(), block.line[i]);

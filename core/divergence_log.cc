@@ -18,6 +18,7 @@ constexpr std::string_view file_start = "mmafuzz-cases 1\n";
 constexpr std::string_view end_line = "# end of record\n";
 constexpr std::string_view severity_word = "# severity ";
 constexpr int most_records = 256;  ///< of one bucket in one segment
+constexpr int records_with_before = 16;
 
 /// What a new writer puts first: the header of a new file, otherwise a line end, in case a killed process left half a
 /// record. The reader then takes the last key in that record, which belongs to the complete record that follows.
@@ -50,7 +51,7 @@ std::optional<LoggedDivergence> parse_record(std::string_view body) {
 
 }  // namespace
 
-std::string divergence_record(const Divergence& d) {
+std::string divergence_record(const Divergence& d, bool before) {
   const Op& op = d.cases.op();
   std::string text = "# " + d.key.to_string() + "\n" + std::string(severity_word) + name_of(d.severity) + "\n# results";
   for (const uint64_t result : d.results) text += " " + to_hex(op.d, result);
@@ -58,6 +59,8 @@ std::string divergence_record(const Divergence& d) {
   for (const std::string& unit : d.key.units) text += " " + unit;
   text += "\n" + to_text(op) + "\n";
   for (size_t i = 0; i < d.cases.size(); ++i) text += case_line(d.cases, i) + "\n";
+  for (size_t i = 0; before && i < d.before.size(); ++i)
+    text += std::string(before_word) + case_line(d.before, i) + "\n";
   return text;
 }
 
@@ -77,7 +80,8 @@ bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   Written& written = at->second;
   if (!written.seen.add(count) || written.records >= most_records) return is_new;
   ++written.records;
-  const std::string record = divergence_record(divergence) + std::string(end_line);
+  const bool before = divergence.severity == Severity::contract && written.records <= records_with_before;
+  const std::string record = divergence_record(divergence, before) + std::string(end_line);
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
   return is_new;

@@ -12,8 +12,11 @@
 
 namespace mmafuzz {
 
-/// The text of one record: key line, severity and results as comments, then property, op and case lines.
-std::string divergence_record(const Divergence& divergence);
+/// The text of one record: key line, severity and results as comments, then property, op and case lines. With
+/// `before`, the cases before it follow as comments: a unit may remember them.
+std::string divergence_record(const Divergence& divergence, bool before = false);
+/// How such a comment begins.
+inline constexpr std::string_view before_word = "# before ";
 
 /// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole
 /// time, because triage may find different causes in them (core/thinning.h), but at most 256.

@@ -167,6 +167,9 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   d.cases.append(batch, index);
   d.results = {first, second};
   d.element = element;
+  constexpr size_t most_before = 64;
+  d.before = Batch(batch.op());
+  for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
   return d;
 }
 

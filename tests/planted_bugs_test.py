@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Campaigns against planted bugs, then triage: wrong-by-one units (one and two parameters overridden) whose cause triage must name,
-and plugins whose flaws are no parameter of any row, which it must call unexplained, or unstable where the flaw comes and goes.
+and plugins whose flaws are no parameter of any row, which it must call unexplained, unstable where the flaw comes and goes,
+or show as a sequence where the unit remembers.
 Usage: planted_bugs_test.py MMAFUZZ MUTANTS CASES PER_KIND PLUGIN..."""
 import collections
 import json
@@ -28,6 +29,18 @@ def buckets(unit, original, out):
     assert done.returncode in (0, 1) and not done.stderr, (units, done.stderr)
     rows = [line.split() for line in done.stdout.splitlines()[1:-1]]
     return [(row[1], row[4], row[6:-2], row[-1]) for row in rows]
+
+
+def shows_the_sequence(store, plugin):
+    """The witness is two cases, an infinity and one more, and the command that is printed with it shows two results that differ."""
+    found = json.loads(subprocess.run([mmafuzz, "findings", store, "--buckets", "--json"], capture_output=True, text=True, check=True).stdout)
+    bucket = next(b for b in found if b["cause"] == "history")
+    cases_of_witness = [line for line in bucket["witness"].splitlines() if "|" in line]
+    assert len(cases_of_witness) == 2, bucket["witness"]
+    text = subprocess.run(bucket["command"], shell=True, capture_output=True, text=True, check=True,
+                          env=dict(os.environ, PATH=os.path.dirname(mmafuzz) + ":" + os.environ["PATH"])).stdout
+    results = re.findall(r"^  = (\w+)", text, re.M)
+    assert len(results) == 2 and results[0] != results[1], (plugin, text)
 
 
 def spread(items, count):
@@ -60,12 +73,14 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
         number += 1
         found = buckets(f"plugin:{plugin}", "model:ampere/mma.m16n8k16.f32.f16.f16.f32", f"{folder}/{number}")
         causes = {cause for severity, prop, units, cause in found if prop == "equals_model"}
-        expected = {"unstable" if plugin.endswith("_13.so") else "unexplained"}  # the flaw of number 13 comes and goes
+        expected = {{"13": "unstable", "14": "history"}.get(plugin.split("_")[-1][:-3], "unexplained")}  # 13 comes and goes, 14 remembers
         named["plugins"] += causes == expected
         named["of plugins"] += 1
         assert causes <= expected, (plugin, causes)  # a wrong cause is worse than none
         if not causes:
             failures.append(f"{plugin}: not found")
+        if causes == {"history"}:
+            shows_the_sequence(f"{folder}/{number}/findings.sqlite", "plugin:" + plugin)
 print("\n".join(failures))
 for kind in ("one", "two", "plugins"):
     print(f"{kind}: {named[kind]} of {named['of ' + kind]}")

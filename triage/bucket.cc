@@ -36,6 +36,7 @@ std::string reproduction_command(const Bucket& bucket, const std::string& progra
     else if (!op.empty() && !line.empty() && line[0] != '#') cases += " --case " + shell_word(line);
   }
   if (cases.empty()) return "";
+  if (bucket.cause == history) cases += " --sequence";
   return program + " explain --units " + shell_word(units) + " --op " + shell_word(op) + cases;
 }
 
@@ -46,12 +47,12 @@ bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.s
 bool came_again(const Bucket& b) { return b.status == BucketStatus::fixed && b.last_seen > b.status_set; }
 
 bool is_grave(const Bucket& b) {
-  return b.severity != Severity::semantic || b.cause == unexplained || b.cause == unstable;
+  return b.severity != Severity::semantic || b.cause == unexplained || b.cause == unstable || b.cause == history;
 }
 
 bool listed_before(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
-    const int explained = b.cause == unexplained ? 0 : b.cause == unstable ? 1 : 2;
+    const int explained = b.cause == unexplained ? 0 : b.cause == unstable || b.cause == history ? 1 : 2;
     return std::make_tuple(static_cast<int>(b.severity), explained, b.line());
   };
   return rank(x) < rank(y);

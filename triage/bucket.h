@@ -20,6 +20,8 @@ inline constexpr char unexplained[] = "unexplained";
 /// Cause of a divergence that a unit gives only sometimes on the same case.
 inline constexpr char unstable[] = "unstable";
 
+/// Cause of a divergence that a unit gives on a case only after other cases: its witness is the sequence.
+inline constexpr char history[] = "history";
 /// A line of a witness that is the simplest case found, but not minimized.
 inline constexpr char as_found[] = "# not minimized";
 

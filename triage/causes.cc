@@ -341,13 +341,14 @@ std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verd
 std::string Causes::detail(const std::string& cause) const {
   if (cause == unexplained) return "no replacement of parameters explains it";
   if (cause == unstable) return "the same case does not give the same result every time";
+  if (cause == history) return "the case fails only after the cases before it: the unit remembers them";
   return joined_details(cause, [&](const std::string& name) { return method_->detail_of_one(name); });
 }
 
 std::vector<std::string> Causes::facts(const std::string& cause) const {
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (claims(*unit, judge_.property())) return {claim_fact(unit->name())};
-  if (cause == unexplained || cause == unstable) {
+  if (cause == unexplained || cause == unstable || cause == history) {
     // What is computed here repeats itself and has parameters: of two units the other one is the stranger.
     for (const std::unique_ptr<Unit>& unit : judge_.units())
       if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name())};

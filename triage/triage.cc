@@ -9,6 +9,7 @@
 #include "triage/facts/facts.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
+#include "triage/minimize_sequence.h"
 #include "triage/own_unit.h"
 #include "triage/replacements.h"
 
@@ -16,6 +17,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t pending_cases = 512;  ///< looked at together
+constexpr size_t most_sequences = 16;  ///< kept of a group
 constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
 
 /// The line of a record that begins with `word`, without its line break; empty if there is none.
@@ -28,7 +30,7 @@ std::string_view line_of(std::string_view text, std::string_view word) {
   return {};
 }
 
-/// Whether all units give the same again on many copies of a case, between other cases and in other places of a batch.
+/// Whether all units fail in the same way on many copies of a case, between other cases and in other places of a batch.
 bool repeats(const Batch& one, const Judge& judge) {
   const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(),
                                          [](const auto& unit) { return unit->model() || is_reference(*unit); });
@@ -41,7 +43,7 @@ bool repeats(const Batch& one, const Judge& judge) {
   for (size_t i = 0; i < 2 * copies; ++i) (i % 3 == 1 ? other : itself).store(many, i);
   const std::vector<Verdict> verdicts = judge.judge(many);
   for (size_t i = 0; i < 2 * copies; ++i)
-    if (i % 3 != 1 && !(verdicts[i] == verdicts[0])) return false;
+    if (i % 3 != 1 && !(verdicts[i].fails && verdicts[i] == verdicts[0])) return false;
   return true;
 }
 
@@ -60,7 +62,8 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
                      to_hex(op.d, verdict.second) + (minimized ? "" : std::string("\n") + as_found) + "\nproperty " +
                      judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
-  text += "\n" + to_text(op) + "\n" + case_line(one, 0) + "\n";
+  text += "\n" + to_text(op) + "\n";
+  for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
   for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
   return text;
 }
@@ -78,8 +81,10 @@ class Triage::Group {
         text_(start(op_line)),
         empty_(text_.size()) {}
 
-  /// Takes a case line.
-  void add(std::string_view line) {
+  /// Takes a case line, and the record's lines with the cases before it.
+  void add(std::string_view line, const std::string& before) {
+    if (!before.empty() && sequences_.size() < most_sequences)
+      sequences_.push_back(std::string(text_, 0, empty_) + before + std::string(line) + "\n");
     text_ += line;
     text_ += '\n';
     if (++pending_ >= pending_cases) look();
@@ -113,6 +118,7 @@ class Triage::Group {
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
     set_unstable_apart();
+    find_history();
     std::vector<Bucket> list;
     for (const auto& [key, kept] : kept_) {
       Bucket bucket;
@@ -124,7 +130,7 @@ class Triage::Group {
       bucket.severity = severity_;
       bucket.count = kept.count;
       if (!has_witness.count(bucket.line()))
-        set_witness(bucket, judge_, kept.one, kept.verdict, bucket.cause == unstable);
+        set_witness(bucket, judge_, kept.one, kept.verdict, is_as_it_is(bucket.cause));
       list.push_back(std::move(bucket));
     }
     return list;
@@ -138,7 +144,7 @@ class Triage::Group {
       const auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) {
         return name_of(kept.first.first) == bucket->key.value_class && kept.first.second == bucket->cause;
       });
-      if (bucket->cause == unstable) continue;  // a smaller case may fail as seldom
+      if (is_as_it_is(bucket->cause)) continue;
       if (judge_.op().kind == OpKind::gemm) minimize_product(*bucket, at->second.one, at->first.first);
       else set_minimal(*bucket, judge_, minimizer.minimize(at->second.one, at->first.first, bucket->cause));
     }
@@ -147,8 +153,11 @@ class Triage::Group {
   const std::string& error() const { return error_; }
 
  private:
+  /// Of what is unstable a smaller case may fail as seldom; a sequence is minimal.
+  static bool is_as_it_is(const std::string& cause) { return cause == unstable || cause == history; }
+
   static void set_witness(Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict, bool minimal) {
-    bucket.addends = static_cast<uint64_t>(Operands(judge.op(), one, 0).cost().addends);
+    bucket.addends = static_cast<uint64_t>(Operands(judge.op(), one, one.size() - 1).cost().addends);
     bucket.witness = witness_text(bucket, judge, one, verdict, minimal);
   }
 
@@ -182,9 +191,29 @@ class Triage::Group {
     }
   }
 
+  /// What comes and goes may depend on the cases before it: then that is the cause of all of it.
+  void find_history() {
+    uint64_t count = 0;
+    for (const auto& [key, kept] : kept_)
+      if (key.second == unstable) count += kept.count;
+    if (count == 0) return;
+    for (const std::string& text : sequences_) {
+      CaseReader reader("segment", text);
+      CaseBlock block;
+      if (!reader.next(block, SIZE_MAX) || !fails_after_others(judge_, block.batch)) continue;
+      Kept found;
+      found.count = count;
+      found.one = minimize_sequence(judge_, block.batch);
+      found.verdict = judge_.judge(found.one).back();
+      std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
+      kept_[{found.verdict.cls, history}] = std::move(found);
+      return;
+    }
+  }
+
   struct Kept {
     uint64_t count = 0;
-    Batch one;
+    Batch one;  ///< of a unit that remembers, a sequence
     Verdict verdict;
     CaseCost cost;
   };
@@ -217,6 +246,7 @@ class Triage::Group {
   Causes causes_;
   std::string text_;
   size_t empty_, pending_ = 0;
+  std::vector<std::string> sequences_;  ///< as files of case text
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
   std::string error_;
 };
@@ -246,7 +276,14 @@ void Triage::add(const LoggedDivergence& d) {
   } else if (!at->second) {
     ++refused_["another record of a property that was refused"];
   }
-  if (at->second) at->second->add(text.substr(line, text.find('\n', line) - line));
+  if (!at->second) return;
+  std::string before;
+  for (size_t next = text.find(before_word); next != std::string_view::npos; next = text.find(before_word, next)) {
+    next += before_word.size();
+    before += text.substr(next, text.find('\n', next) - next);
+    before += '\n';
+  }
+  at->second->add(text.substr(line, text.find('\n', line) - line), before);
 }
 
 std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch) {

@@ -1,7 +1,7 @@
 // Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each
 // computes Ampere's m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the
-// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, and the one that comes
-// and goes unstable.
+// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, the one that comes and
+// goes unstable, and the one that remembers has to be shown as a sequence.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -105,6 +105,11 @@ uint64_t flawed(const Case& in) {
     case 13: {  // a bit that flips now and then, whatever the operands: silent data corruption
       static std::atomic<unsigned> calls{0};
       return evaluate(in) ^ (calls++ % 5 == 0 ? 0x400 : 0);
+    }
+    case 14: {  // a unit that remembers: the case after an infinite result is a bit off
+      static std::atomic<bool> after_infinity{false};
+      const uint64_t result = evaluate(in);
+      return after_infinity.exchange((result & 0x7fffffff) == 0x7f800000) ? result ^ 1 : result;
     }
     case 12:  // a stuck operand bit
       changed.b[12] = in.b[12] | 0x10;

@@ -126,7 +126,8 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
   return out;
 }
 
-ExplainedUnit explained_unit(const Unit& unit, const Batch& single, mpfr_srcptr exact_value) {
+/// The case `single`, evaluated as the last one of a sequence.
+ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Batch& sequence, mpfr_srcptr exact_value) {
   const Op& op = single.op();
   ExplainedUnit out;
   out.name = unit.name();
@@ -145,15 +146,17 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, mpfr_srcptr 
     for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, results));
   }
   Outcomes outcomes;
-  unit.run(single, outcomes);
-  if (!outcomes.has_answer(0)) {
+  unit.run(sequence, outcomes);
+  const size_t last = sequence.size() - 1;
+  if (!outcomes.has_answer(last)) {
     out.no_answer = "no answer for this case";
     return out;
   }
-  for (int i = 0; i < op.result().count; ++i) out.results.push_back(explained_number(op.d, outcomes.results.get(0, i)));
-  if (!outcomes.flags.empty()) out.flags = outcomes.flags[0];
+  for (int i = 0; i < op.result().count; ++i)
+    out.results.push_back(explained_number(op.d, outcomes.results.get(last, i)));
+  if (!outcomes.flags.empty()) out.flags = outcomes.flags[last];
   if (exact_value) {
-    const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(0));
+    const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(last));
     if (ulps == ulps) out.ulps = ulps;
   }
   return out;
@@ -165,15 +168,11 @@ std::string neighbour_text(const ExplainedRounding& r, const std::string& hex) {
   return hex == r.lower.hex ? "the lower neighbour" : hex == r.upper.hex ? "the upper neighbour" : "neither neighbour";
 }
 
-}  // namespace
-
-ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
-  const Op& op = batch.op();
-  Batch single(op);
-  single.append(batch, index);
+ExplainedCase explained_case(const Batch& single, const Batch& sequence, const std::vector<const Unit*>& units) {
+  const Op& op = single.op();
   ExplainedCase out;
   out.op = to_text(op);
-  out.fields = case_line(batch, index);
+  out.fields = case_line(single, 0);
   const bool is_dot = op.kind == OpKind::dot && !op.d.fields().integer;
   exact::Mpfr exact_value(is_dot ? exact::sum_precision_of(op) : exact::sum_precision);
   if (is_dot) {
@@ -186,17 +185,31 @@ ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<c
   if (op.kind == OpKind::convert || op.kind == OpKind::scalar)
     out.rounding = explain_rounding(single, 0, out.exact_value);
   for (const Unit* unit : units) {
-    out.units.push_back(explained_unit(*unit, single, is_dot ? exact_value.get() : nullptr));
+    out.units.push_back(explained_unit(*unit, single, sequence, is_dot ? exact_value.get() : nullptr));
     if (out.rounding && !out.units.back().results.empty())
       out.units.back().neighbour = neighbour_text(*out.rounding, out.units.back().results[0].hex);
   }
   return out;
 }
 
+}  // namespace
+
+ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
+  Batch single(batch.op());
+  single.append(batch, index);
+  return explained_case(single, single, units);
+}
+
+ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units) {
+  Batch last(sequence.op());
+  last.append(sequence, sequence.size() - 1);
+  return explained_case(last, sequence, units);
+}
+
 Explanation explain_witness(const std::string& case_text, const Registry& registry) {
   CaseReader reader("witness", case_text);
   CaseBlock block;
-  while (reader.next(block, 2)) {
+  while (reader.next(block, SIZE_MAX)) {
     if (block.property.empty()) continue;
     std::vector<std::string> words;
     for (size_t begin = 0; begin <= block.property.size();) {
@@ -216,7 +229,8 @@ Explanation explain_witness(const std::string& case_text, const Registry& regist
         if (unit) units.push_back((bound.push_back(std::move(*unit)), bound.back().get()));
         else refused[w - 1].no_answer = unit.refusal().reason;
       }
-      ExplainedCase one = explain_case(block.batch, i, units);
+      ExplainedCase one =
+          words.size() == 3 ? explain_sequence(block.batch, units) : explain_case(block.batch, i, units);
       std::vector<ExplainedUnit> answered = std::move(one.units);
       one.units = std::move(refused);
       auto next = answered.begin();

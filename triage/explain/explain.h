@@ -9,9 +9,12 @@ namespace mmafuzz {
 /// One case of a batch on units bound to the batch's op.
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units);
 
-/// The cases after a witness's property line on the units that it names: one case on two units, or a case and its twin
-/// on one. A unit that cannot be bound here is shown with the reason. Throws std::runtime_error where the text has no
-/// such cases.
+/// The last case of a sequence, on units that evaluate the others before it.
+ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units);
+
+/// The cases after a witness's property line on the units that it names: one case on two units, or a sequence of
+/// cases, or a case and its twin on one. A unit that cannot be bound here is shown with the reason. Throws
+/// std::runtime_error where the text has no such cases.
 Explanation explain_witness(const std::string& case_text, const Registry& registry);
 
 /// The rounding of a conversion or of a scalar operation (defined in explain_rounding.cc).

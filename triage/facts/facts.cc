@@ -100,7 +100,9 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   switch (parts.kind) {
     case FactParts::Kind::claim: {
       const std::string more =
-          best.detail.empty() || (best.cause != unexplained && best.cause != unstable) ? "" : ": " + best.detail;
+          best.detail.empty() || (best.cause != unexplained && best.cause != unstable && best.cause != history)
+              ? ""
+              : ": " + best.detail;
       return parts.first +
              (best.key.property == "equals_model" && best.key.units.size() == 2
                   ? " differs from " + best.key.units[1] + ", which it claims to equal"

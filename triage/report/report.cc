@@ -70,17 +70,18 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
   PageData list(PageData::type::list);
   CaseReader reader("witness", bucket.witness);
   CaseBlock block;
-  if (!reader.next(block, 2)) return list;
+  if (!reader.next(block, SIZE_MAX)) return list;
+  const size_t first = bucket.key.units.size() == 2 ? block.batch.size() - 1 : 0;  // the end of a sequence
   for (const std::string& name : bucket.key.units) {
     const Result<std::unique_ptr<Unit>> unit = registry.bind(name, block.batch.op());
     if (!unit) continue;
     Outcomes outcomes;
     (*unit)->run(block.batch, outcomes);
-    for (size_t i = 0; i < block.batch.size(); ++i) {
-      const bool repeated = i && case_line(block.batch, i) == case_line(block.batch, 0);
+    for (size_t i = first; i < block.batch.size(); ++i) {
+      const bool repeated = i > first && case_line(block.batch, i) == case_line(block.batch, 0);
       if (!outcomes.has_answer(i) || repeated) continue;
       PageData row;
-      row.set("unit", name + (i ? ", its twin" : ""));
+      row.set("unit", name + (i > first ? ", its twin" : ""));
       row.set("result", explained_number(block.batch.op().d, outcomes.results.get(i)).to_string());
       list.push_back(row);
     }

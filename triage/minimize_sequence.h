@@ -1,0 +1,14 @@
+// A unit that remembers: a case that fails only after other cases. The fewest and simplest cases that still show it.
+#pragma once
+
+#include "triage/judge.h"
+
+namespace mmafuzz {
+
+/// Whether the last case of a sequence fails each time that the units evaluate the sequence, but not by itself.
+bool fails_after_others(const Judge& judge, const Batch& sequence);
+
+/// A sequence for which that is so, made shorter and its operands simpler while it remains so.
+Batch minimize_sequence(const Judge& judge, const Batch& sequence);
+
+}  // namespace mmafuzz
