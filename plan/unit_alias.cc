@@ -32,10 +32,14 @@ bool takes(const ModelRow& row, const Op& op) {
          own.scale_block == op.scale_block && (!op.has_scales() || own.scale_a == op.scale_a);
 }
 
-/// As a program would choose: the widest instruction that the op fills, otherwise the narrowest.
-bool fits_better(int k, int than, int wanted) {
-  if ((k <= wanted) != (than <= wanted)) return k <= wanted;
-  return k <= wanted ? k > than : k < than;
+/// As a program would choose: of the matrix unit and not of the CUDA cores, the widest instruction that the op fills,
+/// otherwise the narrowest.
+bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
+  const auto on_cores = [](const ModelRow& r) { return r.model.kernel == Kernel::fma_then_add; };
+  if (on_cores(row) != on_cores(than)) return on_cores(than);
+  const int k = row.op.k, other = than.op.k;
+  if ((k <= wanted) != (other <= wanted)) return k <= wanted;
+  return k <= wanted ? k > other : k < other;
 }
 
 /// The row of a whole instruction name, or of the first that begins so.
@@ -44,7 +48,7 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
   for (const ModelRow& row : model_rows()) {
     const bool named = whole ? row.instruction == alias.instruction : row.instruction.starts_with(alias.instruction);
     if (row.arch != alias.arch || !named || !takes(row, op)) continue;
-    if (!best || (row.instruction == best->instruction && fits_better(row.op.k, best->op.k, op.k))) best = &row;
+    if (!best || (row.instruction == best->instruction && fits_better(row, *best, op.k))) best = &row;
   }
   return best;
 }

@@ -323,7 +323,7 @@ bad_call "unknown format 'fp17'" explain --op 'convert from=fp17 to=fp16' --case
 left_before=$(temporary_files)
 bad "unknown unit 'hoppler'; nearest: " explain --op "$dot2" --case '3c00 4000 | 3c00 4000 | 00000000' --units hoppler
 good explain --op "$dot2" --case '3c00 4000 | 3c00 4000 | 00000000' --units h100
-expect "a GPU's name is the unit that the op asks for" has out "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
+expect "a GPU's name is the unit that the op asks for" has out "model:hopper/mma.m16n8k8.f32.f16.f16.f32"
 expect "no temporary file is left" [ "$(temporary_files)" = "$left_before" ]
 bad_call "none.cases: cannot open" explain none.cases
 bad_call "broken.cases:5:13: " explain broken.cases --line 5
