@@ -17,6 +17,7 @@
 #include "triage/facts/conclusions.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_name.h"
+#include "triage/kernel_steps.h"
 
 namespace mmafuzz {
 namespace {
@@ -209,6 +210,50 @@ TEST(Knowledge, OfTheRepositoryStillHolds) {
     for (const std::string& part : parts) all += (all.empty() ? "" : "+") + part;
     EXPECT_EQ(all, name) << "the witness shows " << cause;
   }
+}
+
+/// What matters between two units on a case, by the arithmetic of a pencil: 1 = 3f800000, 2^-24 = 33800000.
+std::string steps_between(const std::string& x, const std::string& y, const std::string& op, const std::string& line) {
+  const std::string text = "mmafuzz-cases 1\nop " + op + "\n" + line + "\n";
+  CaseReader reader("here", text);
+  CaseBlock block;
+  EXPECT_TRUE(reader.next(block, 1)) << text;
+  Result<Judge> judge = Judge::bind("equal", {x, y}, block.batch.op(), registry());
+  EXPECT_TRUE(judge) << x << " " << y;
+  return steps_that_matter(*judge, block.batch);
+}
+
+TEST(KernelSteps, NameTheStepThatMakesTheDifference) {
+  const std::string one = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1", two = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=2";
+  // (1 + 3 * 2^-23)^2 - 1: a rounded product loses 9 * 2^-46.
+  EXPECT_EQ(steps_between("exact", "ieee:serial", one, "3f800003 | 3f800003 | bf800000"),
+            "products exact against rounded");
+  // 1 + 2^-24 + 2^-24: each addition rounds to 1, the whole sum is 1 + 2^-23.
+  const std::string ties = "33800000 33800000 | 3f800000 3f800000 | 3f800000";
+  EXPECT_EQ(steps_between("exact", "ieee:fma", two, ties), "additions rounded once against each, in order");
+  EXPECT_EQ(steps_between("ieee:fma", "exact", two, ties), "additions rounded each, in order against once");
+  EXPECT_EQ(steps_between("ieee:serial", "ieee:pairwise", two, ties),
+            "additions rounded each, in order against each, in pairs");
+  // 2^24 + 1 + 1 and c: in CDNA1's step everything is exact, in CDNA2's 2^24 + 1 is rounded.
+  EXPECT_EQ(
+      steps_between("model:cdna1/mfma.16x16x16.f32.f16.f16.f32", "model:cdna2/mfma.16x16x16.f32.f16.f16.f32",
+                    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "6c00 3c00 3c00 0000 | 6c00 3c00 3c00 0000 | 00000000"),
+      "additions rounded once against each, in pairs");
+  // Hopper drops 2^-25 below 1, where everything else is equal: there is one step of 16, and nothing to round.
+  EXPECT_EQ(steps_between(hopper, "exact", half_dot,
+                          "3c00 0001 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 | "
+                          "3c00 0400 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 | bf800000"),
+            "bits kept below the greatest exponent 25 against all");
+}
+
+TEST(KernelSteps, AreSilentWhereTheyCannotSay) {
+  const std::string one = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1";
+  EXPECT_EQ(steps_between("exact", "ieee:serial", one, "7f800000 | 00000000 | 00000000"), "") << "an infinity";
+  EXPECT_EQ(steps_between("exact", "ieee:serial", one, "3f800000 | 3f800000 | 00000000"), "") << "they agree";
+  EXPECT_EQ(steps_between("model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", "exact", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=2",
+                          "38 01 | 38 01 | 4b000000"),
+            "")
+      << "emulated FP8 is not made of these steps";
 }
 
 TEST(Aliases, TakeTheRowThatTheOpAsksFor) {

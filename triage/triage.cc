@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "core/words.h"
 #include "triage/facts/facts.h"
+#include "triage/kernel_steps.h"
 #include "triage/minimize.h"
 #include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
@@ -162,6 +163,9 @@ class Triage::Group {
   }
 
   void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness) const {
+    if (bucket.cause.find("kernel") != std::string::npos)
+      if (const std::string steps = steps_that_matter(judge, witness); !steps.empty())
+        bucket.detail += std::string("; ") + on_this_case + steps;
     if (bucket.cause == unexplained && OwnUnit::speaks_of(judge))
       bucket.detail = OwnUnit(judge, registry_).describe(witness);
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);

@@ -10,6 +10,7 @@
 #include "oracles/models/parameters.h"
 #include "oracles/properties/properties.h"
 #include "triage/facts/fact_name.h"
+#include "triage/kernel_steps.h"
 #include "triage/op_variants.h"
 
 namespace mmafuzz {
@@ -34,7 +35,8 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
 
 bool is_simpler(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.facts.size(), b.addends, b.witness.size(), std::tie(b.witness));
+    return std::make_tuple(b.witness.empty(), b.facts.size(), b.addends, !is_minimized(b), b.witness.size(),
+                           std::tie(b.witness));
   };
   return rank(x) < rank(y);
 }
@@ -91,6 +93,9 @@ std::string what_it_does(const std::string& arithmetic, const Parameter* kernel,
   std::string does = what_kernel_does(arithmetic);
   if (arithmetic == "exact") does = "adds everything exactly and rounds once";
   if (arithmetic == "ieee") does = "rounds every addition as IEEE 754 does";
+  if (arithmetic == "ieee:serial") does = "rounds each product and adds them to c in order, each time rounded";
+  if (arithmetic == "ieee:fma") does = "adds one exact product at a time to c, each time rounded";
+  if (arithmetic == "ieee:pairwise") does = "rounds each product, adds them by halves and c last, each rounded";
   const std::string who = value_with_families(arithmetic, kernel, units);
   return does.empty() ? who + " adds in its own way" : who + " " + does;
 }
@@ -121,8 +126,11 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   const Parameter* parameter = find_parameter(parts.subject);
   const std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
   if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
-  if (parts.subject == "kernel")
-    return what_it_does(parts.first, parameter, units) + "; " + what_it_does(parts.second, parameter, units);
+  if (parts.subject == "kernel") {
+    const size_t steps = best.detail.find(on_this_case);
+    return what_it_does(parts.first, parameter, units) + "; " + what_it_does(parts.second, parameter, units) +
+           (steps == std::string::npos ? "" : "; " + best.detail.substr(steps));
+  }
   return (meaning.empty() ? parts.subject : meaning) + ": " + value_with_families(parts.first, parameter, units) +
          " against " + value_with_families(parts.second, parameter, units);
 }

@@ -111,7 +111,8 @@ bool passes(const BucketFilter& filter, const Bucket& b) {
 Bucket joined(const Bucket& x, const Bucket& y) {
   const auto first = [](const Bucket& b) { return std::tie(b.first_seen, b.seed); };
   const auto witness = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.addends, b.witness.size(), std::tie(b.witness, b.detail));
+    return std::make_tuple(b.witness.empty(), b.addends, !is_minimized(b), b.witness.size(),
+                           std::tie(b.witness, b.detail));
   };
   const auto status = [](const Bucket& b) { return std::tie(b.status_set, b.status, b.note); };
   const Bucket& earlier = first(y) < first(x) ? y : x;
