@@ -220,7 +220,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
   if (!outcome.store.empty()) {
     store.emplace(outcome.store, Access::write);
     for (const Bucket& bucket : store->buckets()) {
-      if (!bucket.witness.empty()) has_witness.insert(bucket.line());
+      const bool done = request.minimize_all ? is_minimized(bucket) : !bucket.witness.empty();
+      if (done) has_witness.insert(bucket.line());
       known.insert(bucket.id());
     }
   }
@@ -265,7 +266,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
         read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
-      std::vector<Bucket> buckets = triage.finish(has_witness, watch);
+      std::vector<Bucket> buckets = triage.finish(has_witness, watch, request.minimize_all);
       if (interrupt.raised())
         throw Interrupted("triage was interrupted; what the campaign found is kept: '" + program_name() + " triage " +
                           fmt::format("{}", fmt::join(request.paths, " ")) + "' does it again");

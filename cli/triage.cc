@@ -27,6 +27,8 @@ void add_triage(Arguments& app, int& status) {
   sub->add_option("--deepen", request.deepen, "cases to search behind each pair's explained causes")
       ->check(unsigned_number())
       ->capture_default_str();
+  sub->add_flag("--minimize-all", request.minimize_all,
+                "minimize the witness of every bucket (default: of each fact, the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
   sub->footer(
       "Exit codes: 1 where a bucket is a contract divergence. Buckets that a store knows keep their status, notes and "

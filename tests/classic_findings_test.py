@@ -22,7 +22,7 @@ def campaign(units, op, folder, targets="dot_*", cases="200000"):
     run = subprocess.run([mmafuzz, "campaign", "--units", ",".join(units), "--ops", op, "--targets", targets, "--cases", cases, "--time", "100",
                           "--jobs", "2", "--out", folder], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    done = subprocess.run([mmafuzz, "triage", "--details", folder], capture_output=True, text=True)
+    done = subprocess.run([mmafuzz, "triage", "--details", "--minimize-all", folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

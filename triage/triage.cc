@@ -290,7 +290,8 @@ void Triage::add(const LoggedDivergence& d) {
   at->second->add(text.substr(line, text.find('\n', line) - line), before);
 }
 
-std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch) {
+std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch,
+                                   bool minimize_all) {
   std::vector<Group*> groups;
   for (auto& [key, group] : groups_)
     if (group) groups.push_back(group.get());
@@ -314,7 +315,7 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
   in_parallel(jobs_, groups.size(), [&](size_t i) {
     std::vector<Bucket*> chosen;
     for (Bucket& bucket : lists[i])
-      if (!bucket.witness.empty() && simplest.count(bucket.id())) chosen.push_back(&bucket);
+      if (!bucket.witness.empty() && (minimize_all || simplest.count(bucket.id()))) chosen.push_back(&bucket);
     if (!chosen.empty()) groups[i]->minimize(chosen, small_, goes_on);
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;

@@ -33,7 +33,9 @@ class Triage {
   void add(const LoggedDivergence& divergence);
 
   /// The buckets of all that was added, in listed order. Of those whose line `has_witness` knows no witness is made.
-  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {});
+  /// `minimize_all`: not only of what shows a fact best.
+  std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {},
+                             bool minimize_all = false);
 
   uint64_t added() const { return added_; }
   /// Records left out, by reason.

@@ -172,11 +172,12 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
   std::set<std::string> alone;
   add_shown_alone(buckets, alone);
-  std::map<std::pair<std::string, std::string>, const Bucket*> best;  // by fact and op
+  std::map<std::tuple<std::string, std::string, std::string>, const Bucket*>
+      best;  // by fact, op and unit of a property
   for (const Bucket& bucket : buckets) {
     if (bucket.witness.empty()) continue;
     for (const std::string& name : homes_of(bucket, alone)) {
-      const Bucket*& at = best[{name, bucket.key.op}];
+      const Bucket*& at = best[{name, bucket.key.op, bucket.key.units.size() == 1 ? bucket.key.units[0] : ""}];
       if (!at || shows_better(bucket, *at)) at = &bucket;
     }
   }
