@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/duration.h"
 #include "core/replace_file.h"
 #include "campaign/minimize_corpora.h"
 #include "campaign/all_nights.h"
@@ -34,20 +35,9 @@ struct CampaignOptions {
   bool resume = false, json = false, verbose = false, minimize = false, triage = true;
 };
 
-/// "90", "90s", "15m", "8h", "1.5h": seconds.
 double parse_time(const std::string& text) {
-  size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || factor == 0 || !(value > 0) || value * factor > 1e9)
-    throw BadInput("--time " + text + ": give seconds, or a number with s, m or h");
-  return value * factor;
+  if (const std::optional<double> seconds = parse_duration(text)) return *seconds;
+  throw BadInput("--time " + text + ": give seconds, or a number with s, m, h or d");
 }
 
 /// A lock on the campaign's folder that goes with this process, however it ends.
@@ -192,7 +182,7 @@ void add_campaign(Arguments& app, int& status) {
   CampaignSettings& settings = options->settings;
   Arguments* sub = app.add_subcommand("campaign", "Run engines over targets for a time, resumable, into one folder");
   sub->add_option("--time", options->time,
-                  "how long: seconds, or with s, m or h (default 60; with --cases: until they are done)");
+                  "how long: seconds, or with s, m, h or d (default 60; with --cases: until they are done)");
   sub->add_option("--jobs", settings.jobs, "worker processes at a time (default: all cores)")->check(in_range(1, 4096));
   sub->add_option("--targets", settings.targets, "names and globs of targets, comma-separated (default: all)");
   sub->add_option("--units", settings.units,

@@ -74,6 +74,7 @@ void add_explain(Arguments& app, int& status) {
   sub->callback([options, &status] {
     const bool given = !options->cases.empty();
     if (given && options->op.empty()) throw BadInput("--case needs --op");
+    if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
     std::string text = given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" : "";
     for (const std::string& one : options->cases) text += one + "\n";
@@ -87,14 +88,14 @@ void add_explain(Arguments& app, int& status) {
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
-      if (options->sequence || (names.size() == 2 && !block.property.empty() && block.batch.size() > 1)) {
+      const bool is_sequence = names.size() == 2 && !block.property.empty() && block.batch.size() > 1;
+      if (options->sequence || (is_sequence && options->lines.empty())) {
         if (names.empty()) names = {unit_for(block, ""), "exact"};
         std::vector<const Unit*> units;
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
         explanation.cases.push_back(explain_sequence(block.batch, units));
         verdicts += "verdict: so it is after these cases:\n";
         for (size_t i = 0; i + 1 < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
-        wanted.clear();
         continue;
       }
       const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;

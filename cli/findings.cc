@@ -12,6 +12,7 @@
 #include "campaign/summary.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "core/duration.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "triage/bucket_json.h"
@@ -140,18 +141,8 @@ int64_t time_of(const std::string& text) {
   std::tm date{};
   const char* end = strptime(text.c_str(), "%Y-%m-%d", &date);
   if (end && !*end) return timegm(&date);
-  size_t used = 0;
-  double ago = 0;
-  try {
-    ago = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86400 : 0;
-  if (used == 0 || factor == 0 || !(ago >= 0) || ago > 1e9)
-    throw BadInput("--since " + text + ": give a date like 2026-11-20, or how long ago, as in 90m, 24h or 7d");
-  return std::time(nullptr) - static_cast<int64_t>(ago * factor);
+  if (const std::optional<double> ago = parse_duration(text)) return std::time(nullptr) - static_cast<int64_t>(*ago);
+  throw BadInput("--since " + text + ": give a date like 2026-11-20, or how long ago, as in 90m, 24h or 7d");
 }
 
 /// Only facts that nobody saw before.

@@ -25,7 +25,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
                   hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
