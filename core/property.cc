@@ -169,7 +169,8 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   d.element = element;
   constexpr size_t most_before = 64;
   d.before = Batch(batch.op());
-  for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
+  if (severity == Severity::contract)  // of others there are many, and nobody asks
+    for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
   return d;
 }
 
