@@ -94,7 +94,7 @@ void add_explain(Arguments& app, int& status) {
         std::vector<const Unit*> units;
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
         explanation.cases.push_back(explain_sequence(block.batch, units));
-        verdicts += "verdict: so it is after these cases:\n";
+        verdicts += "These cases were evaluated before it:\n";
         for (size_t i = 0; i + 1 < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
         continue;
       }

@@ -245,6 +245,14 @@ TEST(KernelSteps, NameTheStepThatMakesTheDifference) {
             "bits kept below the greatest exponent 25 against all");
 }
 
+TEST(KernelSteps, ReplaceTheBlockOfARowThatDropsBits) {
+  // Ampere's first step is 1 + 2^-24, of which 24 bits are left; the second one adds -1. One step would keep 2^-24.
+  EXPECT_EQ(steps_between(ampere, "exact", half_dot,
+                          "3c00 0001 0000 0000 0000 0000 0000 0000 bc00 0000 0000 0000 0000 0000 0000 0000 | "
+                          "3c00 3c00 0000 0000 0000 0000 0000 0000 3c00 0000 0000 0000 0000 0000 0000 0000 | 00000000"),
+            "products per step 8 against all");
+}
+
 TEST(KernelSteps, AreSilentWhereTheyCannotSay) {
   const std::string one = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1";
   EXPECT_EQ(steps_between("exact", "ieee:serial", one, "7f800000 | 00000000 | 00000000"), "") << "an infinity";

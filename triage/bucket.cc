@@ -46,13 +46,11 @@ bool is_decided(const Bucket& b) { return b.status == BucketStatus::known || b.s
 
 bool came_again(const Bucket& b) { return b.status == BucketStatus::fixed && b.last_seen > b.status_set; }
 
-bool is_grave(const Bucket& b) {
-  return b.severity != Severity::semantic || b.cause == unexplained || b.cause == unstable || b.cause == history;
-}
+bool is_grave(const Bucket& b) { return b.severity != Severity::semantic || is_strange(b.cause); }
 
 bool listed_before(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
-    const int explained = b.cause == unexplained ? 0 : b.cause == unstable || b.cause == history ? 1 : 2;
+    const int explained = b.cause == unexplained ? 0 : is_strange(b.cause) ? 1 : 2;
     return std::make_tuple(static_cast<int>(b.severity), explained, b.line());
   };
   return rank(x) < rank(y);

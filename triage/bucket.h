@@ -22,6 +22,11 @@ inline constexpr char unstable[] = "unstable";
 
 /// Cause of a divergence that a unit gives on a case only after other cases: its witness is the sequence.
 inline constexpr char history[] = "history";
+/// Whether the cause is one of the words above: nothing in the rows says why.
+inline bool is_strange(const std::string& cause) {
+  return cause == unexplained || cause == unstable || cause == history;
+}
+
 /// A line of a witness that is the simplest case found, but not minimized.
 inline constexpr char as_found[] = "# not minimized";
 

@@ -348,7 +348,7 @@ std::string Causes::detail(const std::string& cause) const {
 std::vector<std::string> Causes::facts(const std::string& cause) const {
   for (const std::unique_ptr<Unit>& unit : judge_.units())
     if (claims(*unit, judge_.property())) return {claim_fact(unit->name())};
-  if (cause == unexplained || cause == unstable || cause == history) {
+  if (is_strange(cause)) {
     // What is computed here repeats itself and has parameters: of two units the other one is the stranger.
     for (const std::unique_ptr<Unit>& unit : judge_.units())
       if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name())};

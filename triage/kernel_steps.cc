@@ -1,7 +1,6 @@
 #include "triage/kernel_steps.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -71,11 +70,13 @@ class StepwiseDot {
 
   /// Nothing where these steps do not go together: only exact products that are added at once can be cut.
   std::optional<uint64_t> operator()(const DotOperands& in) const {
-    if (steps_.cut && (steps_.rounds_products || steps_.additions != Additions::once)) return std::nullopt;
+    const int block = steps_.block ? steps_.block : in.k;
+    const bool can_be_cut =
+        !steps_.rounds_products && steps_.additions == Additions::once && block <= max_instruction_k;
+    if (steps_.cut && !can_be_cut) return std::nullopt;
     Mpfr sum(bits_);
     exact::set_operand(sum.get(), op_, op_.c, in.c);
     uint64_t result = in.c;
-    const int block = steps_.block ? steps_.block : in.k;
     for (int first = 0; first < in.k; first += block)
       result = step(in, first, std::min(block, in.k - first), sum.get());
     return result;
@@ -91,14 +92,19 @@ class StepwiseDot {
     return encoding;
   }
 
+  /// By the row whose bits are dropped, with the block and the rounding of these steps.
   uint64_t cut_sum(const DotOperands& in, int first, int count, uint64_t c) const {
+    DotModel row = *steps_.cut;
+    row.output_rounding = steps_.rounding;
+    const int block = steps_.block ? steps_.block : in.k;
+    if (row.block != block) row.block = row.k = block;
     DotOperands part = in;
     const size_t at = static_cast<size_t>(first);
     part.a = in.a + at;
     part.b = in.b + at;
     part.c = c;
     part.k = count;
-    return evaluate_dot(*steps_.cut, part);
+    return evaluate_dot(row, part);
   }
 
   uint64_t step(const DotOperands& in, int first, int count, mpfr_ptr sum) const {

@@ -50,7 +50,8 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
 std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
   std::string text =
       "  " + fact.name + "\n" + wrapped(sentence(fact), style.width, 4) + wrapped(evidence(fact), style.width, 4);
-  if (!style.store.empty()) text += "    " + explain_command(fact.best, style.store) + "\n";
+  if (!fact.best.witness.empty() && !style.store.empty())
+    text += "    " + explain_command(fact.best, style.store) + "\n";
   return text;
 }
 

@@ -104,10 +104,7 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   const FactParts parts = parts_of_fact(name);
   switch (parts.kind) {
     case FactParts::Kind::claim: {
-      const std::string more =
-          best.detail.empty() || (best.cause != unexplained && best.cause != unstable && best.cause != history)
-              ? ""
-              : ": " + best.detail;
+      const std::string more = best.detail.empty() || !is_strange(best.cause) ? "" : ": " + best.detail;
       return parts.first +
              (best.key.property == "equals_model" && best.key.units.size() == 2
                   ? " differs from " + best.key.units[1] + ", which it claims to equal"
