@@ -14,6 +14,7 @@
 #include "plan/targets.h"
 #include "search/coverage.h"
 #include "search/focuses.h"
+#include "search/reached_bins.h"
 
 namespace mmafuzz {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t chunk_cases = 1024;
-constexpr double status_interval = 0.5, import_interval = 5;
+constexpr double status_interval = 0.5, import_interval = 2;
 
 volatile std::sig_atomic_t stop_requested = 0;
 
@@ -120,10 +121,14 @@ class BatchWorker {
 
   void write_status() {
     corpus_.flush();
+    ReachedBins reached(guided_.focus_count());
+    for (size_t focus = 0; focus < guided_.focus_count(); ++focus)
+      for (const int feature : guided_.features_reached(focus)) reached.add(focus, feature);
+    replace_file(options_.status + ".bins", reached.bytes());
     const auto [focus, feature] = guided_.newest();
     replace_file(options_.status,
                  fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(),
-                             cases_, guided_.reached(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
+                             cases_, reached.count(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
   }
 
   static constexpr uint64_t property_share = 8;

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "campaign/corpus.h"
+#include "core/replace_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -52,10 +55,22 @@ Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, Cam
       lines_to_stderr_(lines_to_stderr),
       findings_(folder_),
       shares_(plan_.assignments.size()),
-      slice_(slice_seconds((progress_.time - progress_.elapsed) * settings_.jobs, plan_.assignments.size())),
       start_(now()),
-      base_elapsed_(progress_.elapsed) {
-  for (const Assignment& assignment : plan_.assignments) with_engines_ |= assignment.engine != Engine::batch;
+      base_elapsed_(progress_.elapsed) {}
+
+/// Corpora begin with the target's seeds; what an earlier run of this campaign reached is reached.
+void Campaign::begin_fields() {
+  for (const Assignment& assignment : plan_.assignments) {
+    const std::string field = assignment.field();
+    if (reached_.contains(field)) continue;
+    const std::string corpus = folder_ + "/corpus/" + field;
+    if (!std::filesystem::exists(corpus)) {
+      const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
+      if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.with_engine(field));
+      else seed_text_corpus(corpus, seeds);
+    }
+    reached_[field].unite(content_of_file(folder_ + "/bins/" + field));
+  }
 }
 
 double Campaign::elapsed() const { return base_elapsed_ + now() - start_; }
@@ -81,7 +96,7 @@ void Campaign::fill_slots() {
     }
     if (best == n) return;
     next_ = best + 1;
-    start(best, settings_.cases ? 0 : slice_);
+    start(best, settings_.cases ? 0 : plan_.assignments[best].seconds);
   }
 }
 
@@ -95,7 +110,9 @@ void Campaign::start(size_t share, double seconds) {
   const double at = elapsed();
   if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
   ShareProgress& progress = progress_.shares[assignment.name()];
-  WorkerRun run{&assignment, id, folder_, seed_for(settings_.seed, id, progress.slices++), seconds, with_engines_};
+  WorkerRun run{&assignment, id,
+                folder_,     seed_for(settings_.seed, id, progress.slices++),
+                seconds,     plan_.with_engine(assignment.field())};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
@@ -111,10 +128,16 @@ void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
 }
 
 void Campaign::note_bins(Running& worker) {
-  worker.status = read_status(worker.run.status());
-  uint64_t& greatest = progress_.bins[worker.run.assignment->field()];
-  if (worker.status.bins <= greatest) return;
-  greatest = worker.status.bins;
+  const WorkerStatus status = read_status(worker.run.status());
+  const bool more = status.bins > worker.status.bins;
+  worker.status = status;
+  const std::string field = worker.run.assignment->field();
+  ReachedBins& reached = reached_[field];
+  if (!more || !reached.unite(content_of_file(worker.run.status() + ".bins"))) return;
+  progress_.bins[field] = reached.count();
+  const std::string file = folder_ + "/bins/" + field;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  replace_file(file, reached.bytes());
   if (worker.status.newest.empty()) return;
   newest_bin_ = worker.status.newest;
   newest_where_ = fmt::format("{} {}", worker.run.assignment->target->name, worker.run.assignment->label());
@@ -270,6 +293,7 @@ void Campaign::run() {
   sigset_t before;
   sigprocmask(SIG_BLOCK, &set, &before);
   double next_look = 0, next_save = 0;
+  begin_fields();
   panel_.show(view(), true);
   while (true) {
     reap();

@@ -4,6 +4,7 @@
 
 #include <list>
 
+#include "search/reached_bins.h"
 #include "campaign/engines.h"
 #include "campaign/findings.h"
 #include "campaign/panel.h"
@@ -52,6 +53,7 @@ class Campaign {
   void follow();
   void tell(const CampaignFindings::Entry& entry);
   void note_bins(Running& worker);
+  void begin_fields();
   void stop_all();
   void wait(double seconds);
   void sample() const;
@@ -68,8 +70,9 @@ class Campaign {
   std::vector<Share> shares_;
   std::list<Running> workers_;
   size_t next_ = 0;  ///< of the rotation
-  double slice_, start_, base_elapsed_;
-  bool stop_ = false, with_engines_ = false;
+  double start_, base_elapsed_;
+  bool stop_ = false;
+  std::map<std::string, ReachedBins> reached_;  ///< by Assignment::field(): the union of its workers'
   int signals_ = 0;
   std::string newest_bin_, newest_where_;
   double newest_at_ = 0;

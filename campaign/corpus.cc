@@ -12,6 +12,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "core/case_text.h"
 #include "search/byte_codec.h"
 
 namespace mmafuzz {
@@ -34,12 +35,6 @@ std::string input_of(const Batch& batch, size_t index, size_t focus) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string content_of(const std::string& file, size_t offset = 0) {
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(offset));
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
 void write_once(const std::string& file, const std::string& bytes, int flags) {
   const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
@@ -57,6 +52,37 @@ void append_input(Batch& batch, std::string_view bytes) {
 
 }  // namespace
 
+std::string content_of_file(const std::string& file, size_t offset) {
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(offset));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files) {
+  SharedCorpus corpus(folder, op, files);
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(seeds, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".cases") names.push_back(at->path().string());
+  std::sort(names.begin(), names.end());
+  size_t focus = 0;
+  for (const std::string& name : names) {
+    CaseReader reader(name);
+    for (CaseBlock block; reader.next(block, 1024);)
+      if (block.batch.op() == op)
+        for (size_t i = 0; i < block.batch.size(); ++i) corpus.add(block.batch, i, focus++ % 256);
+    if (reader.error()) throw std::runtime_error(reader.error()->to_string());
+  }
+  corpus.flush();
+}
+
+void seed_text_corpus(const std::string& folder, const std::string& seeds) {
+  fs::create_directories(folder);
+  std::error_code error;
+  for (fs::directory_iterator at(seeds, error), end; !error && at != end; at.increment(error))
+    if (at->is_regular_file()) fs::copy_file(at->path(), fs::path(folder) / at->path().filename());
+}
+
 SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
     : folder_(std::move(folder)), op_(op), files_(files), record_bytes_(encoded_bytes(op)) {
   fs::create_directories(folder_);
@@ -73,7 +99,7 @@ void SharedCorpus::write_file(const std::string& bytes) {
 
 Batch SharedCorpus::read_new() {
   Batch batch(op_);
-  const std::string packed = content_of(folder_ + ".inputs", offset_);
+  const std::string packed = content_of_file(folder_ + ".inputs", offset_);
   for (size_t at = 0; at + record_bytes_ <= packed.size(); at += record_bytes_) {
     const std::string bytes = packed.substr(at, record_bytes_);
     offset_ += record_bytes_;
@@ -88,7 +114,7 @@ Batch SharedCorpus::read_new() {
     if (names_.insert(name).second) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) append_input(batch, content_of(folder_ + "/" + name));
+  for (const std::string& name : names) append_input(batch, content_of_file(folder_ + "/" + name));
   return batch;
 }
 

@@ -35,6 +35,15 @@ class SharedCorpus {
   std::set<std::string> names_;  ///< of contents and of files
 };
 
+/// The cases of an op in the files of case text of a folder, each for a focus unit of its own, as the first inputs of a
+/// corpus. Throws std::runtime_error on a file that is no case text.
+void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files);
+/// The files of a folder as inputs of a target that reads text.
+void seed_text_corpus(const std::string& folder, const std::string& seeds);
+
+/// What a file holds; nothing where it cannot be read.
+std::string content_of_file(const std::string& file, size_t offset = 0);
+
 /// Writes one case as a file of a corpus folder. Throws std::runtime_error.
 void write_input(const std::string& folder, const Batch& batch, size_t index, size_t focus);
 

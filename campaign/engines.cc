@@ -54,6 +54,12 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
   return spec;
 }
 
+/// An engine's dictionary of the target, where the checkout or the installation has one.
+std::string dictionary_of(const std::string& target) {
+  const std::string file = default_corpus_folder() + "/" + target + "/" + target + ".dict";
+  return fs::exists(file) ? file : "";
+}
+
 ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& settings) {
   seed_empty_corpus(run);
   ProcessSpec spec;
@@ -66,7 +72,11 @@ ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& sett
                   fmt::format("-rss_limit_mb={}", settings.memory_mb),
                   "-timeout=60",
                   fmt::format("-artifact_prefix={}/artifacts/{}-", run.folder, run.id)};
-  if (run.seconds > 0) spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::ceil(run.seconds)));
+  if (const std::string words = dictionary_of(run.assignment->target->name); !words.empty())
+    spec.command.push_back("-dict=" + words);
+  // It counts whole seconds and ends when one more has gone.
+  if (run.seconds > 0)
+    spec.command.push_back(fmt::format("-max_total_time={:.0f}", std::max(1.0, std::ceil(run.seconds) - 1)));
   spec.environment = target_environment(run, settings);
   return spec;
 }
@@ -92,6 +102,8 @@ ProcessSpec afl_process(const WorkerRun& run, const CampaignSettings& settings) 
                   std::to_string(run.seed & 0x7fffffff),
                   "-G",
                   std::to_string(input_bytes(*run.assignment))};
+  if (const std::string words = dictionary_of(run.assignment->target->name); !words.empty())
+    spec.command.insert(spec.command.end(), {"-x", words});
   if (run.seconds > 0) spec.command.insert(spec.command.end(), {"-V", fmt::format("{:.0f}", std::ceil(run.seconds))});
   spec.command.insert(spec.command.end(), {"--", run.assignment->binary});
   spec.environment = target_environment(run, settings);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -20,9 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr Engine all_engines[] = {Engine::batch, Engine::libfuzzer, Engine::afl};
+
 /// Seconds of a slice that an engine needs to get to work; in a shorter one it would only start and stop.
-constexpr double least_slice[] = {1, 2, 10};
+constexpr double least_slice_of(Engine engine) {
+  return engine == Engine::batch ? 1 : engine == Engine::libfuzzer ? 2 : 10;
+}
 constexpr double greatest_slice = 60;
+constexpr double busy = 0.9;  ///< the rest goes into starting workers; what is left begins the next round
 
 bool in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -35,15 +41,11 @@ bool in_path(const std::string& program) {
   return false;
 }
 
-/// Builds of a target share its name; what stands in the file tells which engine runs it. Replayers have neither word.
+/// The program that an engine runs of a target (fuzz_targets/CMakeLists.txt).
 std::string find_build(const std::vector<std::string>& folders, const std::string& target, Engine engine) {
-  const char* word = engine == Engine::afl ? "__AFL_SHM_ID" : "max_total_time";
   for (const std::string& folder : folders) {
-    const std::string binary = folder + "/" + target;
-    if (fs::is_directory(binary) || access(binary.c_str(), X_OK) != 0) continue;
-    std::ifstream file(binary, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    if (content.find(word) != std::string::npos) return fs::absolute(binary).lexically_normal().string();
+    const std::string binary = folder + "/" + target + "_" + name_of(engine);
+    if (access(binary.c_str(), X_OK) == 0) return fs::absolute(binary).lexically_normal().string();
   }
   return "";
 }
@@ -99,6 +101,34 @@ bool wants(const std::vector<std::string>& with, Engine engine) {
   return with.empty() || std::find(with.begin(), with.end(), name_of(engine)) != with.end();
 }
 
+size_t targets_of(const std::vector<Assignment>& shares) {
+  std::set<const FuzzTarget*> targets;
+  for (const Assignment& share : shares) targets.insert(share.target);
+  return targets.size();
+}
+
+/// Divides an engine's time among its shares; of what it cannot begin, each target keeps about the same number.
+void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) {
+  const double least = least_slice_of(shares.front().engine);
+  if (seconds > 0 && shares.front().engine != Engine::batch) {
+    const size_t most = std::max(targets_of(shares), static_cast<size_t>(seconds / least));
+    std::map<const FuzzTarget*, std::vector<Assignment>> of_target;
+    for (Assignment& share : shares) of_target[share.target].push_back(share);
+    for (auto& [target, all] : of_target)
+      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seed % all.size()), all.end());
+    std::vector<Assignment> kept;
+    for (size_t round = 0; kept.size() < std::min(most, shares.size()); ++round)
+      for (const FuzzTarget& target : fuzz_targets())
+        if (const auto all = of_target.find(&target);
+            all != of_target.end() && round < all->second.size() && kept.size() < most)
+          kept.push_back(all->second[round]);
+    shares = std::move(kept);
+  }
+  for (Assignment& share : shares)
+    share.seconds =
+        seconds > 0 ? std::clamp(seconds / static_cast<double>(shares.size()), least, greatest_slice) : greatest_slice;
+}
+
 }  // namespace
 
 const char* name_of(Engine engine) {
@@ -120,6 +150,12 @@ std::string Assignment::name() const {
 }
 
 std::string Assignment::label() const { return op ? op_label(*op) : "-"; }
+
+bool Plan::with_engine(const std::string& field) const {
+  return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& assignment) {
+    return assignment.engine != Engine::batch && assignment.field() == field;
+  });
+}
 
 Plan make_plan(const PlanRequest& asked) {
   Plan plan;
@@ -161,9 +197,9 @@ Plan make_plan(const PlanRequest& asked) {
     throw BadInput("nothing to search: " + (reason.empty() ? "the targets have none of the ops" : reason));
 
   std::string without_build;
-  for (const Engine engine : {Engine::batch, Engine::libfuzzer, Engine::afl}) {
+  std::vector<std::vector<Assignment>> engines;
+  for (const Engine engine : all_engines) {
     if (!wants(request.with, engine)) continue;
-    std::vector<Assignment> shares;
     if (engine == Engine::afl && !in_path("afl-fuzz")) {
       if (!request.with.empty()) throw BadInput("afl-fuzz is not installed (Debian: apt-get install afl++)");
       continue;
@@ -171,51 +207,63 @@ Plan make_plan(const PlanRequest& asked) {
     std::map<const FuzzTarget*, std::string> builds;
     if (engine != Engine::batch)
       for (const FuzzTarget* target : targets) builds[target] = find_build(request.folders, target->name, engine);
+    std::vector<Assignment> shares;
     for (Assignment share : fields) {
       share.engine = engine;
       share.binary = builds[share.target];
       if (engine == Engine::batch ? share.op.has_value() : !share.binary.empty()) shares.push_back(std::move(share));
     }
-    if (shares.empty()) {
-      if (engine != Engine::batch) without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
-      continue;
-    }
-    const double needed =
-        least_slice[static_cast<int>(engine)] * static_cast<double>(plan.assignments.size() + shares.size());
-    if (request.with.empty() && request.worker_seconds > 0 && needed > request.worker_seconds &&
-        !plan.assignments.empty()) {
-      plan.notes.push_back(
-          fmt::format("no time for {} beside the others: it takes {:.0f} s of one worker", name_of(engine), needed));
-      break;
-    }
-    plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
+    if (!shares.empty()) engines.push_back(std::move(shares));
+    else if (engine != Engine::batch)
+      without_build += std::string(without_build.empty() ? "" : " and ") + name_of(engine);
   }
   if (!without_build.empty())
     plan.notes.push_back(
         fmt::format("no {} builds of these targets in {}", without_build, fmt::join(request.folders, ", ")));
+  // The last engine needs the longest slices: it is the first to be left out.
+  while (request.with.empty() && request.worker_seconds > 0 && engines.size() > 1) {
+    const Engine engine = engines.back().front().engine;
+    const double needed =
+        least_slice_of(engine) * static_cast<double>(targets_of(engines.back())) * static_cast<double>(engines.size());
+    if (needed <= request.worker_seconds) break;
+    plan.notes.push_back(
+        fmt::format("no time for {}: beside the others it takes {:.0f} s of one worker", name_of(engine), needed));
+    engines.pop_back();
+  }
+  for (std::vector<Assignment>& shares : engines) {
+    const size_t all = shares.size();
+    share_time(shares, busy * request.worker_seconds / static_cast<double>(engines.size()), request.seed);
+    if (shares.size() < all)
+      plan.notes.push_back(fmt::format("{} runs on {} of {} ops: the seed picks them", name_of(shares.front().engine),
+                                       shares.size(), all));
+    plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
+  }
+  std::map<std::string, size_t> place;  // what has no op first: no batch search would do its work
+  for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
+  std::stable_sort(plan.assignments.begin(), plan.assignments.end(),
+                   [&](const Assignment& x, const Assignment& y) { return place[x.field()] < place[y.field()]; });
   if (plan.assignments.empty())
     throw BadInput("nothing to run: " + (plan.notes.empty() ? "no engine for these targets" : plan.notes.back()));
   return plan;
-}
-
-double slice_seconds(double worker_seconds, size_t assignments) {
-  if (worker_seconds <= 0) return greatest_slice;
-  return std::clamp(worker_seconds / static_cast<double>(assignments), least_slice[0], greatest_slice);
 }
 
 std::string own_executable() { return fs::read_symlink("/proc/self/exe").string(); }
 
 std::vector<std::string> default_engine_folders() {
   const fs::path here = fs::path(own_executable()).parent_path();
-  return {(here / "fuzz_targets").string(), (here / "../fuzz/fuzz_targets").lexically_normal().string(),
-          (here / "../afl/fuzz_targets").lexically_normal().string()};
+  return {(here / "fuzz_targets").string(), (here / "../clang/fuzz_targets").lexically_normal().string()};
+}
+
+std::string default_corpus_folder() {
+  const fs::path here = fs::path(own_executable()).parent_path();
+  for (const char* folder : {"../../corpus", "../share/mmafuzz"})
+    if (fs::is_directory(here / folder / "knowledge")) return (here / folder).lexically_normal().string();
+  return "";
 }
 
 std::string default_knowledge_folder() {
-  const fs::path here = fs::path(own_executable()).parent_path();
-  for (const char* folder : {"../../corpus/knowledge", "../share/mmafuzz/knowledge"})
-    if (fs::is_directory(here / folder)) return (here / folder).lexically_normal().string();
-  return "";
+  const std::string corpus = default_corpus_folder();
+  return corpus.empty() ? "" : corpus + "/knowledge";
 }
 
 }  // namespace mmafuzz

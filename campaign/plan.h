@@ -18,6 +18,7 @@ struct Assignment {
   std::optional<Op> op;  ///< none: the target has no ops
   Engine engine = Engine::batch;
   std::string binary;  ///< of the engine; for AFL++ its mutator stands beside it
+  double seconds = 0;  ///< until its worker makes place for the next assignment
 
   std::string field() const;  ///< "dot_models/dot_a=fp16_...": names the corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
@@ -31,18 +32,21 @@ struct PlanRequest {
   std::vector<std::string> with;     ///< names of engines; empty: all that are found
   std::vector<std::string> folders;  ///< where engines' builds of the targets are
   double worker_seconds = 0;         ///< time times jobs; 0: unlimited
+  uint64_t seed = 1;                 ///< where there is no time for all, it picks the ops that engines run on
 };
 
 struct Plan {
-  std::vector<Assignment> assignments;  ///< batch searches first: they are the fastest
+  std::vector<Assignment> assignments;  ///< by target and op: what shares a corpus runs at the same time
   std::vector<std::string> notes;       ///< for people: what is left out and why
+
+  /// Whether an engine, which keeps a file for each input, works on the field.
+  bool with_engine(const std::string& field) const;
 };
 
-/// Throws BadInput: an unknown target, an op that no unit evaluates, nothing to do.
+/// Batch searches and each engine get equal parts of the time. An engine needs some seconds to get to work: it runs on
+/// as many ops as its part has time for, at least one of each target, or not at all. Throws BadInput: an unknown
+/// target, an op that no unit evaluates, nothing to do.
 Plan make_plan(const PlanRequest& request);
-
-/// Seconds until a worker makes place for the next assignment.
-double slice_seconds(double worker_seconds, size_t assignments);
 
 /// Folders that hold engines' builds relative to this executable.
 std::vector<std::string> default_engine_folders();
@@ -50,6 +54,10 @@ std::vector<std::string> default_engine_folders();
 /// Folder of known facts (triage/facts/knowledge.h) that belongs to this executable: of the checkout that it was built
 /// in, or of its installation. Empty if there is none.
 std::string default_knowledge_folder();
+
+/// Folder of corpora of the same checkout or installation; a target's seeds are in <target>/seeds. Empty if there is
+/// none.
+std::string default_corpus_folder();
 
 /// This executable's path.
 std::string own_executable();

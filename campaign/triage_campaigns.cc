@@ -205,7 +205,7 @@ class TriageProgress {
 };
 
 Plan plan_of(const CampaignSettings& settings) {
-  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0});
+  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0, settings.seed});
 }
 
 }  // namespace

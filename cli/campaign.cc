@@ -131,7 +131,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
     throw BadInput("--cases counts cases of batch searches: leave --with out");
   const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;
   Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
-                         settings.cases ? 0 : worker_seconds});
+                         settings.cases ? 0 : worker_seconds, settings.seed});
 
   if (settings.uuid.empty()) set_identity(settings);
 

@@ -40,7 +40,7 @@ size_t minimize_artifact(const MinimizeOptions& options, const std::string& file
   const Comparison comparison(op, units_of(options.units, op), registry(), properties_of(target));
   const std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
   Batch cases(op);
-  cases.resize(cases_of_input(op));
+  cases.resize(cases_of_input(op) * most_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
   size_t found = 0;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "fuzz_targets/status_file.h"
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {
@@ -26,9 +27,13 @@ std::string rewritten(const CaseBlock& block, size_t index) {
 
 class CaseText final : public Target {
  public:
+  explicit CaseText(const TargetOptions& options) : status_(options.status) {}
+
   void run(const uint8_t* data, size_t size) override {
-    read(std::string_view(reinterpret_cast<const char*>(data), size));
+    counts_.cases += read(std::string_view(reinterpret_cast<const char*>(data), size));
+    if (++counts_.inputs % 1024 == 0 && status_.due()) status_.write(counts_);
   }
+  void finish() override { status_.write(counts_); }
 
   size_t replay_cases(const std::string& path) override {
     const std::string text = bytes_of(path);
@@ -43,6 +48,9 @@ class CaseText final : public Target {
   }
 
  private:
+  StatusFile status_;
+  TargetCounts counts_;
+
   static std::string bytes_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error("cannot read " + path);
@@ -75,6 +83,6 @@ class CaseText final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_target(const TargetOptions&) { return std::make_unique<CaseText>(); }
+std::unique_ptr<Target> make_target(const TargetOptions& options) { return std::make_unique<CaseText>(options); }
 
 }  // namespace mmafuzz

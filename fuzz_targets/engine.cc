@@ -31,6 +31,13 @@ std::unique_ptr<Target> target;
 
 }  // namespace
 
+// An execution of AFL++ costs two switches between processes, one of libFuzzer next to nothing.
+#if defined(MMAFUZZ_AFL)
+size_t neighbour_factor() { return most_neighbour_factor; }
+#else
+size_t neighbour_factor() { return 1; }
+#endif
+
 void report_bin(int bin, int slot) {
 #if defined(MMAFUZZ_AFL)
   __afl_area_ptr[guards[bin]] = slot_value[slot];
@@ -48,6 +55,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     std::fprintf(stderr, "error: %s\n", error.what());
     std::exit(2);
   }
+  std::atexit([] { mmafuzz::target->finish(); });
   return 0;
 }
 

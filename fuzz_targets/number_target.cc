@@ -1,6 +1,5 @@
 #include "fuzz_targets/number_target.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -17,8 +16,6 @@ namespace {
 constexpr size_t replayed_cases = 64;  ///< of a file at once
 constexpr size_t coverage_share = 8;   ///< the input's own case and one neighbour in this many are traced
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;
   for (const std::string& line : lines) ops.push_back(op_from_text(line));
@@ -29,18 +26,16 @@ std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
 
 Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
              const Comparison::Properties& properties)
-    : comparison(op, units, registry, properties), cases(cases_of_input(op)), batch(op) {
+    : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   for (size_t i = 0; i < comparison.units().size(); ++i)
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
       focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
   if (focuses.empty()) focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr))});
+  reached = ReachedBins(focuses.size());
 }
 
 NumberTarget::NumberTarget(const TargetOptions& options, const std::vector<Op>& ops, Comparison::Properties properties)
-    : options_(options),
-      properties_(std::move(properties)),
-      started_(now()),
-      reached_(size_t(bins::count) * focus_slots) {
+    : options_(options), properties_(std::move(properties)), status_(options.status) {
   for (const Op& op : options.ops.empty() ? ops : parse_ops(options.ops)) {
     const std::vector<std::string> units = units_of(options.units, op);
     if (units.empty()) continue;
@@ -70,20 +65,17 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
 void NumberTarget::look(Field& field, size_t focus) {
   struct Sink {
     NumberTarget& target;
-    int slot;
+    ReachedBins& reached;
+    size_t focus;
     void hit(int bin) {
-      report_bin(bin, slot);
-      uint8_t& reached = target.reached_[static_cast<size_t>(bin) * focus_slots + static_cast<size_t>(slot)];
-      if (reached) return;
-      reached = 1;
-      ++target.reached_count_;
-      target.newest_bin_ = bin_name(bin);
+      report_bin(bin, slot_of(focus));
+      if (reached.add(focus, bin)) target.newest_bin_ = bin_name(bin);
     }
     void impossible(const char* what) {
       std::fprintf(stderr, "mmafuzz: a kernel broke an invariant of its own arithmetic: %s\n", what);
       std::abort();
     }
-  } sink{*this, slot_of(focus)};
+  } sink{*this, field.reached, focus};
   Field::Focus& f = field.focuses[focus];
   if (compares_units()) field.comparison.run(field.batch, field.outcomes);
   if (f.coverage.observes()) {
@@ -96,7 +88,7 @@ void NumberTarget::look(Field& field, size_t focus) {
   check(field, focus);
   ++inputs_;
   cases_ += field.batch.size();
-  if (!options_.status.empty() && inputs_ % 256 == 0) write_status();
+  if (inputs_ % 16 == 0 && status_.due()) write_status();
 }
 
 void NumberTarget::report(Divergence divergence, uint64_t count) {
@@ -208,17 +200,19 @@ std::string NumberTarget::decode_input(const uint8_t* data, size_t size) {
          "\n" + to_text(field.comparison.op()) + "\n" + case_line(field.batch, 0) + "\n";
 }
 
+void NumberTarget::finish() { write_status(); }
+
 void NumberTarget::write_status() {
-  const double t = now();
-  if (t - last_status_ < 1) return;
-  last_status_ = t;
-  try {
-    replace_file(options_.status, "seconds " + std::to_string(t - started_) + "\ninputs " + std::to_string(inputs_) +
-                                      "\ncases " + std::to_string(cases_) + "\nbins " + std::to_string(reached_count_) +
-                                      "\ndivergences " + std::to_string(buckets_) + "\nnewest " + newest_bin_ + "\n");
-  } catch (const std::runtime_error&) {
-    // A search goes on without its status: findings are elsewhere.
+  if (!status_.wanted()) return;
+  if (fields_.size() == 1) {
+    try {
+      replace_file(status_.path() + ".bins", fields_.front()->reached.bytes());
+    } catch (const std::runtime_error&) {  // as of the status
+    }
   }
+  size_t reached = 0;
+  for (const std::unique_ptr<Field>& field : fields_) reached += field->reached.count();
+  status_.write({inputs_, cases_, reached, buckets_, newest_bin_});
 }
 
 }  // namespace mmafuzz

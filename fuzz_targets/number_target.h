@@ -4,12 +4,14 @@
 
 #include <set>
 
+#include "fuzz_targets/status_file.h"
 #include "fuzz_targets/target.h"
 #include "core/divergence_log.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
 #include "search/mutator.h"
+#include "search/reached_bins.h"
 
 namespace mmafuzz {
 
@@ -26,6 +28,7 @@ struct Field {
   Comparison comparison;
   size_t cases;                ///< made from one input: its own case, then neighbours, each with one thing changed
   std::vector<Focus> focuses;  ///< at least one
+  ReachedBins reached;
   SeenClasses seen;
   uint64_t rounds = 0;  ///< batches that were compared
   // Reused from input to input.
@@ -43,6 +46,7 @@ class NumberTarget : public Target {
   size_t cross(const uint8_t* first, size_t first_size, const uint8_t* second, size_t second_size, uint8_t* out,
                size_t max_size, uint64_t seed) override;
   size_t divergences() const override { return buckets_; }
+  void finish() override;
 
  protected:
   /// `ops`: the target's own, if the options name none.
@@ -74,9 +78,7 @@ class NumberTarget : public Target {
   std::set<std::string> printed_;
   uint64_t inputs_ = 0, cases_ = 0;
   size_t buckets_ = 0;
-  double last_status_ = 0, started_ = 0;
-  std::vector<uint8_t> reached_;  ///< by bin and slot, for the status
-  size_t reached_count_ = 0;
+  StatusFile status_;
   std::string newest_bin_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/op.h"
+#include "search/byte_codec.h"
 
 namespace mmafuzz {
 
@@ -15,7 +16,8 @@ namespace mmafuzz {
 /// --ops=LINE[;LINE...]  MMAFUZZ_OPS         ops, as op lines without `op` (default: the target's own)
 /// --units=A,B           MMAFUZZ_UNITS       names and globs (default: all units with their own arithmetic)
 /// --segment=FILE        MMAFUZZ_SEGMENT     append divergences that do not stop the search to this file
-/// --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far
+/// --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far, and of one op
+///                                           FILE.bins with the bins that were reached (search/reached_bins.h)
 /// --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search
 struct TargetOptions {
   std::vector<std::string> ops, units;
@@ -46,10 +48,16 @@ class Target {
   }
   /// Divergences recorded so far by this process.
   virtual size_t divergences() const { return 0; }
+  /// The engine ends: the last counts go to --status.
+  virtual void finish() {}
 };
 
 /// Defined by each target's file.
 std::unique_ptr<Target> make_target(const TargetOptions& options);
+
+/// How many times the usual number of neighbours an input stands for, by what the engine pays for an execution: at most
+/// most_neighbour_factor. Defined by the glue.
+size_t neighbour_factor();
 
 /// Functional coverage's way to the engine: bin `bin` was reached on focus slot 0..7. Defined by the glue.
 void report_bin(int bin, int slot);

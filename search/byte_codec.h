@@ -17,6 +17,9 @@ inline constexpr size_t engine_header_bytes = 3;
 
 /// Cases that one input stands for, itself and its neighbours: 64; fewer where a case is a large matrix product.
 size_t cases_of_input(const Op& op);
+/// An engine that pays much for an execution takes more neighbours, up to this many times as many. The first ones are
+/// the same: what any engine found, the greatest number replays.
+inline constexpr size_t most_neighbour_factor = 8;
 
 /// Bytes that a case of this op takes, header included.
 size_t encoded_bytes(const Op& op);

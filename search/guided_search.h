@@ -51,6 +51,7 @@ class GuidedSearch {
   /// Features reached by one focus unit, with their hits.
   uint64_t hits(size_t focus, int feature) const { return known_[focus].hits[static_cast<size_t>(feature)]; }
   size_t reached(size_t focus) const { return known_[focus].reached.size(); }
+  const std::vector<int>& features_reached(size_t focus) const { return known_[focus].reached; }
   size_t reached() const;
   /// Every kept case of all focus units, in the order in which they were found.
   const Batch& corpus() const { return corpus_; }

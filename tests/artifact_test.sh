@@ -5,14 +5,13 @@ mmafuzz=$1 targets=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-replayer() { if [ -x "$targets/$1_replay" ]; then echo "$targets/$1_replay"; else echo "$targets/$1"; fi; }
 
 # expect TARGET PROPERTY OP CASE: the case, written as an input of the target, fails the property as a case of that op.
 expect() {
   printf 'mmafuzz-cases 1\n%s\n%s\n' "$3" "$4" >"$work/one.cases"
   rm -rf "$work/inputs"
   mkdir "$work/inputs"
-  "$(replayer "$1")" "--encode=$work/inputs" "$work/one.cases" >/dev/null 2>&1
+  "$targets/$1_replay" "--encode=$work/inputs" "$work/one.cases" >/dev/null 2>&1
   for input in "$work"/inputs/*; do
     "$mmafuzz" minimize --target "$1" "$input" >"$work/out" 2>"$work/err"
     if grep -q "^property $2 " "$work/out" && grep -qF "$3" "$work/out"; then return; fi

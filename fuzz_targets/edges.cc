@@ -1,0 +1,37 @@
+// Edges of code that is compiled with -fsanitize-coverage=trace-pc, for the engine: a pair of blocks, hashed, is a
+// counter. g++ has no other kind of edge coverage; this one serves both compilers and both engines.
+#include <cstddef>
+#include <cstdint>
+
+#if defined(MMAFUZZ_AFL)
+extern "C" unsigned char* __afl_area_ptr;
+extern "C" void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* stop);
+#endif
+
+namespace {
+
+constexpr size_t edges = 1 << 13;
+
+#if defined(MMAFUZZ_AFL)
+uint32_t guards[edges];
+__attribute__((constructor)) void reserve_map() { __sanitizer_cov_trace_pc_guard_init(guards, guards + edges); }
+unsigned char& counter(size_t edge) { return __afl_area_ptr[guards[edge]]; }
+#else
+__attribute__((used, section("__libfuzzer_extra_counters"))) unsigned char counters[edges];
+unsigned char& counter(size_t edge) { return counters[edge]; }
+#endif
+
+uintptr_t previous;
+
+}  // namespace
+
+// The linker gives us the calls (--wrap): engines have a function of that name, which does nothing.
+extern "C" void __wrap___sanitizer_cov_trace_pc() {
+  // Relative to this function: an address differs from run to run.
+  const uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) -
+                         reinterpret_cast<uintptr_t>(&__wrap___sanitizer_cov_trace_pc);
+  const uintptr_t block = here * 0x9e3779b97f4a7c15u;
+  unsigned char& count = counter((block ^ (previous >> 1)) >> 40 & (edges - 1));
+  if (count < 255) ++count;
+  previous = block;
+}

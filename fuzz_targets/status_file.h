@@ -1,0 +1,47 @@
+// The counts that a target under an engine writes for whoever runs it (--status), about every second and at the end.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "core/replace_file.h"
+
+namespace mmafuzz {
+
+struct TargetCounts {
+  uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
+  std::string newest_bin;
+};
+
+class StatusFile {
+ public:
+  /// Without a path nothing is written.
+  explicit StatusFile(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  bool wanted() const { return !path_.empty(); }
+  /// Whether it is time. Asks the clock: not after every input.
+  bool due() const { return wanted() && seconds() - last_ >= 1; }
+  /// A search goes on without its status: findings are elsewhere.
+  void write(const TargetCounts& counts) {
+    if (!wanted()) return;
+    last_ = seconds();
+    try {
+      replace_file(path_, "seconds " + std::to_string(last_) + "\ninputs " + std::to_string(counts.inputs) +
+                              "\ncases " + std::to_string(counts.cases) + "\nbins " + std::to_string(counts.bins) +
+                              "\ndivergences " + std::to_string(counts.divergences) + "\nnewest " + counts.newest_bin +
+                              "\n");
+    } catch (const std::runtime_error&) {}
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  std::string path_;
+  Clock::time_point start_ = Clock::now();
+  double last_ = 0;
+};
+
+}  // namespace mmafuzz
