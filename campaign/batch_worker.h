@@ -12,6 +12,7 @@ struct WorkerOptions {
   std::string target, op, corpus, segment, status;
   std::vector<std::string> units;
   uint64_t seed = 1, cases = 0;
+  uint64_t earlier = 0;  ///< cases of workers before this one: sweeps go on behind them
   double time = 0;
   bool alone = false;  ///< no other process writes to the corpus, so the worker does not look for new inputs
   bool files = false;  ///< engines read the corpus too

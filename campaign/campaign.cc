@@ -110,9 +110,10 @@ void Campaign::start(size_t share, double seconds) {
   const double at = elapsed();
   if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
   ShareProgress& progress = progress_.shares[assignment.name()];
-  WorkerRun run{&assignment, id,
-                folder_,     seed_for(settings_.seed, id, progress.slices++),
-                seconds,     plan_.with_engine(assignment.field())};
+  WorkerRun run{&assignment,   id,
+                folder_,       seed_for(settings_.seed, id, progress.slices++),
+                seconds,       plan_.with_engine(assignment.field()),
+                progress.cases};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;

@@ -50,6 +50,8 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
   if (run.seconds > 0 && !settings.cases)
     spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
   if (run.with_engines) spec.command.push_back("--files");
+  if (run.earlier && !settings.cases)
+    spec.command.insert(spec.command.end(), {"--earlier", std::to_string(run.earlier)});
   spec.memory_bytes = settings.memory_mb << 20;
   return spec;
 }

@@ -14,7 +14,8 @@ struct WorkerRun {
   std::string folder;  ///< the campaign's
   uint64_t seed = 1;
   double seconds = 0;         ///< 0: no bound
-  bool with_engines = false;  ///< others than batch searches take part in the campaign
+  bool with_engines = false;  ///< others than batch searches work on the same corpus
+  uint64_t earlier = 0;       ///< cases of this share's earlier runs
 
   std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
   std::string segment() const { return folder + "/segments/" + id + ".cases"; }

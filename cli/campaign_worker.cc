@@ -15,6 +15,7 @@ void add_campaign_worker(Arguments& app, int& status) {
   sub->add_option("--status", options->status)->required();
   sub->add_option("--seed", options->seed);
   sub->add_option("--cases", options->cases);
+  sub->add_option("--earlier", options->earlier);
   sub->add_option("--time", options->time);
   sub->add_flag("--alone", options->alone);
   sub->add_flag("--files", options->files);

@@ -29,8 +29,11 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
   for (size_t i = 0; i < comparison.units().size(); ++i)
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
-      focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model))});
-  if (focuses.empty()) focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr))});
+      focuses.push_back(
+          {i, Coverage(op, model), Mutator(op, corner_hints(model)), DatapathSweeps(op, corner_hints(model), 1)});
+  if (focuses.empty())
+    focuses.push_back(
+        {0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), DatapathSweeps(op, corner_hints(nullptr), 1)});
   reached = ReachedBins(focuses.size());
 }
 
@@ -118,8 +121,11 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   if (encoded_bytes(field.comparison.op()) > max_size) return 0;
   Batch& batch = field.batch;
   batch.resize(field.cases);
-  const Mutator& mutator = field.focuses[header.focus % field.focuses.size()].mutator;
-  if (rng.one_in(4)) {
+  const Field::Focus& focus = field.focuses[header.focus % field.focuses.size()];
+  const Mutator& mutator = focus.mutator;
+  if (focus.sweeps.length() && rng.one_in(8)) {
+    focus.sweeps.make(rng.next() % focus.sweeps.length(), batch, 0);
+  } else if (rng.one_in(4)) {
     Batch fresh;
     StructuredGenerator(field.comparison.op(), seed).fill(0, 1, fresh);
     copy_case(fresh, 0, batch, 0);

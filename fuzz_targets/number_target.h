@@ -10,6 +10,7 @@
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
+#include "search/datapath_sweeps.h"
 #include "search/mutator.h"
 #include "search/reached_bins.h"
 
@@ -21,6 +22,7 @@ struct Field {
     size_t unit;  ///< of comparison.units()
     Coverage coverage;
     Mutator mutator;
+    DatapathSweeps sweeps;
   };
   Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
         const Comparison::Properties& properties);

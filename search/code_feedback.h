@@ -1,5 +1,5 @@
 // Code coverage of the scalar kernels as a search's feedback: what an engine sees without functional coverage. It
-// exists to be compared with (mmafuzz bench mutants).
+// exists to be compared with (mmafuzz bench search).
 #pragma once
 
 #include "search/feedback.h"

@@ -2,10 +2,17 @@
 
 namespace mmafuzz {
 
-GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed)
-    : op_(op), seed_(seed), generator_(op, seed), focuses_(std::move(focuses)), corpus_(op) {
+GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings)
+    : op_(op),
+      seed_(seed),
+      settings_(settings),
+      generator_(op, seed),
+      plain_(op, RandomKind::spread, seed),
+      focuses_(std::move(focuses)),
+      corpus_(op) {
   for (const Focus& focus : focuses_) {
-    mutators_.emplace_back(op, focus.hints);
+    mutators_.emplace_back(op, focus.hints, settings.left_out);
+    sweeps_.emplace_back(op, focus.hints, seed);
     Known known;
     known.hits.resize(static_cast<size_t>(focus.feedback->features()));
     known.cases.resize(known.hits.size());
@@ -36,10 +43,24 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const Mutator& mutator = mutators_[focus];
   // Fresh cases first, all from one stream; then some of them are replaced or moved.
   generator_.fill(first, count, batch);
+  const DatapathSweeps& sweeps = sweeps_[focus];
+  Batch plain(op_);
+  const uint64_t sweep = (settings_.earlier + first) / (sweep_share * focuses_.size());
   for (size_t i = 0; i < count; ++i) {
+    if (settings_.sweeps && sweeps.length() && i % sweep_share == 0) {
+      sweeps.make(sweep + i / sweep_share, batch, i);
+      continue;
+    }
     CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, first + i);
     const uint32_t kind = rng.below(16);
-    if (kind < 5) continue;
+    if (kind < 4) continue;
+    if (kind == 4) {
+      if (settings_.plain) {
+        plain_.fill(first + i, 1, plain);
+        copy_case(plain, 0, batch, i);
+      }
+      continue;
+    }
     if (kind == 5 || known.reached.empty()) {
       mutator.mutate(batch, i, rng);
       continue;

@@ -4,8 +4,10 @@
 // run.
 #pragma once
 
+#include "search/datapath_sweeps.h"
 #include "search/feedback.h"
 #include "search/mutator.h"
+#include "search/random_generators.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -27,7 +29,16 @@ class GuidedSearch {
     Batch cases;
   };
 
-  GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed);
+  struct Settings {
+    uint64_t earlier =
+        0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
+    // To measure what each is worth.
+    bool sweeps = true, plain = true;
+    DotMove left_out = DotMove::none;
+  };
+  GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings);
+  GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed)
+      : GuidedSearch(op, std::move(focuses), seed, Settings{}) {}
 
   /// The cases of a chunk, which are number first .. first+count-1 of the whole search. The chunk decides the focus
   /// unit.
@@ -63,6 +74,7 @@ class GuidedSearch {
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
+  static constexpr uint64_t sweep_share = 4;    ///< one case in this many is the next one of a sweep
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
   struct Known {
     std::vector<uint64_t> hits;
@@ -75,9 +87,12 @@ class GuidedSearch {
 
   Op op_;
   uint64_t seed_;
+  Settings settings_;
   StructuredGenerator generator_;
+  RandomGenerator plain_;
   std::vector<Focus> focuses_;
   std::vector<Mutator> mutators_;
+  std::vector<DatapathSweeps> sweeps_;
   std::vector<Known> known_;
   Batch corpus_;
   std::vector<uint32_t> corpus_focus_;

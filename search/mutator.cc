@@ -4,6 +4,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
+#include "search/aligned_term.h"
 #include "search/draw_gemm.h"
 
 namespace mmafuzz {
@@ -22,8 +23,9 @@ struct AddendExponents {
 class DotMoves {
  public:
   DotMoves(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng,
-           const AddendExponents* known = nullptr)
+           const AddendExponents* known = nullptr, DotMove left_out = DotMove::none)
       : known_(known),
+        left_out_(left_out),
         op_(op),
         hints_(hints),
         rng_(rng),
@@ -45,7 +47,7 @@ class DotMoves {
   }
 
   void any() {
-    switch (rng_.below(24)) {
+    switch (rng_.below(28)) {
       case 0:
       case 1:
       case 2: return shift_to_limit();
@@ -71,6 +73,10 @@ class DotMoves {
       case 20: return rotate();
       case 21: return random_bits();
       case 22: return shift_one();
+      case 23: return left_out_ == DotMove::solve_sum ? step_ulp() : solve_sum();
+      case 24: return left_out_ == DotMove::ramp ? step_ulp() : ramp();
+      case 25: return left_out_ == DotMove::redraw_fractions ? step_ulp() : redraw_fractions();
+      case 26: return left_out_ == DotMove::unbalance ? step_ulp() : unbalance();
       default: return zero_beside_huge();
     }
   }
@@ -392,7 +398,68 @@ class DotMoves {
     set_b(i, encode_near(fb_, negative, exponent, fraction));
   }
 
+  /// c becomes what takes the sum of a block, as an aligning adder makes it, to a power of two or beside one.
+  void solve_sum() {
+    const int block = std::max(1, std::min(hints_.block, op_.k)), f = hints_.fraction_bits;
+    int top = no_exponent;
+    for (int i = 0; i < block; ++i) top = std::max(top, exponent_or_none(i));
+    if (top == no_exponent) return step_ulp();
+    int64_t sum = 0;
+    for (int i = 0; i < block; ++i) {
+      const Exact p = exact_product(to_exact(decode(fa_, a(i))), to_exact(decode(fb_, b(i))));
+      if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return step_ulp();
+      if (p.cls == NumberClass::finite) sum += aligned_term(p, top - f);
+    }
+    int64_t target = int64_t{1} << rng_.below(static_cast<uint32_t>(std::min(f + 4, most_aligned_bits)));
+    target += rng_.between(-1, 1);
+    if (rng_.one_in(2)) target = -target;
+    const int64_t rest = target - sum;
+    if (rest == 0) return set_c(fc_.encode_zero(false));
+    Exact c;
+    c.cls = NumberClass::finite;
+    c.negative = rest < 0;
+    c.significand = rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest);
+    c.exponent = top - f;
+    RoundingRule rule;
+    rule.overflow = Overflow::saturate;
+    rule.rounding = Rounding::toward_zero;
+    set_c(round_exact(fc_, c, rule).encoding);
+  }
+  /// Exponents that rise or fall from lane to lane.
+  void ramp() {
+    const int step = rng_.between(1, 2), first = exponent(any_product());
+    const bool up = rng_.one_in(2);
+    for (int i = 0; i < op_.k; ++i) set_exponent(up ? i : op_.k - 1 - i, first + step * (i - op_.k / 2));
+  }
+  void redraw_fractions() {
+    const auto redrawn = [&](const FormatFields& f, uint64_t v) {
+      const uint64_t mask = f.in_container(f.fraction_mask());
+      return (v & ~mask) | (f.in_container(rng_.next() & f.fraction_mask()) & mask);
+    };
+    for (int i = 0; i < op_.k; ++i) {
+      if (is_zero(i)) continue;
+      set_a(i, redrawn(fa_, a(i)));
+      set_b(i, redrawn(fb_, b(i)));
+      tame(i);
+    }
+  }
+  /// The same product of a large and a small factor.
+  void unbalance() {
+    const bool all = rng_.one_in(2), a_large = rng_.one_in(2);
+    const int one = any_product();
+    for (int i = 0; i < op_.k; ++i) {
+      if ((!all && i != one) || is_zero(i)) continue;
+      const int e = exponent(i);
+      const int low = std::max(fa_.emin(), e - fb_.emax()), high = std::min(fa_.emax(), e - fb_.emin());
+      if (low > high) continue;
+      const int ea = a_large ? high - rng_.between(0, 2) : low + rng_.between(0, 2);
+      set_a(i, with_exponent(fa_, a(i), ea));
+      set_b(i, with_exponent(fb_, b(i), e - ea));
+    }
+  }
+
   const AddendExponents* known_;
+  const DotMove left_out_;
   const Op& op_;
   const CornerHints& hints_;
   CounterRng& rng_;
@@ -437,7 +504,8 @@ CornerHints corner_hints(const DotModel* model) {
 }
 
 void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
-  if (op_.kind == OpKind::dot && !op_.a.fields().integer) DotMoves(op_, hints_, batch, index, rng).any();
+  if (op_.kind == OpKind::dot && !op_.a.fields().integer)
+    DotMoves(op_, hints_, batch, index, rng, nullptr, left_out_).any();
   else move_elements(op_, batch, index, rng);
 }
 

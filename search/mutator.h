@@ -17,9 +17,13 @@ struct CornerHints {
 };
 CornerHints corner_hints(const DotModel* model);
 
+/// Moves that can be left out, to measure what they are worth (mmafuzz bench search).
+enum class DotMove : uint8_t { none, solve_sum, ramp, redraw_fractions, unbalance };
+
 class Mutator {
  public:
-  Mutator(const Op& op, const CornerHints& hints) : op_(op), hints_(hints) {}
+  Mutator(const Op& op, const CornerHints& hints, DotMove left_out = DotMove::none)
+      : op_(op), hints_(hints), left_out_(left_out) {}
 
   /// One to three moves on case `index`, in place. Every result is a valid case of the op.
   void mutate(Batch& batch, size_t index, CounterRng& rng) const;
@@ -35,6 +39,7 @@ class Mutator {
  private:
   Op op_;
   CornerHints hints_;
+  DotMove left_out_;
 };
 
 /// Copies case `from` of a batch over case `to` of another of the same op.

@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench mutants" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
+for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -426,29 +426,29 @@ bad "give --to FORMAT or --all" bench exhaustive --to e4m3 --all
 
 h=model:hopper/mma.m16n8k16.f32.f16.f16.f32
 printf '# two\n%s?fraction_bits=24\n\n%s?integer_bits=6 hard\n' $h $h > two.txt
-good bench mutants --mutants two.txt --strategies structured,uniform --seeds 2 --cases 2000 --csv runs.csv
+good bench search --flaws two.txt --strategies structured,uniform --seeds 2 --cases 2000 --csv runs.csv
 expect "a table of hard mutants" has out "hard mutants"
 expect "a significance test" has out "structured against uniform"
 expect "what the first strategy misses" has out "structured misses $h?integer_bits=6 in 2 of 2 runs"
 expect "a line per run" test "$(wc -l < runs.csv)" -eq 9
 expect "the head of the CSV" has runs.csv "strategy,mutant,hard,seed,killed,cases,seconds"
-good bench mutants --mutants two.txt --strategies uniform --only '*=24' --cases 500
-expect "only the chosen mutant" has out "1 mutants"
+good bench search --flaws two.txt --strategies uniform --only '*=24' --cases 500
+expect "only the chosen mutant" has out "1 flaws"
 printf '%s?fraction_bits=24 hard\n' $h > wrong.txt
-good bench mutants --mutants wrong.txt --strategies normal --cases 2000
+good bench search --flaws wrong.txt --strategies normal --cases 2000
 expect "a wrong mark is named" has out "marked hard, but normal kills"
-bad "No such file" bench mutants --mutants absent.txt
-bad "unknown strategy 'magic'" bench mutants --mutants two.txt --strategies magic
+bad "No such file" bench search --flaws absent.txt
+bad "unknown strategy 'magic'" bench search --flaws two.txt --strategies magic
 mkdir nothing_here
-bad "no published vectors" bench mutants --mutants two.txt --strategies published --published nothing_here
-bad "no mutant of two.txt matches" bench mutants --mutants two.txt --only nothing
-bad "must set a limit" bench mutants --mutants two.txt --cases 0
+bad "no published vectors" bench search --flaws two.txt --strategies published --published nothing_here
+bad "no flaw matches 'nothing'" bench search --flaws two.txt --only nothing
+bad "must set a limit" bench search --flaws two.txt --cases 0
 printf '%s?fraction_bits=24 maybe\n' $h > mark.txt
-bad "mark.txt:1: after a mutant's name" bench mutants --mutants mark.txt
+bad "mark.txt:1: after a mutant's name" bench search --flaws mark.txt
 printf '\n%s\n' $h > plain.txt
-bad "plain.txt:2: '$h' is no mutant" bench mutants --mutants plain.txt
+bad "plain.txt:2: '$h' has no flaw" bench search --flaws plain.txt
 printf '%s?block=8\n%s?block=8\n' $h $h > twice.txt
-bad "twice.txt:2: '$h?block=8' stands twice" bench mutants --mutants twice.txt
+bad "twice.txt:2: '$h?block=8' stands twice" bench search --flaws twice.txt
 
 # Every query finds an input, and its units, run from a case file, differ on it as was reported.
 good bench bounds --units 'model:cdna*' --cases 2000 --witnesses tight.cases

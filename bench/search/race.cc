@@ -1,4 +1,4 @@
-#include "bench/mutants/race.h"
+#include "bench/search/race.h"
 
 #include <algorithm>
 #include <ctime>
@@ -23,7 +23,10 @@ double thread_seconds() {
 /// A unit bound to the op of whatever batch comes; published vectors of one format have several k.
 class BoundUnit {
  public:
-  BoundUnit(std::string name, const Op& op) : name_(std::move(name)) { bind(op); }
+  using Make = std::function<std::unique_ptr<Unit>(const Op&)>;
+  BoundUnit(std::string name, const Op& op, Make make = {}) : name_(std::move(name)), make_(std::move(make)) {
+    bind(op);
+  }
   const Unit& unit() const { return *unit_; }
   void run(const Batch& batch, Outcomes& outcomes) {
     if (!(batch.op() == op_)) bind(batch.op());
@@ -33,10 +36,11 @@ class BoundUnit {
  private:
   void bind(const Op& op) {
     op_ = op;
-    unit_ = bind_or_fail(name_, op);
+    unit_ = make_ ? make_(op) : bind_or_fail(name_, op);
   }
 
   std::string name_;
+  Make make_;
   Op op_;
   std::unique_ptr<Unit> unit_;
 };
@@ -56,7 +60,7 @@ struct Search {
 
 class Contender {
  public:
-  Contender(const Mutant& mutant, const Search& search, size_t index) : unit_(mutant.name, mutant.op) {
+  Contender(const Mutant& mutant, const Search& search, size_t index) : unit_(mutant.name, mutant.op, mutant.make) {
     run_.mutant = index;
     run_.strategy = search.strategy;
     run_.seed = search.seed;
@@ -118,7 +122,8 @@ void run_search(const Search& search, const Strategy& strategy, const std::vecto
 std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<std::unique_ptr<Strategy>>& strategies,
                          uint64_t seeds) {
   std::map<std::string, std::vector<size_t>> by_original;
-  for (size_t m = 0; m < mutants.size(); ++m) by_original[mutants[m].original].push_back(m);
+  for (size_t m = 0; m < mutants.size(); ++m)
+    by_original[mutants[m].original + " " + to_text(mutants[m].op)].push_back(m);
   std::vector<Search> searches;
   for (size_t s = 0; s < strategies.size(); ++s)
     for (uint64_t seed = 1; seed <= (strategies[s]->is_random() ? seeds : 1); ++seed)

@@ -1,4 +1,4 @@
-#include "bench/mutants/catalogue.h"
+#include "bench/search/catalogue.h"
 
 #include <cerrno>
 #include <cstring>
@@ -7,9 +7,24 @@
 #include <sstream>
 
 #include "oracles/models/model_rows.h"
+#include "plan/default_fields.h"
 
 namespace mmafuzz {
 namespace {
+
+/// A plugin's flaw is against the model that it claims to equal, on the first op that it takes.
+void claimed_by_plugin(Mutant& mutant) {
+  for (const Op& op : ops_of_models()) {
+    const Result<std::unique_ptr<Unit>> unit = registry().bind(mutant.name, op);
+    if (!unit) continue;
+    for (const Claim& claim : (*unit)->claims())
+      if (claim.property == "equals_model") mutant.original = claim.detail;
+    mutant.op = op;
+    if (mutant.original.empty()) throw BadInput("'" + mutant.name + "' claims to equal no model");
+    return;
+  }
+  throw BadInput("'" + mutant.name + "' takes the op of no model");
+}
 
 Mutant parse_mutant(const std::string& line) {
   std::istringstream words(line);
@@ -20,8 +35,12 @@ Mutant parse_mutant(const std::string& line) {
     throw BadInput("after a mutant's name may stand 'hard', nothing else");
   mutant.hard = mark == "hard";
   const UnitName name(mutant.name);
+  if (name.backend == "plugin") {
+    claimed_by_plugin(mutant);
+    return mutant;
+  }
   if (name.backend != "model" || name.settings.empty())
-    throw BadInput("'" + mutant.name + "' is no mutant: expected model:ROW?parameter=value");
+    throw BadInput("'" + mutant.name + "' has no flaw: expected model:ROW?parameter=value or plugin:FILE");
   mutant.original = name.plain();
   const ModelRow* row = find_model_row(name.path);
   if (!row) throw BadInput("no model row '" + mutant.original + "'");
@@ -32,9 +51,9 @@ Mutant parse_mutant(const std::string& line) {
 
 }  // namespace
 
-std::vector<Mutant> read_mutants(const std::string& file, const std::string& only) {
+std::vector<Mutant> read_mutants(const std::string& file) {
   std::ifstream in(file);
-  if (!in) throw BadInput(file + ": " + std::strerror(errno) + "; name the list of mutants with --mutants");
+  if (!in) throw BadInput(file + ": " + std::strerror(errno) + "; name the list of flaws with --flaws");
   std::vector<Mutant> mutants;
   std::set<std::string> names;
   std::string line;
@@ -44,13 +63,12 @@ std::vector<Mutant> read_mutants(const std::string& file, const std::string& onl
     try {
       Mutant mutant = parse_mutant(line);
       if (!names.insert(mutant.name).second) throw BadInput("'" + mutant.name + "' stands twice");
-      if (matches_glob(only, mutant.name)) mutants.push_back(std::move(mutant));
+      mutants.push_back(std::move(mutant));
     } catch (const BadInput& e) {
       throw BadInput(file + ":" + std::to_string(number) + ": " + e.what());
     }
   }
-  if (mutants.empty())
-    throw BadInput(names.empty() ? file + ": no mutants" : "no mutant of " + file + " matches '" + only + "'");
+  if (mutants.empty()) throw BadInput(file + ": no flaws");
   return mutants;
 }
 

@@ -1,6 +1,8 @@
 // The mutant catalogue: wrong-by-one units, each named by its row and what is overridden.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,12 @@ struct Mutant {
   std::string original;  ///< the same without overrides
   Op op;                 ///< the row's own
   bool hard = false;
+  /// Binds it; without, its name does.
+  std::function<std::unique_ptr<Unit>(const Op&)> make;
 };
 
 /// Reads a catalogue: one name a line, `hard` after it where that was measured; blank lines and lines that start with #
-/// are skipped. Keeps names that match the glob. Throws BadInput that names file and line.
-std::vector<Mutant> read_mutants(const std::string& file, const std::string& only);
+/// are skipped. Throws BadInput that names file and line.
+std::vector<Mutant> read_mutants(const std::string& file);
 
 }  // namespace mmafuzz

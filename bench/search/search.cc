@@ -1,28 +1,38 @@
-// mmafuzz bench mutants: how many cases and how much time searches need to tell wrong-by-one units from the right ones.
+// mmafuzz bench search: how many cases and how much time searches need to tell flawed units from the right ones.
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "bench/mutants/report.h"
+#include "bench/search/drawn_flaws.h"
+#include "bench/search/report.h"
 
 namespace mmafuzz {
 
-void add_bench_mutants(Arguments& bench, int& status) {
+void add_bench_search(Arguments& bench, int& status) {
   struct Options {
-    std::string mutants = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
+    std::string flaws = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
+    uint64_t drawn = 0;
     std::vector<std::string> strategies;
     RaceLimits limits;
   };
   auto options = std::make_shared<Options>();
   options->limits.cases = 1'000'000;
-  Arguments* sub = bench.add_subcommand("mutants", "Cases and time until searches tell mutants from their originals");
-  sub->add_option("--mutants", options->mutants, "list of mutants, one name a line")->capture_default_str();
-  sub->add_option("--only", options->only, "glob that a mutant's name matches");
+  Arguments* sub =
+      bench.add_subcommand("search", "Cases and time until searches tell flawed units from their originals");
+  sub->add_option("--flaws", options->flaws,
+                  "list of flawed units, one name a line: a row with a parameter replaced, or a plugin that claims to "
+                  "equal a model; '' for none")
+      ->capture_default_str();
+  sub->add_option(
+         "--drawn", options->drawn,
+         "add flaws of hardware whose places are drawn from this seed: one of each kind on each family of units")
+      ->check(unsigned_number());
+  sub->add_option("--only", options->only, "glob that a flaw's name matches");
   sub->add_option("--strategies", options->strategies,
                   "searches to compare, comma-separated; the first is tested against each other")
       ->delimiter(',');
   sub->add_option("--published", options->published, "folder of the published vectors")->capture_default_str();
-  sub->add_option("--seeds", options->limits.seeds, "runs per mutant and strategy")
+  sub->add_option("--seeds", options->limits.seeds, "runs per flaw and strategy")
       ->capture_default_str()
       ->check(in_range(1, 1000000));
   sub->add_option("--cases", options->limits.cases, "cases per run, 0: no limit")
@@ -33,13 +43,17 @@ void add_bench_mutants(Arguments& bench, int& status) {
   sub->add_option("--jobs", options->limits.jobs, "threads")->check(in_range(1, 1024));
   sub->add_option("--csv", options->csv, "file for one line per run");
   sub->add_option("--plot", options->plot, "SVG file: share killed against time (needs gnuplot)");
-  sub->footer("Example: mmafuzz bench mutants --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");
+  sub->footer("Example: mmafuzz bench search --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");
   sub->callback([options, &status] {
     if (!options->limits.cases && options->limits.seconds == 0)
-      throw BadInput("bench mutants: --cases or --time must set a limit");
+      throw BadInput("bench search: --cases or --time must set a limit");
     if (!options->plot.empty()) require_gnuplot();
     MutantBench result;
-    result.mutants = read_mutants(options->mutants, options->only);
+    if (!options->flaws.empty()) result.mutants = read_mutants(options->flaws);
+    if (options->drawn)
+      for (Mutant& flaw : draw_flaws(options->drawn)) result.mutants.push_back(std::move(flaw));
+    std::erase_if(result.mutants, [&](const Mutant& flaw) { return !matches_glob(options->only, flaw.name); });
+    if (result.mutants.empty()) throw BadInput("no flaw matches '" + options->only + "'");
     result.strategies = make_strategies(options->strategies, options->published);
     result.limits = options->limits;
     const bool terminal = isatty(STDERR_FILENO);
@@ -48,7 +62,7 @@ void add_bench_mutants(Arguments& bench, int& status) {
     });
     if (!options->csv.empty()) write_csv(result, options->csv);
     if (!options->plot.empty()) write_plot(result, options->plot);
-    fmt::print("{} mutants, {} seeds, at most {} cases{} a run\n", result.mutants.size(), options->limits.seeds,
+    fmt::print("{} flaws, {} seeds, at most {} cases{} a run\n", result.mutants.size(), options->limits.seeds,
                options->limits.cases ? std::to_string(options->limits.cases) : "any number of",
                options->limits.seconds > 0 ? fmt::format(" and {} s", options->limits.seconds) : "");
     print_report(result);

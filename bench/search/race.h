@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "bench/mutants/catalogue.h"
-#include "bench/mutants/strategy.h"
+#include "bench/search/catalogue.h"
+#include "bench/search/strategy.h"
 
 namespace mmafuzz {
 

@@ -1,4 +1,4 @@
-#include "bench/mutants/report.h"
+#include "bench/search/report.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "bench/mutants/strategy.h"
+#include "bench/search/strategy.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -51,8 +51,9 @@ class StructuredStrategy final : public Strategy {
 /// The guided search on the original's arithmetic; the mutants are black boxes to it.
 class GuidedStream final : public InputStream {
  public:
-  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed)
-      : search_(op, std::move(focuses), seed) {}
+  GuidedStream(const Op& op, std::vector<GuidedSearch::Focus> focuses, uint64_t seed,
+               const GuidedSearch::Settings& settings)
+      : search_(op, std::move(focuses), seed, settings) {}
 
   bool next(size_t wanted, Batch& batch) override {
     search_.propose(chunk_, first_, wanted, batch);
@@ -68,30 +69,42 @@ class GuidedStream final : public InputStream {
   uint64_t chunk_ = 0, first_ = 0;
 };
 
-/// The same generator and mutator with one feedback or another: functional coverage, none, or edges of the scalar
-/// kernel.
+/// The same search with one feedback or another: functional coverage, none, or edges of the scalar kernel; or without
+/// one of its parts.
 class GuidedStrategy final : public Strategy {
  public:
-  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel&);
-  GuidedStrategy(std::string name, MakeFeedback make) : Strategy(std::move(name)), make_(make) {}
+  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel*);
+  GuidedStrategy(std::string name, MakeFeedback make, GuidedSearch::Settings settings = {})
+      : Strategy(std::move(name)), make_(make), settings_(settings) {}
 
   std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
     std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back({original.name(), corner_hints(original.model()), make_(op, *original.model())});
-    return std::make_unique<GuidedStream>(op, std::move(focuses), seed);
+    focuses.push_back({original.name(), corner_hints(original.model()), make_(op, original.model())});
+    return std::make_unique<GuidedStream>(op, std::move(focuses), seed, settings_);
   }
 
  private:
   MakeFeedback make_;
+  GuidedSearch::Settings settings_;
 };
 
-std::unique_ptr<Strategy> make_guided(const std::string& name) {
-  GuidedStrategy::MakeFeedback make = nullptr;
-  if (name == "guided") make = [](const Op& op, const DotModel& model) { return make_functional_feedback(op, &model); };
-  if (name == "unguided") make = [](const Op&, const DotModel&) { return make_no_feedback(); };
-  if (name == "code") make = [](const Op& op, const DotModel& model) { return make_code_feedback(op, model); };
-  return make ? std::make_unique<GuidedStrategy>(name, make) : nullptr;
+std::unique_ptr<Feedback> no_feedback(const Op&, const DotModel*) { return make_no_feedback(); }
+std::unique_ptr<Feedback> code_feedback(const Op& op, const DotModel* model) {
+  return model ? make_code_feedback(op, *model) : make_no_feedback();
 }
+
+const GuidedStrategy guided_strategies[] = {
+    {"guided", make_functional_feedback},
+    {"unguided", no_feedback},
+    {"code", code_feedback},
+    {"without sweeps", make_functional_feedback, {.sweeps = false}},
+    {"without plain cases", make_functional_feedback, {.plain = false}},
+    {"without solved sums", make_functional_feedback, {.left_out = DotMove::solve_sum}},
+    {"without ramps", make_functional_feedback, {.left_out = DotMove::ramp}},
+    {"without new fractions", make_functional_feedback, {.left_out = DotMove::redraw_fractions}},
+    {"without unbalanced factors", make_functional_feedback, {.left_out = DotMove::unbalance}},
+    {"mutation only", make_functional_feedback, {.sweeps = false, .plain = false}},
+};
 
 class ListedStream final : public InputStream {
  public:
@@ -146,23 +159,28 @@ class PublishedStrategy final : public Strategy {
 
 std::vector<std::unique_ptr<Strategy>> make_strategies(const std::vector<std::string>& names,
                                                        const std::string& published) {
-  const std::vector<std::string> known = {"guided",  "unguided", "code",   "structured",
+  const std::vector<std::string> usual = {"guided",  "unguided", "code",   "structured",
                                           "uniform", "normal",   "spread", "published"};
   std::vector<std::unique_ptr<Strategy>> strategies;
-  for (const std::string& name : names.empty() ? known : names) {
+  for (const std::string& name : names.empty() ? usual : names) {
+    const auto guided = std::find_if(std::begin(guided_strategies), std::end(guided_strategies),
+                                     [&](const GuidedStrategy& s) { return s.name() == name; });
     const auto kind = std::find_if(std::begin(random_kinds), std::end(random_kinds),
                                    [&](RandomKind k) { return name == name_of(k); });
     if (kind != std::end(random_kinds)) {
       strategies.push_back(std::make_unique<RandomStrategy>(*kind));
-    } else if (std::unique_ptr<Strategy> guided = make_guided(name)) {
-      strategies.push_back(std::move(guided));
+    } else if (guided != std::end(guided_strategies)) {
+      strategies.push_back(std::make_unique<GuidedStrategy>(*guided));
     } else if (name == "structured") {
       strategies.push_back(std::make_unique<StructuredStrategy>());
     } else if (name == "published") {
       strategies.push_back(std::make_unique<PublishedStrategy>(published));
     } else {
       std::string list;
-      for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+      for (const GuidedStrategy& each : guided_strategies) list += each.name() + ", ";
+      for (const std::string& each : usual)
+        if (each != "guided" && each != "unguided" && each != "code") list += each + ", ";
+      list.resize(list.size() - 2);
       throw BadInput("unknown strategy '" + name + "'; known: " + list);
     }
   }

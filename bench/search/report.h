@@ -1,7 +1,7 @@
 // What a mutant bench shows: a table with significance tests, CSV, a plot.
 #pragma once
 
-#include "bench/mutants/race.h"
+#include "bench/search/race.h"
 
 namespace mmafuzz {
 

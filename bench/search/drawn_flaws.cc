@@ -1,0 +1,440 @@
+#include "bench/search/drawn_flaws.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "arithmetic/corner_encodings.h"
+#include "oracles/models/model_rows.h"
+#include "search/aligned_term.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Whether a case of a batch meets a flaw's condition; asked in the order of the search, of every case once.
+using Condition = std::function<bool(const Batch&, size_t)>;
+
+/// The original, with another last bit where the condition holds.
+class FlawedUnit final : public Unit {
+ public:
+  FlawedUnit(std::unique_ptr<Unit> original, Condition condition)
+      : original_(std::move(original)), condition_(std::move(condition)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    original_->run(batch, outcomes);
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (condition_(batch, i))
+        outcomes.results.set(i, 0, outcomes.results.get(i, 0) ^ batch.op().d.fields().in_container(1));
+  }
+
+ private:
+  std::unique_ptr<Unit> original_;
+  Condition condition_;
+};
+
+/// A dot as a datapath sees it.
+struct DotView {
+  DotView(const Op& op, const Batch& batch, size_t index)
+      : fa(op.a.fields()), fb(op.b.fields()), fc(op.c.fields()), k(op.k), batch(batch), index(index) {}
+  const FormatFields &fa, &fb, &fc;
+  int k;
+  const Batch& batch;
+  size_t index;
+
+  uint64_t a(int lane) const { return batch.inputs()[0].get(index, lane); }
+  uint64_t b(int lane) const { return batch.inputs()[1].get(index, lane); }
+  uint64_t c() const { return batch.inputs()[2].get(index, 0); }
+
+  static constexpr int none = INT32_MIN / 4;
+  static int exponent_of(const FormatFields& f, uint64_t encoding) {
+    const Number n = decode(f, encoding);
+    if (n.cls != NumberClass::finite) return none;
+    return n.exponent + f.fraction_bits;
+  }
+  static uint64_t fraction_of(const FormatFields& f, uint64_t encoding) {
+    return encoding >> f.ignored_low_bits & f.fraction_mask();
+  }
+  int exponent(int lane) const {  // of the factors' fields; lane k is c
+    if (lane == k) return exponent_of(fc, c());
+    const int x = exponent_of(fa, a(lane)), y = exponent_of(fb, b(lane));
+    return x == none || y == none ? none : x + y;
+  }
+  int greatest() const {
+    int best = none;
+    for (int lane = 0; lane <= k; ++lane) best = std::max(best, exponent(lane));
+    return best;
+  }
+  /// A lane whose bits reach the result, if nothing cancels.
+  bool visible(int lane) const {
+    const int e = exponent(lane);
+    return e != none && greatest() - e <= 6;
+  }
+};
+
+/// What a kind of flaw is drawn from.
+struct FlawDraw {
+  const Op& op;
+  int kept_bits, block;
+  CounterRng& rng;
+  int lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(op.k))); }
+  /// How far the exponents of two products can be apart, both normal.
+  int exponents() const {
+    const FormatFields &fa = op.a.fields(), &fb = op.b.fields();
+    return fa.emax() - fa.emin() + fb.emax() - fb.emin();
+  }
+};
+
+struct FlawKind {
+  const char* name;
+  OpKind op;
+  /// Nothing where the kind makes no sense for the op.
+  Condition (*draw)(FlawDraw&);
+};
+
+Condition alignments(FlawDraw& d, int count) {
+  if (d.op.k < count) return {};
+  std::vector<std::pair<int, int>> wanted;
+  const int most = std::min(d.kept_bits - 2, 1 + d.exponents());
+  for (int i = 0; i < count; ++i) {
+    const int lane = i * d.op.k / count + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k / count)));
+    wanted.push_back({lane, d.rng.between(1, most)});
+  }
+  return [op = d.op, wanted](const Batch& batch, size_t i) {
+    const DotView v(op, batch, i);
+    const int top = v.greatest();
+    return top != DotView::none && std::all_of(wanted.begin(), wanted.end(), [&](const auto& w) {
+             return v.exponent(w.first) != DotView::none && top - v.exponent(w.first) == w.second;
+           });
+  };
+}
+
+Condition specials(FlawDraw& d, bool with_c) {
+  struct Wanted {
+    bool in_b;
+    int lane, kind;
+  };
+  const auto is = [](const FormatFields& f, uint64_t encoding, int kind) {
+    const Number n = decode(f, encoding);
+    switch (kind) {
+      case 0: return n.cls == NumberClass::nan || (!f.has_nan() && encoding == f.encode_greatest(true));
+      case 1: return n.cls == NumberClass::infinity || (!f.has_infinity() && encoding == f.encode_greatest(false));
+      case 2: return n.cls == NumberClass::zero && n.negative;
+      default: return n.cls == NumberClass::finite && n.subnormal;
+    }
+  };
+  std::vector<Wanted> wanted;
+  for (int i = 0; i < 2; ++i) {
+    const bool in_b = d.rng.one_in(2);
+    const int lane = d.lane();
+    int kind = static_cast<int>(d.rng.below(4));
+    const FormatFields& f = in_b ? d.op.b.fields() : d.op.a.fields();
+    if (kind == 2 && !decode(f, f.encode_zero(true)).negative) kind = 3;  // the format has no -0
+    wanted.push_back({in_b, lane, kind});
+  }
+  if (wanted[0].lane == wanted[1].lane && wanted[0].in_b == wanted[1].in_b) wanted[1].in_b = !wanted[1].in_b;
+  const int c_kind = with_c ? static_cast<int>(d.rng.below(4)) : -1;
+  return [op = d.op, wanted, c_kind, is](const Batch& batch, size_t i) {
+    const DotView v(op, batch, i);
+    if (c_kind >= 0 && !is(v.fc, v.c(), c_kind)) return false;
+    return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) {
+      return w.in_b ? is(v.fb, v.b(w.lane), w.kind) : is(v.fa, v.a(w.lane), w.kind);
+    });
+  };
+}
+
+Condition fraction_pair(FlawDraw& d, bool one_lane) {
+  const FormatFields &fa = d.op.a.fields(), &fb = d.op.b.fields();
+  if (fa.width + fb.width <= 16 || fa.fraction_bits + fb.fraction_bits > 20) return {};
+  const uint64_t x = d.rng.next() & fa.fraction_mask();
+  const uint64_t y = d.rng.next() & fb.fraction_mask();
+  const int lane = one_lane ? d.lane() : -1;
+  return [op = d.op, x, y, lane](const Batch& batch, size_t i) {
+    const DotView v(op, batch, i);
+    for (int at = lane < 0 ? 0 : lane; at < (lane < 0 ? v.k : lane + 1); ++at)
+      if (DotView::fraction_of(v.fa, v.a(at)) == x && DotView::fraction_of(v.fb, v.b(at)) == y && v.visible(at))
+        return true;
+    return false;
+  };
+}
+
+const FlawKind kinds[] = {
+    {"two alignments", OpKind::dot, [](FlawDraw& d) { return alignments(d, 2); }},
+    {"three alignments", OpKind::dot, [](FlawDraw& d) { return alignments(d, 3); }},
+    {"four alignments", OpKind::dot, [](FlawDraw& d) { return alignments(d, 4); }},
+    {"exact sum", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       const int bit = d.rng.between(d.kept_bits - 3, d.kept_bits + 3);
+       const int beside = d.rng.between(-1, 1);
+       const bool negative = d.rng.one_in(2);
+       const int64_t target = ((int64_t{1} << bit) + beside) * (negative ? -1 : 1);
+       return [op = d.op, target, kept = d.kept_bits, block = d.block](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         int top = v.exponent(op.k);
+         for (int lane = 0; lane < block; ++lane) top = std::max(top, v.exponent(lane));
+         if (top == DotView::none) return false;
+         int64_t sum = 0;
+         for (int lane = 0; lane < block; ++lane) {
+           const Exact p = exact_product(to_exact(decode(v.fa, v.a(lane))), to_exact(decode(v.fb, v.b(lane))));
+           if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
+           if (p.cls == NumberClass::finite) sum += aligned_term(p, top - kept);
+         }
+         const Exact c = to_exact(decode(v.fc, v.c()));
+         if (c.cls == NumberClass::nan || c.cls == NumberClass::infinity) return false;
+         if (c.cls == NumberClass::finite) sum += aligned_term(c, top - kept);
+         return sum == target;
+       };
+     }},
+    {"fractions", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, false); }},
+    {"fractions in one lane", OpKind::dot, [](FlawDraw& d) { return fraction_pair(d, true); }},
+    {"operands in one lane", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields &fa = d.op.a.fields(), &fb = d.op.b.fields();
+       if (fa.width + fb.width > 16) return {};
+       uint64_t x = 0, y = 0;
+       while (decode(fa, x).cls != NumberClass::finite) x = d.rng.next() & fa.container_mask();
+       while (decode(fb, y).cls != NumberClass::finite) y = d.rng.next() & fb.container_mask();
+       return [op = d.op, x, y, lane = d.lane()](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         return v.a(lane) == x && v.b(lane) == y && v.visible(lane);
+       };
+     }},
+    {"exponents in one lane", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields &fa = d.op.a.fields(), &fb = d.op.b.fields();
+       if (fa.exponent_bits < 4 || fb.exponent_bits < 4 || fa.exponent_bits > 8) return {};
+       const int e = d.rng.between(-4, 4);
+       const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
+       const int x = d.rng.between(low, high);
+       return [op = d.op, x, y = e - x, lane = d.lane()](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         return DotView::exponent_of(v.fa, v.a(lane)) == x && DotView::exponent_of(v.fb, v.b(lane)) == y &&
+                v.visible(lane);
+       };
+     }},
+    {"two specials", OpKind::dot, [](FlawDraw& d) { return specials(d, false); }},
+    {"two specials and c", OpKind::dot, [](FlawDraw& d) { return specials(d, true); }},
+    {"one bit of a NaN", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields& fc = d.op.c.fields();
+       if (!fc.has_infinity()) return {};
+       const uint64_t payload = uint64_t{1} << d.rng.below(fc.fraction_bits);
+       const bool negative = d.rng.one_in(2);
+       return [op = d.op, c = fc.encode_infinity(negative) | fc.in_container(payload)](const Batch& batch, size_t i) {
+         return DotView(op, batch, i).c() == c;
+       };
+     }},
+    {"scales", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (!d.op.has_scales()) return {};
+       const auto near_one = [&](const FormatFields& f) {
+         return ((static_cast<uint64_t>(f.bias) << f.fraction_bits) + d.rng.below(16) - 8) & f.container_mask();
+       };
+       const uint64_t x = near_one(d.op.scale_a.fields());
+       const uint64_t y = near_one(d.op.scale_b.fields());
+       const int at = static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.scales())));
+       return [x, y, at](const Batch& batch, size_t i) {
+         return batch.inputs()[3].get(i, at) == x && batch.inputs()[4].get(i, at) == y;
+       };
+     }},
+    {"rising exponents", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (d.exponents() < d.block) return {};
+       const bool falling = d.rng.one_in(2);
+       return [op = d.op, block = d.block, falling](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         for (int lane = 0; lane < block; ++lane) {
+           const int e = v.exponent(lane);
+           if (e == DotView::none) return false;
+           if (lane > 0 && (falling ? v.exponent(lane - 1) <= e : v.exponent(lane - 1) >= e)) return false;
+         }
+         return true;
+       };
+     }},
+    {"a set of live lanes", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (d.op.k > 16) return {};
+       const uint32_t wanted = 1 + d.rng.below((1u << d.op.k) - 2);
+       return [op = d.op, wanted](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         uint32_t live = 0;
+         for (int lane = 0; lane < v.k; ++lane)
+           if (v.exponent(lane) != DotView::none) live |= 1u << lane;
+         return live == wanted;
+       };
+     }},
+    {"two squares", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (!(d.op.a == d.op.b) || d.op.k < 2) return {};
+       const int i = d.lane();
+       const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
+       return [op = d.op, i, j](const Batch& batch, size_t at) {
+         const DotView v(op, batch, at);
+         const uint64_t sign = travelling_sign(v.fa);
+         return v.a(i) == v.b(i) && v.a(j) == v.b(j) && (v.a(i) & sign) && (v.a(j) & sign) && v.visible(i) &&
+                v.visible(j);
+       };
+     }},
+    {"products that differ by one", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (d.op.k < 2 || d.op.a.fields().fraction_bits < 3) return {};
+       return [op = d.op](const Batch& batch, size_t i) {
+         const DotView v(op, batch, i);
+         std::vector<Exact> live;
+         for (int lane = 0; lane < v.k; ++lane) {
+           const Exact p = exact_product(to_exact(decode(v.fa, v.a(lane))), to_exact(decode(v.fb, v.b(lane))));
+           if (p.cls == NumberClass::nan || p.cls == NumberClass::infinity) return false;
+           if (p.cls == NumberClass::finite) live.push_back(p);
+           if (live.size() > 2) return false;
+         }
+         if (live.size() != 2 || live[0].negative == live[1].negative || live[0].exponent != live[1].exponent)
+           return false;
+         const auto x = live[0].significand, y = live[1].significand;
+         return (x > y ? x - y : y - x) == 1;
+       };
+     }},
+    {"greatest and next", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       if (d.op.k < 3) return {};
+       const int i = d.lane();
+       const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
+       const int apart = d.rng.between(1, std::min(d.kept_bits, d.exponents()));
+       return [op = d.op, i, j, apart](const Batch& batch, size_t at) {
+         const DotView v(op, batch, at);
+         const int first = v.exponent(i), second = v.exponent(j);
+         if (first == DotView::none || second == DotView::none || first - second != apart) return false;
+         for (int lane = 0; lane <= v.k; ++lane)
+           if (lane != i && lane != j && v.exponent(lane) >= second) return false;
+         return true;
+       };
+     }},
+    {"after three infinities", OpKind::dot,
+     [](FlawDraw& d) -> Condition {
+       auto row = std::make_shared<int>(0);
+       return [op = d.op, row](const Batch& batch, size_t i) {
+         const bool full = *row >= 3;
+         const Number c = decode(op.c.fields(), batch.inputs()[2].get(i, 0));
+         *row = c.cls == NumberClass::infinity ? *row + 1 : 0;
+         return full;
+       };
+     }},
+    {"one input", OpKind::convert,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields& f = d.op.a.fields();
+       if (f.width > 16) return {};
+       return [wanted = d.rng.next() & f.container_mask()](const Batch& batch, size_t i) {
+         return batch.inputs()[0].get(i, 0) == wanted;
+       };
+     }},
+    {"one boundary", OpKind::convert,
+     [](FlawDraw& d) -> Condition {  // the middle above one number of the target
+       const FormatFields &from = d.op.a.fields(), &to = d.op.d.fields();
+       if (to.width > 16 || from.fraction_bits <= to.fraction_bits) return {};
+       Number n;
+       do n = decode(to, d.rng.next() & to.container_mask());
+       while (n.cls != NumberClass::finite);
+       Exact middle = to_exact(n);
+       middle.significand = 2 * middle.significand + 1;
+       middle.exponent -= 1;
+       const uint64_t wanted = round_exact(from, middle, {}).encoding + static_cast<uint64_t>(d.rng.between(-1, 1));
+       return [wanted](const Batch& batch, size_t i) { return batch.inputs()[0].get(i, 0) == wanted; };
+     }},
+    {"exponents", OpKind::scalar,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields& f = d.op.a.fields();
+       if (d.op.arity() < 2 || f.exponent_bits > 8) return {};
+       const int x = d.rng.between(f.emin(), f.emax());
+       const int y = d.rng.between(f.emin(), f.emax());
+       return [f, x, y](const Batch& batch, size_t i) {
+         return DotView::exponent_of(f, batch.inputs()[0].get(i, 0)) == x &&
+                DotView::exponent_of(f, batch.inputs()[0].get(i, 1)) == y;
+       };
+     }},
+    {"fractions", OpKind::scalar,
+     [](FlawDraw& d) -> Condition {
+       const FormatFields& f = d.op.a.fields();
+       if (d.op.arity() < 2 || f.fraction_bits > 10) return {};
+       const uint64_t x = d.rng.next() & f.fraction_mask();
+       const uint64_t y = d.rng.next() & f.fraction_mask();
+       return [f, x, y](const Batch& batch, size_t i) {
+         return DotView::fraction_of(f, batch.inputs()[0].get(i, 0)) == x &&
+                DotView::fraction_of(f, batch.inputs()[0].get(i, 1)) == y;
+       };
+     }},
+};
+
+/// The units whose flaws are drawn: each family of kernels and of formats once.
+const char* const flawed_rows[] = {
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+    "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+    "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+    "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
+    "hopper/wgmma.m64n8k32.f32.e5m2.e4m3.f32",
+    "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
+    "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+    "cdna1/mfma.32x32x8.f32.f16.f16.f32",
+    "cdna3/mfma.32x32x8.f32.f16.f16.f32",
+    "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32",
+};
+const char* const flawed_ops[] = {
+    "convert from=fp32 to=fp16 nan=any",
+    "convert from=fp32 to=e4m3 nan=any",
+    "convert from=fp32 to=cfloat8_1_4_3:7 nan=any",
+    "convert from=fp16 to=e4m3 nan=any",
+    "convert from=bf16 to=fp32 nan=any",
+    "scalar fma format=fp16 nan=any",
+    "scalar mul format=fp16 nan=any",
+    "scalar add format=bf16 nan=any",
+    "scalar fma format=fp32 nan=any",
+};
+
+uint64_t digest_of(std::string_view text) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (const char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return h;
+}
+
+void draw_kinds(const std::string& original, const Op& op, const DotModel* model, uint64_t seed,
+                std::vector<Mutant>& flaws) {
+  const CornerHints hints = corner_hints(model);
+  for (const FlawKind& kind : kinds) {
+    if (kind.op != op.kind) continue;
+    Mutant flaw;
+    flaw.name = std::string("flaw:") + kind.name + "@" + original + "#" + std::to_string(seed);
+    const auto condition = [kind, op, hints, seed, stream = digest_of(kind.name + original + to_text(op))] {
+      CounterRng rng(seed, stream);
+      FlawDraw draw{op, hints.fraction_bits, std::min(hints.block, op.k), rng};
+      return kind.draw(draw);
+    };
+    if (!condition()) continue;
+    flaw.original = original;
+    flaw.op = op;
+    // Some conditions remember the cases before: each unit has its own.
+    flaw.make = [original, condition, own_op = op](const Op& of) -> std::unique_ptr<Unit> {
+      std::unique_ptr<Unit> right = bind_or_fail(original, of);
+      if (!(of == own_op)) return right;
+      return std::make_unique<FlawedUnit>(std::move(right), condition());
+    };
+    flaws.push_back(std::move(flaw));
+  }
+}
+
+}  // namespace
+
+std::vector<Mutant> draw_flaws(uint64_t seed) {
+  std::vector<Mutant> flaws;
+  for (const char* name : flawed_rows) {
+    const ModelRow* row = find_model_row(name);
+    if (!row) throw BadInput(std::string("no model row '") + name + "'");
+    const std::unique_ptr<Unit> unit = bind_or_fail(std::string("model:") + name, row->op);
+    draw_kinds(unit->name(), row->op, unit->model(), seed, flaws);
+  }
+  for (const char* text : flawed_ops) {
+    const Op op = op_from_text(text);
+    draw_kinds("exact", op, nullptr, seed, flaws);
+  }
+  return flaws;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,22 @@
+// What an aligning adder keeps of an addend, for those who choose operands by the sum that they make.
+#pragma once
+
+#include <algorithm>
+
+#include "arithmetic/ieee_operations.h"
+
+namespace mmafuzz {
+
+inline constexpr int most_aligned_bits = 60;  ///< of a sum that is chosen
+
+/// A finite value in units of 2^last, truncated; 0 where it is far too large.
+inline int64_t aligned_term(const Exact& p, int last) {
+  const int left = p.exponent - last;
+  const auto magnitude = static_cast<unsigned __int128>(p.significand);
+  if (left > 0 && (left >= most_aligned_bits || magnitude >> (most_aligned_bits - left))) return 0;
+  const unsigned __int128 kept = left >= 0 ? magnitude << left : left > -128 ? magnitude >> -left : 0;
+  if (kept >> 52) return 0;  // a thousand of them still fit
+  return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
+}
+
+}  // namespace mmafuzz

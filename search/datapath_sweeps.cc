@@ -1,0 +1,646 @@
+#include "search/datapath_sweeps.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "search/aligned_term.h"
+#include "search/sweep_case.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr uint64_t longest_part = uint64_t{1} << 21;
+
+/// Kinds of values that decide a result by themselves or sit at a range's end.
+constexpr int special_kinds = 9;
+uint64_t special(const FormatFields& f, int kind) {
+  switch (kind) {
+    case 0: return f.encode_zero(false);
+    case 1: return f.encode_zero(true);
+    case 2: return f.has_infinity() ? f.encode_infinity(false) : f.encode_greatest(false);
+    case 3: return f.has_infinity() ? f.encode_infinity(true) : f.encode_greatest(true);
+    case 4: return f.has_nan() ? f.encode_nan() : f.encode_greatest(false);
+    case 5:  // a signalling NaN, where there are any
+      return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(false) | f.in_container(1)
+                                                     : f.encode_greatest(true);
+    case 6: return f.encode_greatest(false);
+    case 7: return f.in_container(1);
+    default: return f.in_container(f.fraction_mask());
+  }
+}
+
+/// Patterns of a fraction: each bit alone, each bit missing, ones from the top, ones from the bottom.
+std::vector<uint64_t> patterns_of(int bits) {
+  const uint64_t all = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  std::vector<uint64_t> patterns = {0, all};
+  for (int i = 0; i < bits; ++i) {
+    const uint64_t one = uint64_t{1} << i;
+    for (const uint64_t pattern : {one, all ^ one, one - 1, all & ~(one - 1)}) patterns.push_back(pattern & all);
+  }
+  std::sort(patterns.begin(), patterns.end());
+  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
+  return patterns;
+}
+
+int prime_from(int n) {
+  const auto is_prime = [](int x) {
+    for (int d = 2; d * d <= x; ++d)
+      if (x % d == 0) return false;
+    return x > 1;
+  };
+  while (!is_prime(n)) ++n;
+  return n;
+}
+
+/// n scrambled within 0..size-1, so that the beginning of a long part is spread over all of it.
+uint64_t scrambled(uint64_t n, uint64_t size) {
+  uint64_t step = size * 5 / 8 | 1;
+  while (std::gcd(step, size) != 1) step += 2;
+  return n * step % size;
+}
+
+/// What belongs into lanes together: things of about the same weight, a group at a time, so that none hides another. In
+/// rotation r of a group its member i stands in lane i+r; all groups come once before the second rotation begins.
+struct Groups {
+  std::vector<uint32_t> first;  ///< position of each group's first member; the end of the last one behind them
+  uint64_t count() const { return first.size() - 1; }
+  uint64_t length(int lanes) const { return count() * static_cast<uint64_t>(lanes); }
+};
+/// Divides a sorted list of weights: at most `lanes` a group, equal weights only.
+Groups groups_of(const std::vector<int>& weights, int lanes) {
+  Groups groups;
+  for (uint32_t i = 0; i < weights.size(); ++i)
+    if (groups.first.empty() || weights[i] != weights[groups.first.back()] ||
+        i - groups.first.back() == static_cast<uint32_t>(lanes))
+      groups.first.push_back(i);
+  groups.first.push_back(static_cast<uint32_t>(weights.size()));
+  return groups;
+}
+/// Calls place(lane, member) for each member of the group of case n.
+template <class Place>
+void place_group(const Groups& groups, int lanes, uint64_t n, Place place) {
+  const uint64_t group = scrambled(n % groups.count(), groups.count());
+  const uint32_t rotation = static_cast<uint32_t>(n / groups.count());
+  for (uint32_t i = groups.first[group]; i < groups.first[group + 1]; ++i)
+    place(static_cast<int>((i - groups.first[group] + rotation) % static_cast<uint32_t>(lanes)), i);
+}
+
+/// Pairs of codes, by the sum of what a function says of each.
+struct WeighedPairs {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  Groups groups;
+};
+template <class Weight>
+std::shared_ptr<const WeighedPairs> weighed_pairs(uint32_t first_codes, uint32_t second_codes, int lanes,
+                                                  Weight weight) {
+  std::vector<std::pair<int, std::pair<uint32_t, uint32_t>>> all;
+  for (uint32_t x = 0; x < first_codes; ++x)
+    for (uint32_t y = 0; y < second_codes; ++y) all.push_back({weight(x, y), {x, y}});
+  std::sort(all.begin(), all.end());
+  auto sorted = std::make_shared<WeighedPairs>();
+  std::vector<int> weights;
+  for (const auto& [w, pair] : all) {
+    weights.push_back(w);
+    sorted->pairs.push_back(pair);
+  }
+  sorted->groups = groups_of(weights, lanes);
+  return sorted;
+}
+
+/// The sum of lanes first..end-1 as an aligning adder of `kept_bits` makes it without c, in units of
+/// 2^(top - kept_bits).
+int64_t aligned_sum(const SweepCase& s, int first, int end, int top) {
+  int64_t sum = 0;
+  for (int lane = first; lane < end; ++lane) {
+    const Exact p = s.product(lane);
+    if (p.cls != NumberClass::finite || !p.significand) continue;
+    sum += aligned_term(p, top - s.kept_bits);
+  }
+  return sum;
+}
+
+/// Products and c whose sum, in units of the adder's last bit, is a chosen number. All are in one block; c passes
+/// through the others as it is.
+void make_sum(SweepCase& s, int64_t target, int live) {
+  const int top = s.middle_exponent(s.kept_bits / 2);
+  const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
+  s.zero_lanes();
+  const int first = static_cast<int>(s.rng.below(static_cast<uint32_t>((s.k + s.block - 1) / s.block))) * s.block;
+  const int lanes = std::min(s.block, s.k - first);
+  live = std::clamp(std::max(live, static_cast<int>(std::fabs(wanted) / 3.5) + 1), 1, lanes);
+  const bool large = std::fabs(wanted) / live >= 1;
+  const int turn = s.any_lane();
+  for (int i = 0; i < live; ++i) {
+    const int lane = first + (i + turn) % lanes;
+    if (!large) {
+      const int below = static_cast<int>(s.rng.below(static_cast<uint32_t>(s.kept_bits) / 2 + 1));
+      s.draw_product(lane, i == 0 ? top : top - below);
+      continue;
+    }
+    // Each near an equal part of the sum: x between 1 and 2, y what is left of it.
+    const double part = std::fabs(wanted) / live;
+    const double least = std::max(1.0, part / 1.99), most = std::min(1.99, part);
+    const double x = least + (most - least) * static_cast<double>(s.rng.below(1 << 20)) / (1 << 20);
+    const auto fraction = [](const FormatFields& f, double v) {
+      return static_cast<uint64_t>(std::clamp(v - 1, 0.0, 0.999999) * std::ldexp(1.0, f.fraction_bits));
+    };
+    s.set_product(lane, target < 0, top, fraction(s.fa, x), fraction(s.fb, part / x));
+  }
+  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
+  Exact c;
+  c.cls = rest ? NumberClass::finite : NumberClass::zero;
+  c.negative = rest < 0;
+  c.significand =
+      static_cast<unsigned __int128>(rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest));
+  c.exponent = top - s.kept_bits;
+  RoundingRule rule;
+  rule.overflow = Overflow::saturate;
+  rule.rounding = Rounding::toward_zero;
+  if (rest) s.set_c(round_exact(s.fc, c, rule).encoding);
+  else s.zero_c();
+}
+
+/// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
+void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
+  const int top = s.middle_exponent(s.kept_bits + 2);
+  for (int lane = 0; lane < s.k; ++lane) {
+    const int shift = shifts[static_cast<size_t>(lane)];
+    if (shift > s.kept_bits + 3) s.zero_lane(lane);
+    else s.draw_product(lane, top - shift);
+  }
+  if (s.rng.one_in(4)) s.zero_c();
+  else s.draw_c(top);
+}
+
+void make_cancellation(SweepCase& s, uint64_t n) {
+  s.zero_lanes();
+  const int i = s.any_lane();
+  const int j = (i + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(std::max(1, s.k - 1))))) % s.k;
+  const int e = s.middle_exponent();
+  const uint64_t one = uint64_t{1} << s.fa.fraction_bits;
+  const uint64_t x = s.fraction_of(s.fa);
+  const auto set = [&](int lane, bool negative, uint64_t a, uint64_t b) {  // significands below two
+    s.set_a(lane, encode_near(s.fa, negative, e, a & s.fa.fraction_mask()));
+    s.set_b(lane, encode_near(s.fb, false, 0, b & s.fb.fraction_mask()));
+  };
+  const bool negative = s.coin();
+  switch (n % 4) {
+    case 0: {  // x * x and (x + 1) * (x - 1): products that differ by one in the last place
+      const uint64_t middle = std::clamp<uint64_t>(x, 1, s.fa.fraction_mask() > 1 ? s.fa.fraction_mask() - 1 : 1);
+      set(i, negative, middle, middle);
+      set(j, !negative, middle + 1, middle - 1);
+      break;
+    }
+    case 1: {  // x * y + x * z = x * (y + z), where y + z holds
+      const uint64_t y = s.fraction_of(s.fb) & ~uint64_t{1}, z = s.fraction_of(s.fb) & ~uint64_t{1};
+      const int last = (j + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(s.k)))) % s.k;
+      set(i, negative, x, y);
+      set(j, negative, x, z);
+      s.set_a(last, encode_near(s.fa, !negative, e, x));
+      const uint64_t fb_one = uint64_t{1} << s.fb.fraction_bits;  // (1+y) + (1+z) = 2 * (1 + (y+z)/2)
+      s.set_b(last, encode_near(s.fb, false, 1, ((y + z) >> 1) & (fb_one - 1)));
+      break;
+    }
+    case 2: {  // the same product with the factors exchanged, or one unit off
+      const uint64_t y = s.fraction_of(s.fb);
+      set(i, negative, x, y);
+      set(j, !negative, s.coin() ? x : (x + 1) & (one - 1), y);
+      break;
+    }
+    default: {  // minus a lane's product in c, exactly or off by one
+      const uint64_t y = s.fraction_of(s.fb);
+      set(i, negative, x, y);
+      Exact p = s.product(i);
+      p.negative = !p.negative;
+      RoundingRule rule;
+      rule.overflow = Overflow::saturate;
+      rule.rounding = Rounding::toward_zero;
+      const uint64_t c = round_exact(s.fc, p, rule).encoding;
+      s.set_c(s.coin() ? c : c ^ s.fc.in_container(1));
+      return;
+    }
+  }
+  if (s.coin()) s.zero_c();
+  else s.draw_c(e - s.rng.between(0, s.kept_bits + 2));
+}
+
+/// Lanes of about the same exponent, all live.
+void fill_evenly(SweepCase& s, int spread) {
+  const int e = s.middle_exponent(spread);
+  for (int lane = 0; lane < s.k; ++lane) {
+    const int below = spread ? static_cast<int>(s.rng.below(static_cast<uint32_t>(spread) + 1)) : 0;
+    s.draw_product(lane, e - below);
+  }
+  if (s.coin()) s.zero_c();
+  else s.draw_c(e - s.rng.between(-1, 3));
+}
+
+bool is_finite(const FormatFields& f, uint64_t encoding) {
+  const Number n = decode(f, encoding);
+  return n.cls != NumberClass::nan && n.cls != NumberClass::infinity;
+}
+
+}  // namespace
+
+DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed)
+    : op_(op), hints_(hints), seed_(seed) {
+  if (op.a.fields().integer || op.b.fields().integer) return;
+  switch (op.kind) {
+    case OpKind::dot: add_dot_parts(); break;
+    case OpKind::convert: add_conversion_parts(); break;
+    case OpKind::scalar: add_scalar_parts(); break;
+    case OpKind::gemm: return;
+  }
+  std::vector<size_t> order(parts_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return parts_[x].length < parts_[y].length; });
+  std::vector<Part> parts;
+  std::vector<Make> makes;
+  for (const size_t i : order) {
+    parts.push_back(parts_[i]);
+    makes.push_back(makes_[i]);
+    length_ += parts_[i].length;
+  }
+  parts_ = std::move(parts);
+  makes_ = std::move(makes);
+}
+
+void DatapathSweeps::add(const char* name, uint64_t length, Make make) {
+  if (length == 0 || length > longest_part) return;
+  parts_.push_back({name, length});
+  makes_.push_back(std::move(make));
+}
+
+void DatapathSweeps::add_dot(const char* name, uint64_t length, MakeDot make) {
+  add(name, length,
+      [op = op_, hints = hints_, make = std::move(make)](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        SweepCase s(op, hints, batch, index, rng);
+        s.unit_scales(op);
+        make(s, n);
+      });
+}
+
+void DatapathSweeps::add_conversion_parts() {
+  const FormatFields from = op_.a.fields(), to = op_.d.fields();
+  if (from.width <= 16)
+    add("every input", uint64_t{1} << from.width,
+        [](Batch& batch, size_t index, CounterRng&, uint64_t n) { batch.inputs()[0].set(index, 0, n); });
+  // Every number of the target and every middle between two, met exactly and missed by one unit of the source. Of wide
+  // targets: every exponent with patterned fractions.
+  const bool all = to.width - to.ignored_low_bits <= 16;
+  const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(all ? 0 : to.fraction_bits));
+  const uint64_t codes = all ? uint64_t{1} << (to.width - to.ignored_low_bits)
+                             : (static_cast<uint64_t>(to.top_exponent_field()) + 1) * 2 * patterns->size();
+  add("roundings", codes * 6, [from, to, all, patterns, codes](Batch& batch, size_t index, CounterRng&, uint64_t n) {
+    const uint64_t number = scrambled(n / 6, codes);
+    const uint64_t code =
+        all ? number : number / patterns->size() << to.fraction_bits | (*patterns)[number % patterns->size()];
+    const Number at = decode(to, to.in_container(code));
+    if (at.cls == NumberClass::nan || at.cls == NumberClass::infinity) {
+      const uint64_t source = at.cls == NumberClass::nan ? from.encode_nan() : from.encode_infinity(at.negative);
+      return batch.inputs()[0].set(index, 0, source & from.container_mask());
+    }
+    Exact value = to_exact(at);
+    if (n % 2) {  // the middle above; of zero, half the least number
+      if (value.cls == NumberClass::zero) value.exponent = to.emin() - to.fraction_bits;
+      value.cls = NumberClass::finite;
+      value.significand = 2 * value.significand + 1;
+      value.exponent -= 1;
+    }
+    const uint64_t beside[] = {0, from.in_container(1), ~from.in_container(1) + 1};
+    const uint64_t source = round_exact(from, value, {}).encoding + beside[n / 2 % 3];
+    batch.inputs()[0].set(index, 0, source & from.container_mask());
+  });
+}
+
+void DatapathSweeps::add_scalar_parts() {
+  const FormatFields f = op_.a.fields();
+  const int arity = op_.arity();
+  const auto operand = [f](CounterRng& rng, uint64_t field, uint64_t fraction) {
+    const bool negative = rng.next() & 1;
+    return f.in_container((field << f.fraction_bits) | fraction | (negative ? f.sign_bit() : 0));
+  };
+  const uint64_t fields = static_cast<uint64_t>(f.top_exponent_field()) + 1;
+  if (f.exponent_bits <= 8)
+    add("exponents", arity == 1 ? fields * 64 : fields * fields,
+        [f, arity, operand, fields](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+          n = scrambled(n, arity == 1 ? fields * 64 : fields * fields);
+          const uint64_t wanted[3] = {n % fields, n / fields % fields, rng.next() % fields};
+          for (int i = 0; i < arity; ++i) {
+            const uint64_t fraction = rng.next() & f.fraction_mask();
+            batch.inputs()[0].set(index, i, operand(rng, wanted[i], fraction));
+          }
+        });
+  const bool all = f.fraction_bits <= 10;
+  const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(f.fraction_bits));
+  const uint64_t each = all ? uint64_t{1} << f.fraction_bits : patterns->size();
+  add("fractions", arity == 1 ? each * 16 : each * each,
+      [f, arity, operand, patterns, all, each](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        n = scrambled(n, arity == 1 ? each * 16 : each * each);
+        const auto middle = static_cast<uint64_t>(f.bias);
+        for (int i = 0; i < arity; ++i) {
+          const uint64_t number = i == 0 ? n % each : i == 1 ? n / each % each : rng.next() % each;
+          const uint64_t field = middle + rng.below(4) - 1;
+          batch.inputs()[0].set(index, i, operand(rng, field, all ? number : (*patterns)[number]));
+        }
+      });
+}
+
+void DatapathSweeps::add_dot_parts() {
+  const FormatFields &fa = op_.a.fields(), &fb = op_.b.fields(), &fc = op_.c.fields(), &fd = op_.d.fields();
+  const int k = op_.k, kept = hints_.fraction_bits, block = hints_.block > 0 ? std::min(hints_.block, k) : k;
+  const auto lanes = static_cast<uint64_t>(k);
+
+  // Exponents that rise or fall from lane to lane: a search for the greatest one that changes its mind every time.
+  add_dot("ramps", 2 * 3 * 4 * 32, [](SweepCase& s, uint64_t n) {
+    const int step = 1 + static_cast<int>(n / 2 % 3);
+    const bool up = n % 2;
+    const int span = step * (s.k - 1);
+    const int low = std::max(s.least_exponent(), s.middle_exponent() - span / 2);
+    for (int i = 0; i < s.k; ++i) s.draw_product(up ? i : s.k - 1 - i, std::min(low + step * i, s.greatest_exponent()));
+    switch (n / 6 % 4) {
+      case 0: return s.zero_c();
+      case 1: return s.draw_c(low + span + 1);
+      case 2: return s.draw_c(low - 1);
+      default: return s.draw_c(low + span / 2);
+    }
+  });
+
+  // Each bit of the sum alone, all ones below it, and their neighbours: carries, normalization, overflow of the
+  // register.
+  const int sum_bits =
+      std::min(kept + 3 + static_cast<int>(std::bit_width(static_cast<unsigned>(block))), most_aligned_bits);
+  add_dot("sums", static_cast<uint64_t>(sum_bits) * 2 * 4 * 4 * 8, [sum_bits](SweepCase& s, uint64_t n) {
+    const auto bit = static_cast<int>(n % static_cast<uint64_t>(sum_bits));
+    n /= static_cast<uint64_t>(sum_bits);
+    static constexpr int64_t beside[] = {0, 0, -1, 1};
+    int64_t target = (int64_t{1} << bit) + beside[n % 4];
+    n /= 4;
+    if (n % 2) target = -target;
+    n /= 2;
+    static constexpr int live[] = {1, 2, 5, 64};
+    make_sum(s, target, live[n % 4]);
+  });
+
+  // Every exponent of the result at every kind of rounding: c far above, a lane at half a unit of it or near that.
+  const int out_exponents = std::min(fd.emax() - fd.emin() + 2, 512);
+  add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](SweepCase& s, uint64_t n) {
+    const int exponents = s.fd.emax() - s.fd.emin() + 2;
+    const auto at = static_cast<int>(n % static_cast<uint64_t>(out_exponents));
+    const int e = s.fd.emin() - 1 + (exponents <= out_exponents ? at : at * exponents / out_exponents);
+    n /= static_cast<uint64_t>(out_exponents);
+    s.zero_lanes();
+    const bool negative = n % 2;
+    const uint64_t ones = n / 2 % 2 ? s.fc.fraction_mask() : s.fraction_of(s.fc);
+    const int half = std::max(e, s.fd.emin()) - s.fd.fraction_bits - 1;
+    s.set_c(encode_near(s.fc, negative, e, ones));
+    const int lane = s.any_lane();
+    const bool lane_negative = s.coin();
+    s.set_product(lane, lane_negative, half, 0, 0);
+    if (n / 4 % 2) {
+      const bool other_negative = s.coin();
+      const int below = s.rng.between(1, 5);
+      s.set_product((lane + 1) % s.k, other_negative, half - below, 0, 0);
+    }
+  });
+
+  // One lane alone, everything else zero: paths that bypass the tree.
+  add_dot("one lane", lanes * 512, [](SweepCase& s, uint64_t n) {
+    s.zero_lanes();
+    s.zero_c();
+    const int lane = static_cast<int>(n % static_cast<uint64_t>(s.k));
+    s.draw_product(lane, s.rng.between(s.least_exponent(), s.greatest_exponent()));
+    if (s.rng.one_in(4)) s.set_a(lane, s.rng.next() & s.fa.container_mask());
+    if (s.rng.one_in(4)) s.set_b(lane, s.rng.next() & s.fb.container_mask());
+    if (s.rng.one_in(4)) s.set_c(s.rng.next() & s.fc.container_mask());
+  });
+
+  // Factors that are equal, in two lanes, with every sign.
+  add_dot("squares", lanes * lanes * 16, [](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 4);
+    const auto i = static_cast<int>(n % static_cast<uint64_t>(s.k));
+    const auto j = static_cast<int>(n / static_cast<uint64_t>(s.k) % static_cast<uint64_t>(s.k));
+    const auto signs = static_cast<uint32_t>(n / (static_cast<uint64_t>(s.k) * static_cast<uint64_t>(s.k)));
+    for (const auto& [lane, bits] : {std::pair{i, signs}, std::pair{j, signs >> 2}}) {
+      const int e = s.rng.between(-2, 2);
+      const uint64_t fraction = s.fraction_of(s.fa);
+      s.set_a(lane, encode_near(s.fa, bits & 1, e, fraction));
+      s.set_b(lane, encode_near(s.fb, bits >> 1 & 1, e, fraction));
+    }
+  });
+
+  add_dot("cancellations", 4 * 8192, make_cancellation);
+
+  // The factors' exponents, in every combination, on every lane: the adders of exponents.
+  if (fa.exponent_bits <= 8 && fb.exponent_bits <= 8) {
+    const auto pairs = weighed_pairs(static_cast<uint32_t>(fa.top_exponent_field()) + 1,
+                                     static_cast<uint32_t>(fb.top_exponent_field()) + 1, k,
+                                     [](uint32_t x, uint32_t y) { return static_cast<int>(x + y); });
+    add_dot("exponents", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
+      s.zero_lanes();
+      int weight = 0;
+      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+        const auto [x, y] = pairs->pairs[i];
+        const auto operand = [&](const FormatFields& f, uint32_t field) {
+          const bool negative = s.coin();
+          const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
+          const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+          return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
+        };
+        s.set_a(lane, operand(s.fa, x));
+        s.set_b(lane, operand(s.fb, y));
+        weight = static_cast<int>(x + y) - s.fa.bias - s.fb.bias;
+      });
+      if (s.coin()) s.zero_c();
+      else s.draw_c(std::clamp(weight + s.rng.between(-2, 4), s.fc.emin(), s.fc.emax()));
+    });
+  }
+
+  // All tuples of alignments on any 2, 3 or 4 lanes: orthogonal arrays from polynomials over a prime field (Bush 1952).
+  const int levels = prime_from(std::max(kept + 4, k));
+  uint64_t tuples = static_cast<uint64_t>(levels);
+  for (const char* name : {"alignments of two", "alignments of three", "alignments of four"}) {
+    tuples *= static_cast<uint64_t>(levels);
+    add_dot(name, tuples, [levels, tuples](SweepCase& s, uint64_t n) {
+      std::vector<int> shifts(static_cast<size_t>(s.k));
+      const uint64_t number = scrambled(n, tuples);
+      for (int lane = 0; lane < s.k; ++lane) {
+        int64_t value = 0, power = 1;
+        for (uint64_t rest = number, base = static_cast<uint64_t>(levels), left = tuples; left > 1; left /= base) {
+          value = (value + power * static_cast<int64_t>(rest % base)) % levels;
+          power = power * lane % levels;
+          rest /= base;
+        }
+        shifts[static_cast<size_t>(lane)] = static_cast<int>(value);
+      }
+      make_shifts(s, shifts);
+    });
+  }
+
+  // Every set of lanes that are live, the others zero; of long dots as many sets at random.
+  add_dot("live lanes", uint64_t{1} << std::min(k, 16), [](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 6);
+    const uint64_t live = s.k <= 16 ? n : s.rng.next();
+    for (int lane = 0; lane < s.k; ++lane)
+      if (!(live >> (lane & 63) & 1)) s.zero_lane(lane);
+  });
+
+  // Special values, two at a time in all places; then with every kind of c.
+  const uint64_t slots = 2 * lanes, kinds = special_kinds;
+  const auto put = [](SweepCase& s, uint64_t slot, int kind) {
+    const auto lane = static_cast<int>(slot / 2);
+    if (slot % 2) s.set_b(lane, special(s.fb, kind));
+    else s.set_a(lane, special(s.fa, kind));
+  };
+  add_dot("two specials", slots * slots / 2 * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 3);
+    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds);
+    const auto first_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const auto second_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const uint64_t first = n % slots, apart = 1 + n / slots;  // every unordered pair of slots
+    put(s, first, first_kind);
+    put(s, (first + apart) % slots, second_kind);
+  });
+  add_dot("two specials and c", slots * slots / 2 * kinds * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 3);
+    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds * special_kinds);
+    const auto c_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const auto first_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const auto second_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const uint64_t first = n % slots, apart = 1 + n / slots;
+    s.set_c(special(s.fc, c_kind));
+    put(s, first, first_kind);
+    put(s, (first + apart) % slots, second_kind);
+  });
+
+  // c bit by bit at its exponents, beside products that it meets or not.
+  {
+    const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(fc.fraction_bits));
+    const int fields = std::min(fc.top_exponent_field() + 1, 256);
+    add_dot("bits of c", static_cast<uint64_t>(fields) * patterns->size() * 2,
+            [patterns, fields](SweepCase& s, uint64_t n) {
+              const uint64_t pattern = (*patterns)[n % patterns->size()];
+              n /= patterns->size();
+              const bool negative = n % 2;
+              const auto at = static_cast<int>(n / 2);
+              const int all = s.fc.top_exponent_field() + 1;
+              const int field = all <= fields || at < fields / 4 ? at
+                                : at >= fields - fields / 4      ? all - (fields - at)
+                                                                 : at * (all / fields);
+              const int e = field - s.fc.bias;
+              fill_evenly(s, 3);
+              if (s.coin()) {
+                s.zero_lanes();
+                if (e >= s.least_exponent() && e <= s.greatest_exponent() && s.coin()) {
+                  const int lane = s.any_lane();
+                  const int below = s.rng.between(-3, s.kept_bits);
+                  s.draw_product(lane, e - below);
+                }
+              }
+              s.set_c(s.fc.in_container(uint64_t(field) << s.fc.fraction_bits | pattern |
+                                        (negative ? s.fc.sign_bit() : 0)));
+            });
+  }
+
+  // An operand's subnormals and NaNs bit by bit, in every place.
+  {
+    const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
+    const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
+    const uint64_t each = std::max(in_a->size(), in_b->size());
+    add_dot("bits of operands", each * 4 * slots, [in_a, in_b, slots](SweepCase& s, uint64_t n) {
+      fill_evenly(s, 3);
+      const uint64_t slot = n % slots;
+      n /= slots;
+      const auto lane = static_cast<int>(slot / 2);
+      const FormatFields& f = slot % 2 ? s.fb : s.fa;
+      const std::vector<uint64_t>& patterns = slot % 2 ? *in_b : *in_a;
+      const uint64_t top = n % 2 ? static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits : 0;
+      const uint64_t code = top | patterns[n / 4 % patterns.size()] | (n / 2 % 2 ? f.sign_bit() : 0);
+      if (slot % 2) s.set_b(lane, f.in_container(code));
+      else s.set_a(lane, f.in_container(code));
+      if (s.coin()) return;
+      for (int other = 0; other < s.k; ++other)
+        if (other != lane) s.zero_lane(other);
+    });
+  }
+
+  // The multipliers: every pair of operands of small formats, every pair of fractions of others, on every lane.
+  if (fa.width + fb.width <= 16) {
+    const auto pairs = weighed_pairs(1u << fa.width, 1u << fb.width, k, [&](uint32_t x, uint32_t y) {
+      const Number m = decode(fa, fa.in_container(x)), n = decode(fb, fb.in_container(y));
+      const auto special_or = [](const Number& v, int bits) {
+        return v.cls == NumberClass::finite ? v.exponent + bits : 1 << 20;
+      };
+      if (m.cls == NumberClass::zero || n.cls == NumberClass::zero) return -(1 << 20);
+      // A NaN or an infinity decides alone: a weight of its own for each pair.
+      if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
+        return static_cast<int>((1u << 20) + (x << 8) + y);
+      return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
+    });
+    add_dot("operand pairs", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
+      s.zero_lanes();
+      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+        s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
+        s.set_b(lane, s.fb.in_container(pairs->pairs[i].second));
+      });
+      s.zero_c();
+    });
+  } else {
+    const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
+    const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
+    const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
+    const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
+    // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
+    add_dot("fraction pairs", (count + lanes - 1) / lanes * lanes, [in_a, in_b, all, count](SweepCase& s, uint64_t n) {
+      const auto lanes = static_cast<uint64_t>(s.k);
+      const uint64_t pass = (count + lanes - 1) / lanes, rotation = n / pass;
+      const int e = s.middle_exponent();
+      for (uint64_t i = 0; i < lanes; ++i) {
+        const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
+        const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
+        const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
+        const bool negative = s.coin();
+        s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
+      }
+      s.zero_c();
+    });
+  }
+
+  // The scales of both sides, in every combination, on every block.
+  if (op_.has_scales() && op_.scale_a.fields().width + op_.scale_b.fields().width <= 16) {
+    const FormatFields fs = op_.scale_a.fields(), ft = op_.scale_b.fields();
+    const auto scales = static_cast<int>(op_.scales());
+    const auto pairs = weighed_pairs(1u << fs.width, 1u << ft.width, scales, [&](uint32_t x, uint32_t y) {
+      const Number m = decode(fs, x), n = decode(ft, y);
+      if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
+        return static_cast<int>((1u << 20) + (x << 8) + y);
+      return m.exponent + fast_bit_length(m.significand) + n.exponent + fast_bit_length(n.significand);
+    });
+    add_dot("scale pairs", pairs->groups.length(scales), [pairs, scales](SweepCase& s, uint64_t n) {
+      fill_evenly(s, 2);
+      s.zero_c();
+      place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
+        s.set_scale(3, at, pairs->pairs[i].first);
+        s.set_scale(4, at, pairs->pairs[i].second);
+      });
+    });
+  }
+}
+
+void DatapathSweeps::make(uint64_t position, Batch& batch, size_t index) const {
+  CounterRng rng(seed_ ^ 0x5377656570730001u, position);
+  uint64_t n = position % length_;
+  size_t part = 0;
+  while (n >= parts_[part].length) n -= parts_[part++].length;
+  makes_[part](batch, index, rng, n);
+}
+
+}  // namespace mmafuzz

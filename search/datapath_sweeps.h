@@ -1,0 +1,53 @@
+// Systematic walks through a datapath, in the manner of TestFloat. Of a dot: every pair of significands through each
+// multiplier, every pair of exponents through each adder of exponents, all tuples of alignments, each bit of the sum,
+// every pair of special values. Of a conversion: every boundary of its rounding. Of a scalar operation: pairs of
+// exponents and of fractions. Random search reaches single events; what waits for a conjunction of two, three or four
+// is on such a walk. Each part has a stated length, and its case number n is a function of n.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/batch.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+
+class DatapathSweeps {
+ public:
+  /// One part of the datapath and the number of cases that walk through all of it.
+  struct Part {
+    std::string name;  ///< docs/search.md
+    uint64_t length;
+  };
+
+  /// Integers and matrix products have no parts.
+  DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed);
+
+  /// The shortest first.
+  const std::vector<Part>& parts() const { return parts_; }
+  uint64_t length() const { return length_; }
+
+  /// Writes case `position` of the walk over `index`. After the end it begins again, and draws anew what the walk
+  /// leaves open: signs, fractions, what the other lanes hold.
+  void make(uint64_t position, Batch& batch, size_t index) const;
+
+ private:
+  using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
+  using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
+  void add(const char* name, uint64_t length, Make make);
+  void add_dot(const char* name, uint64_t length, MakeDot make);
+  void add_dot_parts();
+  void add_conversion_parts();
+  void add_scalar_parts();
+
+  Op op_;
+  CornerHints hints_;
+  uint64_t seed_, length_ = 0;
+  std::vector<Part> parts_;
+  std::vector<Make> makes_;
+};
+
+}  // namespace mmafuzz

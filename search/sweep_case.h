@@ -1,0 +1,101 @@
+// One case of a sweep while it is built: lanes, c and scales set by what a datapath sees of them, exponents and
+// fractions. What a sweep leaves open is drawn.
+#pragma once
+
+#include <algorithm>
+
+#include "arithmetic/corner_encodings.h"
+#include "arithmetic/ieee_operations.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+
+class SweepCase {
+ public:
+  SweepCase(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng)
+      : rng(rng),
+        k(op.k),
+        block(hints.block > 0 ? std::min(hints.block, op.k) : op.k),
+        kept_bits(hints.fraction_bits),
+        fa(op.a.fields()),
+        fb(op.b.fields()),
+        fc(op.c.fields()),
+        fd(op.d.fields()),
+        batch_(batch),
+        index_(index) {}
+
+  CounterRng& rng;
+  const int k, block, kept_bits;
+  const FormatFields &fa, &fb, &fc, &fd;
+
+  uint64_t a(int lane) const { return batch_.inputs()[0].get(index_, lane); }
+  uint64_t b(int lane) const { return batch_.inputs()[1].get(index_, lane); }
+  uint64_t c() const { return batch_.inputs()[2].get(index_, 0); }
+  void set_a(int lane, uint64_t encoding) { batch_.inputs()[0].set(index_, lane, encoding); }
+  void set_b(int lane, uint64_t encoding) { batch_.inputs()[1].set(index_, lane, encoding); }
+  void set_c(uint64_t encoding) { batch_.inputs()[2].set(index_, 0, encoding); }
+
+  int any_lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(k))); }
+  bool coin() { return rng.next() & 1; }
+  uint64_t fraction_of(const FormatFields& f) { return rng.next() & f.fraction_mask(); }
+
+  void zero_lane(int lane) {
+    set_a(lane, fa.encode_zero(false));
+    set_b(lane, fb.encode_zero(false));
+  }
+  void zero_lanes() {
+    for (int lane = 0; lane < k; ++lane) zero_lane(lane);
+  }
+  void zero_c() { set_c(fc.encode_zero(false)); }
+
+  int least_exponent() const { return fa.emin() + fb.emin(); }
+  int greatest_exponent() const { return fa.emax() + fb.emax(); }
+
+  /// A product of exponent `e` (of its factors' fields, so that it weighs 1 to 4 times 2^e): the factors share it at
+  /// random, as far as their formats hold it.
+  void set_product(int lane, bool negative, int e, uint64_t fraction_a, uint64_t fraction_b) {
+    const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
+    const int ea = low <= high ? rng.between(low, high) : std::clamp(e / 2, fa.emin(), fa.emax());
+    const bool negative_b = fa.has_sign() && fb.has_sign() && coin();
+    set_a(lane, encode_near(fa, negative != negative_b, ea, fraction_a));
+    set_b(lane, encode_near(fb, negative_b, e - ea, fraction_b));
+  }
+  void draw_product(int lane, int e) {
+    const bool negative = coin();
+    const uint64_t x = fraction_of(fa);
+    const uint64_t y = fraction_of(fb);
+    set_product(lane, negative, e, x, y);
+  }
+  void draw_c(int e) {
+    const uint64_t fraction = fraction_of(fc);
+    const bool negative = coin();
+    set_c(encode_near(fc, negative, e, fraction));
+  }
+
+  /// An exponent at which sums of this op's products and c stay within all formats.
+  int middle_exponent(int below = 0) {
+    const int low = std::max({least_exponent() + below, fc.emin() + below, fd.emin() + below});
+    const int high = std::min({greatest_exponent(), fc.emax() - 8, fd.emax() - 8});
+    return low < high ? std::clamp(rng.between(-2, 6), low, high)
+                      : std::clamp(0, least_exponent(), greatest_exponent());
+  }
+
+  /// Scales of one, where the op has any.
+  void unit_scales(const Op& op) {
+    if (!op.has_scales()) return;
+    for (const size_t column : {size_t{3}, size_t{4}}) {
+      const FormatFields& f = column == 3 ? op.scale_a.fields() : op.scale_b.fields();
+      for (int i = 0; i < op.scales(); ++i) set_scale(column, i, encode_near(f, false, 0, 0));
+    }
+  }
+  void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
+
+  /// The exact product of a lane, and c, as terms.
+  Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
+
+ private:
+  Batch& batch_;
+  size_t index_;
+};
+
+}  // namespace mmafuzz
