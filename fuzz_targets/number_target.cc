@@ -27,13 +27,12 @@ std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
 Field::Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
              const Comparison::Properties& properties)
     : comparison(op, units, registry, properties), cases(cases_of_input(op) * neighbour_factor()), batch(op) {
+  SweepsOfUnits sweeps(op, 1);
   for (size_t i = 0; i < comparison.units().size(); ++i)
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
-      focuses.push_back(
-          {i, Coverage(op, model), Mutator(op, corner_hints(model)), DatapathSweeps(op, corner_hints(model), 1)});
+      focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model)), sweeps.of(corner_hints(model))});
   if (focuses.empty())
-    focuses.push_back(
-        {0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), DatapathSweeps(op, corner_hints(nullptr), 1)});
+    focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), sweeps.of(corner_hints(nullptr))});
   reached = ReachedBins(focuses.size());
 }
 
@@ -123,8 +122,8 @@ size_t NumberTarget::mutate(uint8_t* data, size_t size, size_t max_size, uint64_
   batch.resize(field.cases);
   const Field::Focus& focus = field.focuses[header.focus % field.focuses.size()];
   const Mutator& mutator = focus.mutator;
-  if (focus.sweeps.length() && rng.one_in(8)) {
-    focus.sweeps.make(rng.next() % focus.sweeps.length(), batch, 0);
+  if (focus.sweeps->length() && rng.one_in(8)) {
+    focus.sweeps->make(rng.next() % focus.sweeps->length(), batch, 0);
   } else if (rng.one_in(4)) {
     Batch fresh;
     StructuredGenerator(field.comparison.op(), seed).fill(0, 1, fresh);

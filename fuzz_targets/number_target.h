@@ -22,7 +22,7 @@ struct Field {
     size_t unit;  ///< of comparison.units()
     Coverage coverage;
     Mutator mutator;
-    DatapathSweeps sweeps;
+    std::shared_ptr<const DatapathSweeps> sweeps;
   };
   Field(const Op& op, const std::vector<std::string>& units, const Registry& registry,
         const Comparison::Properties& properties);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "search/aligned_term.h"
@@ -93,9 +95,15 @@ struct WeighedPairs {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   Groups groups;
 };
+/// They take milliseconds and are the same for every unit of an op: kept by their name.
 template <class Weight>
-std::shared_ptr<const WeighedPairs> weighed_pairs(uint32_t first_codes, uint32_t second_codes, int lanes,
-                                                  Weight weight) {
+std::shared_ptr<const WeighedPairs> weighed_pairs(const std::string& name, uint32_t first_codes, uint32_t second_codes,
+                                                  int lanes, Weight weight) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const WeighedPairs>> known;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const WeighedPairs>& pairs = known[name + " " + std::to_string(lanes)];
+  if (pairs) return pairs;
   std::vector<std::pair<int, std::pair<uint32_t, uint32_t>>> all;
   for (uint32_t x = 0; x < first_codes; ++x)
     for (uint32_t y = 0; y < second_codes; ++y) all.push_back({weight(x, y), {x, y}});
@@ -107,7 +115,7 @@ std::shared_ptr<const WeighedPairs> weighed_pairs(uint32_t first_codes, uint32_t
     sorted->pairs.push_back(pair);
   }
   sorted->groups = groups_of(weights, lanes);
-  return sorted;
+  return pairs = sorted;
 }
 
 /// The sum of lanes first..end-1 as an aligning adder of `kept_bits` makes it without c, in units of
@@ -353,6 +361,7 @@ void DatapathSweeps::add_dot_parts() {
   const FormatFields &fa = op_.a.fields(), &fb = op_.b.fields(), &fc = op_.c.fields(), &fd = op_.d.fields();
   const int k = op_.k, kept = hints_.fraction_bits, block = hints_.block > 0 ? std::min(hints_.block, k) : k;
   const auto lanes = static_cast<uint64_t>(k);
+  const std::string formats = op_.a.name() + " " + op_.b.name();
 
   // Exponents that rise or fall from lane to lane: a search for the greatest one that changes its mind every time.
   add_dot("ramps", 2 * 3 * 4 * 32, [](SweepCase& s, uint64_t n) {
@@ -436,7 +445,7 @@ void DatapathSweeps::add_dot_parts() {
 
   // The factors' exponents, in every combination, on every lane: the adders of exponents.
   if (fa.exponent_bits <= 8 && fb.exponent_bits <= 8) {
-    const auto pairs = weighed_pairs(static_cast<uint32_t>(fa.top_exponent_field()) + 1,
+    const auto pairs = weighed_pairs("exponents " + formats, static_cast<uint32_t>(fa.top_exponent_field()) + 1,
                                      static_cast<uint32_t>(fb.top_exponent_field()) + 1, k,
                                      [](uint32_t x, uint32_t y) { return static_cast<int>(x + y); });
     add_dot("exponents", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
@@ -574,17 +583,18 @@ void DatapathSweeps::add_dot_parts() {
 
   // The multipliers: every pair of operands of small formats, every pair of fractions of others, on every lane.
   if (fa.width + fb.width <= 16) {
-    const auto pairs = weighed_pairs(1u << fa.width, 1u << fb.width, k, [&](uint32_t x, uint32_t y) {
-      const Number m = decode(fa, fa.in_container(x)), n = decode(fb, fb.in_container(y));
-      const auto special_or = [](const Number& v, int bits) {
-        return v.cls == NumberClass::finite ? v.exponent + bits : 1 << 20;
-      };
-      if (m.cls == NumberClass::zero || n.cls == NumberClass::zero) return -(1 << 20);
-      // A NaN or an infinity decides alone: a weight of its own for each pair.
-      if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
-        return static_cast<int>((1u << 20) + (x << 8) + y);
-      return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
-    });
+    const auto pairs =
+        weighed_pairs("operands " + formats, 1u << fa.width, 1u << fb.width, k, [&](uint32_t x, uint32_t y) {
+          const Number m = decode(fa, fa.in_container(x)), n = decode(fb, fb.in_container(y));
+          const auto special_or = [](const Number& v, int bits) {
+            return v.cls == NumberClass::finite ? v.exponent + bits : 1 << 20;
+          };
+          if (m.cls == NumberClass::zero || n.cls == NumberClass::zero) return -(1 << 20);
+          // A NaN or an infinity decides alone: a weight of its own for each pair.
+          if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
+            return static_cast<int>((1u << 20) + (x << 8) + y);
+          return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
+        });
     add_dot("operand pairs", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
       s.zero_lanes();
       place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
@@ -618,12 +628,14 @@ void DatapathSweeps::add_dot_parts() {
   if (op_.has_scales() && op_.scale_a.fields().width + op_.scale_b.fields().width <= 16) {
     const FormatFields fs = op_.scale_a.fields(), ft = op_.scale_b.fields();
     const auto scales = static_cast<int>(op_.scales());
-    const auto pairs = weighed_pairs(1u << fs.width, 1u << ft.width, scales, [&](uint32_t x, uint32_t y) {
-      const Number m = decode(fs, x), n = decode(ft, y);
-      if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
-        return static_cast<int>((1u << 20) + (x << 8) + y);
-      return m.exponent + fast_bit_length(m.significand) + n.exponent + fast_bit_length(n.significand);
-    });
+    const auto pairs = weighed_pairs("scales " + op_.scale_a.name() + " " + op_.scale_b.name(), 1u << fs.width,
+                                     1u << ft.width, scales, [&](uint32_t x, uint32_t y) {
+                                       const Number m = decode(fs, x), n = decode(ft, y);
+                                       if (m.cls != NumberClass::finite || n.cls != NumberClass::finite)
+                                         return static_cast<int>((1u << 20) + (x << 8) + y);
+                                       return m.exponent + fast_bit_length(m.significand) + n.exponent +
+                                              fast_bit_length(n.significand);
+                                     });
     add_dot("scale pairs", pairs->groups.length(scales), [pairs, scales](SweepCase& s, uint64_t n) {
       fill_evenly(s, 2);
       s.zero_c();

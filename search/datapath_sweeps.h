@@ -5,8 +5,8 @@
 // is on such a walk. Each part has a stated length, and its case number n is a function of n.
 #pragma once
 
-#include <array>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,6 +48,22 @@ class DatapathSweeps {
   uint64_t seed_, length_ = 0;
   std::vector<Part> parts_;
   std::vector<Make> makes_;
+};
+
+/// The sweeps of one op for units of different hints, made once for each.
+class SweepsOfUnits {
+ public:
+  SweepsOfUnits(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
+  std::shared_ptr<const DatapathSweeps> of(const CornerHints& hints) {
+    for (const auto& [known, sweeps] : made_)
+      if (known == hints) return sweeps;
+    return made_.emplace_back(hints, std::make_shared<DatapathSweeps>(op_, hints, seed_)).second;
+  }
+
+ private:
+  Op op_;
+  uint64_t seed_;
+  std::vector<std::pair<CornerHints, std::shared_ptr<const DatapathSweeps>>> made_;
 };
 
 }  // namespace mmafuzz

@@ -10,9 +10,10 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
       plain_(op, RandomKind::spread, seed),
       focuses_(std::move(focuses)),
       corpus_(op) {
+  SweepsOfUnits sweeps(op, seed);
   for (const Focus& focus : focuses_) {
     mutators_.emplace_back(op, focus.hints, settings.left_out);
-    sweeps_.emplace_back(op, focus.hints, seed);
+    sweeps_.push_back(sweeps.of(focus.hints));
     Known known;
     known.hits.resize(static_cast<size_t>(focus.feedback->features()));
     known.cases.resize(known.hits.size());
@@ -43,7 +44,7 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const Mutator& mutator = mutators_[focus];
   // Fresh cases first, all from one stream; then some of them are replaced or moved.
   generator_.fill(first, count, batch);
-  const DatapathSweeps& sweeps = sweeps_[focus];
+  const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
   const uint64_t sweep = (settings_.earlier + first) / (sweep_share * focuses_.size());
   for (size_t i = 0; i < count; ++i) {

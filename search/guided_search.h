@@ -92,7 +92,7 @@ class GuidedSearch {
   RandomGenerator plain_;
   std::vector<Focus> focuses_;
   std::vector<Mutator> mutators_;
-  std::vector<DatapathSweeps> sweeps_;
+  std::vector<std::shared_ptr<const DatapathSweeps>> sweeps_;
   std::vector<Known> known_;
   Batch corpus_;
   std::vector<uint32_t> corpus_focus_;

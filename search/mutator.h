@@ -14,6 +14,7 @@ struct CornerHints {
   int fraction_bits = 24;  ///< F
   int block = 8;           ///< products per fused step
   int floor = -132;        ///< exponent that zero terms read
+  friend bool operator==(const CornerHints&, const CornerHints&) = default;
 };
 CornerHints corner_hints(const DotModel* model);
 

@@ -1,0 +1,181 @@
+// Sweeps reach what they state: counted here from the operands alone, with arithmetic of this file's own.
+#include "search/datapath_sweeps.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "arithmetic/decode.h"
+#include "plan/default_fields.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Positions of a part within the whole walk.
+std::pair<uint64_t, uint64_t> range_of(const DatapathSweeps& sweeps, const std::string& name) {
+  uint64_t first = 0;
+  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+    if (part.name == name) return {first, first + part.length};
+    first += part.length;
+  }
+  ADD_FAILURE() << "no part " << name;
+  return {0, 0};
+}
+
+/// Calls look(batch) with each case of a part as case 0.
+template <class Look>
+void walk(const DatapathSweeps& sweeps, const Op& op, const std::string& name, Look look) {
+  Batch batch(op);
+  batch.resize(1);
+  const auto [first, end] = range_of(sweeps, name);
+  for (uint64_t n = first; n < end; ++n) {
+    sweeps.make(n, batch, 0);
+    look(batch);
+  }
+}
+
+TEST(DatapathSweeps, EveryPairOfSmallOperandsMeetsInEveryLane) {
+  const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32");
+  const DatapathSweeps sweeps(op, {13, 32, -133}, 1);
+  std::vector<bool> met(size_t{1} << 21);
+  walk(sweeps, op, "operand pairs", [&](const Batch& batch) {
+    for (int lane = 0; lane < 32; ++lane)
+      met[(static_cast<size_t>(lane) << 16) | batch.inputs()[0].get(0, lane) << 8 | batch.inputs()[1].get(0, lane)] =
+          true;
+  });
+  EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
+}
+
+TEST(DatapathSweeps, EveryPairOfFractionsMeetsInEveryLane) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
+  const DatapathSweeps sweeps(op, {25, 16, -133}, 1);
+  std::vector<bool> met(size_t{1} << 18);
+  walk(sweeps, op, "fraction pairs", [&](const Batch& batch) {
+    for (int lane = 0; lane < 16; ++lane)
+      met[(static_cast<size_t>(lane) << 14) | (batch.inputs()[0].get(0, lane) & 127) << 7 |
+          (batch.inputs()[1].get(0, lane) & 127)] = true;
+  });
+  EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
+}
+
+TEST(DatapathSweeps, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
+  const DatapathSweeps sweeps(op, {25, 16, -133}, 1);
+  std::vector<bool> met(size_t{1} << 20);
+  walk(sweeps, op, "exponents", [&](const Batch& batch) {
+    std::set<uint64_t> sums;  // of the fields: all live lanes weigh about the same
+    for (int lane = 0; lane < 16; ++lane) {
+      const uint64_t x = batch.inputs()[0].get(0, lane) >> 7 & 255, y = batch.inputs()[1].get(0, lane) >> 7 & 255;
+      if (x < 255 && y < 255) met[(static_cast<size_t>(lane) << 16) | x << 8 | y] = true;
+      if (x && y && x < 254 && y < 254) sums.insert(x + y);
+    }
+    EXPECT_LE(sums.size(), 1u);
+  });
+  size_t missing = 0;
+  for (size_t lane = 0; lane < 16; ++lane)
+    for (size_t x = 0; x < 255; ++x)
+      for (size_t y = 0; y < 255; ++y) missing += !met[lane << 16 | x << 8 | y];
+  EXPECT_EQ(missing, 0u);
+}
+
+TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  const DatapathSweeps sweeps(op, {23, 4, -131}, 1);
+  const auto exponent = [](uint64_t v) { return static_cast<int>(v >> 10 & 31) - 15; };
+  std::set<std::array<int, 3>> met;
+  walk(sweeps, op, "alignments of three", [&](const Batch& batch) {
+    const uint64_t c = batch.inputs()[2].get(0, 0);
+    if (!(c & 0x7fffffff)) return;  // a quarter of the cases has no c; then one of the lanes is the greatest
+    const int top = static_cast<int>(c >> 23 & 255) - 127;
+    std::array<int, 3> shifts;
+    for (int lane = 0; lane < 3; ++lane) {
+      const uint64_t x = batch.inputs()[0].get(0, lane), y = batch.inputs()[1].get(0, lane);
+      if (!(x & 0x7fff) || !(y & 0x7fff)) return;
+      shifts[static_cast<size_t>(lane)] = top - exponent(x) - exponent(y);
+    }
+    met.insert(shifts);
+  });
+  // Shifts of 0 to 26, each three of them once: three quarters of 27^3.
+  EXPECT_NEAR(static_cast<double>(met.size()), 0.75 * 27 * 27 * 27, 500);
+}
+
+TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  const int kept = 25;
+  const DatapathSweeps sweeps(op, {kept, 16, -133}, 1);
+  std::set<int64_t> met;
+  walk(sweeps, op, "sums", [&](const Batch& batch) {
+    std::vector<std::pair<double, int>> addends;  // value, exponent of the fields
+    const auto add16 = [](uint64_t v, int& e) {
+      const int field = static_cast<int>(v >> 10 & 31);
+      e = std::max(field, 1) - 15;
+      const double m = std::ldexp(static_cast<double>(v & 1023) + (field ? 1024 : 0), e - 10);
+      return v >> 15 ? -m : m;
+    };
+    int greatest = -1000;
+    for (int lane = 0; lane < 16; ++lane) {
+      int ex = 0, ey = 0;
+      const double x = add16(batch.inputs()[0].get(0, lane), ex);
+      const double y = add16(batch.inputs()[1].get(0, lane), ey);
+      if (x == 0 || y == 0) continue;
+      addends.push_back({x * y, ex + ey});
+      greatest = std::max(greatest, ex + ey);
+    }
+    const uint64_t c = batch.inputs()[2].get(0, 0);
+    if (c & 0x7fffffff) {
+      const int e = static_cast<int>(c >> 23 & 255) - 127;
+      const double m = std::ldexp(static_cast<double>((c & 0x7fffff) | 0x800000), e - 23);
+      addends.push_back({c >> 31 ? -m : m, e});
+      greatest = std::max(greatest, e);
+    }
+    int64_t sum = 0;
+    for (const auto& [value, e] : addends) sum += static_cast<int64_t>(std::trunc(std::ldexp(value, kept - greatest)));
+    met.insert(sum);
+  });
+  for (int bit = 0; bit <= kept + 5; ++bit) {
+    EXPECT_TRUE(met.contains(int64_t{1} << bit)) << bit;
+    EXPECT_TRUE(met.contains(-(int64_t{1} << bit))) << bit;
+  }
+  for (int bit = 2; bit <= kept; ++bit) EXPECT_TRUE(met.contains((int64_t{1} << bit) - 1)) << bit;
+}
+
+TEST(DatapathSweeps, EveryInputOfANarrowConversionIsMet) {
+  const Op op = op_from_text("convert from=fp16 to=e4m3 nan=any");
+  const DatapathSweeps sweeps(op, {}, 1);
+  std::vector<bool> met(size_t{1} << 16);
+  walk(sweeps, op, "every input", [&](const Batch& batch) { met[batch.inputs()[0].get(0, 0)] = true; });
+  EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
+}
+
+TEST(DatapathSweeps, ACaseIsAFunctionOfItsPosition) {
+  for (const Op& op : default_ops(OpKind::dot)) {
+    const DatapathSweeps sweeps(op, {}, 7);
+    ASSERT_GT(sweeps.length(), 0u) << to_text(op);
+    Batch one(op), three(op);
+    one.resize(1);
+    three.resize(3);
+    for (uint64_t n = 0; n < 400; ++n) {
+      const uint64_t position = n * (sweeps.length() / 200 + 1);  // also beyond the end
+      sweeps.make(position, one, 0);
+      sweeps.make(position, three, 2);
+      for (size_t column = 0; column < one.inputs().size(); ++column) {
+        const FieldShape field = op.inputs()[column];
+        for (int i = 0; i < field.count; ++i) {
+          ASSERT_EQ(one.inputs()[column].get(0, i), three.inputs()[column].get(2, i)) << to_text(op) << " " << position;
+          ASSERT_EQ(one.inputs()[column].get(0, i) & ~field.format.fields().container_mask(), 0u);
+        }
+      }
+    }
+  }
+}
+
+TEST(DatapathSweeps, WhatHasNoFloatingPointDatapathHasNoParts) {
+  EXPECT_EQ(DatapathSweeps(op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=32"), {}, 1).length(), 0u);
+  EXPECT_EQ(DatapathSweeps(op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4"), {}, 1).length(), 0u);
+}
+
+}  // namespace
+}  // namespace mmafuzz
