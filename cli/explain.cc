@@ -33,17 +33,6 @@ std::vector<std::string> units_of_property(const std::string& property) {
   return names;
 }
 
-/// "verdict: they differ: fraction_bits (...): 23 against all": two units on one case, with the cause.
-std::string verdict_of(const Batch& one, const std::vector<std::string>& names) {
-  const Result<Judge> judge = Judge::bind("equal", names, one.op(), registry());
-  if (!judge) return "";
-  const Verdict verdict = judge->judge(one)[0];
-  if (!verdict.fails) return "verdict: they agree\n";
-  Causes causes(*judge, registry());
-  const std::string cause = cause_of(one, verdict, *judge, causes);
-  return "verdict: they differ: " + causes.detail(cause) + "\n";
-}
-
 }  // namespace
 
 void add_explain(Arguments& app, int& status) {
@@ -112,7 +101,7 @@ void add_explain(Arguments& app, int& status) {
         if (units.size() != 2) continue;
         Batch one(block.batch.op());
         one.append(block.batch, i);
-        verdicts += verdict_of(one, {units[0]->name(), units[1]->name()});
+        verdicts += verdict_of_pair(one, {units[0]->name(), units[1]->name()}, registry());
       }
     }
     const bool found = !explanation.cases.empty() && wanted.empty();

@@ -80,6 +80,8 @@ class CaseWriter {
 
   void comment(std::string_view text);
   void unit(const std::string& name);
+  /// What the cases show: "NAME UNIT [UNIT]", until the next property.
+  void property(const std::string& text);
   /// Writes the op line if it differs from the last one.
   void op(const Op& op);
   /// Writes one case; results may be null. Flags are written where the outcomes have them.
@@ -91,7 +93,7 @@ class CaseWriter {
   struct Output;
   void put(const std::string& text);
   std::unique_ptr<Output> output_;
-  std::string path_, last_unit_, last_op_;
+  std::string path_, last_unit_, last_property_, last_op_;
 };
 
 /// One case's line without a newline.

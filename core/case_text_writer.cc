@@ -88,6 +88,12 @@ void CaseWriter::unit(const std::string& name) {
   put("unit " + name + "\n");
 }
 
+void CaseWriter::property(const std::string& text) {
+  if (text == last_property_ || text.empty()) return;
+  last_property_ = text;
+  put("property " + text + "\n");
+}
+
 void CaseWriter::op(const Op& op) {
   const std::string text = to_text(op);
   if (text == last_op_) return;

@@ -7,12 +7,14 @@
 
 namespace mmafuzz {
 
+Registry make_registry() {
+  Registry all = oracle_registry();
+  add_device_units(all);
+  return all;
+}
+
 const Registry& registry() {
-  static const Registry all = [] {
-    Registry r = oracle_registry();
-    add_device_units(r);
-    return r;
-  }();
+  static const Registry all = make_registry();
   return all;
 }
 

@@ -7,6 +7,9 @@ namespace mmafuzz {
 
 const Registry& registry();
 
+/// The same units in a registry of the caller's, who may add families of his own.
+Registry make_registry();
+
 /// Stands for the units that are searched where none are named: "default,plugin:mine.so".
 inline constexpr char default_word[] = "default";
 

@@ -13,9 +13,11 @@ Op op_from_text(const std::string& text) {
   return *op;
 }
 
-std::unique_ptr<Unit> bind_or_fail(const std::string& text, const Op& op) {
+std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) { return bind_or_fail(registry(), name, op); }
+
+std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& text, const Op& op) {
   const std::string name = unit_of_alias(text, op);
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  Result<std::unique_ptr<Unit>> unit = units.bind(name, op);
   if (unit) return std::move(*unit);
   if (is_alias(name)) throw BadInput("no unit of " + name + " takes '" + to_text(op) + "'");
   const bool declined = unit.refusal().kind == Refusal::Kind::declined;

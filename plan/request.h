@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/unit.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 
@@ -26,5 +26,7 @@ Op op_from_text(const std::string& text);
 
 /// A unit of registry() for the op. Throws BadInput with the refusal's reason.
 std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op);
+/// The same of another registry.
+std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& name, const Op& op);
 
 }  // namespace mmafuzz

@@ -10,38 +10,51 @@
 
 namespace mmafuzz {
 
-bool minimize_divergence(const std::vector<std::string>& statement, const Batch& one, const Registry& registry,
-                         std::string& out, std::string* twin) {
-  Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry);
+std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
+                                             const Registry& registry) {
+  const std::vector<std::string> units(statement.begin() + 1, statement.end());
+  Result<Judge> judge = Judge::bind(statement[0], units, one.op(), registry);
   if (!judge) throw std::runtime_error(judge.refusal().reason);
   Causes causes(*judge, registry);
-  if (twin) {
-    const std::vector<Batch> twins = judge->twins(one);
-    *twin = twins.empty() ? "" : case_line(twins[0], 0);
-  }
-  Verdict verdict = judge->judge(one)[0];
-  if (!verdict.fails) return false;
-  Bucket bucket;
-  bucket.key = {statement[0], op_label(one.op()), {statement.begin() + 1, statement.end()}, name_of(verdict.cls)};
+  MinimizedDivergence found;
+  found.verdict = judge->judge(one)[0];
+  if (!found.verdict.fails) return std::nullopt;
+  Bucket& bucket = found.bucket;
+  bucket.key = {statement[0], op_label(one.op()), units, name_of(found.verdict.cls)};
   bucket.severity = statement[0] == "equals_model" ? Severity::contract : Severity::semantic;
   for (const std::unique_ptr<Unit>& unit : judge->units())
     for (const Claim& claim : unit->claims())
       if (claim.property == statement[0]) bucket.severity = Severity::contract;
-  bucket.cause = cause_of(one, verdict, *judge, causes);
+  bucket.cause = cause_of(one, found.verdict, *judge, causes);
   bucket.detail = causes.detail(bucket.cause);
-  Batch witness = one;
+  found.witness = one;
   if (bucket.cause != unstable && one.op().kind == OpKind::gemm) {
-    witness = minimize_gemm(statement, one, verdict.cls, bucket.cause, registry);
-    judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, witness.op(), registry);
-    verdict = judge->judge(witness)[0];
+    found.witness = minimize_gemm(statement, one, found.verdict.cls, bucket.cause, registry);
+    judge = Judge::bind(statement[0], units, found.witness.op(), registry);
+    found.verdict = judge->judge(found.witness)[0];
   } else if (bucket.cause != unstable) {
     SmallCases small;
-    witness = Minimizer(*judge, causes, small).minimize(one, verdict.cls, bucket.cause);
-    verdict = judge->judge(witness)[0];
+    found.witness = Minimizer(*judge, causes, small).minimize(one, found.verdict.cls, bucket.cause);
+    found.verdict = judge->judge(found.witness)[0];
   }
   if (bucket.cause == unexplained && OwnUnit::speaks_of(*judge))
-    bucket.detail = OwnUnit(*judge, registry).describe(witness);
-  const std::string text = witness_text(bucket, *judge, witness, verdict);
+    bucket.detail = OwnUnit(*judge, registry).describe(found.witness);
+  bucket.witness = witness_text(bucket, *judge, found.witness, found.verdict);
+  return found;
+}
+
+bool minimize_divergence(const std::vector<std::string>& statement, const Batch& one, const Registry& registry,
+                         std::string& out, std::string* twin) {
+  if (twin) {
+    const Result<Judge> judge =
+        Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry);
+    if (!judge) throw std::runtime_error(judge.refusal().reason);
+    const std::vector<Batch> twins = judge->twins(one);
+    *twin = twins.empty() ? "" : case_line(twins[0], 0);
+  }
+  const std::optional<MinimizedDivergence> found = minimized(statement, one, registry);
+  if (!found) return false;
+  const std::string& text = found->bucket.witness;
   out += text.substr(text.find('\n') + 1);
   return true;
 }

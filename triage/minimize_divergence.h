@@ -1,12 +1,26 @@
 // One divergence in its normal form, as a record of case text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/registry.h"
+#include "triage/bucket.h"
+#include "triage/judge.h"
 
 namespace mmafuzz {
+
+struct MinimizedDivergence {
+  Bucket bucket;  ///< key, severity, cause, detail and witness (a whole file of case text)
+  Batch witness;  ///< one case
+  Verdict verdict;
+};
+
+/// Case 0 of `one` in its normal form. `statement` is a property and the units that it is about. Nothing where the case
+/// does not fail. Throws std::runtime_error where the statement cannot be judged.
+std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
+                                             const Registry& registry);
 
 /// Appends case 0 of `one`, minimized, with its cause, to `out`. `statement` is a property and the units that it is
 /// about. False where the case does not fail. `twin` receives the line of the case's twin under a property that has

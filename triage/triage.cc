@@ -69,6 +69,16 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   return text;
 }
 
+std::string verdict_of_pair(const Batch& one, const std::vector<std::string>& units, const Registry& registry) {
+  const Result<Judge> judge = Judge::bind("equal", units, one.op(), registry);
+  if (!judge) return "";
+  const Verdict verdict = judge->judge(one)[0];
+  if (!verdict.fails) return "verdict: they agree\n";
+  Causes causes(*judge, registry);
+  const std::string cause = cause_of(one, verdict, *judge, causes);
+  return "verdict: they differ: " + causes.detail(cause) + "\n";
+}
+
 /// The divergences of one property, its units and one op.
 class Triage::Group {
  public:

@@ -1,0 +1,390 @@
+"""Units on arrays."""
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._formats import as_array, codes_dtype, codes_of, format_of, number_dtype
+
+#: Every unit of this machine.
+all_units = _core.Registry([])
+
+#: A dot of more products than the vector kernels hold at once runs in several of this many.
+_PRODUCTS_AT_ONCE = 64
+#: Below this many products a call stays on the calling thread.
+_PRODUCTS_FOR_THREADS = 1 << 20
+
+
+class UnitInfo(NamedTuple):
+    """What `units` says of a unit."""
+
+    name: str
+    summary: str  #: the op that a model's row describes, or what the unit is
+    source: str  #: where its arithmetic is described
+    unavailable: str  #: why this machine cannot run it; empty: it can
+
+
+def units(glob: str = "*") -> list[UnitInfo]:
+    """The units whose names match a shell pattern ('model:hopper/*'), in the order of `mmafuzz list`.
+
+    A GPU's name ('h100'), an overridden row ('model:...?fraction_bits=24') and 'plugin:file.so' are units too, although
+    no list can show them all."""
+    return [UnitInfo(*one) for one in all_units.list() if _core.matches_glob(glob, one[0])]
+
+
+def ops() -> list[str]:
+    """Op lines: those of the default searches, then those of all models' rows, each once."""
+    return _core.default_ops()
+
+
+def unit(name: str) -> Unit:
+    """A unit by its name: 'model:hopper/mma.m16n8k16.f32.f16.f16.f32', 'h100', 'exact', 'ieee:fma', 'plugin:my.so', ...
+
+    ValueError: no such unit (the message has the nearest names)."""
+    return Unit(name)
+
+
+def words_of(op: str) -> dict[str, str]:
+    """The words `key=value` of an op line, or of a part of one. ValueError."""
+    words = {}
+    for word in op.split():
+        key, equals, value = word.partition("=")
+        if not equals:
+            if word in ("op", "dot", "gemm", "convert", "scalar") or words == {}:
+                continue
+            raise ValueError(f"op '{op}': '{word}' is not of the form key=value")
+        words[key] = value
+    return words
+
+
+class _Plan(NamedTuple):
+    """How a call with arrays of these dtypes runs."""
+
+    formats: tuple[str, str, str, str, str, str]  #: of a, b, c, d, scale_a, scale_b; "" without scales
+    chain: list[tuple[_core.BoundUnit, int]]
+    codes: np.dtype
+    numbers: np.dtype
+
+
+class Unit:
+    """A unit, which evaluates ops on arrays. Make one with `unit(name)`.
+
+    Arrays hold numbers of a format's dtype (NumPy's or ml_dtypes') or unsigned codes (uint8 for formats of up to 8 bits,
+    uint16, uint32, uint64), whose format the unit's row or `op` names. They may have any strides and are read in place.
+    Torch tensors on the CPU, and whatever else speaks DLPack, do as well. The interpreter's lock is released."""
+
+    def __init__(self, name: str):
+        if not isinstance(name, str):
+            raise TypeError(f"a unit's name is a string, not {type(name).__name__}")
+        self.name = name
+        self._row = words_of(_core.op_of_row(name) or "")
+        self._row_k = int(self._row.pop("k", 0))
+        self._bound: dict[str, _core.BoundUnit] = {}
+        self._plans: dict[Any, _Plan] = {}
+        if not all_units.knows(name):
+            all_units.bind(name, _core.Op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4"))  # raises with the nearest names
+        self._is_scheme = all_units.is_scheme(name)
+
+    def __repr__(self) -> str:
+        return f"mmafuzz.unit({self.name!r})"
+
+    def bind(self, op: str) -> _core.BoundUnit:
+        """The unit on one op. ValueError: the op is malformed, or the unit declines it; the message has the reason."""
+        bound = self._bound.get(op)
+        if bound is None:
+            bound = self._bound[op] = all_units.bind(self.name, _core.Op(op))
+        return bound
+
+    def dot(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, op: str = "",
+            k: int | None = None, threads: int | None = None) -> np.ndarray:
+        """d = c + sum(a * b) over the last axis, row by row, in the unit's arithmetic.
+
+        a, b:  (..., K); their leading axes are broadcast.
+        c:     (...), broadcast to the result; without it the sum starts from +0.
+        scale_a, scale_b:  (..., K / block), for ops with scales.
+        op, k, threads:  as in `matmul`.
+        Returns (...), of d's dtype; a scalar where both are vectors.
+
+        TypeError, ValueError: as `matmul`."""
+        a, b = as_array(a, "a"), as_array(b, "b")
+        if a.ndim == 0 or b.ndim == 0:
+            raise ValueError("a and b need an axis of products: pass at least one dimension")
+        if a.shape[-1] != b.shape[-1]:
+            raise ValueError(f"a has {a.shape[-1]} products and b has {b.shape[-1]}: shapes {a.shape} and {b.shape}")
+        c, scale_a, scale_b = (None if x is None else as_array(x, name)
+                               for x, name in ((c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b")))
+        if self._is_scheme:  # each row is a product of 1 x K and K x 1
+            c = None if c is None else c[..., None, None]
+            return self._product(a[..., None, :], b[..., :, None], c, None, None, op, k, threads, (a, b))[..., 0, 0]
+        plan = self._plan_for(a, b, c, scale_a, scale_b, op, k)
+        try:
+            shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+        except ValueError:
+            raise ValueError(f"the leading axes of a and b do not fit: shapes {a.shape} and {b.shape}") from None
+        given = [(a, "a", shape + a.shape[-1:]), (b, "b", shape + b.shape[-1:]), (c, "c", shape)]
+        if scale_a is not None:
+            count = scale_a.shape[-1:]
+            given += [(scale_a, "scale_a", shape + count), (scale_b, "scale_b", shape + count)]
+        order = (0, 1, 2, 4, 5)
+        fields = [_broadcast(np.zeros((), codes_dtype(plan.formats[i])) if x is None else codes_of(x, plan.formats[i], name),
+                             wanted, name) for (x, name, wanted), i in zip(given, order)]
+        cases = int(np.prod(shape, dtype=np.int64))
+        used = _threads(threads, cases * a.shape[-1])
+        for bound, first in plan.chain:
+            d = np.empty(shape, plan.codes)
+            if cases:
+                parts = fields
+                if len(plan.chain) > 1:
+                    last, block = first + bound.op.k, bound.op.scale_block
+                    parts = [fields[0][..., first:last], fields[1][..., first:last], fields[2]]
+                    parts += [x[..., first // block:-(-last // block)] for x in fields[3:]]
+                self._check_answers(bound.evaluate(parts, cases, d, None, used), cases)
+            fields[2] = d
+        return d.view(plan.numbers)[()]
+
+    def matmul(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, op: str = "",
+               k: int | None = None, threads: int | None = None) -> np.ndarray:
+        """d = c + a @ b, each element a dot in the unit's arithmetic; shapes as for `numpy.matmul`.
+
+        a:     (..., M, K), or (K,)
+        b:     (..., K, N), or (K,)
+        c:     broadcast to the result's shape; without it every sum starts from +0.
+        scale_a, scale_b:  (..., M, K / block) and (..., K / block, N), for ops with scales.
+        op:    words of an op line that name what dtypes do not: formats of codes and of d ('a=e2m1 b=e2m1 d=fp32'),
+               'sblock=32', 'round=up', ... Without them a model takes the formats of its row; another unit those of the
+               arrays, with c's format for d, else fp64, fp32 or s32.
+        k:     products of one instruction. A longer K runs as a chain, in which the d of one instruction is the c of
+               the next, as in the loops of programs. By default a model's instruction has its row's k, and any other
+               unit sums all K products at once. If k does not divide K, the last instruction is shorter: models pad it
+               with +0 (its scales with one), other units evaluate that op or decline it.
+        threads:  default: all cores, for products that take longer than starting them.
+        Returns (..., M, N), of d's dtype; codes where d's format has none. Never float: bits are the unit's.
+
+        Units that take whole matrix products (ozaki:..., split:...) get one op gemm for each matrix of the batch.
+
+        TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
+        declines, a code beyond its format, K = 0, a case that a recording does not have."""
+        a, b = as_array(a, "a"), as_array(b, "b")
+        if a.ndim == 0 or b.ndim == 0:
+            raise ValueError("matmul takes no scalars: a and b need at least one dimension")
+        whole_a, whole_b = a if a.ndim > 1 else a[None, :], b if b.ndim > 1 else b[:, None]
+        if whole_a.shape[-1] != whole_b.shape[-2]:
+            raise ValueError(f"a has {whole_a.shape[-1]} columns and b {whole_b.shape[-2]} rows: shapes {a.shape} and {b.shape}")
+        if c is not None:
+            c = as_array(c, "c")
+            if b.ndim == 1 and c.ndim:
+                c = c[..., None]
+            if a.ndim == 1 and c.ndim:
+                c = c[..., None, :]
+        scale_a = None if scale_a is None else np.atleast_2d(as_array(scale_a, "scale_a"))
+        if scale_b is not None:
+            scale_b = as_array(scale_b, "scale_b")
+            scale_b = scale_b if scale_b.ndim > 1 else scale_b[..., None]
+        d = self._product(whole_a, whole_b, c, scale_a, scale_b, op, k, threads, (a, b))
+        if a.ndim == 1:
+            d = d[..., 0, :]
+        return d[..., 0] if b.ndim == 1 else d
+
+    def evaluate(self, op: str, *fields: Any, flags: bool = False, threads: int | None = None) -> Any:
+        """Any op on its fields, as in a line of case text: many cases at once.
+
+        op:      an op line: 'scalar fma format=fp32', 'convert from=fp32 to=e4m3', 'dot ... k=16', 'gemm ...'
+        fields:  dot: a (..., k), b (..., k), c (...), then scales (..., k / block). gemm: a (..., m, k), b (..., k, n),
+                 c (..., m, n). convert: the numbers (...). scalar: its operands, (...) each.
+        Returns the results, (...) or (..., m, n); with flags=True also the status flags, (...) of uint8
+        (docs/case-text.md).
+
+        TypeError, ValueError: as `matmul`."""
+        parsed = _core.Op(op)
+        bound = self.bind(op)
+        name, result_format, _ = parsed.result
+        arrays, case_shapes = fields_of(parsed, fields)
+        batch = np.broadcast_shapes(*(x.shape[:x.ndim - len(s)] for x, s in zip(arrays, case_shapes)))
+        arrays = [np.broadcast_to(x, batch + s) for x, s in zip(arrays, case_shapes)]
+        results = np.empty(batch + result_shape(parsed), codes_dtype(result_format))
+        raised = np.empty(batch, np.uint8) if flags else None
+        cases = int(np.prod(batch, dtype=np.int64))
+        if cases:
+            self._check_answers(
+                bound.evaluate(arrays, cases, results, raised, _threads(threads, cases * parsed.k)), cases)
+        numbers = results.view(number_dtype(result_format))[()]
+        return (numbers, raised[()]) if flags else numbers
+
+    def _check_answers(self, without: int, cases: int) -> None:
+        if without:
+            raise ValueError(f"unit {self.name} has no answer for {without} of {cases} cases")
+
+    def _product(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
+                 scale_b: np.ndarray | None, op: str, k: int | None, threads: int | None,
+                 given: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """d of (..., M, N) from matrices. `given`: what messages show."""
+        extents = (a.shape[-2], b.shape[-1])
+        plan = self._plan_for(a, b, c, scale_a, scale_b, op, k, extents if self._is_scheme else None)
+        formats = plan.formats
+        a, b = codes_of(a, formats[0], "a"), codes_of(b, formats[1], "b")
+        if c is not None:
+            c = codes_of(c, formats[2], "c")
+        if scale_a is not None:
+            scale_a, scale_b = codes_of(scale_a, formats[4], "scale_a"), codes_of(scale_b, formats[5], "scale_b")
+        batch: tuple[int, ...] = ()
+        if a.ndim > 2 or b.ndim > 2:
+            try:
+                batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+            except ValueError:
+                raise ValueError(f"the leading axes of a and b do not fit: shapes {given[0].shape} and {given[1].shape}") from None
+        shape = batch + extents
+        if c is not None:
+            c = _broadcast(c, shape, "c")
+        if batch:
+            a, b = np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(b, batch + b.shape[-2:])
+        if scale_a is not None:
+            scale_a = _broadcast(scale_a, batch + (a.shape[-2], scale_a.shape[-1]), "scale_a")
+            scale_b = _broadcast(scale_b, batch + (scale_a.shape[-1], b.shape[-1]), "scale_b")
+        d = np.empty(shape, plan.codes)
+        if d.size:
+            used = _threads(threads, d.size * a.shape[-1])
+            if self._is_scheme:
+                cases = d.size // (shape[-1] * shape[-2])
+                c = c if c is not None else np.zeros((1,) * len(shape), codes_dtype(formats[2]))
+                without = plan.chain[0][0].evaluate([a, b, np.broadcast_to(c, shape)], cases, d, None, used)
+            else:
+                without = _core.multiply(plan.chain, a, b, c, scale_a, scale_b, d, used)
+            self._check_answers(without, d.size)
+        return d.view(plan.numbers)
+
+    def _plan_for(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
+                  scale_b: np.ndarray | None, op: str, k: int | None,
+                  extents: tuple[int, int] | None = None) -> _Plan:
+        key = (a.dtype, b.dtype, c is None or c.dtype, scale_a is None or (scale_a.dtype, scale_a.shape[-1:]),
+               scale_b is None or scale_b.dtype, a.shape[-1], op, k, extents)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._planned(a, b, c, scale_a, scale_b, op, k, extents)
+        return plan
+
+    def _planned(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
+                 scale_b: np.ndarray | None, op: str, k: int | None, extents: tuple[int, int] | None) -> _Plan:
+        words = {**self._row, **words_of(op)}
+        products = a.shape[-1]
+        if products == 0:
+            raise ValueError("K is 0: there are no products to sum")
+        step = words.pop("k", None)
+        step = k if k is not None else int(step) if step is not None and step.isdigit() else 0
+        if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
+            raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
+        if "a" not in words:
+            words["a"] = format_of(a, "a")
+        if "b" not in words:
+            words["b"] = words["a"] if b.dtype == a.dtype else format_of(b, "b")
+        if "c" not in words and c is not None:
+            words["c"] = format_of(c, "c")
+        if "d" not in words:
+            wide = {"fp64": "fp64", "s8": "s32", "u8": "s32"}
+            words["d"] = words.get("c") or wide.get(words["a"], "fp32")
+        words.setdefault("c", words["d"])
+        if (scale_a is None) != (scale_b is None):
+            raise ValueError("an op has scales of a and of b, or none: pass both or neither")
+        if scale_a is not None:
+            scale_formats = {"e4m3": "ue4m3"}  # PTX has no signed scales
+            for word, array, name in (("sa", scale_a, "scale_a"), ("sb", scale_b, "scale_b")):
+                if word not in words:
+                    format = format_of(array, name)
+                    words[word] = scale_formats.get(format, format)
+            count = scale_a.shape[-1]
+            if "sblock" not in words:
+                if count == 0 or products % count:
+                    raise ValueError(f"{products} products and {count} scales: say how many products a scale has, as in op='sblock=32'")
+                words["sblock"] = str(products // count)
+            block = int(words["sblock"]) if words["sblock"].isdigit() else 0
+            if block and -(-products // block) != count:
+                raise ValueError(f"{products} products in blocks of {block} have {-(-products // block)} scales, scale_a has {count}")
+        elif "sblock" in words:
+            raise ValueError(f"the op of {self.name} has scales: pass scale_a and scale_b")
+        formats = tuple(words.get(word, "") for word in ("a", "b", "c", "d", "sa", "sb"))
+        d = formats[3]
+        if extents:
+            chain = [(self.bind(_line("gemm", {**words, "m": str(extents[0]), "n": str(extents[1])}, products)), 0)]
+        else:
+            chain = self._chain(words, products, step)
+        return _Plan(formats, chain, codes_dtype(d), number_dtype(d))
+
+    def _chain(self, words: dict[str, str], products: int, step: int) -> list[tuple[_core.BoundUnit, int]]:
+        """The instructions for K products, with the first product of each."""
+        if step == 0:
+            whole = self.bind(_line("dot", words, products))
+            instruction = whole.instruction_k
+            # A model runs the chain by itself, but its vector kernels hold only so many products.
+            if not instruction or products <= _PRODUCTS_AT_ONCE or words["c"] != words["d"]:
+                return [(whole, 0)]
+            step = max(instruction, _PRODUCTS_AT_ONCE // instruction * instruction)
+        if "sblock" in words and step % int(words["sblock"]) and step < products:
+            raise ValueError(f"k is {step}, but a scale has {words['sblock']} products: k must be a multiple")
+        chain = []
+        for first in range(0, products, step):
+            here = words if first == 0 else {**words, "c": words["d"]}
+            chain.append((self.bind(_line("dot", here, min(step, products - first))), first))
+        return chain
+
+
+def _line(kind: str, words: dict[str, str], k: int) -> str:
+    order = ("a", "b", "c", "d", "m", "n")
+    first = [f"{word}={words[word]}" for word in order if word in words]
+    rest = [f"{word}={value}" for word, value in words.items() if word not in order]
+    return " ".join([kind, *first, f"k={k}", *rest])
+
+
+def _broadcast(x: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+    if x.shape == shape:
+        return x
+    try:
+        return np.broadcast_to(x, shape)
+    except ValueError:
+        raise ValueError(f"{name} of shape {x.shape} does not fit {shape}") from None
+
+
+def _threads(threads: int | None, products: int) -> int:
+    if threads is None:
+        return 1 if products < _PRODUCTS_FOR_THREADS else len(os.sched_getaffinity(0))
+    if not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise ValueError(f"threads is {threads!r}: pass 1 or more")
+    return int(threads)
+
+
+def case_shapes_of(op: _core.Op) -> list[tuple[int, ...]]:
+    """The shape of one case in each of an op's fields, as callables and `evaluate` see them."""
+    if op.kind == "gemm":
+        return [(op.m, op.k), (op.k, op.n), (op.m, op.n)]
+    if op.kind == "dot":
+        return [() if name == "c" else (count,) for name, _, count in op.fields]
+    return [(op.fields[0][2],)]
+
+
+def result_shape(op: _core.Op) -> tuple[int, ...]:
+    """The shape of one result."""
+    return (op.m, op.n) if op.kind == "gemm" else ()
+
+
+def fields_of(op: _core.Op, given: tuple[Any, ...]) -> tuple[list[np.ndarray], list[tuple[int, ...]]]:
+    """The codes of an op's fields from arrays as `Unit.evaluate` takes them, and the shape of one case in each."""
+    shapes = case_shapes_of(op)
+    arrays = [as_array(x, f"field {i + 1}") for i, x in enumerate(given)]
+    if op.kind in ("scalar", "convert"):  # operands apart
+        count = op.fields[0][2]
+        if len(arrays) != count:
+            raise ValueError(f"'{op.text}' has {count} operands, not {len(arrays)}")
+        codes = [codes_of(x, op.fields[0][1], f"operand {i + 1}") for i, x in enumerate(arrays)]
+        try:
+            return [np.stack(np.broadcast_arrays(*codes), axis=-1)], shapes
+        except ValueError:
+            raise ValueError("the operands' shapes do not fit: " + ", ".join(str(x.shape) for x in arrays)) from None
+    if len(arrays) != len(shapes):
+        raise ValueError(f"'{op.text}' has {len(shapes)} fields, not {len(arrays)}")
+    fields = []
+    for x, shape, (name, format, _) in zip(arrays, shapes, op.fields):
+        if x.ndim < len(shape) or x.shape[x.ndim - len(shape):] != shape:
+            raise ValueError(f"{name} has shape {x.shape}, but one case of '{op.text}' has {shape}")
+        fields.append(codes_of(x, format, name))
+    return fields, shapes

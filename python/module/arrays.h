@@ -1,0 +1,60 @@
+// Arrays of encodings with any strides, read in place: batch dimensions first, then those of one case.
+#pragma once
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+
+#include <vector>
+
+#include "core/batch.h"
+
+namespace mmafuzz::python {
+
+namespace nb = nanobind;
+
+/// Unsigned integers, one per encoding; the Python side has checked dtypes and broadcast the shapes.
+using Codes = nb::ndarray<nb::ro, nb::device::cpu>;
+/// What results are written to, C-contiguous.
+using Results = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+/// One axis of an array.
+struct Axis {
+  int64_t extent, stride;  ///< stride in bytes
+};
+
+/// Byte offsets of consecutive positions of some axes, the last one fastest.
+class Walk {
+ public:
+  /// Stands at position `index` in C order.
+  Walk(const std::vector<Axis>& axes, size_t index);
+  int64_t offset() const { return offset_; }
+  void next();
+
+ private:
+  const std::vector<Axis>& axes_;
+  std::vector<int64_t> at_;
+  int64_t offset_ = 0;
+};
+
+/// A field of many cases.
+class FieldArray {
+ public:
+  /// The last `case_dimensions` axes are those of one case.
+  FieldArray(const Codes& codes, size_t case_dimensions);
+
+  /// Copies cases first .. first + count, in C order of the batch axes, to the column's beginning.
+  void copy(size_t first, size_t count, Column& to) const;
+
+ private:
+  const uint8_t* data_;
+  int64_t bytes_;  ///< per element
+  std::vector<Axis> batch_, one_;
+};
+
+/// Copies `count` elements that stand `stride` bytes apart.
+void gather(const uint8_t* from, int64_t stride, size_t count, int bytes, uint8_t* to);
+
+/// Repeats the first `bytes` of `block` until `times` of them stand there.
+void repeat(uint8_t* block, size_t bytes, size_t times);
+
+}  // namespace mmafuzz::python

@@ -1,0 +1,189 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/unit_name.h"
+#include "oracles/properties/properties.h"
+#include "plan/request.h"
+#include "plan/unit_alias.h"
+#include "python/module/bindings.h"
+#include "python/module/callable_unit.h"
+#include "search/parallel_search.h"
+#include "triage/explain/explain.h"
+#include "triage/explain/explanation_svg.h"
+#include "triage/explain/explanation_text.h"
+#include "triage/minimize_divergence.h"
+#include "triage/triage.h"
+
+namespace mmafuzz::python {
+namespace {
+
+nb::dict finding_of(const BucketKey& key, Severity severity, uint64_t count, const Batch& cases,
+                    const std::vector<uint64_t>& results) {
+  nb::dict d;
+  d["property"] = key.property;
+  d["units"] = nb::cast(key.units);
+  d["value_class"] = key.value_class;
+  d["severity"] = name_of(severity);
+  d["count"] = count;
+  d["op"] = to_text(cases.op());
+  d["fields"] = bytes_of(cases);
+  d["results"] = nb::cast(results);
+  d["cause"] = nb::none();
+  d["detail"] = "";
+  d["text"] = "";
+  return d;
+}
+
+nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
+  const Bucket& bucket = found.bucket;
+  nb::dict d = finding_of(bucket.key, bucket.severity, count, found.witness, {found.verdict.first, found.verdict.second});
+  d["cause"] = bucket.cause;
+  d["detail"] = bucket.detail;
+  d["text"] = bucket.witness;
+  return d;
+}
+
+std::vector<std::string> statement_of(const BucketKey& key) {
+  std::vector<std::string> statement = {key.property};
+  statement.insert(statement.end(), key.units.begin(), key.units.end());
+  return statement;
+}
+
+std::vector<std::string> unaliased(const std::vector<std::string>& names, const Op& op) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) all.push_back(unit_of_alias(name, op));
+  return all;
+}
+
+/// Throws BadInput where a unit does not take the op.
+void check_bound(const Registry& registry, const std::vector<std::string>& names, const Op& op) {
+  for (const std::string& name : names)
+    if (const Result<std::unique_ptr<Unit>> unit = registry.bind(name, op); !unit) throw BadInput(unit.refusal().reason);
+}
+
+std::vector<const Property*> properties_matching(const std::vector<std::string>& globs) {
+  std::vector<const Property*> all;
+  for (const Property* property : all_properties())
+    if (std::any_of(globs.begin(), globs.end(), [&](const auto& g) { return matches_glob(g, property->name()); }))
+      all.push_back(property);
+  return all;
+}
+
+struct Search {
+  double seconds = 0;
+  uint64_t cases = 0, seed = 1;
+  unsigned threads = 1;
+  bool minimize = true;
+};
+
+/// Searches for divergences of the first unit: against what it claims to equal and against the other units. Ctrl-C ends
+/// it between two epochs.
+nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::string>& given,
+                 const std::vector<std::string>& properties, const Search& how) {
+  const std::vector<std::string> names = unaliased(given, op);
+  check_bound(registry, names, op);
+  Findings total;
+  std::vector<std::pair<BucketKey, Finding>> kept;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Comparison field(op, names, registry, properties_matching(properties));
+    SearchLimits limits;
+    limits.seed = how.seed;
+    limits.cases = how.cases ? how.cases : UINT64_MAX;
+    limits.threads = how.threads;
+    limits.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                             std::chrono::duration<double>(how.seconds));
+    search_in_parallel(
+        field, limits,
+        [&](Findings chunk) {
+          total.cases += chunk.cases;
+          total.compared += chunk.compared;
+          for (auto& [key, finding] : chunk.buckets) {
+            auto [at, fresh] = total.buckets.try_emplace(key, finding);
+            if (!fresh) at->second.count += finding.count;
+            else field.confirm(finding.first);
+          }
+        },
+        [] {
+          const nb::gil_scoped_acquire lock;
+          if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        });
+    for (auto& [key, finding] : total.buckets)
+      if (std::find(key.units.begin(), key.units.end(), names[0]) != key.units.end()) kept.emplace_back(key, finding);
+  }
+  nb::list findings;
+  for (const auto& [key, finding] : kept) {
+    std::optional<MinimizedDivergence> small;
+    if (how.minimize) {
+      const nb::gil_scoped_release unlocked;
+      Batch one(finding.first.cases.op());
+      one.append(finding.first.cases, 0);
+      small = minimized(statement_of(key), one, registry);
+    }
+    if (small) small->bucket.severity = finding.severity;
+    findings.append(small ? finding_of(*small, finding.count)
+                          : finding_of(key, finding.severity, finding.count, finding.first.cases, finding.first.results));
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  return nb::make_tuple(findings, total.cases, total.compared);
+}
+
+nb::object minimize_case(const AllUnits& registry, const Op& op, const std::string& property,
+                         const std::vector<std::string>& given, const std::vector<nb::bytes>& fields) {
+  const std::vector<std::string> names = unaliased(given, op);
+  check_bound(registry, names, op);
+  const Batch one = batch_of(op, fields);
+  if (one.size() != 1) throw BadInput("minimize takes one case, not " + std::to_string(one.size()));
+  std::vector<std::string> statement = {property};
+  statement.insert(statement.end(), names.begin(), names.end());
+  std::optional<MinimizedDivergence> found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = minimized(statement, one, registry);
+  }
+  return found ? nb::object(finding_of(*found, 1)) : nb::none();
+}
+
+/// The text and the drawing of one case on some units.
+nb::tuple explain(const AllUnits& registry, const Op& op, const std::vector<std::string>& given,
+                  const std::vector<nb::bytes>& fields, bool colour, int width) {
+  const Batch one = batch_of(op, fields);
+  if (one.size() != 1) throw BadInput("explain takes one case, not " + std::to_string(one.size()));
+  const std::vector<std::string> names = unaliased(given, op);
+  check_bound(registry, names, op);
+  std::vector<std::unique_ptr<Unit>> bound;
+  std::vector<const Unit*> units;
+  for (const std::string& name : names) {
+    bound.push_back(std::move(*registry.bind(name, op)));
+    units.push_back(bound.back().get());
+  }
+  Explanation explanation;
+  explanation.cases.push_back(explain_case(one, 0, units));
+  std::string verdict;
+  if (names.size() == 2) verdict = verdict_of_pair(one, names, registry);
+  TextStyle style;
+  style.colour = colour;
+  style.width = width;
+  return nb::make_tuple(explanation_text(explanation, style) + verdict, explanation_svg(explanation), verdict);
+}
+
+}  // namespace
+
+void bind_findings(nb::module_& m) {
+  m.def(
+      "search",
+      [](const AllUnits& registry, const Op& op, const std::vector<std::string>& units,
+         const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed, unsigned threads,
+         bool minimize) { return search(registry, op, units, properties, {seconds, cases, seed, threads, minimize}); },
+      nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("properties"), nb::arg("seconds"), nb::arg("cases"),
+      nb::arg("seed"), nb::arg("threads"), nb::arg("minimize"));
+  m.def("minimize", &minimize_case, nb::arg("registry"), nb::arg("op"), nb::arg("property"), nb::arg("units"),
+        nb::arg("fields"));
+  m.def("explain", &explain, nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("fields"), nb::arg("colour"),
+        nb::arg("width"));
+}
+
+}  // namespace mmafuzz::python
