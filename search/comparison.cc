@@ -5,6 +5,7 @@
 #include "arithmetic/bins.h"
 #include "core/case_text.h"
 #include "core/contradiction.h"
+#include "core/ulps.h"
 
 namespace mmafuzz {
 namespace {
@@ -17,23 +18,6 @@ int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 
 
 /// What MPFR or another slow reference computes sees a sample of the cases.
 bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role() == Role::referee; }
-
-/// Distance of two results in units of the last place, by their encodings' order; large for specials.
-uint64_t gap_in_ulp(const FormatFields& d, uint64_t x, uint64_t y) {
-  if (is_special(d, x) || is_special(d, y)) return UINT64_MAX;
-  const auto ordered = [&](uint64_t v) {
-    const int64_t magnitude =
-        static_cast<int64_t>((v >> d.ignored_low_bits) & ~d.sign_bit() & low_mask(d.width - d.ignored_low_bits));
-    return ((v >> d.ignored_low_bits) & d.sign_bit()) ? -magnitude : magnitude;
-  };
-  const int64_t gap = ordered(x) - ordered(y);
-  return gap < 0 ? 0 - static_cast<uint64_t>(gap) : static_cast<uint64_t>(gap);
-}
-
-int gap_class(uint64_t gap) {
-  if (gap <= 2) return static_cast<int>(gap);
-  return gap <= 4 ? 3 : gap <= 16 ? 4 : gap <= 4096 ? 5 : gap != UINT64_MAX ? 6 : 7;
-}
 
 }  // namespace
 
@@ -204,9 +188,9 @@ int Comparison::disagreement_bin(const std::vector<Outcomes>& outcomes, size_t f
     if (j == focus || !outcomes[j].has_answer(index)) continue;
     const uint64_t other = outcomes[j].results.get(index);
     if (other == own) agrees |= bit_of(units_[j]->role());
-    else gap = std::max(gap, gap_in_ulp(d, own, other));
+    else gap = std::max(gap, ulp_gap(d, own, other));
   }
-  return bins::Disagree::at(agrees, gap_class(gap));
+  return bins::Disagree::at(agrees, ulp_class(gap));
 }
 
 void Comparison::confirm(const Divergence& d) const {

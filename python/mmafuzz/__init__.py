@@ -1,4 +1,12 @@
 """Bit-accurate models of matrix units, exact arithmetic, and the search for inputs on which they differ (docs/python.md)."""
+from ._callables import CallableError
+from ._cases import Cases, read_cases, write_cases
+from ._compare import Comparison, Match, compare
+from ._explain import Explanation, explain
+from ._findings import Finding, Findings, fuzz, minimize
 from ._unit import Unit, UnitInfo, ops, unit, units
 
-__all__ = ["Unit", "UnitInfo", "ops", "unit", "units"]
+__all__ = [
+    "CallableError", "Cases", "Comparison", "Explanation", "Finding", "Findings", "Match", "Unit", "UnitInfo", "compare",
+    "explain", "fuzz", "minimize", "ops", "read_cases", "unit", "units", "write_cases"
+]

@@ -267,46 +267,16 @@ class Unit:
 
     def _planned(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
                  scale_b: np.ndarray | None, op: str, k: int | None, extents: tuple[int, int] | None) -> _Plan:
-        words = {**self._row, **words_of(op)}
-        products = a.shape[-1]
-        if products == 0:
-            raise ValueError("K is 0: there are no products to sum")
-        step = words.pop("k", None)
-        step = k if k is not None else int(step) if step is not None and step.isdigit() else 0
         if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
             raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
-        if "a" not in words:
-            words["a"] = format_of(a, "a")
-        if "b" not in words:
-            words["b"] = words["a"] if b.dtype == a.dtype else format_of(b, "b")
-        if "c" not in words and c is not None:
-            words["c"] = format_of(c, "c")
-        if "d" not in words:
-            wide = {"fp64": "fp64", "s8": "s32", "u8": "s32"}
-            words["d"] = words.get("c") or wide.get(words["a"], "fp32")
-        words.setdefault("c", words["d"])
-        if (scale_a is None) != (scale_b is None):
-            raise ValueError("an op has scales of a and of b, or none: pass both or neither")
-        if scale_a is not None:
-            scale_formats = {"e4m3": "ue4m3"}  # PTX has no signed scales
-            for word, array, name in (("sa", scale_a, "scale_a"), ("sb", scale_b, "scale_b")):
-                if word not in words:
-                    format = format_of(array, name)
-                    words[word] = scale_formats.get(format, format)
-            count = scale_a.shape[-1]
-            if "sblock" not in words:
-                if count == 0 or products % count:
-                    raise ValueError(f"{products} products and {count} scales: say how many products a scale has, as in op='sblock=32'")
-                words["sblock"] = str(products // count)
-            block = int(words["sblock"]) if words["sblock"].isdigit() else 0
-            if block and -(-products // block) != count:
-                raise ValueError(f"{products} products in blocks of {block} have {-(-products // block)} scales, scale_a has {count}")
-        elif "sblock" in words:
-            raise ValueError(f"the op of {self.name} has scales: pass scale_a and scale_b")
+        words = op_words(self._row, op, a, b, c, scale_a, scale_b)
+        given_k = words.pop("k", "0")
+        step = k or (int(given_k) if given_k.isdigit() else 0)
+        products = a.shape[-1]
         formats = tuple(words.get(word, "") for word in ("a", "b", "c", "d", "sa", "sb"))
         d = formats[3]
         if extents:
-            chain = [(self.bind(_line("gemm", {**words, "m": str(extents[0]), "n": str(extents[1])}, products)), 0)]
+            chain = [(self.bind(op_line("gemm", {**words, "m": str(extents[0]), "n": str(extents[1])}, products)), 0)]
         else:
             chain = self._chain(words, products, step)
         return _Plan(formats, chain, codes_dtype(d), number_dtype(d))
@@ -314,7 +284,7 @@ class Unit:
     def _chain(self, words: dict[str, str], products: int, step: int) -> list[tuple[_core.BoundUnit, int]]:
         """The instructions for K products, with the first product of each."""
         if step == 0:
-            whole = self.bind(_line("dot", words, products))
+            whole = self.bind(op_line("dot", words, products))
             instruction = whole.instruction_k
             # A model runs the chain by itself, but its vector kernels hold only so many products.
             if not instruction or products <= _PRODUCTS_AT_ONCE or words["c"] != words["d"]:
@@ -325,11 +295,52 @@ class Unit:
         chain = []
         for first in range(0, products, step):
             here = words if first == 0 else {**words, "c": words["d"]}
-            chain.append((self.bind(_line("dot", here, min(step, products - first))), first))
+            chain.append((self.bind(op_line("dot", here, min(step, products - first))), first))
         return chain
 
 
-def _line(kind: str, words: dict[str, str], k: int) -> str:
+def op_words(row: dict[str, str], op: str, a: np.ndarray, b: np.ndarray, c: np.ndarray | None,
+             scale_a: np.ndarray | None, scale_b: np.ndarray | None) -> dict[str, str]:
+    """The words of the op of these arrays: those of a row and of `op`, the rest by the dtypes. a and scale_a have their
+    products in the last axis. TypeError, ValueError."""
+    words = {**row, **words_of(op)}
+    products = a.shape[-1]
+    if products == 0:
+        raise ValueError("K is 0: there are no products to sum")
+    if "a" not in words:
+        words["a"] = format_of(a, "a")
+    if "b" not in words:
+        words["b"] = words["a"] if b.dtype == a.dtype else format_of(b, "b")
+    if "c" not in words and c is not None:
+        words["c"] = format_of(c, "c")
+    if "d" not in words:
+        wide = {"fp64": "fp64", "s8": "s32", "u8": "s32"}
+        words["d"] = words.get("c") or wide.get(words["a"], "fp32")
+    words.setdefault("c", words["d"])
+    if (scale_a is None) != (scale_b is None):
+        raise ValueError("an op has scales of a and of b, or none: pass both or neither")
+    if scale_a is None:
+        if "sblock" in words:
+            raise ValueError("the op has scales: pass scale_a and scale_b")
+        return words
+    unsigned = {"e4m3": "ue4m3"}  # PTX has no signed scales
+    for word, array, name in (("sa", scale_a, "scale_a"), ("sb", scale_b, "scale_b")):
+        if word not in words:
+            format = format_of(array, name)
+            words[word] = unsigned.get(format, format)
+    count = scale_a.shape[-1] if scale_a.ndim else 0
+    if "sblock" not in words:
+        if count == 0 or products % count:
+            raise ValueError(f"{products} products and {count} scales: say how many products a scale has, as in op='sblock=32'")
+        words["sblock"] = str(products // count)
+    block = int(words["sblock"]) if words["sblock"].isdigit() else 0
+    if block and -(-products // block) != count:
+        raise ValueError(f"{products} products in blocks of {block} have {-(-products // block)} scales, scale_a has {count}")
+    return words
+
+
+def op_line(kind: str, words: dict[str, str], k: int) -> str:
+    """An op line of these words and k."""
     order = ("a", "b", "c", "d", "m", "n")
     first = [f"{word}={words[word]}" for word in order if word in words]
     rest = [f"{word}={value}" for word, value in words.items() if word not in order]

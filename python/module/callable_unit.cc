@@ -1,5 +1,7 @@
 #include "python/module/callable_unit.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cstring>
 
 #include "core/function_unit.h"

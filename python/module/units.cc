@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "oracles/models/gpu_names.h"
+#include "core/ulps.h"
 #include "oracles/models/model_rows.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -48,10 +48,32 @@ BoundUnit bind_unit(const AllUnits& registry, const std::string& name, const Op&
 
 /// The names that patterns, aliases and names stand for on an op; without any all units of this machine that take it.
 std::vector<std::string> names_for(const AllUnits& registry, const Op& op, const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return UnitIndex(registry).accepting(op);
   std::vector<std::string> names;
+  if (patterns.empty()) {
+    names = UnitIndex(registry).accepting(op);
+    std::erase_if(names, [&](const std::string& name) { return registry.role_of(name) == Role::referee; });  // slow
+    return names;
+  }
   for (const std::string& pattern : patterns) names.push_back(unit_of_alias(pattern, op));
   return matching_units(registry, op, names);
+}
+
+/// Of each two encodings of a format the class of their distance: a place in ulp_class_names; 255 where both are NaN.
+nb::bytes ulp_classes(const std::string& format_name, const Codes& x, const Codes& y) {
+  const FormatFields fields = format(format_name).fields();
+  const int bytes = static_cast<int>(x.itemsize());
+  std::vector<uint8_t> classes(x.size());
+  const auto at = [&](const Codes& codes, size_t i) {
+    uint64_t code = 0;
+    std::memcpy(&code, static_cast<const uint8_t*>(codes.data()) + i * size_t(bytes), size_t(bytes));
+    return code;
+  };
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const uint64_t first = at(x, i), second = at(y, i);
+    const bool nans = decode(fields, first).cls == NumberClass::nan && decode(fields, second).cls == NumberClass::nan;
+    classes[i] = nans ? 255 : static_cast<uint8_t>(ulp_class(ulp_gap(fields, first, second)));
+  }
+  return nb::bytes(classes.data(), classes.size());
 }
 
 std::vector<FieldArray> field_arrays(const Op& op, const std::vector<Codes>& codes) {
@@ -178,6 +200,9 @@ void bind_units(nb::module_& m) {
       });
 
   m.def("op_of_row", &op_of_row);
+  m.def("ulp_classes", &ulp_classes, nb::arg("format"), nb::arg("x"), nb::arg("y"));
+  m.attr("ulp_class_names") = nb::cast(std::vector<std::string>(std::begin(ulp_class_names), std::end(ulp_class_names)));
+  m.def("unit_of_alias", &unit_of_alias);
   m.def("matches_glob", [](const std::string& glob, const std::string& text) { return matches_glob(glob, text); });
   m.def("multiply", &multiply_arrays, nb::arg("steps"), nb::arg("a"), nb::arg("b"), nb::arg("c").none(),
         nb::arg("scale_a").none(), nb::arg("scale_b").none(), nb::arg("results"), nb::arg("threads"));

@@ -1,0 +1,32 @@
+// How far two results are apart.
+#pragma once
+
+#include "arithmetic/decode.h"
+
+namespace mmafuzz {
+
+/// Distance of two encodings in units of the last place, by their order; 0 between +0 and -0; UINT64_MAX where one of
+/// them is an infinity or NaN.
+inline uint64_t ulp_gap(const FormatFields& f, uint64_t x, uint64_t y) {
+  if (is_special(f, x) || is_special(f, y)) return UINT64_MAX;
+  const auto ordered = [&](uint64_t v) {
+    if (f.integer) return f.has_sign() && (v >> (f.width - 1) & 1) ? static_cast<int64_t>(v | ~low_mask(f.width))
+                                                                    : static_cast<int64_t>(v);
+    const int64_t magnitude =
+        static_cast<int64_t>((v >> f.ignored_low_bits) & ~f.sign_bit() & low_mask(f.width - f.ignored_low_bits));
+    return ((v >> f.ignored_low_bits) & f.sign_bit()) ? -magnitude : magnitude;
+  };
+  const int64_t gap = ordered(x) - ordered(y);
+  return gap < 0 ? 0 - static_cast<uint64_t>(gap) : static_cast<uint64_t>(gap);
+}
+
+/// Classes of distances, for bins and histograms.
+inline constexpr int ulp_class_count = 8;
+inline constexpr const char* ulp_class_names[ulp_class_count] = {"zero_sign", "1",       "2",     "3-4",
+                                                                 "5-16",      "17-4096", ">4096", "special"};
+inline int ulp_class(uint64_t gap) {
+  if (gap <= 2) return static_cast<int>(gap);
+  return gap <= 4 ? 3 : gap <= 16 ? 4 : gap <= 4096 ? 5 : gap != UINT64_MAX ? 6 : 7;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,51 @@
+"""A Python callable as a unit: what stands between the search and the user's function."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from ._cases import arrays_of
+from ._formats import as_array, codes_dtype, number_dtype
+from ._unit import result_shape
+
+
+class CallableError(RuntimeError):
+    """A callable raised, or returned what is no result of the op; the message says which. What it raised is the cause."""
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The callable's name among units, without a prefix."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return "".join(ch if ch.isalnum() or ch == "_" else "_" for ch in name)
+
+
+def adapter(function: Callable[..., Any]) -> Callable[[str, list[bytearray], int], bytes]:
+    """What the extension module calls: bytes in, bytes out. Raises CallableError."""
+    name = getattr(function, "__name__", type(function).__name__)
+    ops: dict[str, _core.Op] = {}
+
+    def call(text: str, fields: list[bytearray], cases: int) -> bytes:
+        op = ops.get(text)
+        if op is None:
+            op = ops[text] = _core.Op(text)
+        arrays = arrays_of(op, fields)
+        try:
+            returned = function(*arrays)
+        except Exception as e:
+            raise CallableError(f"callable {name} raised {type(e).__name__}: {e}") from e
+        _, format, _ = op.result
+        codes, numbers, shape = codes_dtype(format), number_dtype(format), (cases, *result_shape(op))
+        wanted = f"an array of {numbers} and shape {shape}" + ("" if numbers == codes else f" (or {codes} codes)")
+        try:
+            result = as_array(returned, "the result")
+        except (TypeError, ValueError) as e:
+            raise CallableError(f"callable {name} returned no array of numbers, but {wanted} is needed: {e}") from e
+        if result.dtype not in (numbers, codes):
+            raise CallableError(f"callable {name} returned {result.dtype}, but {wanted} is needed")
+        if result.shape != shape:
+            raise CallableError(f"callable {name} returned shape {result.shape}, but {wanted} is needed")
+        return result.tobytes()
+
+    return call

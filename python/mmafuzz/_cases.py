@@ -1,0 +1,119 @@
+"""Case text: reading and writing files of cases as arrays."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Iterable, Iterator
+
+import numpy as np
+
+from . import _core
+from ._formats import as_array, codes_dtype, codes_of, numbers_of
+from ._unit import case_shapes_of, fields_of, result_shape
+
+_CASES_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases of one op, of one unit."""
+
+    op: str  #: the op line
+    fields: tuple[np.ndarray, ...]  #: as `Unit.evaluate` takes them, with one leading axis
+    result: np.ndarray | None = None  #: one for each case, or None
+    flags: np.ndarray | None = None  #: status flags, uint8, or None
+    unit: str = ""  #: who gave the results: a unit, or a recording's provenance
+    statement: str = ""  #: of a witness: what it shows, "NAME UNIT [UNIT]"
+    lines: np.ndarray | None = None  #: of the file, from 1
+
+    def __len__(self) -> int:
+        return len(self.fields[0])
+
+    @property
+    def a(self) -> np.ndarray:
+        """The first field."""
+        return self.fields[0]
+
+    @property
+    def b(self) -> np.ndarray:
+        return self.fields[1]
+
+    @property
+    def c(self) -> np.ndarray:
+        return self.fields[2]
+
+    @property
+    def model(self) -> str:
+        """The model that claims to describe `unit`: itself, or of a recording ('nvidia.h100/wmma.fp32.fp16') the row of
+        that GPU. ValueError: there is none."""
+        return _core.model_of_provenance(self.unit) if self.unit.startswith("nvidia.") else self.unit
+
+
+def arrays_of(op: _core.Op, fields: list[bytes]) -> tuple[np.ndarray, ...]:
+    """The fields of cases from the bytes of their columns."""
+    shapes = case_shapes_of(op)
+    arrays = []
+    for data, shape, (_, format, _) in zip(fields, shapes, op.fields):
+        codes = np.frombuffer(data, codes_dtype(format))
+        arrays.append(numbers_of(codes.reshape((-1, *shape) if shape else (-1,)), format))
+    if op.kind in ("scalar", "convert"):  # operands apart
+        return tuple(np.ascontiguousarray(arrays[0][:, i]) for i in range(arrays[0].shape[1]))
+    return tuple(arrays)
+
+
+def results_of(op: _core.Op, data: bytes) -> np.ndarray:
+    """Results from the bytes of their column."""
+    _, format, _ = op.result
+    return numbers_of(np.frombuffer(data, codes_dtype(format)).reshape(-1, *result_shape(op)), format)
+
+
+def bytes_of(op: _core.Op, fields: tuple[Any, ...]) -> list[bytes]:
+    """The other way, for fields with or without leading axes. TypeError, ValueError."""
+    codes, shapes = fields_of(op, fields)
+    try:
+        batch = np.broadcast_shapes(*(x.shape[:x.ndim - len(s)] for x, s in zip(codes, shapes)))
+    except ValueError:
+        raise ValueError("the leading axes of the fields do not fit: " + ", ".join(str(x.shape) for x in codes)) from None
+    return [np.broadcast_to(x, batch + s).tobytes() for x, s in zip(codes, shapes)]
+
+
+def read_cases(path: str | os.PathLike[str]) -> Iterator[Cases]:
+    """Reads a file of cases (docs/case-text.md), plain or gzip, block by block: consecutive cases of one unit and op
+    (at most 65,536), all with a result or all without.
+
+    ValueError: the file cannot be read or a line is malformed; the message names file, line and column. What stands
+    before a malformed line is delivered first."""
+    reader = _core.CaseReader(os.fspath(path))
+    while (block := reader.next(_CASES_AT_ONCE)) is not None:
+        text, unit, prop, fields, results, has_result, flags, has_flags, lines = block
+        op = _core.Op(text)
+        arrays = arrays_of(op, fields)
+        there, flagged = np.frombuffer(has_result, bool), np.frombuffer(has_flags, bool)
+        numbers = results_of(op, results)
+        borders = np.flatnonzero((there[1:] != there[:-1]) | (flagged[1:] != flagged[:-1])) + 1
+        for first, last in zip((0, *borders), (*borders, len(there))):
+            part = slice(first, last)
+            yield Cases(op.text, tuple(x[part] for x in arrays), numbers[part] if there[first] else None,
+                        np.frombuffer(flags, np.uint8)[part] if flagged[first] else None, unit, prop,
+                        np.frombuffer(lines, np.uint64)[part])
+
+
+def write_cases(path: str | os.PathLike[str], cases: Cases | Iterable[Cases]) -> None:
+    """Writes cases as case text; a name that ends in .gz compresses. The file appears when all is written.
+
+    TypeError, ValueError: fields or results that do not fit the op. RuntimeError: the file cannot be written."""
+    blocks = [cases] if isinstance(cases, Cases) else list(cases)
+    for one in blocks:
+        if not isinstance(one, Cases):
+            raise TypeError(f"write_cases takes Cases, not {type(one).__name__}")
+    writer = _core.CaseWriter(os.fspath(path))
+    for one in blocks:
+        op = _core.Op(one.op)
+        _, format, _ = op.result
+        results = flags = None
+        if one.result is not None:
+            results = codes_of(as_array(one.result, "result"), format, "result").tobytes()
+        if one.flags is not None:
+            flags = np.asarray(one.flags, np.uint8).tobytes()
+        writer.write(one.unit, one.statement, op, bytes_of(op, one.fields), results, flags)
+    writer.finish()
