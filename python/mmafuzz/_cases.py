@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._formats import as_array, codes_dtype, codes_of, numbers_of
-from ._unit import case_shapes_of, fields_of, result_shape
+from ._unit import case_shapes_of, fields_of, parsed_op, result_shape
 
 _CASES_AT_ONCE = 1 << 16
 
@@ -106,9 +106,11 @@ def write_cases(path: str | os.PathLike[str], cases: Cases | Iterable[Cases]) ->
     for one in blocks:
         if not isinstance(one, Cases):
             raise TypeError(f"write_cases takes Cases, not {type(one).__name__}")
+        if len((one.unit + "." + one.statement).splitlines()) > 1:
+            raise ValueError(f"unit {one.unit!r} and statement {one.statement!r} must be one line each")
     writer = _core.CaseWriter(os.fspath(path))
     for one in blocks:
-        op = _core.Op(one.op)
+        op = parsed_op(one.op)
         _, format, _ = op.result
         results = flags = None
         if one.result is not None:

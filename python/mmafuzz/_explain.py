@@ -12,7 +12,7 @@ from . import _core
 from ._cases import bytes_of
 from ._findings import Finding, Parties, UnitLike, units_in
 from ._formats import as_array, codes_dtype
-from ._unit import Unit
+from ._unit import Unit, parsed_op
 
 
 class Explanation:
@@ -50,7 +50,7 @@ def explain(units: UnitLike | Sequence[UnitLike] | Finding, *fields: Any, op: st
         raise ValueError("explain needs a unit")
     if op is None:
         op, fields = _dot_of(many[0], fields)
-    parsed = _core.Op(op)
+    parsed = parsed_op(op)
     parties = Parties(parsed, many)
     terminal = sys.stdout.isatty()
     text, svg, verdict = _core.explain(

@@ -11,7 +11,7 @@ from . import _core
 from ._callables import adapter, name_of
 from ._cases import arrays_of, bytes_of
 from ._formats import codes_dtype, numbers_of
-from ._unit import Unit, all_units, result_shape
+from ._unit import Unit, all_units, parsed_op
 
 UnitLike = Union[str, Unit, Callable[..., Any]]
 
@@ -147,7 +147,7 @@ def fuzz(unit: UnitLike, against: UnitLike | Sequence[UnitLike] = (), *, op: str
 
     ValueError: an op that is malformed or that a unit declines. CallableError: a callable raised, or returned another
     dtype or shape."""
-    parsed = _core.Op(op)
+    parsed = parsed_op(op)
     parties = Parties(parsed, [unit], units_in(against))
     claims = parties.names[0] in parties.callables
     names = parties.names if claims else [*parties.names, *parties.against]
@@ -172,7 +172,7 @@ def minimize(units: UnitLike | Sequence[UnitLike], *fields: Any, op: str, proper
 
     fields: one case, as `Unit.evaluate` takes them without leading axes: for a dot a (k,), b (k,), c ().
     TypeError, ValueError: as `fuzz`."""
-    parsed = _core.Op(op)
+    parsed = parsed_op(op)
     parties = Parties(parsed, units_in(units))
     found = _core.minimize(parties.registry, parsed, property, parties.names, bytes_of(parsed, fields))
     return _finding(found, parties.callables) if found is not None else None

@@ -75,7 +75,10 @@ def _imported(x: Any, name: str) -> np.ndarray:
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x)
     if hasattr(x, "__dlpack__"):
-        bits, code, width = _core.from_dlpack(x)
+        try:
+            bits, code, width = _core.from_dlpack(x)
+        except TypeError:
+            raise TypeError(f"{name} is {type(x).__name__}, which does not give its data to the CPU through DLPack") from None
         dtype = _DTYPE_OF_DLPACK.get((code, width))
         if dtype is None:
             raise TypeError(f"{name} has a dtype that no format has (DLPack code {code}, {width} bits)")

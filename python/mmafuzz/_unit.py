@@ -47,6 +47,13 @@ def unit(name: str) -> Unit:
     return Unit(name)
 
 
+def parsed_op(op: str) -> _core.Op:
+    """TypeError: not text. ValueError: malformed."""
+    if not isinstance(op, str):
+        raise TypeError(f"an op is a line of text, not {type(op).__name__}")
+    return _core.Op(op)
+
+
 def words_of(op: str) -> dict[str, str]:
     """The words `key=value` of an op line, or of a part of one. ValueError."""
     words = {}
@@ -198,9 +205,9 @@ class Unit:
         (docs/case-text.md).
 
         TypeError, ValueError: as `matmul`."""
-        parsed = _core.Op(op)
+        parsed = parsed_op(op)
         bound = self.bind(op)
-        name, result_format, _ = parsed.result
+        _, result_format, _ = parsed.result
         arrays, case_shapes = fields_of(parsed, fields)
         batch = np.broadcast_shapes(*(x.shape[:x.ndim - len(s)] for x, s in zip(arrays, case_shapes)))
         arrays = [np.broadcast_to(x, batch + s) for x, s in zip(arrays, case_shapes)]

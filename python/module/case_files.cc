@@ -39,9 +39,10 @@ void write_block(CaseWriter& writer, const std::string& unit, const std::string&
   if (results) {
     outcomes.results = Column(op.result().format, op.result().count);
     outcomes.results.resize(batch.size());
-    if (results->size() != batch.size() * outcomes.results.stride()) throw BadInput("results of wrong size");
+    if (results->size() != batch.size() * outcomes.results.stride()) throw BadInput("results of another length than the cases");
     std::memcpy(outcomes.results.data(), results->data(), results->size());
   }
+  if (flags && flags->size() != batch.size()) throw BadInput("flags of another length than the cases");
   if (flags) outcomes.flags.assign(flags->c_str(), flags->c_str() + flags->size());
   const nb::gil_scoped_release unlocked;
   writer.unit(unit);
