@@ -4,6 +4,7 @@
 
 #include "arithmetic/dot_model.h"
 #include "core/batch.h"
+#include "core/dot_grid.h"
 
 namespace mmafuzz {
 
@@ -19,6 +20,10 @@ class FusedSumSimd {
 
   /// results must have batch.size() entries.
   void run(const Batch& batch, Column& results) const;
+
+  /// The dots of k products of a grid. False, and nothing done, where the calling thread's floating point is not IEEE
+  /// 754's: infinities and NaNs go through it.
+  bool run_grid(int k, const DotGrid& grid) const;
 
  private:
   DotModel model_;

@@ -15,10 +15,11 @@ namespace mmafuzz {
 namespace {
 
 /// A row bound to an op: vectorized where the row allows it, the scalar kernel elsewhere.
-class ModelUnit final : public Unit {
+class ModelUnit final : public Unit, public GridUnit {
  public:
   ModelUnit(const DotModel& model, const Op& op)
       : model_(model),
+        k_(op.k),
         is_fused_(FusedSumSimd::supports(model, op.k)),
         is_amd_(AmdSimd::supports(model, op.k)),
         fused_(model),
@@ -35,10 +36,13 @@ class ModelUnit final : public Unit {
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
   }
 
+  bool run_grid(const DotGrid& grid) const override { return is_fused_ && fused_.run_grid(k_, grid); }
+
   const DotModel* model() const override { return &model_; }
 
  private:
   DotModel model_;
+  int k_;
   bool is_fused_, is_amd_;
   FusedSumSimd fused_;
   AmdSimd amd_;

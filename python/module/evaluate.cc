@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/dot_grid.h"
 #include "core/parallel.h"
 #include "plan/request.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t elements_at_once = 1 << 16;  ///< of a field: some cases that stay in the cache
 constexpr size_t cases_at_once = 4096;
 constexpr size_t dots_at_once = 512;
+constexpr size_t rows_of_grid = 64;
 constexpr size_t least_rows = 64;  ///< of a part of a product: packing b is paid once for each part
 
 /// How many cases of the outcomes have no answer.
@@ -26,33 +28,61 @@ class ProductPart {
               size_t columns)
       : chain_(chain), product_(product), batch_(batch), first_column_(first_column), columns_(columns) {}
 
-  size_t run(size_t first_row, size_t rows) {
+  /// The number of dots without an answer.
+  size_t run(size_t first_row, size_t rows) const {
     size_t without_answer = 0;
-    const size_t at_once = std::min(rows, std::max<size_t>(1, dots_at_once / columns_));
-    for (const ChainStep& step : chain_) {
-      const Op& op = step.bound.op;
-      Batch dots(op);
-      dots.resize(at_once * columns_);
-      const int first_scale = op.has_scales() ? step.first / op.scale_block : 0;
-      pack_columns(product_.b, step.first, at_once, dots.inputs()[1]);
-      if (op.has_scales()) pack_columns(*product_.scale_b, first_scale, at_once, dots.inputs()[4]);
-      Outcomes outcomes;
-      for (size_t row = first_row; row < first_row + rows; row += at_once) {
-        const size_t here = std::min(at_once, first_row + rows - row);
-        if (here < at_once) dots.resize(here * columns_);
-        pack_rows(product_.a, step.first, row, here, dots.inputs()[0]);
-        if (op.has_scales()) pack_rows(*product_.scale_a, first_scale, row, here, dots.inputs()[3]);
-        pack_addends(&step == &chain_.front(), row, here, op, dots.inputs()[2]);
-        step.bound.unit->run(dots, outcomes);
-        without_answer += unanswered(outcomes);
-        store(outcomes.results, row, here);
-      }
-    }
+    for (const ChainStep& step : chain_)
+      if (!run_grids(step, first_row, rows)) without_answer += run_dots(step, first_row, rows);
     return without_answer;
   }
 
  private:
-  /// The columns of b, each as one entry, and all of them once more for each row.
+  /// A step on units that decode an operand once for all of its dots. False, and nothing done, on other units.
+  bool run_grids(const ChainStep& step, size_t first_row, size_t rows) const {
+    const Op& op = step.bound.op;
+    const auto* unit = dynamic_cast<const GridUnit*>(step.bound.unit.get());
+    if (!unit || !(op.c == op.d)) return false;
+    const size_t at_once = std::min(rows, rows_of_grid);
+    Column a(op.a, op.k), b(op.b, op.k), sums(op.d, 1);
+    a.resize(at_once);
+    b.resize(columns_);
+    sums.resize(at_once * columns_);
+    pack_columns(product_.b, step.first, 1, b);
+    for (size_t row = first_row; row < first_row + rows; row += at_once) {
+      const size_t here = std::min(at_once, first_row + rows - row);
+      pack_rows(product_.a, step.first, row, here, 1, a);
+      pack_addends(step, row, here, sums);
+      if (!unit->run_grid({a.data(), b.data(), here, columns_, sums.data()})) return false;
+      store(sums, row, here);
+    }
+    return true;
+  }
+
+  /// A step as batches of dots. Returns the number without an answer.
+  size_t run_dots(const ChainStep& step, size_t first_row, size_t rows) const {
+    const Op& op = step.bound.op;
+    size_t without_answer = 0;
+    const size_t at_once = std::min(rows, std::max<size_t>(1, dots_at_once / columns_));
+    Batch dots(op);
+    dots.resize(at_once * columns_);
+    const int first_scale = op.has_scales() ? step.first / op.scale_block : 0;
+    pack_columns(product_.b, step.first, at_once, dots.inputs()[1]);
+    if (op.has_scales()) pack_columns(*product_.scale_b, first_scale, at_once, dots.inputs()[4]);
+    Outcomes outcomes;
+    for (size_t row = first_row; row < first_row + rows; row += at_once) {
+      const size_t here = std::min(at_once, first_row + rows - row);
+      if (here < at_once) dots.resize(here * columns_);
+      pack_rows(product_.a, step.first, row, here, columns_, dots.inputs()[0]);
+      if (op.has_scales()) pack_rows(*product_.scale_a, first_scale, row, here, columns_, dots.inputs()[3]);
+      pack_addends(step, row, here, dots.inputs()[2]);
+      step.bound.unit->run(dots, outcomes);
+      without_answer += unanswered(outcomes);
+      store(outcomes.results, row, here);
+    }
+    return without_answer;
+  }
+
+  /// The columns of b, each as one entry, and all of them `rows` times.
   void pack_columns(const Matrices& b, int first, size_t rows, Column& to) const {
     const uint8_t* from = b.of_batch(batch_) + first * b.rows.stride + int64_t(first_column_) * b.columns.stride;
     for (size_t j = 0; j < columns_; ++j)
@@ -61,13 +91,13 @@ class ProductPart {
     repeat(to.data(), columns_ * to.stride(), rows);
   }
 
-  /// The rows of a, each once for every column.
-  void pack_rows(const Matrices& a, int first, size_t first_row, size_t rows, Column& to) const {
+  /// The rows of a, each `times` times.
+  void pack_rows(const Matrices& a, int first, size_t first_row, size_t rows, size_t times, Column& to) const {
     const uint8_t* from = a.of_batch(batch_) + first * a.columns.stride + int64_t(first_row) * a.rows.stride;
     uint8_t* entry = to.data();
-    for (size_t i = 0; i < rows; ++i, entry += columns_ * to.stride()) {
+    for (size_t i = 0; i < rows; ++i, entry += times * to.stride()) {
       gather(from + int64_t(i) * a.rows.stride, a.columns.stride, size_t(to.count()), a.bytes, entry);
-      repeat(entry, to.stride(), columns_);
+      repeat(entry, to.stride(), times);
     }
   }
 
@@ -77,10 +107,11 @@ class ProductPart {
   }
 
   /// c of the first step; then the results so far.
-  void pack_addends(bool is_first, size_t first_row, size_t rows, const Op& op, Column& to) const {
+  void pack_addends(const ChainStep& step, size_t first_row, size_t rows, Column& to) const {
+    const bool is_first = step.first == 0;
     const size_t bytes = size_t(to.element_bytes());
     if (is_first && !product_.c) {
-      to.set(0, 0, op.c.fields().encode_zero(false));
+      to.set(0, 0, step.bound.op.c.fields().encode_zero(false));
       repeat(to.data(), bytes, rows * columns_);
       return;
     }
