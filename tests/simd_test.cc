@@ -133,6 +133,59 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
   }
 }
 
+/// A grid of operands drawn for dots, so that their shifts and specials are those that dots meet; each result against
+/// the scalar kernel.
+void expect_grid_equal(const DotModel& model, const Op& op, size_t rows, size_t columns) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", k=" + std::to_string(op.k));
+  Batch drawn;
+  StructuredGenerator(op, 59).fill(0, rows * columns, drawn);
+  Column results(op.d, 1);
+  results.resize(rows * columns);
+  std::memcpy(results.data(), drawn.c().data(), rows * columns * results.stride());
+  ASSERT_TRUE(FusedSumSimd(model).run_grid(op.k, {drawn.a().data(), drawn.b().data(), rows, columns, results.data()}));
+  Batch dots(op);
+  dots.resize(rows * columns);
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j) {
+      const size_t at = i * columns + j;
+      std::memcpy(dots.inputs()[0].data() + at * dots.a().stride(), drawn.a().data() + i * dots.a().stride(),
+                  dots.a().stride());
+      std::memcpy(dots.inputs()[1].data() + at * dots.b().stride(), drawn.b().data() + j * dots.b().stride(),
+                  dots.b().stride());
+      dots.inputs()[2].set(at, 0, drawn.c().get(at));
+    }
+  DotCase one(op);
+  for (size_t i = 0; i < dots.size(); ++i)
+    ASSERT_EQ(to_hex(op.d, results.get(i)), to_hex(op.d, evaluate_dot(model, one.load(dots, i)))) << case_line(dots, i);
+}
+
+std::vector<std::string> fused_rows() {
+  std::vector<std::string> names = supported_rows();
+  std::erase_if(names, [](const std::string& name) {
+    const ModelRow& row = *find_model_row(name);
+    return !FusedSumSimd::supports(row.model, row.op.k);
+  });
+  return names;
+}
+
+class Grids : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, Grids, testing::ValuesIn(fused_rows()), test_name);
+
+TEST_P(Grids, EqualTheirDots) {
+  const ModelRow& row = *find_model_row(GetParam());
+  Op op = row.op;
+  for (const int k : {1, 3, row.op.k, row.op.k + 1, max_instruction_k}) {
+    op.k = k;
+    if (!FusedSumSimd::supports(row.model, k)) continue;
+    for_each_vector_target([&](const char* target) {
+      SCOPED_TRACE(target);
+      for (const auto& [rows, columns] :
+           {std::pair<size_t, size_t>{1, 1}, {1, 40}, {40, 1}, {35, 17}, {17, 35}, {70, 66}})
+        expect_grid_equal(row.model, op, rows, columns);
+    });
+  }
+}
+
 TEST_P(VectorKernel, EqualsTheScalarKernelOnEveryInstructionSet) {
   const ModelRow& row = *find_model_row(GetParam());
   Batch batch;

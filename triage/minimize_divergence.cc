@@ -46,8 +46,7 @@ std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& sta
 bool minimize_divergence(const std::vector<std::string>& statement, const Batch& one, const Registry& registry,
                          std::string& out, std::string* twin) {
   if (twin) {
-    const Result<Judge> judge =
-        Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry);
+    const Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry);
     if (!judge) throw std::runtime_error(judge.refusal().reason);
     const std::vector<Batch> twins = judge->twins(one);
     *twin = twins.empty() ? "" : case_line(twins[0], 0);

@@ -55,8 +55,8 @@ class Triage {
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
                          bool minimized = true);
 
-/// "verdict: they differ: fraction_bits (...): 23 against all\n": two units on one case, with the cause. Empty where they
-/// cannot be compared.
+/// "verdict: they differ: fraction_bits (...): 23 against all\n": two units on one case, with the cause. Empty where
+/// they cannot be compared.
 std::string verdict_of_pair(const Batch& one, const std::vector<std::string>& units, const Registry& registry);
 
 /// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among

@@ -229,8 +229,8 @@ void run_batch(const DotModel& m, const Batch& batch, Column& results) {
   const auto special_block = [&](int first, V32 c_code, hn::Mask<D32> special, V32& accumulator) {
     if (!has_host_sums) return false;
     const size_t at = size_t(first / per_word) * lanes;
-    accumulator = hn::IfThenElse(special, special_sums(a_words + at, b_words + at, words_per_block, bytes, c_code),
-                                 accumulator);
+    accumulator =
+        hn::IfThenElse(special, special_sums(a_words + at, b_words + at, words_per_block, bytes, c_code), accumulator);
     return true;
   };
   for (size_t first = 0; first < batch.size(); first += lanes) {
@@ -284,8 +284,9 @@ struct BroadcastRows {
         for (size_t j = 0; j < hn::Lanes(d); ++j) {
           const size_t e = i + j;
           const uint32_t word = j < here ? words[r][e / size_t(per_word)] : 0;
-          raw[j] = per_word == 1 ? word : (word >> (8 * size_t(side.bytes()) * (e % size_t(per_word)))) &
-                                              (side.bytes() == 2 ? 0xffffu : 0xffu);
+          raw[j] = per_word == 1 ? word
+                                 : (word >> (8 * size_t(side.bytes()) * (e % size_t(per_word)))) &
+                                       (side.bytes() == 2 ? 0xffffu : 0xffu);
         }
         auto is_special = hn::MaskFromVec(hn::Zero(d));
         const Decoded x = decoder(hn::Load(d, raw), is_special);

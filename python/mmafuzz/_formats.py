@@ -5,7 +5,7 @@ bytes), one encoding in the low bits of each."""
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -43,11 +43,22 @@ def codes_dtype(format: str) -> np.dtype:
     return np.dtype(f"u{_core.format_fields(format)['storage_bytes']}")
 
 
-@functools.lru_cache(maxsize=None)
-def _greatest_code(format: str) -> int | None:
-    """The greatest encoding where the container is wider than the format, else None."""
+class _Holder(NamedTuple):
+    """What may hold a format's numbers."""
+
+    codes: np.dtype
+    numbers: np.dtype | None
+    greatest: int | None  #: the greatest encoding where the container is wider than the format
+
+
+_holders: dict[str, _Holder] = {}
+
+
+def _holder(format: str) -> _Holder:
     fields = _core.format_fields(format)
-    return None if fields["width"] == 8 * fields["storage_bytes"] else (1 << fields["width"]) - 1
+    is_full = fields["width"] == 8 * fields["storage_bytes"]
+    holder = _Holder(codes_dtype(format), DTYPE_OF_FORMAT.get(format), None if is_full else (1 << fields["width"]) - 1)
+    return _holders.setdefault(format, holder)
 
 
 def number_dtype(format: str) -> np.dtype:
@@ -103,19 +114,16 @@ def format_of(x: np.ndarray, name: str) -> str:
 def codes_of(x: np.ndarray, format: str, name: str) -> np.ndarray:
     """The encodings of an array, which holds numbers of the format's dtype or unsigned codes, as a view. TypeError,
     ValueError."""
-    codes = codes_dtype(format)
+    codes, own, greatest = _holders.get(format) or _holder(format)
     if x.dtype != codes:
-        own = DTYPE_OF_FORMAT.get(format)
         if x.dtype != own:
             wanted = f"{own} or {codes} codes" if own is not None else f"{codes} codes"
             raise TypeError(f"{name} is an array of {x.dtype}, but the op takes {format}: pass {wanted}")
         x = x.view(codes)
-    greatest = _greatest_code(format)
     if greatest is not None and x.size and int(x.max()) > greatest:
         raise ValueError(f"{name} has a code of more than the {greatest.bit_length()} bits of {format}")
-    for stride in x.strides:
-        if stride % x.itemsize:
-            return np.ascontiguousarray(x)  # a field of records
+    if not x.flags.c_contiguous and any(stride % x.itemsize for stride in x.strides):
+        return np.ascontiguousarray(x)  # a field of records
     return x
 
 

@@ -7,8 +7,8 @@
 
 namespace mmafuzz::python {
 
-/// A callable under the name "callable:NAME". It is called with the op's text, a list with the bytes of each input field
-/// and the number of cases, and returns the bytes of the results; mmafuzz/_callables.py stands between it and the
+/// A callable under the name "callable:NAME". It is called with the op's text, a list with the bytes of each input
+/// field and the number of cases, and returns the bytes of the results; mmafuzz/_callables.py stands between it and the
 /// user's function. What it raises ends the search and reaches the caller.
 struct NamedCallable {
   std::string name;

@@ -39,7 +39,8 @@ void write_block(CaseWriter& writer, const std::string& unit, const std::string&
   if (results) {
     outcomes.results = Column(op.result().format, op.result().count);
     outcomes.results.resize(batch.size());
-    if (results->size() != batch.size() * outcomes.results.stride()) throw BadInput("results of another length than the cases");
+    if (results->size() != batch.size() * outcomes.results.stride())
+      throw BadInput("results of another length than the cases");
     std::memcpy(outcomes.results.data(), results->data(), results->size());
   }
   if (flags && flags->size() != batch.size()) throw BadInput("flags of another length than the cases");

@@ -40,7 +40,8 @@ class Matrices {
   std::vector<Axis> batch_;
 };
 
-/// d = c + a * b of `batches` matrices, each element as a chain of dots. a is M x K, b K x N, the scales M x S and S x N.
+/// d = c + a * b of `batches` matrices, each element as a chain of dots. a is M x K, b K x N, the scales M x S and S x
+/// N.
 struct ProductOf {
   Matrices a, b;
   std::optional<Matrices> c, scale_a, scale_b;  ///< without c the chain starts from +0

@@ -39,7 +39,8 @@ nb::dict finding_of(const BucketKey& key, Severity severity, uint64_t count, con
 
 nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
   const Bucket& bucket = found.bucket;
-  nb::dict d = finding_of(bucket.key, bucket.severity, count, found.witness, {found.verdict.first, found.verdict.second});
+  nb::dict d =
+      finding_of(bucket.key, bucket.severity, count, found.witness, {found.verdict.first, found.verdict.second});
   d["cause"] = bucket.cause;
   d["detail"] = bucket.detail;
   d["text"] = bucket.witness;
@@ -61,7 +62,8 @@ std::vector<std::string> unaliased(const std::vector<std::string>& names, const 
 /// Throws BadInput where a unit does not take the op.
 void check_bound(const Registry& registry, const std::vector<std::string>& names, const Op& op) {
   for (const std::string& name : names)
-    if (const Result<std::unique_ptr<Unit>> unit = registry.bind(name, op); !unit) throw BadInput(unit.refusal().reason);
+    if (const Result<std::unique_ptr<Unit>> unit = registry.bind(name, op); !unit)
+      throw BadInput(unit.refusal().reason);
 }
 
 std::vector<const Property*> properties_matching(const std::vector<std::string>& globs) {
@@ -94,8 +96,9 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
     limits.seed = how.seed;
     limits.cases = how.cases ? how.cases : UINT64_MAX;
     limits.threads = how.threads;
-    limits.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                             std::chrono::duration<double>(how.seconds));
+    limits.deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(how.seconds));
     search_in_parallel(
         field, limits,
         [&](Findings chunk) {
@@ -124,8 +127,9 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
       small = minimized(statement_of(key), one, registry);
     }
     if (small) small->bucket.severity = finding.severity;
-    findings.append(small ? finding_of(*small, finding.count)
-                          : finding_of(key, finding.severity, finding.count, finding.first.cases, finding.first.results));
+    findings.append(small
+                        ? finding_of(*small, finding.count)
+                        : finding_of(key, finding.severity, finding.count, finding.first.cases, finding.first.results));
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
   return nb::make_tuple(findings, total.cases, total.compared);
@@ -177,7 +181,9 @@ void bind_findings(nb::module_& m) {
       "search",
       [](const AllUnits& registry, const Op& op, const std::vector<std::string>& units,
          const std::vector<std::string>& properties, double seconds, uint64_t cases, uint64_t seed, unsigned threads,
-         bool minimize) { return search(registry, op, units, properties, {seconds, cases, seed, threads, minimize}); },
+         bool minimize) {
+        return search(registry, op, units, properties, {seconds, cases, seed, threads, minimize});
+      },
       nb::arg("registry"), nb::arg("op"), nb::arg("units"), nb::arg("properties"), nb::arg("seconds"), nb::arg("cases"),
       nb::arg("seed"), nb::arg("threads"), nb::arg("minimize"));
   m.def("minimize", &minimize_case, nb::arg("registry"), nb::arg("op"), nb::arg("property"), nb::arg("units"),

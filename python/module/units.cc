@@ -112,8 +112,13 @@ size_t multiply_arrays(const std::vector<std::pair<const BoundUnit*, int>>& step
   };
   size_t batches = 1;
   for (size_t i = 0; i + 2 < a.ndim(); ++i) batches *= a.shape(i);
-  const ProductOf product{Matrices(a),       Matrices(b), matrices(c), matrices(scale_a),
-                          matrices(scale_b), batches,     static_cast<uint8_t*>(results.data())};
+  const ProductOf product{Matrices(a),
+                          Matrices(b),
+                          matrices(c),
+                          matrices(scale_a),
+                          matrices(scale_b),
+                          batches,
+                          static_cast<uint8_t*>(results.data())};
   const nb::gil_scoped_release unlocked;
   return multiply(chain, product, threads);
 }
@@ -188,8 +193,8 @@ void bind_units(nb::module_& m) {
              new (self) AllUnits(std::move(callables));
            })
       .def("bind", &bind_unit, nb::arg("name"), nb::arg("op"), nb::keep_alive<0, 1>())
-      .def("knows",
-           [](const AllUnits& r, const std::string& name) { return is_alias(name) || r.knows(unit_of_alias(name, Op())); })
+      .def("knows", [](const AllUnits& r,
+                       const std::string& name) { return is_alias(name) || r.knows(unit_of_alias(name, Op())); })
       .def("nearest", &AllUnits::nearest)
       .def("is_scheme", [](const AllUnits& r, const std::string& name) { return r.role_of(name) == Role::scheme; })
       .def("names_for", &names_for, nb::arg("op"), nb::arg("patterns"))
@@ -201,7 +206,8 @@ void bind_units(nb::module_& m) {
 
   m.def("op_of_row", &op_of_row);
   m.def("ulp_classes", &ulp_classes, nb::arg("format"), nb::arg("x"), nb::arg("y"));
-  m.attr("ulp_class_names") = nb::cast(std::vector<std::string>(std::begin(ulp_class_names), std::end(ulp_class_names)));
+  m.attr("ulp_class_names") =
+      nb::cast(std::vector<std::string>(std::begin(ulp_class_names), std::end(ulp_class_names)));
   m.def("unit_of_alias", &unit_of_alias);
   m.def("matches_glob", [](const std::string& glob, const std::string& text) { return matches_glob(glob, text); });
   m.def("multiply", &multiply_arrays, nb::arg("steps"), nb::arg("a"), nb::arg("b"), nb::arg("c").none(),
