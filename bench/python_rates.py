@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Rates of the Python package on one core: `unit.matmul` and `unit.dot` against MMA-Sim (PyPI mmasim: its matrix call and
-its `dpa`), interleaved, and against the kernel's own rate (`mmafuzz bench rate`).
+"""Rates of the Python package on one core: `unit.matmul` and `unit.dot` against MMA-Sim (PyPI mmasim: its matrix call
+and its `dpa`), interleaved, and against the kernel's own rate (`mmafuzz bench rate`).
 
   taskset -c 1 python bench/python_rates.py build/release/mmafuzz [--seconds 1] [--rounds 5]
 
 Figures are medians of the rounds, in millions of dots of the instruction's k per second. Without mmasim only our own
 rates are printed."""
+
 import argparse
 import statistics
 import subprocess
@@ -19,15 +20,30 @@ import mmafuzz
 try:
     import torch
     from mmasim.nv_ptx import MMA, WGMMA
+
     torch.set_num_threads(1)
 except ImportError:
     torch = None
 
-# What MMA-Sim calls the instruction, and our row of it. Its matrix call takes the instruction's own shape, and larger ones.
+# What MMA-Sim calls the instruction, and our row of it.
 INSTRUCTIONS = [
     ("fp16 k=16", "MMA", "m16n8k16.f32.f16.f16.f32", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", np.float16, 16),
-    ("bf16 k=16", "MMA", "m16n8k16.f32.bf16.bf16.f32", "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32", ml_dtypes.bfloat16, 16),
-    ("fp8 k=32", "WGMMA", "m64n8k32.f32.e4m3.e4m3", "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", ml_dtypes.float8_e4m3fn, 32),
+    (
+        "bf16 k=16",
+        "MMA",
+        "m16n8k16.f32.bf16.bf16.f32",
+        "model:hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+        ml_dtypes.bfloat16,
+        16,
+    ),
+    (
+        "fp8 k=32",
+        "WGMMA",
+        "m64n8k32.f32.e4m3.e4m3",
+        "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
+        ml_dtypes.float8_e4m3fn,
+        32,
+    ),
 ]
 SHAPES = [("instruction 16 x 8", 16, 8), ("matrix 256 x 256", 256, 256)]
 DOTS = 4096
@@ -58,7 +74,12 @@ def interleaved(parties, dots, seconds, rounds):
 def tensor(x):
     """The same numbers for torch."""
     bits = {1: np.uint8, 2: np.int16, 4: np.int32}[x.dtype.itemsize]
-    dtypes = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float8_e4m3fn": torch.float8_e4m3fn, "float32": torch.float32}
+    dtypes = {
+        "float16": torch.float16,
+        "bfloat16": torch.bfloat16,
+        "float8_e4m3fn": torch.float8_e4m3fn,
+        "float32": torch.float32,
+    }
     return torch.from_numpy(x.view(bits).copy()).view(dtypes[x.dtype.name])
 
 
@@ -99,8 +120,12 @@ def against_mmasim(arguments):
 def kernel_rate(binary, name, k, seconds):
     """Million cases per second of `mmafuzz bench rate`, on structured operands."""
     op = f"dot a=fp16 b=fp16 c=fp32 d=fp32 k={k}"
-    out = subprocess.run([binary, "bench", "rate", "--op", op, "--units", name, "--seconds", str(seconds)], check=True,
-                         capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [binary, "bench", "rate", "--op", op, "--units", name, "--seconds", str(seconds)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     return float(out.splitlines()[-1].split()[1])
 
 
@@ -116,17 +141,25 @@ def against_the_kernel(arguments):
         products.append(4096 * 4096 / (time.perf_counter() - start) / 1e6)
         kernels.append(kernel_rate(arguments.mmafuzz, name, 64, arguments.seconds))
     ours, kernel = statistics.median(products), statistics.median(kernels)
-    print(f"4096 x 4096 x 64 through {name}: {4096 * 4096 / ours / 1e6:.2f} s, {ours:.2f} M elements/s; "
-          f"the kernel's own rate at k=64 {kernel:.2f} M/s; {ours / kernel:.2f} of it")
+    print(
+        f"4096 x 4096 x 64 through {name}: {4096 * 4096 / ours / 1e6:.2f} s, {ours:.2f} M elements/s; "
+        f"the kernel's own rate at k=64 {kernel:.2f} M/s; {ours / kernel:.2f} of it"
+    )
 
 
 def callables(arguments):
-    """What a callable costs beyond its own work."""
+    """What a callable as a unit costs beyond its own work."""
+    from mmafuzz import _core
     from mmafuzz._callables import adapter
-    call = adapter(lambda a, b, c: c)
-    fields = [bytearray(1024 * 32), bytearray(1024 * 32), bytearray(1024 * 4)]
-    cost = 1 / rate(lambda: call("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16", fields, 1024), 1024, arguments.seconds)
-    print(f"a callable as a unit, batches of 1024, k=16: {cost:.3f} us a case")
+
+    op = _core.Op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16")
+    registry = _core.Registry([("nothing", adapter(lambda a, b, c: c), [])])
+    unit = registry.bind("callable:nothing", op)
+    for cases in (128, 1024, 4096):
+        fields = [np.zeros((cases, 16), np.uint16), np.zeros((cases, 16), np.uint16), np.zeros(cases, np.uint32)]
+        results = np.empty(cases, np.uint32)
+        cost = 1 / rate(lambda: unit.evaluate(fields, cases, results, None, 1), cases, arguments.seconds)
+        print(f"a callable as a unit, batches of {cases}, k=16: {cost:.3f} us a case")
 
 
 def main():

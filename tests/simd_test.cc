@@ -174,13 +174,12 @@ INSTANTIATE_TEST_SUITE_P(Rows, Grids, testing::ValuesIn(fused_rows()), test_name
 TEST_P(Grids, EqualTheirDots) {
   const ModelRow& row = *find_model_row(GetParam());
   Op op = row.op;
-  for (const int k : {1, 3, row.op.k, row.op.k + 1, max_instruction_k}) {
+  for (const int k : {3, row.op.k, max_instruction_k}) {
     op.k = k;
     if (!FusedSumSimd::supports(row.model, k)) continue;
     for_each_vector_target([&](const char* target) {
       SCOPED_TRACE(target);
-      for (const auto& [rows, columns] :
-           {std::pair<size_t, size_t>{1, 1}, {1, 40}, {40, 1}, {35, 17}, {17, 35}, {70, 66}})
+      for (const auto& [rows, columns] : {std::pair<size_t, size_t>{1, 1}, {35, 17}, {17, 35}})
         expect_grid_equal(row.model, op, rows, columns);
     });
   }

@@ -1,4 +1,7 @@
-"""Bit-accurate models of matrix units, exact arithmetic, and the search for inputs on which they differ (docs/python.md)."""
+"""Bit-accurate models of matrix units, exact arithmetic, and the search for inputs on which they differ.
+
+docs/python.md is the manual."""
+
 from ._callables import CallableError
 from ._cases import Cases, read_cases, write_cases
 from ._compare import Comparison, Match, compare
@@ -7,6 +10,22 @@ from ._findings import Finding, Findings, fuzz, minimize
 from ._unit import Unit, UnitInfo, ops, unit, units
 
 __all__ = [
-    "CallableError", "Cases", "Comparison", "Explanation", "Finding", "Findings", "Match", "Unit", "UnitInfo", "compare",
-    "explain", "fuzz", "minimize", "ops", "read_cases", "unit", "units", "write_cases"
+    "CallableError",
+    "Cases",
+    "Comparison",
+    "Explanation",
+    "Finding",
+    "Findings",
+    "Match",
+    "Unit",
+    "UnitInfo",
+    "compare",
+    "explain",
+    "fuzz",
+    "minimize",
+    "ops",
+    "read_cases",
+    "unit",
+    "units",
+    "write_cases",
 ]

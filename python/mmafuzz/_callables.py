@@ -1,4 +1,5 @@
 """A Python callable as a unit: what stands between the search and the user's function."""
+
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -12,7 +13,9 @@ from ._unit import result_shape
 
 
 class CallableError(RuntimeError):
-    """A callable raised, or returned what is no result of the op; the message says which. What it raised is the cause."""
+    """A callable raised, or returned what is no result of the op; the message says which.
+
+    `__cause__` is what it raised."""
 
 
 def name_of(function: Callable[..., Any]) -> str:

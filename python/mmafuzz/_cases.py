@@ -1,4 +1,5 @@
 """Case text: reading and writing files of cases as arrays."""
+
 from __future__ import annotations
 
 import os
@@ -71,9 +72,11 @@ def bytes_of(op: _core.Op, fields: tuple[Any, ...]) -> list[bytes]:
     """The other way, for fields with or without leading axes. TypeError, ValueError."""
     codes, shapes = fields_of(op, fields)
     try:
-        batch = np.broadcast_shapes(*(x.shape[:x.ndim - len(s)] for x, s in zip(codes, shapes)))
+        batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(s)] for x, s in zip(codes, shapes)))
     except ValueError:
-        raise ValueError("the leading axes of the fields do not fit: " + ", ".join(str(x.shape) for x in codes)) from None
+        raise ValueError(
+            "the leading axes of the fields do not fit: " + ", ".join(str(x.shape) for x in codes)
+        ) from None
     return [np.broadcast_to(x, batch + s).tobytes() for x, s in zip(codes, shapes)]
 
 
@@ -93,9 +96,15 @@ def read_cases(path: str | os.PathLike[str]) -> Iterator[Cases]:
         borders = np.flatnonzero((there[1:] != there[:-1]) | (flagged[1:] != flagged[:-1])) + 1
         for first, last in zip((0, *borders), (*borders, len(there))):
             part = slice(first, last)
-            yield Cases(op.text, tuple(x[part] for x in arrays), numbers[part] if there[first] else None,
-                        np.frombuffer(flags, np.uint8)[part] if flagged[first] else None, unit, prop,
-                        np.frombuffer(lines, np.uint64)[part])
+            yield Cases(
+                op.text,
+                tuple(x[part] for x in arrays),
+                numbers[part] if there[first] else None,
+                np.frombuffer(flags, np.uint8)[part] if flagged[first] else None,
+                unit,
+                prop,
+                np.frombuffer(lines, np.uint64)[part],
+            )
 
 
 def write_cases(path: str | os.PathLike[str], cases: Cases | Iterable[Cases]) -> None:

@@ -1,4 +1,5 @@
 """Which unit gives a result that someone has."""
+
 from __future__ import annotations
 
 import html
@@ -34,7 +35,9 @@ class Match:
     def __str__(self) -> str:
         if self.reproduces:
             return f"{self.unit}: all {self.compared}"
-        ulps = ", ".join(f"{count} by {name}" + (" ulp" if name[-1].isdigit() else "") for name, count in self.ulps.items())
+        ulps = ", ".join(
+            f"{count} by {name}" + (" ulp" if name[-1].isdigit() else "") for name, count in self.ulps.items()
+        )
         first = ", ".join(str(tuple(int(i) for i in index)) for index in self.where[:5])
         more = ", ..." if self.mismatches > 5 else ""
         return f"{self.unit}: {self.compared - self.mismatches} of {self.compared}; differs at {first}{more}; {ulps}"
@@ -72,13 +75,28 @@ class Comparison(Sequence[Match]):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(m.unit)}</td><td>{m.compared - m.mismatches} of {m.compared}</td>"
-            f"<td>{html.escape(', '.join(f'{name}: {count}' for name, count in m.ulps.items()))}</td></tr>" for m in self)
+            f"<td>{html.escape(', '.join(f'{name}: {count}' for name, count in m.ulps.items()))}</td></tr>"
+            for m in self
+        )
         return f"<table><tr><th>unit</th><th>same</th><th>ulps of the others</th></tr>{rows}</table>"
 
 
-def compare(d: Any, a: Any, b: Any, c: Any = None, *, units: UnitLike | Sequence[UnitLike] = (), scale_a: Any = None,
-            scale_b: Any = None, op: str = "", k: int | None = None, dots: bool | None = None, nan: str = "exact",
-            where: int = 1000, threads: int | None = None) -> Comparison:
+def compare(
+    d: Any,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    units: UnitLike | Sequence[UnitLike] = (),
+    scale_a: Any = None,
+    scale_b: Any = None,
+    op: str = "",
+    k: int | None = None,
+    dots: bool | None = None,
+    nan: str = "exact",
+    where: int = 1000,
+    threads: int | None = None,
+) -> Comparison:
     """Says which units give the result `d` on these operands, how often, and where not.
 
     d, a, b, c, scale_a, scale_b, op, k:  as `Unit.matmul` or `Unit.dot` take and return them.
@@ -113,8 +131,9 @@ def compare(d: Any, a: Any, b: Any, c: Any = None, *, units: UnitLike | Sequence
         parsed = _core.Op(op_line("dot", words, a.shape[-1]))
         for name in all_units.names_for(parsed, patterns):
             one = Unit(name)
-            result = (one.dot if dots else one.matmul)(a, b, c, scale_a=scales[0], scale_b=scales[1], op=one_op, k=k,
-                                                       threads=threads)
+            result = (one.dot if dots else one.matmul)(
+                a, b, c, scale_a=scales[0], scale_b=scales[1], op=one_op, k=k, threads=threads
+            )
             matches.append(_match(name, parsed, d, np.asarray(result), nan == "any", where))
     if not matches:
         raise ValueError(f"no unit takes '{parsed.text}'")

@@ -1,4 +1,5 @@
 """One case on one or two units, step by step."""
+
 from __future__ import annotations
 
 import html
@@ -32,8 +33,13 @@ class Explanation:
         return f'<div style="overflow-x:auto">{self.svg}</div><p>{html.escape(self.verdict)}</p>'
 
 
-def explain(units: UnitLike | Sequence[UnitLike] | Finding, *fields: Any, op: str | None = None,
-            colour: bool | None = None, width: int | None = None) -> Explanation:
+def explain(
+    units: UnitLike | Sequence[UnitLike] | Finding,
+    *fields: Any,
+    op: str | None = None,
+    colour: bool | None = None,
+    width: int | None = None,
+) -> Explanation:
     """Shows one case on one or two units: each addend, what alignment drops, the sum, the rounding.
 
     units:   a unit, or two to compare ('model:...', 'exact'); or a Finding, which brings everything else.
@@ -54,8 +60,13 @@ def explain(units: UnitLike | Sequence[UnitLike] | Finding, *fields: Any, op: st
     parties = Parties(parsed, many)
     terminal = sys.stdout.isatty()
     text, svg, verdict = _core.explain(
-        parties.registry, parsed, parties.names, bytes_of(parsed, fields), terminal if colour is None else colour,
-        width or (shutil.get_terminal_size().columns if terminal else 80))
+        parties.registry,
+        parsed,
+        parties.names,
+        bytes_of(parsed, fields),
+        terminal if colour is None else colour,
+        width or (shutil.get_terminal_size().columns if terminal else 80),
+    )
     return Explanation(text, svg, verdict)
 
 

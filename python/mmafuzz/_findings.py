@@ -1,4 +1,5 @@
 """Search for divergences, and their minimal witnesses."""
+
 from __future__ import annotations
 
 import os
@@ -24,9 +25,16 @@ class Parties:
         self.names = [self._named(one, op) for one in first]
         self.against = [self._named(one, op) for one in against]
         # A callable among the first is measured against the others: it claims to equal them.
-        self.registry = all_units if not self.callables else _core.Registry(
-            [(name.removeprefix("callable:"), adapter(function), self.against if name in self.names else [])
-             for name, function in self.callables.items()])
+        self.registry = (
+            all_units
+            if not self.callables
+            else _core.Registry(
+                [
+                    (name.removeprefix("callable:"), adapter(function), self.against if name in self.names else [])
+                    for name, function in self.callables.items()
+                ]
+            )
+        )
         for name in (*self.names, *self.against):
             self.registry.bind(name, op)
 
@@ -85,8 +93,10 @@ class Finding:
         return self.fields[2]
 
     def __str__(self) -> str:
-        lines = [f"{self.severity}: {self.property_name} {' '.join(self.units)} ({self.value_class}, {self.count} cases)",
-                 f"  {self.op}"]
+        lines = [
+            f"{self.severity}: {self.property_name} {' '.join(self.units)} ({self.value_class}, {self.count} cases)",
+            f"  {self.op}",
+        ]
         lines += [f"  {x}" for x in self.fields]
         lines.append("  results " + " against ".join(str(r) for r in self.results))
         return "\n".join(lines + ([f"  {self.detail}"] if self.detail else []))
@@ -122,20 +132,41 @@ def _finding(found: dict[str, Any], callables: dict[str, Callable[..., Any]]) ->
     fields = tuple(x[0] for x in arrays_of(op, found["fields"]))
     format = op.result[1]
     results = tuple(numbers_of(np.array(r, codes_dtype(format)), format) for r in found["results"])
-    return Finding(found["property"], found["units"], op.text, fields, results, found["severity"], found["value_class"],
-                   found["cause"], found["detail"], found["count"], found["text"], callables)
+    return Finding(
+        found["property"],
+        found["units"],
+        op.text,
+        fields,
+        results,
+        found["severity"],
+        found["value_class"],
+        found["cause"],
+        found["detail"],
+        found["count"],
+        found["text"],
+        callables,
+    )
 
 
-def fuzz(unit: UnitLike, against: UnitLike | Sequence[UnitLike] = (), *, op: str, seconds: float = 10,
-         cases: int | None = None, properties: Sequence[str] = (), seed: int = 1, threads: int | None = None,
-         minimize: bool = True) -> Findings:
+def fuzz(
+    unit: UnitLike,
+    against: UnitLike | Sequence[UnitLike] = (),
+    *,
+    op: str,
+    seconds: float = 10,
+    cases: int | None = None,
+    properties: Sequence[str] = (),
+    seed: int = 1,
+    threads: int | None = None,
+    minimize: bool = True,
+) -> Findings:
     """Searches operands, guided by what happens in the arithmetic, on which `unit` differs from others.
 
     unit:     a unit's name, a `mmafuzz.unit`, or a callable. A callable is called in batches, for a dot as
-              f(a, b, c[, scale_a, scale_b]) with arrays (n, k), (n, k), (n,) of the formats' dtypes (codes where there is
-              none) and returns (n,) of d's dtype, or its codes. For a conversion it is f(x), for a scalar operation
-              f(x[, y[, z]]), all (n,); for a gemm f(a, b, c) with (n, m, k), (n, k, n') and (n, m, n'). It may be called
-              with any n, also on other threads, one at a time.
+              f(a, b, c[, scale_a, scale_b]) with arrays (n, k), (n, k), (n,) of the formats' dtypes (codes where
+              there is none) and returns (n,) of d's dtype, or its codes. For a conversion it is f(x), for a scalar operation
+              f(x[, y[, z]]), all (n,); for a gemm f(a, b, c) with (n, m, k), (n, k, n') and (n, m, n'). It may be
+              called with any n, also on other threads, one at a time.
     against:  what to compare it with: units or callables. A callable is taken to claim that it equals them, so that the
               findings are contract failures and parameters of a model that fit better are named. Without any, a unit is
               checked against what its row claims.
@@ -159,16 +190,24 @@ def fuzz(unit: UnitLike, against: UnitLike | Sequence[UnitLike] = (), *, op: str
         raise ValueError(f"seconds is {seconds!r}: pass more than 0")
     used = threads or (1 if parties.callables else len(os.sched_getaffinity(0)))
     found, evaluated, compared = _core.search(
-        parties.registry, parsed, names, list(properties), 1e9 if cases else seconds, int(cases or 0), seed, used,
-        minimize)
+        parties.registry,
+        parsed,
+        names,
+        list(properties),
+        1e9 if cases else seconds,
+        int(cases or 0),
+        seed,
+        used,
+        minimize,
+    )
     if compared == 0:
         raise ValueError("nothing was compared: give `against`, or a unit that claims a model or a property")
     return Findings([_finding(one, parties.callables) for one in found], evaluated, compared)
 
 
 def minimize(units: UnitLike | Sequence[UnitLike], *fields: Any, op: str, property: str = "equal") -> Finding | None:
-    """The normal form of a case on which two units differ (or, with a property's name, on which one unit breaks it), and
-    the cause. None: the case does not fail.
+    """The normal form of a case on which two units differ (or, with a property's name, on which one unit breaks it),
+    and the cause. None: the case does not fail.
 
     fields: one case, as `Unit.evaluate` takes them without leading axes: for a dot a (k,), b (k,), c ().
     TypeError, ValueError: as `fuzz`."""

@@ -1,7 +1,8 @@
 """Formats and the NumPy dtypes that hold them.
 
-Numbers travel as encodings: an array of a format's dtype, or unsigned integers of the format's storage size (1, 2, 4 or 8
-bytes), one encoding in the low bits of each."""
+Numbers travel as encodings: an array of a format's dtype, or unsigned integers of the format's storage size (1, 2, 4 or
+8 bytes), one encoding in the low bits of each."""
+
 from __future__ import annotations
 
 import functools
@@ -17,11 +18,22 @@ from . import _core
 FORMAT_OF_DTYPE: dict[np.dtype, str] = {
     np.dtype(dtype): name
     for dtype, name in (
-        (np.float64, "fp64"), (np.float32, "fp32"), (np.float16, "fp16"), (ml_dtypes.bfloat16, "bf16"),
-        (ml_dtypes.float8_e5m2, "e5m2"), (ml_dtypes.float8_e4m3fn, "e4m3"), (ml_dtypes.float8_e5m2fnuz, "e5m2fnuz"),
-        (ml_dtypes.float8_e4m3fnuz, "e4m3fnuz"), (ml_dtypes.float6_e3m2fn, "e3m2"), (ml_dtypes.float6_e2m3fn, "e2m3"),
-        (ml_dtypes.float4_e2m1fn, "e2m1"), (ml_dtypes.float8_e8m0fnu, "e8m0"), (np.int8, "s8"), (np.uint8, "u8"),
-        (np.int32, "s32"))
+        (np.float64, "fp64"),
+        (np.float32, "fp32"),
+        (np.float16, "fp16"),
+        (ml_dtypes.bfloat16, "bf16"),
+        (ml_dtypes.float8_e5m2, "e5m2"),
+        (ml_dtypes.float8_e4m3fn, "e4m3"),
+        (ml_dtypes.float8_e5m2fnuz, "e5m2fnuz"),
+        (ml_dtypes.float8_e4m3fnuz, "e4m3fnuz"),
+        (ml_dtypes.float6_e3m2fn, "e3m2"),
+        (ml_dtypes.float6_e2m3fn, "e2m3"),
+        (ml_dtypes.float4_e2m1fn, "e2m1"),
+        (ml_dtypes.float8_e8m0fnu, "e8m0"),
+        (np.int8, "s8"),
+        (np.uint8, "u8"),
+        (np.int32, "s32"),
+    )
 }
 DTYPE_OF_FORMAT: dict[str, np.dtype] = {name: dtype for dtype, name in FORMAT_OF_DTYPE.items()}
 DTYPE_OF_FORMAT["tf32"] = np.dtype(np.float32)
@@ -29,10 +41,22 @@ DTYPE_OF_FORMAT["ue4m3"] = np.dtype(ml_dtypes.float8_e4m3fn)
 
 #: DLPack's dtype codes and widths (dlpack.h), for arrays that NumPy does not import by itself.
 _DTYPE_OF_DLPACK = {
-    (0, 8): np.int8, (0, 32): np.int32, (1, 8): np.uint8, (1, 16): np.uint16, (1, 32): np.uint32, (1, 64): np.uint64,
-    (2, 16): np.float16, (2, 32): np.float32, (2, 64): np.float64, (4, 16): ml_dtypes.bfloat16,
-    (10, 8): ml_dtypes.float8_e4m3fn, (11, 8): ml_dtypes.float8_e4m3fnuz, (12, 8): ml_dtypes.float8_e5m2,
-    (13, 8): ml_dtypes.float8_e5m2fnuz, (14, 8): ml_dtypes.float8_e8m0fnu, (15, 6): ml_dtypes.float6_e2m3fn,
+    (0, 8): np.int8,
+    (0, 32): np.int32,
+    (1, 8): np.uint8,
+    (1, 16): np.uint16,
+    (1, 32): np.uint32,
+    (1, 64): np.uint64,
+    (2, 16): np.float16,
+    (2, 32): np.float32,
+    (2, 64): np.float64,
+    (4, 16): ml_dtypes.bfloat16,
+    (10, 8): ml_dtypes.float8_e4m3fn,
+    (11, 8): ml_dtypes.float8_e4m3fnuz,
+    (12, 8): ml_dtypes.float8_e5m2,
+    (13, 8): ml_dtypes.float8_e5m2fnuz,
+    (14, 8): ml_dtypes.float8_e8m0fnu,
+    (15, 6): ml_dtypes.float6_e2m3fn,
     (16, 6): ml_dtypes.float6_e3m2fn,
 }
 
@@ -89,7 +113,9 @@ def _imported(x: Any, name: str) -> np.ndarray:
         try:
             bits, code, width = _core.from_dlpack(x)
         except TypeError:
-            raise TypeError(f"{name} is {type(x).__name__}, which does not give its data to the CPU through DLPack") from None
+            raise TypeError(
+                f"{name} is {type(x).__name__}, which does not give its data to the CPU through DLPack"
+            ) from None
         dtype = _DTYPE_OF_DLPACK.get((code, width))
         if dtype is None:
             raise TypeError(f"{name} has a dtype that no format has (DLPack code {code}, {width} bits)")

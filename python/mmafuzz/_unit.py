@@ -1,4 +1,5 @@
 """Units on arrays."""
+
 from __future__ import annotations
 
 import os
@@ -79,8 +80,8 @@ class _Plan(NamedTuple):
 class Unit:
     """A unit, which evaluates ops on arrays. Make one with `unit(name)`.
 
-    Arrays hold numbers of a format's dtype (NumPy's or ml_dtypes') or unsigned codes (uint8 for formats of up to 8 bits,
-    uint16, uint32, uint64), whose format the unit's row or `op` names. They may have any strides and are read in place.
+    Arrays hold numbers of a format's dtype (NumPy's or ml_dtypes') or unsigned codes (uint8 for formats of up to 8
+    bits, uint16, uint32, uint64), whose format the unit's row or `op` names. They may have any strides and are read in place.
     Torch tensors on the CPU, and whatever else speaks DLPack, do as well. The interpreter's lock is released."""
 
     def __init__(self, name: str):
@@ -105,8 +106,18 @@ class Unit:
             bound = self._bound[op] = all_units.bind(self.name, _core.Op(op))
         return bound
 
-    def dot(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, op: str = "",
-            k: int | None = None, threads: int | None = None) -> np.ndarray:
+    def dot(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        op: str = "",
+        k: int | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
         """d = c + sum(a * b) over the last axis, row by row, in the unit's arithmetic.
 
         a, b:  (..., K); their leading axes are broadcast.
@@ -121,8 +132,10 @@ class Unit:
             raise ValueError("a and b need an axis of products: pass at least one dimension")
         if a.shape[-1] != b.shape[-1]:
             raise ValueError(f"a has {a.shape[-1]} products and b has {b.shape[-1]}: shapes {a.shape} and {b.shape}")
-        c, scale_a, scale_b = (None if x is None else as_array(x, name)
-                               for x, name in ((c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b")))
+        c, scale_a, scale_b = (
+            None if x is None else as_array(x, name)
+            for x, name in ((c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"))
+        )
         if self._is_scheme:  # each row is a product of 1 x K and K x 1
             c = None if c is None else c[..., None, None]
             return self._product(a[..., None, :], b[..., :, None], c, None, None, op, k, threads, (a, b))[..., 0, 0]
@@ -136,8 +149,14 @@ class Unit:
             count = scale_a.shape[-1:]
             given += [(scale_a, "scale_a", shape + count), (scale_b, "scale_b", shape + count)]
         order = (0, 1, 2, 4, 5)
-        fields = [_broadcast(np.zeros((), codes_dtype(plan.formats[i])) if x is None else codes_of(x, plan.formats[i], name),
-                             wanted, name) for (x, name, wanted), i in zip(given, order)]
+        fields = [
+            _broadcast(
+                np.zeros((), codes_dtype(plan.formats[i])) if x is None else codes_of(x, plan.formats[i], name),
+                wanted,
+                name,
+            )
+            for (x, name, wanted), i in zip(given, order)
+        ]
         cases = int(np.prod(shape, dtype=np.int64))
         used = _threads(threads, cases * a.shape[-1])
         for bound, first in plan.chain:
@@ -147,13 +166,23 @@ class Unit:
                 if len(plan.chain) > 1:
                     last, block = first + bound.op.k, bound.op.scale_block
                     parts = [fields[0][..., first:last], fields[1][..., first:last], fields[2]]
-                    parts += [x[..., first // block:-(-last // block)] for x in fields[3:]]
+                    parts += [x[..., first // block : -(-last // block)] for x in fields[3:]]
                 self._check_answers(bound.evaluate(parts, cases, d, None, used), cases)
             fields[2] = d
         return d.view(plan.numbers)[()]
 
-    def matmul(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None, op: str = "",
-               k: int | None = None, threads: int | None = None) -> np.ndarray:
+    def matmul(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        op: str = "",
+        k: int | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
         """d = c + a @ b, each element a dot in the unit's arithmetic; shapes as for `numpy.matmul`.
 
         a:     (..., M, K), or (K,)
@@ -179,7 +208,9 @@ class Unit:
             raise ValueError("matmul takes no scalars: a and b need at least one dimension")
         whole_a, whole_b = a if a.ndim > 1 else a[None, :], b if b.ndim > 1 else b[:, None]
         if whole_a.shape[-1] != whole_b.shape[-2]:
-            raise ValueError(f"a has {whole_a.shape[-1]} columns and b {whole_b.shape[-2]} rows: shapes {a.shape} and {b.shape}")
+            raise ValueError(
+                f"a has {whole_a.shape[-1]} columns and b {whole_b.shape[-2]} rows: shapes {a.shape} and {b.shape}"
+            )
         if c is not None:
             c = as_array(c, "c")
             if b.ndim == 1 and c.ndim:
@@ -209,14 +240,15 @@ class Unit:
         bound = self.bind(op)
         _, result_format, _ = parsed.result
         arrays, case_shapes = fields_of(parsed, fields)
-        batch = np.broadcast_shapes(*(x.shape[:x.ndim - len(s)] for x, s in zip(arrays, case_shapes)))
+        batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(s)] for x, s in zip(arrays, case_shapes)))
         arrays = [np.broadcast_to(x, batch + s) for x, s in zip(arrays, case_shapes)]
         results = np.empty(batch + result_shape(parsed), codes_dtype(result_format))
         raised = np.empty(batch, np.uint8) if flags else None
         cases = int(np.prod(batch, dtype=np.int64))
         if cases:
             self._check_answers(
-                bound.evaluate(arrays, cases, results, raised, _threads(threads, cases * parsed.k)), cases)
+                bound.evaluate(arrays, cases, results, raised, _threads(threads, cases * parsed.k)), cases
+            )
         numbers = results.view(number_dtype(result_format))[()]
         return (numbers, raised[()]) if flags else numbers
 
@@ -224,9 +256,18 @@ class Unit:
         if without:
             raise ValueError(f"unit {self.name} has no answer for {without} of {cases} cases")
 
-    def _product(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
-                 scale_b: np.ndarray | None, op: str, k: int | None, threads: int | None,
-                 given: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def _product(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        c: np.ndarray | None,
+        scale_a: np.ndarray | None,
+        scale_b: np.ndarray | None,
+        op: str,
+        k: int | None,
+        threads: int | None,
+        given: tuple[np.ndarray, np.ndarray],
+    ) -> np.ndarray:
         """d of (..., M, N) from matrices. `given`: what messages show."""
         extents = (a.shape[-2], b.shape[-1])
         plan = self._plan_for(a, b, c, scale_a, scale_b, op, k, extents if self._is_scheme else None)
@@ -241,7 +282,9 @@ class Unit:
             try:
                 batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
             except ValueError:
-                raise ValueError(f"the leading axes of a and b do not fit: shapes {given[0].shape} and {given[1].shape}") from None
+                raise ValueError(
+                    f"the leading axes of a and b do not fit: shapes {given[0].shape} and {given[1].shape}"
+                ) from None
         shape = batch + extents
         if c is not None:
             c = _broadcast(c, shape, "c")
@@ -262,18 +305,44 @@ class Unit:
             self._check_answers(without, d.size)
         return d.view(plan.numbers)
 
-    def _plan_for(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
-                  scale_b: np.ndarray | None, op: str, k: int | None,
-                  extents: tuple[int, int] | None = None) -> _Plan:
-        key = (a.dtype, b.dtype, c is None or c.dtype, scale_a is None or (scale_a.dtype, scale_a.shape[-1:]),
-               scale_b is None or scale_b.dtype, a.shape[-1], op, k, extents)
+    def _plan_for(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        c: np.ndarray | None,
+        scale_a: np.ndarray | None,
+        scale_b: np.ndarray | None,
+        op: str,
+        k: int | None,
+        extents: tuple[int, int] | None = None,
+    ) -> _Plan:
+        key = (
+            a.dtype,
+            b.dtype,
+            c is None or c.dtype,
+            scale_a is None or (scale_a.dtype, scale_a.shape[-1:]),
+            scale_b is None or scale_b.dtype,
+            a.shape[-1],
+            op,
+            k,
+            extents,
+        )
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans[key] = self._planned(a, b, c, scale_a, scale_b, op, k, extents)
         return plan
 
-    def _planned(self, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, scale_a: np.ndarray | None,
-                 scale_b: np.ndarray | None, op: str, k: int | None, extents: tuple[int, int] | None) -> _Plan:
+    def _planned(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        c: np.ndarray | None,
+        scale_a: np.ndarray | None,
+        scale_b: np.ndarray | None,
+        op: str,
+        k: int | None,
+        extents: tuple[int, int] | None,
+    ) -> _Plan:
         if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
             raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
         words = op_words(self._row, op, a, b, c, scale_a, scale_b)
@@ -306,8 +375,15 @@ class Unit:
         return chain
 
 
-def op_words(row: dict[str, str], op: str, a: np.ndarray, b: np.ndarray, c: np.ndarray | None,
-             scale_a: np.ndarray | None, scale_b: np.ndarray | None) -> dict[str, str]:
+def op_words(
+    row: dict[str, str],
+    op: str,
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray | None,
+    scale_a: np.ndarray | None,
+    scale_b: np.ndarray | None,
+) -> dict[str, str]:
     """The words of the op of these arrays: those of a row and of `op`, the rest by the dtypes. a and scale_a have their
     products in the last axis. TypeError, ValueError."""
     words = {**row, **words_of(op)}
@@ -338,11 +414,15 @@ def op_words(row: dict[str, str], op: str, a: np.ndarray, b: np.ndarray, c: np.n
     count = scale_a.shape[-1] if scale_a.ndim else 0
     if "sblock" not in words:
         if count == 0 or products % count:
-            raise ValueError(f"{products} products and {count} scales: say how many products a scale has, as in op='sblock=32'")
+            raise ValueError(
+                f"{products} products and {count} scales: say how many products a scale has, as in op='sblock=32'"
+            )
         words["sblock"] = str(products // count)
     block = int(words["sblock"]) if words["sblock"].isdigit() else 0
     if block and -(-products // block) != count:
-        raise ValueError(f"{products} products in blocks of {block} have {-(-products // block)} scales, scale_a has {count}")
+        raise ValueError(
+            f"{products} products in blocks of {block} have {-(-products // block)} scales, scale_a has {count}"
+        )
     return words
 
 
@@ -402,7 +482,7 @@ def fields_of(op: _core.Op, given: tuple[Any, ...]) -> tuple[list[np.ndarray], l
         raise ValueError(f"'{op.text}' has {len(shapes)} fields, not {len(arrays)}")
     fields = []
     for x, shape, (name, format, _) in zip(arrays, shapes, op.fields):
-        if x.ndim < len(shape) or x.shape[x.ndim - len(shape):] != shape:
+        if x.ndim < len(shape) or x.shape[x.ndim - len(shape) :] != shape:
             raise ValueError(f"{name} has shape {x.shape}, but one case of '{op.text}' has {shape}")
         fields.append(codes_of(x, format, name))
     return fields, shapes

@@ -1,4 +1,5 @@
 """References in rational arithmetic, written from docs/semantics.md and IEEE 754, not from the C++ code."""
+
 import math
 from fractions import Fraction
 
@@ -11,9 +12,9 @@ def to_fp32(x: Fraction, toward_zero: bool) -> np.float32:
         return np.float32(0)
     magnitude = abs(x)
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if Fraction(2)**exponent > magnitude:
+    if Fraction(2) ** exponent > magnitude:
         exponent -= 1
-    quantum = Fraction(2)**(max(exponent, -126) - 23)
+    quantum = Fraction(2) ** (max(exponent, -126) - 23)
     steps, rest = divmod(magnitude, quantum)
     if not toward_zero and (rest > quantum / 2 or (rest == quantum / 2 and steps % 2)):
         steps += 1
@@ -36,14 +37,15 @@ def truncated_dot(a, b, c, block: int, bits: int, least: int = -14) -> np.float3
     total = np.float32(c)
     for first in range(0, len(a), block):
         addends = [(Fraction(float(total)), _exponent(float(total), -126))] if total else []
-        for x, y in zip(a[first:first + block], b[first:first + block]):
+        for x, y in zip(a[first : first + block], b[first : first + block]):
             if x and y:
-                addends.append((Fraction(float(x)) * Fraction(float(y)),
-                                _exponent(float(x), least) + _exponent(float(y), least)))
+                addends.append(
+                    (Fraction(float(x)) * Fraction(float(y)), _exponent(float(x), least) + _exponent(float(y), least))
+                )
         if not addends:
             total = np.float32(0)
             continue
-        quantum = Fraction(2)**(max(e for _, e in addends) - bits)
+        quantum = Fraction(2) ** (max(e for _, e in addends) - bits)
         kept = sum(int(abs(v) / quantum) * (1 if v > 0 else -1) for v, _ in addends)
         total = to_fp32(kept * quantum, True)
     return total
@@ -51,5 +53,5 @@ def truncated_dot(a, b, c, block: int, bits: int, least: int = -14) -> np.float3
 
 def wide_fp16(rng, shape):
     """Numbers whose exponents spread over the whole range, some zero."""
-    numbers = rng.choice([-1.0, 1.0], shape) * rng.uniform(1, 2, shape) * 2.0**rng.integers(-12, 12, shape)
+    numbers = rng.choice([-1.0, 1.0], shape) * rng.uniform(1, 2, shape) * 2.0 ** rng.integers(-12, 12, shape)
     return np.where(rng.random(shape) < 0.1, 0, numbers).astype(np.float16)

@@ -1,4 +1,5 @@
 """compare names the GPU of every recorded file, given only the arrays."""
+
 import os
 import pathlib
 
@@ -9,9 +10,17 @@ import mmafuzz
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = sorted((ROOT / "corpus/recorded").glob("*.cases.gz"))
-ALL = sorted(pathlib.Path(os.environ.get("MMAFUZZ_OBSERVATIONS", ROOT.parent / "shared/observations")).glob("*.cases.gz"))
+ALL = sorted(
+    pathlib.Path(os.environ.get("MMAFUZZ_OBSERVATIONS", ROOT.parent / "shared/observations")).glob("*.cases.gz")
+)
 #: Architectures that compute these formats alike; docs/units.md has the sources.
-ALIKE = [{"ampere", "ada", "turing"}, {"hopper", "blackwell", "rtx_blackwell"}, {"volta", "turing"}, {"hopper"}, {"ada"}]
+ALIKE = [
+    {"ampere", "ada", "turing"},
+    {"hopper", "blackwell", "rtx_blackwell"},
+    {"volta", "turing"},
+    {"hopper"},
+    {"ada"},
+]
 ARCHITECTURES = {"v100": "volta", "a100": "ampere", "ada": "ada", "h100": "hopper"}
 
 
@@ -60,7 +69,7 @@ def test_a_matrix_product_with_a_bit_changed():
 
 def test_nans_by_bits_or_by_class():
     a, b = np.array([[np.nan, 1]], np.float16), np.ones((1, 2), np.float16)
-    d = np.array([0x7fc00001], np.uint32).view(np.float32)
+    d = np.array([0x7FC00001], np.uint32).view(np.float32)
     exact = mmafuzz.compare(d, a, b, units="h100")
     assert exact.reproducing == [] and exact[0].ulps == {"nan_bits": 1}
     assert len(mmafuzz.compare(d, a, b, units="h100", nan="any").reproducing) == 1

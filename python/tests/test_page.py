@@ -1,4 +1,5 @@
 """The examples of docs/python.md, and what the package says of itself."""
+
 import doctest
 import inspect
 import pathlib
@@ -18,10 +19,15 @@ def test_everything_public_has_a_docstring_and_types():
     for name in mmafuzz.__all__:
         member = getattr(mmafuzz, name)
         assert member.__doc__, name
-        for function in [member] if inspect.isfunction(member) else [
-            f for n, f in inspect.getmembers(member, inspect.isfunction)
+        for function in (
+            [member]
+            if inspect.isfunction(member)
+            else [
+                f
+                for n, f in inspect.getmembers(member, inspect.isfunction)
                 if not n.startswith("_") and f.__module__.startswith("mmafuzz")
-        ]:
+            ]
+        ):
             assert "return" in function.__annotations__, function.__qualname__
 
 

@@ -1,4 +1,5 @@
 """Products on whole arrays, against integer and rational arithmetic."""
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ def same_bits(x, y):
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
 
-@pytest.mark.parametrize("name,block,bits", [(HOPPER, 16, 25), (AMPERE, 8, 24), ("model:volta/mma.m8n8k4.f32.f16.f16.f32", 4, 23)])
+@pytest.mark.parametrize(
+    "name,block,bits", [(HOPPER, 16, 25), (AMPERE, 8, 24), ("model:volta/mma.m8n8k4.f32.f16.f16.f32", 4, 23)]
+)
 @pytest.mark.parametrize("k", [5, 16, 40, 64, 100])
 def test_model_products_follow_the_prose(name, block, bits, k):
     rng = np.random.default_rng(k)
@@ -48,11 +51,18 @@ def integers(rng, shape, dtype, limit):
 
 # Small integers are exact in every unit, whatever its order and width: the answer is NumPy's integer product.
 FORMATS = [
-    ("model:hopper/mma.m16n8k16.f32.f16.f16.f32", np.float16, np.float32), ("h100", ml_dtypes.bfloat16, np.float32),
-    ("a100", np.float16, np.float16), ("h100/wgmma", ml_dtypes.float8_e4m3fn, np.float32),
-    ("h100/wgmma", ml_dtypes.float8_e5m2, np.float32), ("ada", ml_dtypes.float8_e4m3fn, np.float32),
-    ("mi300x", ml_dtypes.float8_e4m3fnuz, np.float32), ("mi300x", np.float16, np.float32), ("exact", np.float64, np.float64),
-    ("ieee:fma", np.float32, np.float32), ("integer", np.int8, np.int32), ("h100", np.float64, np.float64)
+    ("model:hopper/mma.m16n8k16.f32.f16.f16.f32", np.float16, np.float32),
+    ("h100", ml_dtypes.bfloat16, np.float32),
+    ("a100", np.float16, np.float16),
+    ("h100/wgmma", ml_dtypes.float8_e4m3fn, np.float32),
+    ("h100/wgmma", ml_dtypes.float8_e5m2, np.float32),
+    ("ada", ml_dtypes.float8_e4m3fn, np.float32),
+    ("mi300x", ml_dtypes.float8_e4m3fnuz, np.float32),
+    ("mi300x", np.float16, np.float32),
+    ("exact", np.float64, np.float64),
+    ("ieee:fma", np.float32, np.float32),
+    ("integer", np.int8, np.int32),
+    ("h100", np.float64, np.float64),
 ]
 
 
@@ -85,11 +95,22 @@ def test_codes_and_numbers_are_the_same_operands():
     assert (mmafuzz.unit("exact").matmul(a.view(np.uint8), b.view(np.uint8), op="a=e2m1 b=e2m1") == expected).all()
 
 
-@pytest.mark.parametrize("format,one", [("cfloat8_1_4_3:7", 0x38), ("e3m2", 0x0c), ("e2m3", 0x08), ("tf32", 0x3f800000),
-                                        ("shp:15", 0x3c00), ("uhp", 31 << 10)])
+@pytest.mark.parametrize(
+    "format,one",
+    [
+        ("cfloat8_1_4_3:7", 0x38),
+        ("e3m2", 0x0C),
+        ("e2m3", 0x08),
+        ("tf32", 0x3F800000),
+        ("shp:15", 0x3C00),
+        ("uhp", 31 << 10),
+    ],
+)
 def test_codes_of_formats_without_dtype(format, one):
     # The codes of 1 and +0 are typed from the formats' fields.
-    codes = np.array([0, one], np.uint32 if format == "tf32" else np.uint16 if format in ("shp:15", "uhp") else np.uint8)
+    codes = np.array(
+        [0, one], np.uint32 if format == "tf32" else np.uint16 if format in ("shp:15", "uhp") else np.uint8
+    )
     rng = np.random.default_rng(9)
     x, y = rng.integers(0, 2, (5, 12)), rng.integers(0, 2, (12, 4))
     d = mmafuzz.unit("exact").matmul(codes[x], codes[y], op=f"a={format} b={format} d=fp32")
@@ -97,19 +118,25 @@ def test_codes_of_formats_without_dtype(format, one):
 
 
 def test_scales_multiply_blocks():
-    unit_name = next(u.name for u in mmafuzz.units("model:*") if "sa=e8m0" in u.summary and "a=e4m3 b=e4m3" in u.summary)
+    unit_name = next(
+        u.name for u in mmafuzz.units("model:*") if "sa=e8m0" in u.summary and "a=e4m3 b=e4m3" in u.summary
+    )
     rng = np.random.default_rng(10)
     a, b = integers(rng, (3, 64), ml_dtypes.float8_e4m3fn, 4), integers(rng, (64, 5), ml_dtypes.float8_e4m3fn, 4)
     sa, sb = rng.integers(126, 130, (3, 2)).astype(np.uint8), rng.integers(126, 130, (2, 5)).astype(np.uint8)
     expected = np.zeros((3, 5))
     for block in range(2):
         part = slice(32 * block, 32 * block + 32)
-        expected += (2.0**(sa[:, block, None].astype(float) - 127) * 2.0**(sb[None, block].astype(float) - 127) *
-                     (a[:, part].astype(float) @ b[part].astype(float)))
+        expected += (
+            2.0 ** (sa[:, block, None].astype(float) - 127)
+            * 2.0 ** (sb[None, block].astype(float) - 127)
+            * (a[:, part].astype(float) @ b[part].astype(float))
+        )
     d = mmafuzz.unit(unit_name).matmul(a, b, scale_a=sa, scale_b=sb)
     assert (d == expected).all()
-    as_numbers = mmafuzz.unit(unit_name).matmul(a, b, scale_a=sa.view(ml_dtypes.float8_e8m0fnu),
-                                                scale_b=sb.view(ml_dtypes.float8_e8m0fnu))
+    as_numbers = mmafuzz.unit(unit_name).matmul(
+        a, b, scale_a=sa.view(ml_dtypes.float8_e8m0fnu), scale_b=sb.view(ml_dtypes.float8_e8m0fnu)
+    )
     assert same_bits(d, as_numbers)
     rows = mmafuzz.unit(unit_name).dot(a, b[:, 0], scale_a=sa, scale_b=sb[:, 0])
     assert (rows == expected[:, 0]).all()
@@ -141,9 +168,21 @@ def test_layouts(what, a, b):
     assert (mmafuzz.unit(HOPPER).dot(a[:, None, :], b.T) == expected).all()
 
 
-@pytest.mark.parametrize("a,b,c", [((16,), (16,), ()), ((16,), (16, 3), (3,)), ((4, 16), (16,), (4,)), ((5, 4, 16), (16, 3), (3,)),
-                                   ((4, 16), (5, 16, 3), (5, 1, 3)), ((2, 1, 4, 16), (3, 16, 2), (2, 3, 4, 2)), ((0, 16), (16, 3), None),
-                                   ((4, 16), (16, 0), None), ((0, 4, 16), (0, 16, 3), None), ((7, 4, 16), (7, 16, 3), None)])
+@pytest.mark.parametrize(
+    "a,b,c",
+    [
+        ((16,), (16,), ()),
+        ((16,), (16, 3), (3,)),
+        ((4, 16), (16,), (4,)),
+        ((5, 4, 16), (16, 3), (3,)),
+        ((4, 16), (5, 16, 3), (5, 1, 3)),
+        ((2, 1, 4, 16), (3, 16, 2), (2, 3, 4, 2)),
+        ((0, 16), (16, 3), None),
+        ((4, 16), (16, 0), None),
+        ((0, 4, 16), (0, 16, 3), None),
+        ((7, 4, 16), (7, 16, 3), None),
+    ],
+)
 def test_shapes_are_those_of_numpy(a, b, c):
     rng = np.random.default_rng(12)
     x, y = integers(rng, a, np.float16, 3), integers(rng, b, np.float16, 3)
@@ -159,7 +198,7 @@ def test_a_long_product_is_a_chain_of_instructions():
     unit = mmafuzz.unit(HOPPER)
     d = np.zeros((4, 3), np.float32)
     for first in range(0, 100, 16):
-        d = unit.matmul(a[:, first:first + 16], b[first:first + 16], d)
+        d = unit.matmul(a[:, first : first + 16], b[first : first + 16], d)
     assert same_bits(unit.matmul(a, b), d)
     assert same_bits(unit.matmul(a, b, k=16), d)
     assert same_bits(unit.dot(a[:, None, :], b.T[None], k=16), d)
@@ -169,15 +208,15 @@ def test_a_long_product_is_a_chain_of_instructions():
     whole, parts = (mmafuzz.unit("exact").matmul(a, b, **k) for k in ({}, {"k": 10}))
     expected = np.float32(0)
     for first in range(0, 100, 10):
-        expected = exact_dot(a[0, first:first + 10], b[first:first + 10, 0], expected)
+        expected = exact_dot(a[0, first : first + 10], b[first : first + 10, 0], expected)
     assert parts[0, 0] == expected and whole[0, 0] == exact_dot(a[0], b[:, 0], 0)
 
 
 def test_nan_payloads_reach_the_unit():
-    codes = np.array([[0x7e01, 0x7c01, 0xfe00, 0x7dff]], np.uint16).view(np.float16)
+    codes = np.array([[0x7E01, 0x7C01, 0xFE00, 0x7DFF]], np.uint16).view(np.float16)
     one = np.full((4, 1), 1, np.float16)
     # PTX ISA: NaN payloads are not preserved, an NVIDIA unit gives the canonical 0x7fffffff.
-    assert mmafuzz.unit("h100").matmul(codes, one).view(np.uint32) == 0x7fffffff
+    assert mmafuzz.unit("h100").matmul(codes, one).view(np.uint32) == 0x7FFFFFFF
 
 
 def test_matrix_schemes_take_products():
