@@ -56,12 +56,14 @@ def parsed_op(op: str) -> _core.Op:
 
 
 def words_of(op: str) -> dict[str, str]:
-    """The words `key=value` of an op line, or of a part of one. ValueError."""
+    """The words `key=value` of an op line of products, or of a part of one. TypeError, ValueError."""
+    if not isinstance(op, str):
+        raise TypeError(f"op is {type(op).__name__}: pass words of an op line, as in 'a=e2m1 b=e2m1'")
     words = {}
     for word in op.split():
         key, equals, value = word.partition("=")
         if not equals:
-            if word in ("op", "dot", "gemm", "convert", "scalar") or words == {}:
+            if word in ("op", "dot", "gemm"):  # a whole line
                 continue
             raise ValueError(f"op '{op}': '{word}' is not of the form key=value")
         words[key] = value
@@ -138,7 +140,8 @@ class Unit:
         )
         if self._is_scheme:  # each row is a product of 1 x K and K x 1
             c = None if c is None else c[..., None, None]
-            return self._product(a[..., None, :], b[..., :, None], c, None, None, op, k, threads, (a, b))[..., 0, 0]
+            d = self._product(a[..., None, :], b[..., :, None], c, scale_a, scale_b, op, k, threads, (a, b))
+            return d[..., 0, 0][()]
         plan = self._plan_for(a, b, c, scale_a, scale_b, op, k)
         try:
             shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
@@ -197,7 +200,7 @@ class Unit:
                unit sums all K products at once. If k does not divide K, the last instruction is shorter: models pad it
                with +0 (its scales with one), other units evaluate that op or decline it.
         threads:  default: all cores, for products that take longer than starting them.
-        Returns (..., M, N), of d's dtype; codes where d's format has none. Never float: bits are the unit's.
+        Returns (..., M, N), of d's dtype (codes where its format has none), with the unit's bits.
 
         Units that take whole matrix products (ozaki:..., split:...) get one op gemm for each matrix of the batch.
 
@@ -224,7 +227,7 @@ class Unit:
         d = self._product(whole_a, whole_b, c, scale_a, scale_b, op, k, threads, (a, b))
         if a.ndim == 1:
             d = d[..., 0, :]
-        return d[..., 0] if b.ndim == 1 else d
+        return d[..., 0][()] if b.ndim == 1 else d
 
     def evaluate(self, op: str, *fields: Any, flags: bool = False, threads: int | None = None) -> Any:
         """Any op on its fields, as in a line of case text: many cases at once.
@@ -349,6 +352,8 @@ class Unit:
         given_k = words.pop("k", "0")
         step = k or (int(given_k) if given_k.isdigit() else 0)
         products = a.shape[-1]
+        if extents and (step or scale_a is not None):
+            raise ValueError(f"{self.name} takes whole matrix products: leave k and scales out")
         formats = tuple(words.get(word, "") for word in ("a", "b", "c", "d", "sa", "sb"))
         d = formats[3]
         if extents:

@@ -85,6 +85,16 @@ WRONG = {
         ValueError,
         "colour",
     ),
+    "words of an op that are no text": (
+        lambda t: unit().matmul(half(2, 16), half(16, 2), op=3),
+        TypeError,
+        "words of an op line",
+    ),
+    "an op of another kind": (
+        lambda t: unit("exact").matmul(half(2, 16), half(16, 2), op="scalar fma format=fp32"),
+        ValueError,
+        "scalar",
+    ),
     "an op that is not text": (lambda t: unit("exact").evaluate(3, half(4)), TypeError, ""),
     "an attribute that the unit does not honour": (
         lambda t: unit().matmul(half(2, 16), half(16, 2), op="round=up"),
@@ -220,6 +230,18 @@ WRONG = {
         ),
         ValueError,
         "scale_b of shape",
+    ),
+    "k of what takes whole products": (
+        lambda t: unit("ozaki:dgemm.fp16").matmul(np.ones((2, 4)), np.ones((4, 2)), k=2),
+        ValueError,
+        "leave k",
+    ),
+    "scales of what takes whole products": (
+        lambda t: unit("ozaki:dgemm.fp16").dot(
+            np.ones(4), np.ones(4), scale_a=np.ones(1, np.uint8), scale_b=np.ones(1, np.uint8), op="sa=e8m0 sb=e8m0"
+        ),
+        ValueError,
+        "scales",
     ),
     # evaluate
     "a field too few": (lambda t: unit().evaluate(DOT, half(4), half(4)), ValueError, "3 fields, not 2"),
