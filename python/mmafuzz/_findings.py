@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Sequence, Union
 
@@ -12,7 +11,7 @@ from . import _core
 from ._callables import adapter, name_of
 from ._cases import arrays_of, bytes_of
 from ._formats import codes_dtype, numbers_of
-from ._unit import Unit, all_units, parsed_op
+from ._unit import Unit, all_units, parsed_op, threads_for
 
 UnitLike = Union[str, Unit, Callable[..., Any]]
 
@@ -164,9 +163,9 @@ def fuzz(
 
     unit:     a unit's name, a `mmafuzz.unit`, or a callable. A callable is called in batches, for a dot as
               f(a, b, c[, scale_a, scale_b]) with arrays (n, k), (n, k), (n,) of the formats' dtypes (codes where
-              there is none) and returns (n,) of d's dtype, or its codes. For a conversion it is f(x), for a scalar operation
-              f(x[, y[, z]]), all (n,); for a gemm f(a, b, c) with (n, m, k), (n, k, n') and (n, m, n'). It may be
-              called with any n, also on other threads, one at a time.
+              there is none) and returns (n,) of d's dtype, or its codes. For a conversion it is f(x), for a scalar
+              operation f(x[, y[, z]]), all (n,); for a gemm f(a, b, c) with (n, m, k), (n, k, n') and (n, m, n').
+              It may be called with any n, also on other threads, one at a time.
     against:  what to compare it with: units or callables. A callable is taken to claim that it equals them, so that the
               findings are contract failures and parameters of a model that fit better are named. Without any, a unit is
               checked against what its row claims.
@@ -188,15 +187,17 @@ def fuzz(
         raise ValueError(f"cases is {cases!r}: pass 1 or more")
     if not 0 < seconds <= 1e9:
         raise ValueError(f"seconds is {seconds!r}: pass more than 0")
-    used = threads or (1 if parties.callables else len(os.sched_getaffinity(0)))
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed is {seed!r}: pass a whole number of 0 or more")
+    used = 1 if threads is None and parties.callables else threads_for(threads)
     found, evaluated, compared = _core.search(
         parties.registry,
         parsed,
         names,
-        list(properties),
+        [properties] if isinstance(properties, str) else list(properties),
         1e9 if cases else seconds,
         int(cases or 0),
-        seed,
+        int(seed),
         used,
         minimize,
     )
@@ -212,6 +213,8 @@ def minimize(units: UnitLike | Sequence[UnitLike], *fields: Any, op: str, proper
     fields: one case, as `Unit.evaluate` takes them without leading axes: for a dot a (k,), b (k,), c ().
     TypeError, ValueError: as `fuzz`."""
     parsed = parsed_op(op)
+    if not isinstance(property, str):
+        raise TypeError(f"property is a name, not {type(property).__name__}")
     parties = Parties(parsed, units_in(units))
     found = _core.minimize(parties.registry, parsed, property, parties.names, bytes_of(parsed, fields))
     return _finding(found, parties.callables) if found is not None else None

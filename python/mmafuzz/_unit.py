@@ -83,7 +83,8 @@ class Unit:
     """A unit, which evaluates ops on arrays. Make one with `unit(name)`.
 
     Arrays hold numbers of a format's dtype (NumPy's or ml_dtypes') or unsigned codes (uint8 for formats of up to 8
-    bits, uint16, uint32, uint64), whose format the unit's row or `op` names. They may have any strides and are read in place.
+    bits, uint16, uint32, uint64), whose format the unit's row or `op` names. They may have any strides and are read in
+    place.
     Torch tensors on the CPU, and whatever else speaks DLPack, do as well. The interpreter's lock is released."""
 
     def __init__(self, name: str):
@@ -161,7 +162,7 @@ class Unit:
             for (x, name, wanted), i in zip(given, order)
         ]
         cases = int(np.prod(shape, dtype=np.int64))
-        used = _threads(threads, cases * a.shape[-1])
+        used = threads_for(threads, cases * a.shape[-1])
         for bound, first in plan.chain:
             d = np.empty(shape, plan.codes)
             if cases:
@@ -250,7 +251,7 @@ class Unit:
         cases = int(np.prod(batch, dtype=np.int64))
         if cases:
             self._check_answers(
-                bound.evaluate(arrays, cases, results, raised, _threads(threads, cases * parsed.k)), cases
+                bound.evaluate(arrays, cases, results, raised, threads_for(threads, cases * parsed.k)), cases
             )
         numbers = results.view(number_dtype(result_format))[()]
         return (numbers, raised[()]) if flags else numbers
@@ -298,7 +299,7 @@ class Unit:
             scale_b = _broadcast(scale_b, batch + (scale_a.shape[-1], b.shape[-1]), "scale_b")
         d = np.empty(shape, plan.codes)
         if d.size:
-            used = _threads(threads, d.size * a.shape[-1])
+            used = threads_for(threads, d.size * a.shape[-1])
             if self._is_scheme:
                 cases = d.size // (shape[-1] * shape[-2])
                 c = c if c is not None else np.zeros((1,) * len(shape), codes_dtype(formats[2]))
@@ -448,11 +449,12 @@ def _broadcast(x: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
         raise ValueError(f"{name} of shape {x.shape} does not fit {shape}") from None
 
 
-def _threads(threads: int | None, products: int) -> int:
+def threads_for(threads: int | None, products: int = _PRODUCTS_FOR_THREADS) -> int:
+    """The number of threads of a call that asks for so many. ValueError."""
     if threads is None:
         return 1 if products < _PRODUCTS_FOR_THREADS else len(os.sched_getaffinity(0))
-    if not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise ValueError(f"threads is {threads!r}: pass 1 or more")
+    if not isinstance(threads, (int, np.integer)) or not 1 <= threads <= 1024:
+        raise ValueError(f"threads is {threads!r}: pass 1 to 1024")
     return int(threads)
 
 

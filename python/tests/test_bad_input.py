@@ -276,6 +276,13 @@ WRONG = {
         ValueError,
         "seconds",
     ),
+    "a seed below 0": (lambda t: mmafuzz.fuzz("exact", against="h100", op=DOT, cases=9, seed=-1), ValueError, "seed"),
+    "threads below 0": (lambda t: mmafuzz.fuzz("exact", against="h100", op=DOT, cases=9, threads=-1), ValueError, "-1"),
+    "a property that is no text": (
+        lambda t: mmafuzz.minimize("exact", half(4), half(4), single(), op=DOT, property=3),
+        TypeError,
+        "name",
+    ),
     "two cases to minimize": (
         lambda t: mmafuzz.minimize(["exact", "h100"], half(2, 4), half(2, 4), single(2), op=DOT),
         ValueError,
