@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Cases:
         return _core.model_of_provenance(self.unit) if self.unit.startswith("nvidia.") else self.unit
 
 
-def arrays_of(op: _core.Op, fields: list[bytes]) -> tuple[np.ndarray, ...]:
+def arrays_of(op: _core.Op, fields: Sequence[bytes | bytearray]) -> tuple[np.ndarray, ...]:
     """The fields of cases from the bytes of their columns."""
     shapes = case_shapes_of(op)
     arrays = []
@@ -87,11 +87,12 @@ def read_cases(path: str | os.PathLike[str]) -> Iterator[Cases]:
     ValueError: the file cannot be read or a line is malformed; the message names file, line and column. What stands
     before a malformed line is delivered first."""
     reader = _core.CaseReader(os.fspath(path))
-    while (block := reader.next(_CASES_AT_ONCE)) is not None:
+    read_block: Any = reader.next
+    while (block := read_block(_CASES_AT_ONCE)) is not None:
         text, unit, prop, fields, results, has_result, flags, has_flags, lines = block
         op = _core.Op(text)
         arrays = arrays_of(op, fields)
-        there, flagged = np.frombuffer(has_result, bool), np.frombuffer(has_flags, bool)
+        there, flagged = np.frombuffer(has_result, np.bool_), np.frombuffer(has_flags, np.bool_)
         numbers = results_of(op, results)
         borders = np.flatnonzero((there[1:] != there[:-1]) | (flagged[1:] != flagged[:-1])) + 1
         for first, last in zip((0, *borders), (*borders, len(there))):

@@ -119,7 +119,7 @@ def compare(
     if any(not isinstance(one, (str, Unit)) for one in wanted):
         raise TypeError("compare takes units by name: evaluate a callable yourself, or use fuzz")
     rows = next((one._row for one in wanted if isinstance(one, Unit)), {})
-    patterns = [one.name if isinstance(one, Unit) else one for one in wanted]
+    patterns: list[str] = [one.name if isinstance(one, Unit) else str(one) for one in wanted]
     scales = [None if x is None else as_array(x, name) for x, name in ((scale_a, "scale_a"), (scale_b, "scale_b"))]
     ops = [op]
     if a.dtype == np.float32 and b.dtype == np.float32 and not {"a", "b"} & {*rows, *words_of(op)}:

@@ -126,7 +126,7 @@ class Findings(Sequence[Finding]):
         return "\n".join([*(str(f) for f in self), f"{len(self)} kinds of divergence in {self.cases} cases"])
 
 
-def _finding(found: dict[str, Any], callables: dict[str, Callable[..., Any]]) -> Finding:
+def _finding(found: Any, callables: dict[str, Callable[..., Any]]) -> Finding:
     op = _core.Op(found["op"])
     fields = tuple(x[0] for x in arrays_of(op, found["fields"]))
     format = op.result[1]

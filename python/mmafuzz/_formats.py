@@ -111,11 +111,12 @@ def _imported(x: Any, name: str) -> np.ndarray:
         return np.asarray(x)
     if hasattr(x, "__dlpack__"):
         try:
-            bits, code, width = _core.from_dlpack(x)
+            exported: Any = _core.from_dlpack(x)
         except TypeError:
             raise TypeError(
                 f"{name} is {type(x).__name__}, which does not give its data to the CPU through DLPack"
             ) from None
+        bits, code, width = exported
         dtype = _DTYPE_OF_DLPACK.get((code, width))
         if dtype is None:
             raise TypeError(f"{name} has a dtype that no format has (DLPack code {code}, {width} bits)")

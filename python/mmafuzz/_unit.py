@@ -73,7 +73,7 @@ def words_of(op: str) -> dict[str, str]:
 class _Plan(NamedTuple):
     """How a call with arrays of these dtypes runs."""
 
-    formats: tuple[str, str, str, str, str, str]  #: of a, b, c, d, scale_a, scale_b; "" without scales
+    formats: tuple[str, ...]  #: of a, b, c, d, scale_a, scale_b; "" without scales
     chain: list[tuple[_core.BoundUnit, int]]
     codes: np.dtype
     numbers: np.dtype
@@ -254,7 +254,7 @@ class Unit:
                 bound.evaluate(arrays, cases, results, raised, threads_for(threads, cases * parsed.k)), cases
             )
         numbers = results.view(number_dtype(result_format))[()]
-        return (numbers, raised[()]) if flags else numbers
+        return numbers if raised is None else (numbers, raised[()])
 
     def _check_answers(self, without: int, cases: int) -> None:
         if without:
@@ -279,7 +279,7 @@ class Unit:
         a, b = codes_of(a, formats[0], "a"), codes_of(b, formats[1], "b")
         if c is not None:
             c = codes_of(c, formats[2], "c")
-        if scale_a is not None:
+        if scale_a is not None and scale_b is not None:
             scale_a, scale_b = codes_of(scale_a, formats[4], "scale_a"), codes_of(scale_b, formats[5], "scale_b")
         batch: tuple[int, ...] = ()
         if a.ndim > 2 or b.ndim > 2:
@@ -294,7 +294,7 @@ class Unit:
             c = _broadcast(c, shape, "c")
         if batch:
             a, b = np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(b, batch + b.shape[-2:])
-        if scale_a is not None:
+        if scale_a is not None and scale_b is not None:
             scale_a = _broadcast(scale_a, batch + (a.shape[-2], scale_a.shape[-1]), "scale_a")
             scale_b = _broadcast(scale_b, batch + (scale_a.shape[-1], b.shape[-1]), "scale_b")
         d = np.empty(shape, plan.codes)
@@ -408,7 +408,7 @@ def op_words(
     words.setdefault("c", words["d"])
     if (scale_a is None) != (scale_b is None):
         raise ValueError("an op has scales of a and of b, or none: pass both or neither")
-    if scale_a is None:
+    if scale_a is None or scale_b is None:
         if "sblock" in words:
             raise ValueError("the op has scales: pass scale_a and scale_b")
         return words
