@@ -427,7 +427,7 @@ bad "give --to FORMAT or --all" bench exhaustive --to e4m3 --all
 h=model:hopper/mma.m16n8k16.f32.f16.f16.f32
 printf '# two\n%s?fraction_bits=24\n\n%s?integer_bits=6 hard\n' $h $h > two.txt
 good bench search --flaws two.txt --strategies structured,uniform --seeds 2 --cases 2000 --csv runs.csv
-expect "a table of hard mutants" has out "hard mutants"
+expect "a table of hard flaws" has out "hard flaws"
 expect "a significance test" has out "structured against uniform"
 expect "what the first strategy misses" has out "structured misses $h?integer_bits=6 in 2 of 2 runs"
 expect "a line per run" test "$(wc -l < runs.csv)" -eq 9

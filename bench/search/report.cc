@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "search/rank_sum.h"
 
@@ -40,8 +41,8 @@ std::string quartiles_text(std::vector<double> values) {
 double seconds_of(const MutantRun& r) { return r.killed ? r.seconds : censored; }
 
 void print_table(const MutantBench& bench, bool hard_only) {
-  fmt::print("{:<24} {:>8} {:>6} {:>6}  {:^29}  {:^29}\n", hard_only ? "hard mutants" : "all mutants", "killed",
-             "missed", "runs", "cases (quartiles)", "seconds (quartiles)");
+  fmt::print("{:<28} {:>8} {:>6} {:>6}  {:^29}  {:^29}\n", hard_only ? "hard flaws" : "all flaws", "killed", "missed",
+             "runs", "cases (quartiles)", "seconds (quartiles)");
   for (size_t s = 0; s < bench.strategies.size(); ++s) {
     std::map<size_t, bool> always;  // mutant: killed in every run
     std::vector<double> cases, seconds;
@@ -55,10 +56,17 @@ void print_table(const MutantBench& bench, bool hard_only) {
     }
     if (cases.empty()) continue;
     const auto killed = std::count_if(always.begin(), always.end(), [](const auto& a) { return a.second; });
-    fmt::print("{:<24} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s]->name(), killed,
+    fmt::print("{:<28} {:>8} {:>6} {:>5.1f}%  {}  {}\n", bench.strategies[s]->name(), killed,
                always.size() - size_t(killed), 100.0 * double(kills) / double(cases.size()), quartiles_text(cases),
                quartiles_text(seconds));
   }
+}
+
+/// Vargha and Delaney's words for the distance of A12 from one half (J. Educational and Behavioral Statistics 25,
+/// 2000).
+const char* effect_size(double a12) {
+  const double distance = std::fabs(a12 - 0.5);
+  return distance < 0.06 ? "negligible" : distance < 0.14 ? "small" : distance < 0.21 ? "medium" : "large";
 }
 
 void print_comparisons(const MutantBench& bench, bool hard_only) {
@@ -79,11 +87,55 @@ void print_comparisons(const MutantBench& bench, bool hard_only) {
       ++mutants;
       if (one.p_value() < 0.01) ++(one.z() < 0 ? faster : slower);
     }
-    fmt::print("{} against {}: first to kill in {:.1f} % of the pairs of runs, p = {:.2g}; ",
-               bench.strategies[0]->name(), bench.strategies[other]->name(), 100 * overall.share_smaller(),
-               overall.p_value());
-    fmt::print("of {} mutants faster on {}, slower on {} (p < 0.01)\n", mutants, faster, slower);
+    fmt::print(
+        "{} against {}: first to kill in {:.1f} % of the pairs of runs (Vargha and Delaney's A12 = {:.2f}, {}), p = "
+        "{:.2g}; ",
+        bench.strategies[0]->name(), bench.strategies[other]->name(), 100 * overall.share_smaller(),
+        overall.share_smaller(), effect_size(overall.share_smaller()), overall.p_value());
+    fmt::print("of {} flaws faster on {}, slower on {} (p < 0.01)\n", mutants, faster, slower);
   }
+}
+
+/// The median of one strategy's times on one flaw.
+double median_seconds(const MutantBench& bench, size_t strategy, size_t mutant) {
+  std::vector<double> seconds;
+  for (const MutantRun& r : bench.runs)
+    if (r.mutant == mutant && r.strategy == strategy) seconds.push_back(seconds_of(r));
+  if (seconds.empty()) return censored;
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+/// Mean ranks over the flaws, by the median time to find each, and how far they must be apart to tell two strategies
+/// apart at 5 % (Friedman's test with Nemenyi's: Demsar, JMLR 7, 2006, table 5).
+void print_ranks(const MutantBench& bench, bool hard_only) {
+  const size_t strategies = bench.strategies.size();
+  static constexpr double q[] = {0, 0, 1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164};
+  if (strategies < 2 || strategies >= std::size(q)) return;
+  std::vector<double> ranks(strategies);
+  size_t flaws = 0;
+  for (size_t m = 0; m < bench.mutants.size(); ++m) {
+    if (hard_only && !bench.mutants[m].hard) continue;
+    std::vector<double> seconds;
+    for (size_t s = 0; s < strategies; ++s) seconds.push_back(median_seconds(bench, s, m));
+    if (std::all_of(seconds.begin(), seconds.end(), [](double t) { return t == censored; })) continue;
+    ++flaws;
+    for (size_t s = 0; s < strategies; ++s) {
+      double rank = 1;
+      for (size_t other = 0; other < strategies; ++other)
+        if (other != s) rank += seconds[other] < seconds[s] ? 1 : seconds[other] == seconds[s] ? 0.5 : 0;
+      ranks[s] += rank;
+    }
+  }
+  if (!flaws) return;
+  const auto k = static_cast<double>(strategies), n = static_cast<double>(flaws);
+  fmt::print("mean rank over the {} flaws that any of them finds; apart at 5 % if they differ by {:.2f} or more\n",
+             flaws, q[strategies] * std::sqrt(k * (k + 1) / (6 * n)));
+  std::vector<size_t> order(strategies);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t x, size_t y) { return ranks[x] < ranks[y]; });
+  for (const size_t s : order) fmt::print("  {:5.2f}  {}\n", ranks[s] / n, bench.strategies[s]->name());
+  fmt::print("\n");
 }
 
 void print_missed(const MutantBench& bench) {
@@ -99,8 +151,8 @@ void print_missed(const MutantBench& bench) {
                  count.second);
 }
 
-/// Marks that contradict these runs. That a mutant is hard can be seen only where all strategies that decide it ran far
-/// enough.
+/// Marks of the list that contradict these runs. That a mutant is hard can be seen only where all strategies that
+/// decide it ran far enough.
 void print_wrong_marks(const MutantBench& bench) {
   const auto deciding = std::count_if(bench.strategies.begin(), bench.strategies.end(),
                                       [](const auto& s) { return decides_hardness(*s); });
@@ -114,6 +166,7 @@ void print_wrong_marks(const MutantBench& bench) {
     if (!r.killed && strategy.is_random() && r.cases < hard_cases) far_enough[r.mutant] = false;
   }
   for (size_t m = 0; m < bench.mutants.size(); ++m) {
+    if (bench.mutants[m].make) continue;  // drawn ones are marked by what was measured
     if (bench.mutants[m].hard && killer[m])
       fmt::print("marked hard, but {} kills {} at case {} of seed {}\n", bench.strategies[killer[m]->strategy]->name(),
                  bench.mutants[m].name, killer[m]->cases, killer[m]->seed);
@@ -138,8 +191,9 @@ void print_report(const MutantBench& bench) {
   if (hard) print_table(bench, true), fmt::print("\n");
   print_table(bench, false);
   fmt::print("\n");
+  print_ranks(bench, hard);
   if (bench.strategies.size() > 1)
-    fmt::print("two-sided rank-sum tests on the time to kill, {} mutants, a stratum each\n", hard ? "hard" : "all");
+    fmt::print("two-sided rank-sum tests on the time to kill, {} flaws, a stratum each\n", hard ? "hard" : "all");
   print_comparisons(bench, hard);
   print_missed(bench);
   print_wrong_marks(bench);

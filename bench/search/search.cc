@@ -8,10 +8,23 @@
 
 namespace mmafuzz {
 
+namespace {
+
+/// Drawn flaws have no measured mark: hard is what our own structured generator does not find.
+void mark_hard(std::vector<Mutant>& flaws, uint64_t cases, unsigned jobs) {
+  RaceLimits limits;
+  limits.cases = cases;
+  limits.jobs = jobs;
+  for (const MutantRun& run : race(flaws, make_strategies({"structured"}, ""), limits, [](size_t, size_t) {}))
+    if (flaws[run.mutant].make) flaws[run.mutant].hard = !run.killed;
+}
+
+}  // namespace
+
 void add_bench_search(Arguments& bench, int& status) {
   struct Options {
     std::string flaws = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
-    uint64_t drawn = 0;
+    uint64_t drawn = 0, hard_after = 0;
     std::vector<std::string> strategies;
     RaceLimits limits;
   };
@@ -26,6 +39,10 @@ void add_bench_search(Arguments& bench, int& status) {
   sub->add_option(
          "--drawn", options->drawn,
          "add flaws of hardware whose places are drawn from this seed: one of each kind on each family of units")
+      ->check(unsigned_number());
+  sub->add_option("--hard-after", options->hard_after,
+                  "a drawn flaw is hard that this many cases of the structured generator (seed 1) do not show")
+      ->capture_default_str()
       ->check(unsigned_number());
   sub->add_option("--only", options->only, "glob that a flaw's name matches");
   sub->add_option("--strategies", options->strategies,
@@ -56,6 +73,7 @@ void add_bench_search(Arguments& bench, int& status) {
     if (result.mutants.empty()) throw BadInput("no flaw matches '" + options->only + "'");
     result.strategies = make_strategies(options->strategies, options->published);
     result.limits = options->limits;
+    if (options->hard_after) mark_hard(result.mutants, options->hard_after, options->limits.jobs);
     const bool terminal = isatty(STDERR_FILENO);
     result.runs = race(result.mutants, result.strategies, options->limits, [&](size_t done, size_t all) {
       if (terminal) fmt::print(stderr, "\r{} of {} searches{}", done, all, done == all ? "\n" : "");
