@@ -23,6 +23,7 @@
 #include "campaign/deepen.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
+#include "search/possible_bins.h"
 #include "search/structured_generator.h"
 #include "triage/store/store.h"
 
@@ -104,8 +105,9 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
       for (size_t i = 0; i < corpus.size(); ++i) coverage.observe(corpus, i, sink);
     for (const BinGroup& group : bin_groups())
       for (int bin = group.first; bin < group.first + group.count; ++bin)
-        records.push_back(
-            {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+        if (!ruled_out(op, model, bin))
+          records.push_back(
+              {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
   };
   if (op.kind == OpKind::dot) {
     for (size_t i = 0; i < comparison.units().size(); ++i)

@@ -10,7 +10,10 @@
 #include "fuzz_targets/property_target.h"
 #include "oracles/families.h"
 #include "oracles/properties/properties.h"
+#include "oracles/models/model_rows.h"
+#include "plan/request.h"
 #include "search/guided_search.h"
+#include "search/possible_bins.h"
 
 namespace mmafuzz {
 
@@ -178,6 +181,37 @@ TEST(Coverage, SameSeedSameCorpus) {
   };
   EXPECT_EQ(run(1), run(1));
   EXPECT_NE(run(1), run(2));
+}
+
+/// What is said to be impossible must not happen, on any row and op, under anything that our searches propose.
+TEST(PossibleBins, NoCaseReachesWhatIsRuledOut) {
+  const auto expect_none = [](const Op& op, const DotModel* model, const std::string& unit) {
+    std::set<int> seen;
+    std::vector<GuidedSearch::Focus> focuses;
+    focuses.push_back({unit, corner_hints(model), make_functional_feedback(op, model)});
+    GuidedSearch search(op, std::move(focuses), 5);
+    Batch batch(op);
+    SetSink sink;
+    for (uint64_t chunk = 0; chunk < 4; ++chunk) {
+      search.propose(chunk, chunk * 1024, 1024, batch);
+      Coverage coverage(op, model);
+      for (size_t i = 0; i < batch.size(); ++i) coverage.observe(batch, i, sink);
+      search.learn(search.observe(chunk, chunk * 1024, batch));
+    }
+    size_t possible = 0;
+    for (int bin = 0; bin < bins::count; ++bin) possible += !ruled_out(op, model, bin);
+    for (const int bin : sink.bins) EXPECT_FALSE(ruled_out(op, model, bin)) << unit << " " << to_text(op) << " " << bin_name(bin);
+    EXPECT_LT(possible, static_cast<size_t>(bins::count)) << unit;
+  };
+  for (const ModelRow& row : model_rows()) {
+    if (row.op.a.fields().integer || row.op.kind != OpKind::dot) continue;
+    expect_none(row.op, &row.model, row.arch + "/" + row.instruction + "." + row.shape + "." + row.types);
+  }
+  for (const char* text : {"convert from=fp32 to=fp16 nan=any", "convert from=fp32 to=e4m3 nan=any",
+                           "convert from=fp32 to=e8m0 nan=any", "convert from=fp32 to=uhp nan=any",
+                           "convert from=fp32 to=cfloat8_1_4_3:7 nan=any", "convert from=fp64 to=fp32 nan=any",
+                           "scalar fma format=fp16 nan=any", "scalar sqrt format=bf16 nan=any"})
+    expect_none(op_from_text(text), nullptr, "ieee");
 }
 
 }  // namespace
