@@ -18,6 +18,7 @@ inline void prepare(const Batch& batch, Outcomes& outcomes) {
   outcomes.results.resize(batch.size());
   outcomes.flags.clear();
   outcomes.answered.clear();
+  outcomes.failed.clear();
 }
 
 /// Evaluate: uint64_t(const DotOperands&).

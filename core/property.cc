@@ -197,6 +197,16 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
 
 void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
                           std::vector<Batch>* twins) const {
+  SpecialOperands special(cases);
+  verdicts.assign(cases.size(), {});
+  if (property_->is_about_answering()) {
+    for (size_t i = 0; i < cases.size(); ++i) {
+      verdicts[i].failed = base.has_failed(i);
+      verdicts[i].compared = verdicts[i].failed || base.has_answer(i);
+      if (verdicts[i].failed && special[i]) verdicts[i].cls = ValueClass::special;
+    }
+    return;
+  }
   std::vector<Batch> twin;
   for (const Op& op : twin_ops_) {
     twin.push_back(op == cases.op() ? cases : Batch(op));
@@ -213,8 +223,6 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
     for (size_t i = 0; i < cases.size(); ++i)
       if (!after.has_answer(i)) known[i].reset();
   }
-  verdicts.assign(cases.size(), {});
-  SpecialOperands special(cases);
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!known[i]) continue;
     Verdict& v = verdicts[i];
@@ -247,7 +255,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     d.cases = Batch(cases.op());
     d.cases.append(cases, i);
     if (has_plain_twin()) d.cases.append(twins[0], i);
-    d.results = {v.before, v.after};
+    if (!property_->is_about_answering()) d.results = {v.before, v.after};
   }
   for (int cls = 0; cls < value_class_count; ++cls)
     if (count[cls]) report(std::move(found[cls]), count[cls]);

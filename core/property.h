@@ -137,6 +137,8 @@ class Property {
   virtual bool holds(const Pair& pair) const = 0;
   /// The element of the twin's result that stands for `element`.
   virtual int twin_element(const Op& op, int element) const { return element; }
+  /// Whether the statement is that there is an answer at all. It needs no twin, and the unit is not run again for it.
+  virtual bool is_about_answering() const { return false; }
   /// Severity of a failure on a unit that does not claim the property.
   virtual Severity unclaimed() const { return Severity::semantic; }
 };
@@ -149,6 +151,8 @@ class BoundProperty {
   static Result<BoundProperty> bind(const Property& property, const Unit& unit, const Op& op, const Registry& registry);
 
   const Property& property() const { return *property_; }
+  /// Whether check() takes no more than a look at the outcomes.
+  bool is_free() const { return property_->is_about_answering(); }
   /// Of a failure: contract where the unit claims the property.
   Severity severity() const { return severity_; }
 

@@ -31,7 +31,7 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
 ///   silicon       the CPU of this machine
 ///   device        a GPU of this machine, or a library on it
 ///   recorded      the results in a file
-///   plugin        a shared library of the user
+///   plugin        code of the user: a shared library, a process
 ///   hypothesis    a candidate from the literature
 ///   scheme        a matrix product from another unit's dots
 ///   other         a fast path, integer arithmetic

@@ -10,8 +10,8 @@
 //   campaigns   whether campaigns run it
 //   contract    what a contract failure means
 // clang-format off
-MMAFUZZ_TARGET(dot_models, units, dots, "", "error_bound", "", true,
-  "a unit differs from what it claims to equal: a model from its slow twin, a device or plugin from its model, the exact fast path from MPFR")
+MMAFUZZ_TARGET(dot_models, units, dots, "", "error_bound,answers", "", true,
+  "a unit differs from what it claims to equal: a model from its slow twin, a device or plugin from its model, the exact fast path from MPFR; or a process gives no answer")
 MMAFUZZ_TARGET(dot_monotone, one_unit, dots, "", "monotone*,error_bound", "", true,
   "one addend grows and the result falls, on a unit that claims to be monotone; or an error exceeds the proven bound")
 MMAFUZZ_TARGET(dot_metamorphic, one_unit, dots, "", "*", "monotone*", true,

@@ -107,8 +107,10 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
   for (size_t i = 0; i < units_.size(); ++i) {
     Outcomes base;
     if (!refereed) units_[i]->run(related, base);
-    for (const BoundProperty& property : properties_[i])
-      findings.compared += property.check(refereed ? batch : related, refereed ? outcomes[i] : base, report);
+    for (const BoundProperty& property : properties_[i]) {
+      const bool all = refereed || property.is_free();
+      findings.compared += property.check(all ? batch : related, all ? outcomes[i] : base, report);
+    }
   }
   for (size_t i = 0; i < units_.size(); ++i)
     for (size_t j = i + 1; j < units_.size(); ++j)
@@ -135,6 +137,9 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
                                  uint64_t round, SeenClasses& seen, const ReportDivergence& report) const {
   SpecialOperands special(batch);
   size_t compared = 0;
+  for (size_t i = 0; i < units_.size(); ++i)
+    for (const BoundProperty& property : properties_[i])
+      if (property.is_free()) compared += property.check(batch, outcomes[i], report);
   const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands,
                         size_t pair, const std::string& first_name, const Outcomes& first,
                         const std::string& second_name, const Outcomes& second) {

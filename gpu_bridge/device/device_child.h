@@ -2,8 +2,6 @@
 // device or sends malformed answers. A failed child is replaced at the next call.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -27,7 +25,6 @@ class DeviceChild {
       : command_(std::move(command)), patience_(patience) {}
   /// A child that is never started: there is no device, for this reason.
   explicit DeviceChild(const Refusal& why) : info_(Result<DeviceInfo>(why)) {}
-  ~DeviceChild();
   DeviceChild(const DeviceChild&) = delete;
   DeviceChild& operator=(const DeviceChild&) = delete;
 
@@ -65,10 +62,8 @@ class DeviceChild {
   /// The answer of a device that must be there, `bytes` long.
   std::vector<uint8_t> result_of(const device::Request& request, const std::vector<std::span<const uint8_t>>& payload,
                                  size_t bytes);
-  void start();
   /// Notes a loss.
   DeviceLost lost(const std::string& how);
-  std::string end(bool expected = false);  ///< kills and reaps; how it ended
 
   std::vector<std::string> command_;
   std::chrono::milliseconds patience_{0};
@@ -77,8 +72,7 @@ class DeviceChild {
   std::string last_loss_;
   std::mutex mutex_;
   std::optional<Result<DeviceInfo>> info_;
-  pid_t pid_ = -1;
-  int socket_ = -1;
+  ChildProcess child_;
 };
 
 /// The child of this machine's GPU: the `mmafuzz` command's hidden subcommand device-child, found as this executable,

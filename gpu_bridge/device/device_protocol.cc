@@ -19,17 +19,6 @@ namespace {
 
 constexpr auto forever = std::chrono::hours(24 * 365);
 
-void wait(int socket, short events, Clock::time_point deadline) {
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) throw std::runtime_error("gave no answer in time");
-    pollfd p{socket, events, 0};
-    const int n = poll(&p, 1, static_cast<int>(std::min<long long>(left, 1000)));
-    if (n > 0) return;
-    if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
-  }
-}
-
 void answer(int socket, AnswerKind kind, const void* payload, size_t bytes) {
   Answer head;
   head.kind = kind;
@@ -127,38 +116,6 @@ void gemm(int socket, DeviceBackend& backend, const Request& request, const std:
 }
 
 }  // namespace
-
-void send_all(int socket, const void* data, size_t bytes, Clock::time_point deadline) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t n = send(socket, from, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n > 0) {
-      from += n;
-      bytes -= static_cast<size_t>(n);
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait(socket, POLLOUT, deadline);
-    } else if (errno != EINTR) {
-      throw std::runtime_error("closed the connection");
-    }
-  }
-}
-
-void receive_all(int socket, void* data, size_t bytes, Clock::time_point deadline) {
-  char* to = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t n = recv(socket, to, bytes, MSG_DONTWAIT);
-    if (n > 0) {
-      to += n;
-      bytes -= static_cast<size_t>(n);
-    } else if (n == 0) {
-      throw std::runtime_error("closed the connection");
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait(socket, POLLIN, deadline);
-    } else if (errno != EINTR) {
-      throw std::runtime_error("closed the connection");
-    }
-  }
-}
 
 /// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not
 /// do: it comes when the thread that started the child ends.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <span>
 
+#include "core/child_process.h"
 #include "gpu_bridge/device/device_backend.h"
 
 namespace mmafuzz::device {
@@ -34,10 +35,6 @@ struct Answer {
 };
 
 using Clock = std::chrono::steady_clock;
-
-/// Moves all bytes or throws std::runtime_error: the other end is gone, or the deadline has passed.
-void send_all(int socket, const void* data, size_t bytes, Clock::time_point deadline);
-void receive_all(int socket, void* data, size_t bytes, Clock::time_point deadline);
 
 /// Answers requests on a socket until the other end closes it. Returns the exit code of the child.
 int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend);

@@ -4,8 +4,12 @@
 #include <stdexcept>
 
 #include "oracles/families.h"
+#include "core/child_process.h"
 #include "core/function_unit.h"
+#include "core/quoted.h"
+#include "core/unit_name.h"
 #include "oracles/units/plugin_abi.h"
+#include "oracles/units/process_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -119,12 +123,33 @@ class PluginFamily final : public Family {
     return {{"plugin:<file.so>", "a unit in a shared library (docs/plugins.md)", "", {}, ""}};
   }
 
+  FamilyParameters parameters() const override {
+    return {"plugin:",
+            {{"isolated", "1: in a process of its own, so that a crash is a finding", "0 or 1 (0)"},
+             {timeout_setting, std::string(timeout_meaning) + ", with isolated=1", "0.01 to 86400 (10)"}}};
+  }
+
   /// All that the interface can hand on (plugin_abi.h).
   Attributes honours(const std::string&, const Op&) const override { return {.rounding = true}; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
-    const Result<Library> library = load(name.substr(plugin_prefix.size()));
+    const UnitName parts(name);
+    bool isolated = false;
+    double timeout = default_timeout;
+    for (const auto& [setting, value] : parts.each_setting()) {
+      if (setting == "isolated" && (value == "0" || value == "1")) {
+        isolated = value == "1";
+      } else if (setting == timeout_setting) {
+        const Result<double> seconds = parse_timeout(name, value);
+        if (!seconds) return seconds.refusal();
+        timeout = *seconds;
+      } else {
+        return invalid("unit " + mmafuzz::quoted(name) + ": a plugin takes isolated=0 or 1, and timeout=SECONDS");
+      }
+    }
+    if (isolated) return bind_process(name, {own_command(), "serve", parts.plain()}, timeout, op);
+    const Result<Library> library = load(parts.path);
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);
     const Result<bool> supported = unit->supported();

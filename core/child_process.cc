@@ -1,0 +1,160 @@
+#include "core/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace mmafuzz {
+namespace {
+
+/// Waits for one of the events.
+void wait_for(int socket, short events, Deadline deadline) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    if (left <= 0) throw std::runtime_error("gave no answer in time");
+    pollfd p{socket, events, 0};
+    const int n = poll(&p, 1, static_cast<int>(std::min<long long>(left, 1000)));
+    if (n > 0) return;
+    if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
+  }
+}
+
+/// Sends or receives what goes at once; 0: nothing goes.
+size_t moved(ssize_t n) {
+  if (n > 0) return static_cast<size_t>(n);
+  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+  throw std::runtime_error("closed the connection");
+}
+size_t send_some(int socket, const void* data, size_t bytes) {
+  return moved(send(socket, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+size_t receive_some(int socket, void* data, size_t bytes) { return moved(recv(socket, data, bytes, MSG_DONTWAIT)); }
+
+}  // namespace
+
+void send_all(int socket, const void* data, size_t bytes, Deadline deadline) {
+  for (const char* from = static_cast<const char*>(data); bytes > 0;) {
+    const size_t n = send_some(socket, from, bytes);
+    if (n == 0) wait_for(socket, POLLOUT, deadline);
+    from += n;
+    bytes -= n;
+  }
+}
+
+void receive_all(int socket, void* data, size_t bytes, Deadline deadline) {
+  for (char* to = static_cast<char*>(data); bytes > 0;) {
+    const size_t n = receive_some(socket, to, bytes);
+    if (n == 0) wait_for(socket, POLLIN, deadline);
+    to += n;
+    bytes -= n;
+  }
+}
+
+void talk(int socket, std::string_view text, std::string& received, const std::function<bool()>& complete,
+          Deadline deadline) {
+  constexpr size_t piece = size_t{1} << 16;
+  while (!text.empty() || !complete()) {
+    const size_t sent = text.empty() ? 0 : send_some(socket, text.data(), text.size());
+    text.remove_prefix(sent);
+    const size_t had = received.size();
+    received.resize(had + piece);
+    size_t got = 0;
+    try {
+      got = receive_some(socket, received.data() + had, piece);
+    } catch (...) {
+      received.resize(had);
+      throw;
+    }
+    received.resize(had + got);
+    if (sent == 0 && got == 0) wait_for(socket, static_cast<short>(text.empty() ? POLLIN : POLLIN | POLLOUT), deadline);
+  }
+}
+
+void ChildProcess::start(const std::vector<std::string>& command, Output output) {
+  const auto fail = [](const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); };
+  int ends[2], failure[2];  // the second pipe tells why the command cannot be executed
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+    fail("pipe");
+  }
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_ = fork();
+  if (pid_ == 0) {  // only async-signal-safe calls until exec
+    setpgid(0, 0);
+    dup2(ends[1], 0);
+    dup2(output == Output::socket ? 0 : 2, 1);  // or nothing that a library prints reaches the parent's output
+    execvp(arguments[0], arguments.data());
+    const int error = errno;
+    if (write(failure[1], &error, sizeof error) < 0) _exit(126);
+    _exit(127);
+  }
+  const int fork_error = errno;
+  close(ends[1]);
+  close(failure[1]);
+  socket_ = ends[0];
+  int error = 0;
+  ssize_t n = 0;
+  if (pid_ > 0) do n = read(failure[0], &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+  close(failure[0]);
+  if (pid_ < 0 || n == sizeof error) {
+    end();
+    errno = error ? error : fork_error;
+    fail("cannot run " + command[0]);
+  }
+  setpgid(pid_, pid_);  // also here: the child may not have come to it when it is killed
+}
+
+std::string ChildProcess::end(bool expected) {
+  const auto close_socket = [&] {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  };
+  if (expected) close_socket();  // it ends by itself then
+  int status = 0;
+  bool ended = pid_ < 0, killed = false;
+  // A child that has ended by itself says more than the kill.
+  for (int i = 0; i < 50 && !ended; ++i) {
+    ended = waitpid(pid_, &status, WNOHANG) != 0;
+    if (!ended) usleep(2000);
+  }
+  if (pid_ > 0) kill(-pid_, SIGKILL);  // also what the child itself started
+  if (!ended) {
+    waitpid(pid_, &status, 0);
+    killed = true;
+  }
+  close_socket();
+  if (pid_ < 0) return "";
+  pid_ = -1;
+  if (killed) return "it was killed";
+  if (WIFSIGNALED(status)) return std::string("it died of ") + strsignal(WTERMSIG(status));
+  return "it exited with code " + std::to_string(WEXITSTATUS(status));
+}
+
+std::string own_command() {
+  char link[4096];
+  const ssize_t n = readlink("/proc/self/exe", link, sizeof link);
+  const std::string self(link, static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  const auto folder_of = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+  const std::string name = "/mmafuzz", here = folder_of(self);
+  for (const std::string& place : {self, here + name, folder_of(here) + name})
+    if (place.ends_with(name) && access(place.c_str(), X_OK) == 0) return place;
+  return self;
+}
+
+}  // namespace mmafuzz

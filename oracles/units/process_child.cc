@@ -1,0 +1,215 @@
+#include "oracles/units/process_child.h"
+
+#include <charconv>
+
+#include "core/case_text.h"
+#include "core/quoted.h"
+#include "core/words.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t longest_process_line = size_t{1} << 20;
+
+std::string cases_text(uint64_t n) { return std::to_string(n) + (n == 1 ? " case" : " cases"); }
+
+/// Exactly the lower-case digits of an encoding of the format.
+bool parse_encoding(std::string_view word, const Format& format, uint64_t& value) {
+  if (word.size() != static_cast<size_t>(format.digits()) || word.find_first_not_of("0123456789abcdef") != word.npos)
+    return false;
+  std::from_chars(word.data(), word.data() + word.size(), value, 16);
+  return (value & ~format.fields().container_mask()) == 0;
+}
+
+/// What it is that an exchange ended before it was whole.
+ProcessFailure::Kind kind_of(Deadline deadline) {
+  return std::chrono::steady_clock::now() >= deadline ? ProcessFailure::late : ProcessFailure::broke;
+}
+
+}  // namespace
+
+void ProcessChild::fail(const std::string& did, ProcessFailure::Kind kind) {
+  const std::string how = child_.end();
+  throw ProcessFailure(did + (how.empty() ? "" : " (" + how + ")"), kind);
+}
+
+std::string ProcessChild::line_after(std::string_view text, Deadline deadline) {
+  size_t end = std::string::npos, searched = 0;
+  bool too_long = false;
+  try {
+    talk(
+        child_.socket(), text, received_,
+        [&] {
+          end = received_.find('\n', searched);
+          searched = received_.size();
+          too_long = end == std::string::npos && searched > longest_process_line;
+          return end != std::string::npos || too_long;
+        },
+        deadline);
+  } catch (const std::runtime_error& e) {
+    fail(e.what() + (received_.empty() ? "" : " after it said " + mmafuzz::quoted(received_)), kind_of(deadline));
+  }
+  if (too_long) fail("said " + mmafuzz::quoted(received_) + ", a line without an end");
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+void ProcessChild::start() {
+  try {
+    received_.clear();
+    op_.clear();
+    try {
+      child_.start(command_, ChildProcess::Output::socket);
+    } catch (const std::runtime_error& e) {
+      throw ProcessFailure(e.what());
+    }
+    const std::string greeting = std::string(process_greeting) + " ";
+    const std::string said = line_after(greeting + std::to_string(process_protocol) + "\n", deadline());
+    const std::vector<std::string> words = words_of(said);
+    if (words.size() < 2 || words[0] != process_greeting)
+      fail("said " + mmafuzz::quoted(said) + " where '" + greeting + std::to_string(process_protocol) +
+           " text NAME' was expected (docs/processes.md)");
+    if (words[1] != std::to_string(process_protocol))
+      fail("speaks version " + mmafuzz::quoted(words[1]) + " of the protocol, this is " + std::to_string(process_protocol));
+    if (words.size() < 4 || (words[2] != "text" && words[2] != "binary"))
+      fail("said " + mmafuzz::quoted(said) + ": after the version come 'text' or 'binary', and a name");
+    binary_ = words[2] == "binary";
+  } catch (const ProcessFailure& e) {
+    throw ProcessFailure(e.what(), ProcessFailure::not_started);
+  }
+}
+
+Result<std::string> ProcessChild::take(const Op& op) {
+  if (!child_.is_running()) start();
+  const std::string line = to_text(op);
+  const std::string said = line_after(line + "\n", deadline());
+  if (said == "no" || said.starts_with("no ")) {
+    op_.clear();
+    return declined(said.size() > 3 ? said.substr(3) : "it does not take the op");
+  }
+  constexpr std::string_view equals = "yes equals ";
+  if (said != "yes" && (!said.starts_with(equals) || said.size() == equals.size()))
+    fail("said " + mmafuzz::quoted(said) + " to an op, where 'yes', 'yes equals UNIT' or 'no REASON' was expected");
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+  op_ = line;
+  return said == "yes" ? "" : said.substr(equals.size());
+}
+
+std::string ProcessChild::request_of(const Batch& batch, size_t first, size_t count) const {
+  std::string request = "batch " + std::to_string(count);
+  if (binary_) {
+    size_t bytes = 0;
+    for (const Column& column : batch.inputs()) bytes += count * column.stride();
+    request += " " + std::to_string(bytes);
+    std::vector<FieldShape> fields = batch.op().inputs();
+    fields.push_back(batch.op().result());
+    for (const FieldShape& field : fields)
+      request += " " + std::string(field.name) + "=" + std::to_string(field.format.storage_bytes()) + "*" +
+                 std::to_string(field.count);
+    request += "\n";
+    request.reserve(request.size() + bytes);
+    for (const Column& column : batch.inputs())
+      request.append(reinterpret_cast<const char*>(column.data()) + first * column.stride(), count * column.stride());
+    return request;
+  }
+  request += "\n";
+  for (size_t i = first; i < first + count; ++i) request += case_line(batch, i) + "\n";
+  return request;
+}
+
+void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
+  const Op& op = batch.op();
+  if (!child_.is_running() || op_ != to_text(op))
+    if (const Result<std::string> taken = take(op); !taken)
+      fail("took the op before, and says now: no " + taken.refusal().reason);
+  const Deadline until = deadline();
+  const std::string said = line_after(request_of(batch, first, count), until);
+  const std::vector<std::string> words = words_of(said);
+  if (!words.empty() && words[0] == "failed") {
+    if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+    throw ProcessFailure("says: " + said);
+  }
+  uint64_t results = 0;
+  bool with_flags = false, with_answered = false, understood = words.size() >= 2 && words[0] == "results";
+  if (understood) {
+    const char* end = words[1].data() + words[1].size();
+    const auto [stop, error] = std::from_chars(words[1].data(), end, results);
+    understood = error == std::errc() && stop == end;
+    for (size_t i = 2; i < words.size(); ++i) {
+      if (words[i] == "flags" && op.has_flags()) with_flags = true;
+      else if (words[i] == "answered" && binary_) with_answered = true;
+      else understood = false;
+    }
+  }
+  if (!understood) fail("said " + mmafuzz::quoted(said) + " where 'results " + std::to_string(count) + "' was expected");
+  if (results != count) fail("answered " + std::to_string(results) + " of " + cases_text(count));
+  if (with_flags) outcomes.flags.resize(batch.size());
+  if (binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
+  else read_text(op, first, count, with_flags, outcomes, until);
+  const std::string end = next_line(until);
+  if (end != "end") fail("said " + mmafuzz::quoted(end) + " after " + cases_text(count) + ", where 'end' was expected");
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+}
+
+void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with_flags, Outcomes& outcomes,
+                             Deadline until) {
+  const FieldShape result = op.result();
+  for (size_t i = 0; i < count; ++i) {
+    const std::string line = next_line(until);
+    if (line == "end") fail("answered " + std::to_string(i) + " of " + cases_text(count));
+    if (line == "-") {
+      outcomes.answered.resize(outcomes.results.cases(), 1);
+      outcomes.answered[first + i] = 0;
+      continue;
+    }
+    std::vector<std::string> words = words_of(line);
+    const size_t expected = static_cast<size_t>(result.count) + (with_flags ? 2 : 0);
+    bool understood = words.size() == expected && (!with_flags || words[expected - 2] == "|");
+    uint64_t value = 0;
+    static const Format flags_format = format("u8");
+    if (understood && with_flags) {
+      understood = parse_encoding(words.back(), flags_format, value);
+      outcomes.flags[first + i] = static_cast<uint8_t>(value);
+    }
+    for (int e = 0; e < result.count && understood; ++e) {
+      understood = parse_encoding(words[static_cast<size_t>(e)], result.format, value);
+      outcomes.results.set(first + i, e, value);
+    }
+    if (!understood)
+      fail("said " + mmafuzz::quoted(line) + " to case " + std::to_string(i + 1) + ", where " +
+           (result.count == 1 ? std::string("the") : std::to_string(result.count) + " times the") + " " +
+           std::to_string(result.format.digits()) + " lower-case hex digits of " + result.format.name() +
+           (with_flags ? ", | and the flags" : "") + " were expected");
+  }
+}
+
+void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool with_flags, bool with_answered,
+                               Outcomes& outcomes, Deadline until) {
+  Column& results = outcomes.results;
+  const size_t bytes = count * results.stride();
+  const size_t all = bytes + (with_flags ? count : 0) + (with_answered ? count : 0);
+  try {
+    talk(child_.socket(), "", received_, [&] { return received_.size() >= all; }, until);
+  } catch (const std::runtime_error& e) {
+    fail(std::string(e.what()) + " after " + std::to_string(received_.size()) + " of " + std::to_string(all) +
+         " bytes of results", kind_of(until));
+  }
+  std::memcpy(results.data() + first * results.stride(), received_.data(), bytes);
+  size_t at = bytes;
+  if (with_flags) std::memcpy(outcomes.flags.data() + first, received_.data() + at, count);
+  at += with_flags ? count : 0;
+  if (with_answered) {
+    outcomes.answered.resize(results.cases(), 1);
+    for (size_t i = 0; i < count; ++i) outcomes.answered[first + i] = received_[at + i] != 0;
+  }
+  received_.erase(0, all);
+  const uint64_t mask = op.d.fields().container_mask();
+  if (op.d.storage_bytes() * 8 == op.d.fields().width) return;
+  for (size_t i = first; i < first + count; ++i)
+    for (int e = 0; e < results.count(); ++e)
+      if (results.get(i, e) & ~mask) fail("gave a result with bits above the width of " + op.d.name());
+}
+
+}  // namespace mmafuzz

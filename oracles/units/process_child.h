@@ -1,0 +1,60 @@
+// One process that evaluates cases for a unit: the conversation of docs/processes.md, from this side.
+#pragma once
+
+#include <stdexcept>
+
+#include "core/child_process.h"
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+inline constexpr char process_greeting[] = "mmafuzz-process";
+inline constexpr int process_protocol = 1;
+
+/// The process did not answer as the protocol says, or said that it failed; what() says how.
+struct ProcessFailure : std::runtime_error {
+  enum Kind {
+    broke,
+    late,         ///< it hangs, or is slow
+    not_started,  ///< it could not be started, or its first words were wrong
+  };
+  explicit ProcessFailure(const std::string& what, Kind kind = broke) : std::runtime_error(what), kind(kind) {}
+  Kind kind;
+};
+
+class ProcessChild {
+ public:
+  /// An exchange that takes longer than `patience` is a failure. Nothing is started before it is needed.
+  ProcessChild(std::vector<std::string> command, std::chrono::milliseconds patience)
+      : command_(std::move(command)), patience_(patience) {}
+
+  /// What the process says of an op: the unit that it claims to equal ("" for none), or why it does not take the op.
+  /// Throws ProcessFailure.
+  Result<std::string> take(const Op& op);
+
+  /// Evaluates `count` cases from case `first` on and writes their outcomes, which have their size already. Throws
+  /// ProcessFailure; the next call starts the process again where it is gone.
+  void run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes);
+
+ private:
+  void start();
+  Deadline deadline() const { return std::chrono::steady_clock::now() + patience_; }
+  std::string request_of(const Batch& batch, size_t first, size_t count) const;
+  /// Sends text and waits for one line, which is returned without its end.
+  std::string line_after(std::string_view text, Deadline deadline);
+  std::string next_line(Deadline deadline) { return line_after("", deadline); }
+  void read_text(const Op& op, size_t first, size_t count, bool with_flags, Outcomes& outcomes, Deadline deadline);
+  void read_binary(const Op& op, size_t first, size_t count, bool with_flags, bool with_answered, Outcomes& outcomes,
+                   Deadline deadline);
+  /// Ends the process and throws: it `did` what it should not.
+  [[noreturn]] void fail(const std::string& did, ProcessFailure::Kind kind = ProcessFailure::broke);
+
+  std::vector<std::string> command_;
+  std::chrono::milliseconds patience_;
+  ChildProcess child_;
+  bool binary_ = false;
+  std::string op_;        ///< line of the op that the process was last told
+  std::string received_;  ///< what was not used up
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,68 @@
+#include "oracles/units/process_pool.h"
+
+namespace mmafuzz {
+
+std::shared_ptr<ProcessPool> ProcessPool::of(const std::vector<std::string>& command,
+                                             std::chrono::milliseconds patience) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::vector<std::string>, int64_t>, std::shared_ptr<ProcessPool>> pools;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<ProcessPool>& pool = pools[{command, patience.count()}];
+  if (!pool) pool.reset(new ProcessPool(command, patience));
+  return pool;
+}
+
+Result<std::string> ProcessPool::take(const Op& op) {
+  const std::string line = to_text(op);
+  {
+    const std::lock_guard lock(mutex_);
+    if (unusable_) return *unusable_;
+    if (const auto known = taken_.find(line); known != taken_.end()) return known->second;
+  }
+  std::unique_ptr<ProcessChild> child = borrow();
+  try {
+    const Result<std::string> taken = child->take(op);
+    give_back(std::move(child));
+    const std::lock_guard lock(mutex_);
+    return taken_.emplace(line, taken).first->second;
+  } catch (const ProcessFailure& e) {
+    const std::lock_guard lock(mutex_);
+    if (taken_.empty()) unusable_ = declined(std::string("the process ") + e.what());
+    return declined(std::string("the process ") + e.what());
+  }
+}
+
+std::unique_ptr<ProcessChild> ProcessPool::borrow() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return std::make_unique<ProcessChild>(command_, patience_);
+  std::unique_ptr<ProcessChild> child = std::move(idle_.back());
+  idle_.pop_back();
+  return child;
+}
+
+void ProcessPool::give_back(std::unique_ptr<ProcessChild> child) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(child));
+}
+
+void ProcessPool::note(size_t answered, bool not_started) {
+  const std::lock_guard lock(mutex_);
+  in_a_row_ = answered ? 0 : in_a_row_ + 1;
+  not_started_in_a_row_ = not_started ? not_started_in_a_row_ + 1 : 0;
+}
+
+std::string ProcessPool::given_up() {
+  constexpr uint64_t most_in_a_row = 64, most_not_started = 3;
+  const std::lock_guard lock(mutex_);
+  if (not_started_in_a_row_ >= most_not_started)
+    return "it could not be started " + std::to_string(most_not_started) + " times in a row";
+  if (in_a_row_ >= most_in_a_row) return "it answered nothing in " + std::to_string(most_in_a_row) + " batches in a row";
+  return "";
+}
+
+uint64_t ProcessPool::count_failed_batch() {
+  const std::lock_guard lock(mutex_);
+  return ++failed_batches_;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,46 @@
+// The processes of one command: each thread that evaluates cases takes one, so that they run beside each other. The
+// pool counts failures, and gives up a command that answers nothing any more.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "oracles/units/process_child.h"
+
+namespace mmafuzz {
+
+class ProcessPool {
+ public:
+  /// The pool of that command; there is one for all ops.
+  static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience);
+
+  /// Whether the command takes an op, asked once: the unit that it claims to equal, or a refusal with its reason.
+  Result<std::string> take(const Op& op);
+
+  /// A process for one thread, until it is given back.
+  std::unique_ptr<ProcessChild> borrow();
+  void give_back(std::unique_ptr<ProcessChild> child);
+
+  /// Notes what became of a batch: how many of its cases were answered, and whether the process could not be started.
+  void note(size_t answered, bool not_started);
+  /// Why nothing is asked of the command any more; "" while it takes part.
+  std::string given_up();
+
+  /// Batches that failed so far, this one included.
+  uint64_t count_failed_batch();
+
+ private:
+  ProcessPool(std::vector<std::string> command, std::chrono::milliseconds patience)
+      : command_(std::move(command)), patience_(patience) {}
+
+  std::vector<std::string> command_;
+  std::chrono::milliseconds patience_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ProcessChild>> idle_;
+  std::map<std::string, Result<std::string>> taken_;  ///< by op line
+  std::optional<Refusal> unusable_;                   ///< it never answered
+  uint64_t failed_batches_ = 0, in_a_row_ = 0, not_started_in_a_row_ = 0;
+};
+
+}  // namespace mmafuzz

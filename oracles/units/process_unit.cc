@@ -1,0 +1,162 @@
+#include "oracles/units/process_unit.h"
+
+#include <charconv>
+#include <cstdio>
+
+#include "core/function_unit.h"
+#include "core/kept_batch.h"
+#include "core/quoted.h"
+#include "oracles/units/process_pool.h"
+
+namespace mmafuzz {
+namespace {
+
+/// After a failure the batch is given again in parts, so that what can be answered is, and the case that breaks the
+/// process stands alone: at most this often does the process break in one batch.
+constexpr int most_failures_in_batch = 12;
+/// Batches that are searched in this way; of later ones nothing is known but that they failed.
+constexpr uint64_t searched_batches = 16;
+/// Batches that are kept as case text.
+constexpr uint64_t kept_batches = 4;
+
+class ProcessUnit final : public Unit {
+ public:
+  explicit ProcessUnit(std::shared_ptr<ProcessPool> pool) : pool_(std::move(pool)) {}
+
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (batch.size() == 0) return;
+    if (!pool_->given_up().empty()) {
+      outcomes.answered.assign(batch.size(), 0);
+      return;
+    }
+    std::unique_ptr<ProcessChild> child = pool_->borrow();
+    try {
+      child->run(batch, 0, batch.size(), outcomes);
+      pool_->note(batch.size(), false);
+    } catch (const ProcessFailure& e) {
+      search(*child, batch, outcomes, e);
+    }
+    pool_->give_back(std::move(child));
+  }
+
+ private:
+  struct Part {
+    size_t first, count;
+  };
+
+  /// Finds the cases that break the process, and has the others answered.
+  void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
+    const bool not_started = first.kind == ProcessFailure::not_started;
+    prepare(batch, outcomes);
+    outcomes.answered.assign(batch.size(), 1);
+    outcomes.failed.assign(batch.size(), 0);
+    const uint64_t number = pool_->count_failed_batch();
+    size_t answered = 0;
+    bool found = false;
+    int failures = 1;
+    std::vector<Part> parts;  // what is still to do, the next part last
+    const auto give_up = [&](const Part& part) {
+      for (size_t i = part.first; i < part.first + part.count; ++i) outcomes.answered[i] = 0;
+    };
+    const auto failed = [&](const Part& part) {
+      if (part.count > 1) {
+        parts.push_back({part.first + part.count / 2, part.count - part.count / 2});
+        parts.push_back({part.first, part.count / 2});
+        return;
+      }
+      give_up(part);
+      outcomes.failed[part.first] = 1;
+      found = true;
+    };
+    failed({0, batch.size()});
+    while (!parts.empty()) {
+      const Part part = parts.back();
+      parts.pop_back();
+      if (not_started || number > searched_batches || failures >= most_failures_in_batch) {
+        give_up(part);
+        continue;
+      }
+      try {
+        child.run(batch, part.first, part.count, outcomes);
+        answered += part.count;
+      } catch (const ProcessFailure&) {
+        ++failures;
+        failed(part);
+      }
+    }
+    const bool all_answered = answered == batch.size();
+    const bool slow = all_answered && first.kind == ProcessFailure::late;
+    // Where nothing is singled out, the last case stands for the batch. Its result, if it has one, counts.
+    if (!found && !slow) outcomes.failed[batch.size() - 1] = 1;
+    pool_->note(answered, not_started);
+    tell(batch, number, first.what(), slow ? "; in parts it is in time: give it more with ?timeout=SECONDS"
+                                      : all_answered ? "; run again in parts it is answered"
+                                                     : "");
+  }
+
+  void tell(const Batch& batch, uint64_t number, const std::string& reason, const char* then) const {
+    const std::string name_of_unit = name();
+    if (number <= kept_batches) {
+      const std::string kept =
+          keep_batch("MMAFUZZ_PROCESS_FAILURES", "process-failed", name_of_unit, batch, "the process " + reason);
+      std::fprintf(stderr, "mmafuzz: process failed: %s %s; the batch is %s%s\n", name_of_unit.c_str(), reason.c_str(),
+                   kept.c_str(), then);
+    }
+    if (number == kept_batches)
+      std::fprintf(stderr, "mmafuzz: further failures of %s are counted, not told\n", name_of_unit.c_str());
+    if (const std::string why = pool_->given_up(); !why.empty())
+      std::fprintf(stderr, "mmafuzz: %s takes no further part: %s\n", name_of_unit.c_str(), why.c_str());
+  }
+
+  std::shared_ptr<ProcessPool> pool_;
+};
+
+}  // namespace
+
+Result<double> parse_timeout(const std::string& unit, const std::string& value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0.01 && seconds <= 86400))
+    return invalid("unit " + mmafuzz::quoted(unit) + ": timeout takes seconds from 0.01 to 86400, not " + mmafuzz::quoted(value));
+  return seconds;
+}
+
+Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::vector<std::string>& command,
+                                           double timeout, const Op& op) {
+  const auto pool = ProcessPool::of(command, std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout)));
+  const Result<std::string> taken = pool->take(op);
+  if (!taken) return declined(name + ": " + taken.refusal().reason);
+  std::vector<Claim> claims = claims_of({"answers"});
+  if (!taken->empty()) claims.push_back({"equals_model", *taken});
+  return named(std::make_unique<ProcessUnit>(pool), name, std::move(claims));
+}
+
+std::string encode_command(std::string_view command) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+@~^-";
+  std::string text;
+  for (const char ch : command) {
+    char code[4];
+    std::snprintf(code, sizeof code, "%%%02x", static_cast<unsigned char>(ch));
+    text += plain.find(ch) != plain.npos ? std::string(1, ch) : code;
+  }
+  return text;
+}
+
+Result<std::string> decode_command(std::string_view text) {
+  std::string command;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    if (text[i] == '%') {
+      const char* end = text.data() + std::min(text.size(), i + 3);
+      const auto [stop, error] = std::from_chars(text.data() + i + 1, end, code, 16);
+      if (error != std::errc() || stop != text.data() + i + 3 || code == 0)
+        return invalid("in a command % begins two hexadecimal digits; a percent sign itself is %25");
+      i += 2;
+    }
+    command += code ? static_cast<char>(code) : text[i];
+  }
+  return command;
+}
+
+}  // namespace mmafuzz
