@@ -98,7 +98,7 @@ class Merger {
     for (size_t i = 0; i < d.cases.size(); ++i) fmt::print("    {}\n", case_line(d.cases, i));
     std::string results;
     for (const uint64_t r : d.results) results += (results.empty() ? "" : " against ") + to_hex(d.cases.op().d, r);
-    fmt::print("    {}\n", results);
+    fmt::print("    {}\n", results.empty() ? "no answer" : results);
     std::fflush(stdout);
   }
 

@@ -109,7 +109,8 @@ void ChildProcess::start(const std::vector<std::string>& command, Output output)
   socket_ = ends[0];
   int error = 0;
   ssize_t n = 0;
-  if (pid_ > 0) do n = read(failure[0], &error, sizeof error);
+  if (pid_ > 0) do
+      n = read(failure[0], &error, sizeof error);
     while (n < 0 && errno == EINTR);
   close(failure[0]);
   if (pid_ < 0 || n == sizeof error) {
@@ -120,18 +121,18 @@ void ChildProcess::start(const std::vector<std::string>& command, Output output)
   setpgid(pid_, pid_);  // also here: the child may not have come to it when it is killed
 }
 
-std::string ChildProcess::end(bool expected) {
+std::string ChildProcess::end(Why why) {
   const auto close_socket = [&] {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
   };
-  if (expected) close_socket();  // it ends by itself then
+  if (why == Why::finished) close_socket();
   int status = 0;
   bool ended = pid_ < 0, killed = false;
-  // A child that has ended by itself says more than the kill.
-  for (int i = 0; i < 50 && !ended; ++i) {
+  for (int wait = 0; !ended; ++wait) {
     ended = waitpid(pid_, &status, WNOHANG) != 0;
-    if (!ended) usleep(2000);
+    if (ended || why == Why::not_behaving || wait == 100) break;
+    usleep(1000);
   }
   if (pid_ > 0) kill(-pid_, SIGKILL);  // also what the child itself started
   if (!ended) {

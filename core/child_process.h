@@ -31,7 +31,7 @@ class ChildProcess {
     error,   ///< standard input is the socket; what is printed goes to standard error
   };
   ChildProcess() = default;
-  ~ChildProcess() { end(true); }
+  ~ChildProcess() { end(Why::finished); }
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
@@ -41,9 +41,13 @@ class ChildProcess {
   bool is_running() const { return pid_ >= 0; }
   int socket() const { return socket_; }
 
-  /// Closes the socket and reaps the child, by force if need be. Returns how it ended; "" if there was none. `expected`:
-  /// the child is told first, by its closed input.
-  std::string end(bool expected = false);
+  enum class Why {
+    finished,     ///< it is told first, by its closed input
+    gone,         ///< it closed the connection: how it ended by itself says more than a kill
+    not_behaving  ///< it is killed at once
+  };
+  /// Closes the socket and reaps the child, by force if need be. Returns how it ended; "" if there was none.
+  std::string end(Why why = Why::gone);
 
  private:
   pid_t pid_ = -1;

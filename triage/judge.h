@@ -26,6 +26,10 @@ class Judge {
   /// One unit of a property, two of a comparison.
   const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
 
+  /// Whether a case fails by having no answer. What breaks in a batch leaves others of it unanswered, which are then
+  /// not known to fail: for a verdict on each, cases are put one at a time.
+  bool is_about_answering() const { return bound_ && bound_->is_free(); }
+
   /// One verdict per case. A case that a unit has no answer for does not fail.
   std::vector<Verdict> judge(const Batch& cases) const;
 

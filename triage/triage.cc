@@ -58,10 +58,11 @@ std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judg
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
                          bool minimized) {
   const Op& op = judge.op();
-  std::string text = "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " +
-                     name_of(bucket.severity) + "\n# results " + to_hex(op.d, verdict.first) + " " +
-                     to_hex(op.d, verdict.second) + (minimized ? "" : std::string("\n") + as_found) + "\nproperty " +
-                     judge.property();
+  std::string text =
+      "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
+      "\n# results " +
+      (judge.is_about_answering() ? "none" : to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second)) +
+      (minimized ? "" : std::string("\n") + as_found) + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n";
   for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
@@ -105,7 +106,8 @@ class Triage::Group {
   void look() {
     if (pending_ == 0) return;
     CaseReader reader("segment", text_);
-    for (CaseBlock block; reader.next(block, pending_cases);) {
+    const size_t together = judge_.is_about_answering() ? 1 : pending_cases;
+    for (CaseBlock block; reader.next(block, together);) {
       const std::vector<Verdict> verdicts = judge_.judge(block.batch);
       Batch failing(judge_.op());
       std::vector<Verdict> said;

@@ -65,7 +65,7 @@ Result<DeviceInfo> DeviceChild::info() {
       const std::vector<uint8_t> content = call({}, {}, no_device);
       if (no_device) {
         info_ = declined(std::string(content.begin(), content.end()));
-        child_.end(true);
+        child_.end(ChildProcess::Why::finished);
       } else if (content.size() != sizeof(DeviceInfo)) {
         throw lost("the device child sent no description (" + child_.end() + ")");
       } else {

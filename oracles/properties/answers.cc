@@ -1,5 +1,5 @@
-// The unit answers every case that it is given. A failure means that a process crashed, hung, gave up or sent what is no
-// answer; its cases are kept beside the campaign (docs/processes.md).
+// The unit answers every case that it is given. A failure means that a process crashed, hung, gave up or sent what is
+// no answer; its cases are kept beside the campaign (docs/processes.md).
 #include <algorithm>
 
 #include "oracles/properties/properties.h"

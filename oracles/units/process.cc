@@ -34,8 +34,8 @@ class ProcessFamilyBase : public Family {
     double timeout = default_timeout;
     for (const auto& [setting, value] : name.each_setting()) {
       if (setting != timeout_setting)
-        return invalid("unit " + mmafuzz::quoted(text) + " has no parameter " + mmafuzz::quoted(setting) + ", only " + timeout_setting +
-                       "; a ? that belongs to the command is written %3f");
+        return invalid("unit " + mmafuzz::quoted(text) + " has no parameter " + mmafuzz::quoted(setting) + ", only " +
+                       timeout_setting + "; a ? that belongs to the command is written %3f");
       const Result<double> seconds = parse_timeout(text, value);
       if (!seconds) return seconds.refusal();
       timeout = *seconds;
@@ -83,7 +83,7 @@ class PythonFamily final : public ProcessFamilyBase {
     if (colon == std::string::npos || colon == 0 || colon + 1 == decoded.size())
       return invalid("a Python unit is written python:FILE.py:FUNCTION");
     const char* python = std::getenv("MMAFUZZ_PYTHON");
-    return std::vector<std::string>{python ? python : "python3",     "-c", python_runner, decoded.substr(0, colon),
+    return std::vector<std::string>{python ? python : "python3", "-c", python_runner, decoded.substr(0, colon),
                                     decoded.substr(colon + 1)};
   }
 };

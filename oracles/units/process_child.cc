@@ -21,16 +21,21 @@ bool parse_encoding(std::string_view word, const Format& format, uint64_t& value
   return (value & ~format.fields().container_mask()) == 0;
 }
 
-/// What it is that an exchange ended before it was whole.
-ProcessFailure::Kind kind_of(Deadline deadline) {
-  return std::chrono::steady_clock::now() >= deadline ? ProcessFailure::late : ProcessFailure::broke;
-}
-
 }  // namespace
 
-void ProcessChild::fail(const std::string& did, ProcessFailure::Kind kind) {
-  const std::string how = child_.end();
-  throw ProcessFailure(did + (how.empty() ? "" : " (" + how + ")"), kind);
+void ProcessChild::fail(const std::string& did) {
+  throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving));
+}
+
+void ProcessChild::fail_after(const std::string& did, Deadline deadline) {
+  if (std::chrono::steady_clock::now() >= deadline)
+    throw ProcessFailure(did + how_ended(ChildProcess::Why::not_behaving), ProcessFailure::late);
+  throw ProcessFailure(did + how_ended(ChildProcess::Why::gone));
+}
+
+std::string ProcessChild::how_ended(ChildProcess::Why why) {
+  const std::string how = child_.end(why);
+  return how.empty() ? "" : " (" + how + ")";
 }
 
 std::string ProcessChild::line_after(std::string_view text, Deadline deadline) {
@@ -47,7 +52,7 @@ std::string ProcessChild::line_after(std::string_view text, Deadline deadline) {
         },
         deadline);
   } catch (const std::runtime_error& e) {
-    fail(e.what() + (received_.empty() ? "" : " after it said " + mmafuzz::quoted(received_)), kind_of(deadline));
+    fail_after(e.what() + (received_.empty() ? "" : " after it said " + mmafuzz::quoted(received_)), deadline);
   }
   if (too_long) fail("said " + mmafuzz::quoted(received_) + ", a line without an end");
   std::string line = received_.substr(0, end);
@@ -72,7 +77,8 @@ void ProcessChild::start() {
       fail("said " + mmafuzz::quoted(said) + " where '" + greeting + std::to_string(process_protocol) +
            " text NAME' was expected (docs/processes.md)");
     if (words[1] != std::to_string(process_protocol))
-      fail("speaks version " + mmafuzz::quoted(words[1]) + " of the protocol, this is " + std::to_string(process_protocol));
+      fail("speaks version " + mmafuzz::quoted(words[1]) + " of the protocol, this is " +
+           std::to_string(process_protocol));
     if (words.size() < 4 || (words[2] != "text" && words[2] != "binary"))
       fail("said " + mmafuzz::quoted(said) + ": after the version come 'text' or 'binary', and a name");
     binary_ = words[2] == "binary";
@@ -129,7 +135,7 @@ void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes&
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
     if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
-    throw ProcessFailure("says: " + said);
+    throw ProcessFailure("says: " + said, ProcessFailure::said);
   }
   uint64_t results = 0;
   bool with_flags = false, with_answered = false, understood = words.size() >= 2 && words[0] == "results";
@@ -143,7 +149,8 @@ void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes&
       else understood = false;
     }
   }
-  if (!understood) fail("said " + mmafuzz::quoted(said) + " where 'results " + std::to_string(count) + "' was expected");
+  if (!understood)
+    fail("said " + mmafuzz::quoted(said) + " where 'results " + std::to_string(count) + "' was expected");
   if (results != count) fail("answered " + std::to_string(results) + " of " + cases_text(count));
   if (with_flags) outcomes.flags.resize(batch.size());
   if (binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
@@ -191,10 +198,12 @@ void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool wi
   const size_t bytes = count * results.stride();
   const size_t all = bytes + (with_flags ? count : 0) + (with_answered ? count : 0);
   try {
-    talk(child_.socket(), "", received_, [&] { return received_.size() >= all; }, until);
+    talk(
+        child_.socket(), "", received_, [&] { return received_.size() >= all; }, until);
   } catch (const std::runtime_error& e) {
-    fail(std::string(e.what()) + " after " + std::to_string(received_.size()) + " of " + std::to_string(all) +
-         " bytes of results", kind_of(until));
+    fail_after(std::string(e.what()) + " after " + std::to_string(received_.size()) + " of " + std::to_string(all) +
+                   " bytes of results",
+               until);
   }
   std::memcpy(results.data() + first * results.stride(), received_.data(), bytes);
   size_t at = bytes;

@@ -15,6 +15,7 @@ inline constexpr int process_protocol = 1;
 struct ProcessFailure : std::runtime_error {
   enum Kind {
     broke,
+    said,         ///< it said so itself, and is there still
     late,         ///< it hangs, or is slow
     not_started,  ///< it could not be started, or its first words were wrong
   };
@@ -47,7 +48,10 @@ class ProcessChild {
   void read_binary(const Op& op, size_t first, size_t count, bool with_flags, bool with_answered, Outcomes& outcomes,
                    Deadline deadline);
   /// Ends the process and throws: it `did` what it should not.
-  [[noreturn]] void fail(const std::string& did, ProcessFailure::Kind kind = ProcessFailure::broke);
+  [[noreturn]] void fail(const std::string& did);
+  /// The same where the connection was lost, or nothing came in time.
+  [[noreturn]] void fail_after(const std::string& did, Deadline deadline);
+  std::string how_ended(ChildProcess::Why why);  ///< " (it was killed)"
 
   std::vector<std::string> command_;
   std::chrono::milliseconds patience_;

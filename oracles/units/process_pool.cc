@@ -45,18 +45,26 @@ void ProcessPool::give_back(std::unique_ptr<ProcessChild> child) {
   idle_.push_back(std::move(child));
 }
 
-void ProcessPool::note(size_t answered, bool not_started) {
+void ProcessPool::note_batch(size_t answered) {
   const std::lock_guard lock(mutex_);
-  in_a_row_ = answered ? 0 : in_a_row_ + 1;
-  not_started_in_a_row_ = not_started ? not_started_in_a_row_ + 1 : 0;
+  unanswered_in_a_row_ = answered ? 0 : unanswered_in_a_row_ + 1;
+  if (answered) not_started_in_a_row_ = 0;
+}
+
+void ProcessPool::note_failure(ProcessFailure::Kind kind) {
+  const std::lock_guard lock(mutex_);
+  late_ += kind == ProcessFailure::late;
+  not_started_in_a_row_ = kind == ProcessFailure::not_started ? not_started_in_a_row_ + 1 : 0;
 }
 
 std::string ProcessPool::given_up() {
-  constexpr uint64_t most_in_a_row = 64, most_not_started = 3;
+  constexpr uint64_t most_unanswered = 1000, most_late = 64, most_not_started = 3;
   const std::lock_guard lock(mutex_);
   if (not_started_in_a_row_ >= most_not_started)
     return "it could not be started " + std::to_string(most_not_started) + " times in a row";
-  if (in_a_row_ >= most_in_a_row) return "it answered nothing in " + std::to_string(most_in_a_row) + " batches in a row";
+  if (late_ >= most_late) return "it gave no answer in time " + std::to_string(most_late) + " times";
+  if (unanswered_in_a_row_ >= most_unanswered)
+    return "it answered nothing in " + std::to_string(most_unanswered) + " batches in a row";
   return "";
 }
 

@@ -22,8 +22,9 @@ class ProcessPool {
   std::unique_ptr<ProcessChild> borrow();
   void give_back(std::unique_ptr<ProcessChild> child);
 
-  /// Notes what became of a batch: how many of its cases were answered, and whether the process could not be started.
-  void note(size_t answered, bool not_started);
+  /// Notes how many cases of a batch were answered in the end.
+  void note_batch(size_t answered);
+  void note_failure(ProcessFailure::Kind kind);
   /// Why nothing is asked of the command any more; "" while it takes part.
   std::string given_up();
 
@@ -40,7 +41,7 @@ class ProcessPool {
   std::vector<std::unique_ptr<ProcessChild>> idle_;
   std::map<std::string, Result<std::string>> taken_;  ///< by op line
   std::optional<Refusal> unusable_;                   ///< it never answered
-  uint64_t failed_batches_ = 0, in_a_row_ = 0, not_started_in_a_row_ = 0;
+  uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
 };
 
 }  // namespace mmafuzz

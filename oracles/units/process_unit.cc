@@ -1,7 +1,9 @@
 #include "oracles/units/process_unit.h"
 
+#include <bit>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 
 #include "core/function_unit.h"
 #include "core/kept_batch.h"
@@ -12,10 +14,12 @@ namespace mmafuzz {
 namespace {
 
 /// After a failure the batch is given again in parts, so that what can be answered is, and the case that breaks the
-/// process stands alone: at most this often does the process break in one batch.
-constexpr int most_failures_in_batch = 12;
-/// Batches that are searched in this way; of later ones nothing is known but that they failed.
-constexpr uint64_t searched_batches = 16;
+/// process stands alone. Once there is one, this much more may break: a process that is started again costs the most.
+constexpr int most_cost = 192, cost_of_saying_so = 1, cost_of_a_start = 16;
+/// Large batches come from a search. Where many of them fail, few are searched for the culprit; of the others nothing
+/// is known but that they failed.
+constexpr size_t large_batch = 512;
+constexpr uint64_t always_searched = 16;
 /// Batches that are kept as case text.
 constexpr uint64_t kept_batches = 4;
 
@@ -33,7 +37,7 @@ class ProcessUnit final : public Unit {
     std::unique_ptr<ProcessChild> child = pool_->borrow();
     try {
       child->run(batch, 0, batch.size(), outcomes);
-      pool_->note(batch.size(), false);
+      pool_->note_batch(batch.size());
     } catch (const ProcessFailure& e) {
       search(*child, batch, outcomes, e);
     }
@@ -45,54 +49,64 @@ class ProcessUnit final : public Unit {
     size_t first, count;
   };
 
+  static bool same_case(const Batch& batch, size_t i, size_t j) {
+    for (const Column& column : batch.inputs())
+      if (std::memcmp(column.data() + i * column.stride(), column.data() + j * column.stride(), column.stride()) != 0)
+        return false;
+    return true;
+  }
+
   /// Finds the cases that break the process, and has the others answered.
   void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
-    const bool not_started = first.kind == ProcessFailure::not_started;
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
     const uint64_t number = pool_->count_failed_batch();
-    size_t answered = 0;
-    bool found = false;
-    int failures = 1;
+    size_t answered = 0, culprit = batch.size();
+    int cost = 0;
     std::vector<Part> parts;  // what is still to do, the next part last
-    const auto give_up = [&](const Part& part) {
-      for (size_t i = part.first; i < part.first + part.count; ++i) outcomes.answered[i] = 0;
-    };
-    const auto failed = [&](const Part& part) {
+    const auto failed = [&](const Part& part, ProcessFailure::Kind kind) {
+      cost += kind == ProcessFailure::said ? cost_of_saying_so : cost_of_a_start;
+      pool_->note_failure(kind);
       if (part.count > 1) {
         parts.push_back({part.first + part.count / 2, part.count - part.count / 2});
         parts.push_back({part.first, part.count / 2});
         return;
       }
-      give_up(part);
+      outcomes.answered[part.first] = 0;
+      if (kind == ProcessFailure::not_started) return;  // that is not this case's doing
       outcomes.failed[part.first] = 1;
-      found = true;
+      culprit = std::min(culprit, part.first);
     };
-    failed({0, batch.size()});
+    const bool searched = batch.size() <= large_batch || number <= always_searched || std::has_single_bit(number);
+    failed({0, batch.size()}, first.kind);
     while (!parts.empty()) {
       const Part part = parts.back();
       parts.pop_back();
-      if (not_started || number > searched_batches || failures >= most_failures_in_batch) {
-        give_up(part);
+      const bool enough = culprit < batch.size() && cost >= most_cost;
+      if (!searched || enough || !pool_->given_up().empty()) {
+        for (size_t i = part.first; i < part.first + part.count; ++i) {
+          outcomes.answered[i] = 0;
+          outcomes.failed[i] = culprit < batch.size() && same_case(batch, i, culprit);
+        }
         continue;
       }
       try {
         child.run(batch, part.first, part.count, outcomes);
         answered += part.count;
-      } catch (const ProcessFailure&) {
-        ++failures;
-        failed(part);
+      } catch (const ProcessFailure& e) {
+        failed(part, e.kind);
       }
     }
     const bool all_answered = answered == batch.size();
     const bool slow = all_answered && first.kind == ProcessFailure::late;
-    // Where nothing is singled out, the last case stands for the batch. Its result, if it has one, counts.
-    if (!found && !slow) outcomes.failed[batch.size() - 1] = 1;
-    pool_->note(answered, not_started);
-    tell(batch, number, first.what(), slow ? "; in parts it is in time: give it more with ?timeout=SECONDS"
-                                      : all_answered ? "; run again in parts it is answered"
-                                                     : "");
+    // What does not fail again in parts is still a failure: the last case stands for the batch, and has its result.
+    if (all_answered && !slow) outcomes.failed[batch.size() - 1] = 1;
+    pool_->note_batch(answered);
+    tell(batch, number, first.what(),
+         slow           ? "; in parts it is in time: give it more with ?timeout=SECONDS"
+         : all_answered ? "; run again in parts it is answered"
+                        : "");
   }
 
   void tell(const Batch& batch, uint64_t number, const std::string& reason, const char* then) const {
@@ -118,7 +132,8 @@ Result<double> parse_timeout(const std::string& unit, const std::string& value) 
   double seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0.01 && seconds <= 86400))
-    return invalid("unit " + mmafuzz::quoted(unit) + ": timeout takes seconds from 0.01 to 86400, not " + mmafuzz::quoted(value));
+    return invalid("unit " + mmafuzz::quoted(unit) + ": timeout takes seconds from 0.01 to 86400, not " +
+                   mmafuzz::quoted(value));
   return seconds;
 }
 

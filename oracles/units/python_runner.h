@@ -157,6 +157,8 @@ def main():
     function = trouble = op = None
     try:
         function = load()
+        if not callable(function):
+            raise TypeError(f"{function_name} is no function")
         if not getattr(function, "per_case", False):
             import numpy
     except BaseException as error:

@@ -1,0 +1,463 @@
+// Units in processes of their own: `process:`, `python:` and isolated plugins, well-behaved and not. A failure means
+// that someone's unit is fed wrong operands, that what breaks passes, or that it ends the search.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "core/case_text.h"
+#include "plan/registry.h"
+#include "oracles/units/process_unit.h"
+#include "search/comparison.h"
+#include "search/structured_generator.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+const std::string add16 = "scalar add format=fp16";
+
+Op op_of(const std::string& text) {
+  size_t column = 0;
+  Result<Op> op = parse_op(text, column);
+  if (!op) throw std::runtime_error(text + ": " + op.refusal().reason);
+  return *op;
+}
+
+std::unique_ptr<Unit> bound(const std::string& name, const Op& op) {
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  if (!unit) throw std::runtime_error(unit.refusal().reason);
+  return std::move(*unit);
+}
+
+std::string reason(const std::string& name, const std::string& op = add16) {
+  const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_of(op));
+  if (unit) return "it is bound";
+  EXPECT_EQ(unit.refusal().reason.find('\n'), std::string::npos);
+  return unit.refusal().reason;
+}
+
+/// The false process with one fault; hangs end after a second.
+std::string false_unit(const std::string& fault, const std::string& protocol = "text", const std::string& more = "") {
+  return "process:python3 " MMAFUZZ_SOURCE_DIR "/tests/false_process.py " + fault + " " + protocol +
+         (more.empty() ? "" : " " + more) + "?timeout=1";
+}
+
+/// Cases of add16 by their first operands; the second is 1.
+Batch cases_of(const std::vector<uint64_t>& operands) {
+  Batch batch(op_of(add16));
+  batch.resize(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    batch.inputs()[0].set(i, 0, operands[i]);
+    batch.inputs()[0].set(i, 1, 0x3c00);
+  }
+  return batch;
+}
+
+constexpr uint64_t bad = 0x7e00;  ///< the false process does not behave on it
+
+/// Runs with a folder of its own for kept batches, and gives what was said on standard error.
+class ProcessUnits : public ::testing::Test {
+ protected:
+  ProcessUnits() {
+    std::string name = (std::filesystem::temp_directory_path() / "process_unit_test-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("cannot create " + name);
+    folder_ = name;
+    setenv("MMAFUZZ_PROCESS_FAILURES", name.c_str(), 1);
+  }
+  ~ProcessUnits() override { std::filesystem::remove_all(folder_); }
+
+  std::string run(const Unit& unit, const Batch& batch) {
+    testing::internal::CaptureStderr();
+    unit.run(batch, outcomes_);
+    return testing::internal::GetCapturedStderr();
+  }
+  std::vector<std::filesystem::path> kept() const {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) files.push_back(entry.path());
+    return files;
+  }
+
+  std::filesystem::path folder_;
+  Outcomes outcomes_;
+};
+
+struct Fault {
+  const char* name;
+  const char* says;
+};
+
+/// Each fault on one case among others: that case fails, the others are answered, and the batch is kept as case text.
+class FaultTest : public ProcessUnits, public ::testing::WithParamInterface<std::tuple<Fault, const char*>> {};
+
+TEST_P(FaultTest, IsFoundAndTheSearchGoesOn) {
+  const auto& [fault, protocol] = GetParam();
+  const std::unique_ptr<Unit> unit = bound(false_unit(fault.name, protocol), op_of(add16));
+  const std::string said = run(*unit, cases_of({1, 2, bad, 4, 5}));
+  EXPECT_THAT(said, HasSubstr("process failed: process:python3%20"));
+  EXPECT_THAT(said, ContainsRegex(fault.says));
+  for (size_t i : {0, 1, 3, 4}) {
+    EXPECT_TRUE(outcomes_.has_answer(i)) << i;
+    EXPECT_FALSE(outcomes_.has_failed(i)) << i;
+    EXPECT_EQ(outcomes_.results.get(i), i + 1);
+  }
+  EXPECT_FALSE(outcomes_.has_answer(2));
+  EXPECT_TRUE(outcomes_.has_failed(2));
+
+  ASSERT_EQ(kept().size(), 1u);
+  CaseReader reader(kept()[0].string());
+  CaseBlock block;
+  ASSERT_TRUE(reader.next(block, 100));
+  EXPECT_EQ(block.unit, unit->name());
+  ASSERT_EQ(block.batch.size(), 5u);
+  EXPECT_EQ(case_line(block.batch, 2), "7e00 3c00");
+
+  run(*unit, cases_of({6, 7}));  // the process was started again
+  EXPECT_TRUE(outcomes_.has_answer(1));
+  EXPECT_EQ(outcomes_.results.get(1), 7u);
+}
+
+constexpr Fault of_both[] = {
+    {"crash", "died of Segmentation fault"},
+    {"exit", "exited with code 5"},
+    {"hang", "gave no answer in time .it was killed"},
+    {"crash_midway", "died of Aborted"},
+    {"hang_midway", "gave no answer in time"},
+    {"too_few", "answered 4 of 5 cases"},
+    {"too_many", "answered 6 of 5 cases"},
+    {"after_end", "said more than it was asked for: 'and more"},
+    {"garbage", "where 'results 5' was expected"},
+    {"no_number", "where 'results 5' was expected"},
+    {"nothing", "said '' where 'results 5' was expected"},
+    {"says_so", "says: failed it does not like 7e00"},
+};
+constexpr Fault of_text[] = {
+    {"fewer_lines", "answered 4 of 5 cases"},
+    {"more_lines", "after 5 cases, where 'end' was expected"},
+    {"upper_case", "said '7E00' to case 3, where the 4 lower-case hex digits of fp16 were expected"},
+    {"too_wide", "said '10001' to case 1"},
+    {"flags", "zz' to case 1, where the 4 lower-case hex digits of fp16, . and the flags were expected"},
+};
+std::string fault_name(const ::testing::TestParamInfo<FaultTest::ParamType>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Both, FaultTest,
+                         ::testing::Combine(::testing::ValuesIn(of_both), ::testing::Values("text", "binary")),
+                         fault_name);
+INSTANTIATE_TEST_SUITE_P(Text, FaultTest, ::testing::Combine(::testing::ValuesIn(of_text), ::testing::Values("text")),
+                         fault_name);
+
+TEST_F(ProcessUnits, WrongFirstWordsAreDeclinedWithAReason) {
+  EXPECT_THAT(reason("process:/nowhere/none"), EndsWith("cannot run /nowhere/none: No such file or directory"));
+  EXPECT_THAT(reason("process:" MMAFUZZ_SOURCE_DIR "/README.md"), EndsWith("Permission denied"));
+  EXPECT_THAT(reason(false_unit("exit_at_once")), HasSubstr("closed the connection (it exited with code 3)"));
+  EXPECT_THAT(reason(false_unit("silent")), HasSubstr("gave no answer in time (it was killed)"));
+  EXPECT_THAT(reason(false_unit("never_ends_a_line")), HasSubstr("a line without an end"));
+  EXPECT_THAT(reason(false_unit("old_version")), HasSubstr("speaks version '0' of the protocol, this is 1"));
+  EXPECT_THAT(reason(false_unit("no_name")), HasSubstr("after the version come 'text' or 'binary', and a name"));
+  EXPECT_THAT(reason(false_unit("other_protocol")), HasSubstr("after the version come 'text' or 'binary', and a name"));
+  EXPECT_THAT(reason(false_unit("no_greeting")), HasSubstr("said 'hello' where 'mmafuzz-process 1 text NAME' was"));
+  EXPECT_THAT(reason(false_unit("empty_greeting")), HasSubstr("said ''"));
+  EXPECT_THAT(reason(false_unit("neither_yes_nor_no")), HasSubstr("said 'maybe' to an op"));
+  EXPECT_THAT(reason(false_unit("refuses")), EndsWith(": it takes nothing"));
+  EXPECT_THAT(reason(false_unit("well"), "scalar add format=fp32"), EndsWith(": it takes scalar add format=fp16"));
+}
+
+TEST_F(ProcessUnits, WrongNamesAreRefused) {
+  EXPECT_THAT(reason("process:"), HasSubstr("unknown unit 'process:'"));
+  EXPECT_THAT(reason("process:%20"), HasSubstr("names no command"));
+  EXPECT_THAT(reason("process:a%2"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(reason("process:a%zz"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(reason("process:a%00"), HasSubstr("% begins two hexadecimal digits"));
+  EXPECT_THAT(reason("process:true?speed=9"), HasSubstr("has no parameter 'speed', only timeout"));
+  for (const char* wrong : {"", "0", "-1", "nan", "1e9", "1s"})
+    EXPECT_THAT(reason("process:true?timeout=" + std::string(wrong)), HasSubstr("timeout takes seconds")) << wrong;
+  EXPECT_THAT(reason("python:file.py"), HasSubstr("python:FILE.py:FUNCTION"));
+  EXPECT_THAT(reason("plugin:x.so?isolated=2"), HasSubstr("isolated=0 or 1"));
+}
+
+TEST_F(ProcessUnits, ACommandIsWrittenSoThatCaseTextCanNameIt) {
+  EXPECT_EQ(encode_command("a b,c?d*e%f"), "a%20b%2cc%3fd%2ae%25f");
+  for (const std::string command : {"./sim --fast", "100%", "a,b?c=d"}) {
+    const Result<std::string> back = decode_command(encode_command(command));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(*back, command);
+  }
+}
+
+TEST_F(ProcessUnits, ClaimsThatItAnswersAndWhatItSays) {
+  const std::unique_ptr<Unit> unit = bound(false_unit("well", "text", "ieee"), op_of(add16));
+  ASSERT_EQ(unit->claims().size(), 2u);
+  EXPECT_EQ(unit->claims()[0].property, "answers");
+  EXPECT_EQ(unit->claims()[1].property, "equals_model");
+  EXPECT_EQ(unit->claims()[1].detail, "ieee");
+  EXPECT_EQ(unit->role(), Role::plugin);
+}
+
+TEST_F(ProcessUnits, AFailureIsAContractDivergenceWhateverElseIsCompared) {
+  const Op op = op_of(add16);
+  const Comparison alone(op, {false_unit("crash", "text", "exact")}, registry(), all_properties());
+  testing::internal::CaptureStderr();
+  for (const uint64_t first : {uint64_t{0}, uint64_t{1} << 20}) {  // when all properties are looked at, and later
+    const Findings found = alone.examine(cases_of({1, bad, 3}), first);
+    size_t failures = 0;
+    for (const auto& [key, finding] : found.buckets) {
+      if (key.property != "answers") continue;
+      ++failures;
+      EXPECT_EQ(finding.severity, Severity::contract);
+      EXPECT_EQ(finding.count, 1u);
+      EXPECT_EQ(key.value_class, "special");
+      EXPECT_EQ(case_line(finding.first.cases, 0), "7e00 3c00");
+    }
+    EXPECT_EQ(failures, 1u);
+  }
+  std::vector<Outcomes> outcomes;
+  const Batch batch = cases_of({1, bad, 3});
+  alone.run(batch, outcomes);
+  SeenClasses seen;
+  size_t reported = 0;
+  alone.examine_focus(batch, outcomes, 0, 1 << 20, seen, [&](const Divergence& d, uint64_t count) {
+    reported += d.key.property == "answers" ? count : 0;
+  });
+  EXPECT_EQ(reported, 1u);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(ProcessUnits, ThatCannotBeStartedAnyMoreTakesNoFurtherPart) {
+  const std::filesystem::path script = folder_ / "once";
+  std::ofstream(script) << "#!/bin/sh\nexec python3 " MMAFUZZ_SOURCE_DIR "/tests/false_process.py crash\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const std::unique_ptr<Unit> unit = bound("process:" + script.string(), op_of(add16));
+  std::filesystem::remove(script);
+  const std::string said = run(*unit, cases_of({1, 2, bad, 4, 5}));
+  EXPECT_THAT(said, HasSubstr("takes no further part: it could not be started 3 times in a row"));
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_FALSE(outcomes_.has_answer(i));
+    EXPECT_FALSE(outcomes_.has_failed(i)) << "a command that is gone is no case's doing";
+  }
+  EXPECT_EQ(run(*unit, cases_of({1})), "");
+  EXPECT_FALSE(outcomes_.has_answer(0));
+}
+
+TEST_F(ProcessUnits, AFailureThatDoesNotComeAgainIsStillAFinding) {
+  const std::unique_ptr<Unit> unit = bound(false_unit("crash_third"), op_of(add16));
+  run(*unit, cases_of({1}));
+  run(*unit, cases_of({2}));
+  const std::string said = run(*unit, cases_of({3, 4}));
+  EXPECT_THAT(said, HasSubstr("run again in parts it is answered"));
+  EXPECT_TRUE(outcomes_.has_answer(0));
+  EXPECT_FALSE(outcomes_.has_failed(0));
+  EXPECT_TRUE(outcomes_.has_failed(1));
+}
+
+/// Every kind of op through `serve`: the same results and flags as from the unit itself.
+TEST_F(ProcessUnits, AServedUnitGivesWhatItGivesHere) {
+  const std::pair<const char*, const char*> served[] = {
+      {"exact", "dot a=fp16 b=e4m3 c=fp32 d=fp32 k=5"},
+      {"exact", "dot a=e2m1 b=e2m1 c=fp32 d=fp64 k=40 sa=e8m0 sb=ue4m3 sblock=32"},
+      {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"},
+      {"ieee", "scalar fma format=fp16 round=up tiny=before"},
+      {"ieee", "scalar sqrt format=fp64"},
+      {"ieee", "convert from=fp32 to=e3m2 saturate=1"},
+      {"exact", "convert from=fp32 to=cfloat8_1_4_3:7 round=stochastic seed=5"},
+      {"exact", "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=3 k=4 alpha=40000000"},
+  };
+  for (const auto& [unit, text] : served) {
+    const Op op = op_of(text);
+    Batch batch(op);
+    StructuredGenerator(op, 3).fill(0, 777, batch);
+    Outcomes here;
+    bound(unit, op)->run(batch, here);
+    const std::unique_ptr<Unit> there = bound("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve " + std::string(unit), op);
+    EXPECT_EQ(run(*there, batch), "") << text;
+    EXPECT_EQ(outcomes_.flags, here.flags) << text;
+    for (size_t i = 0; i < batch.size(); ++i)
+      for (int e = 0; e < here.results.count(); ++e)
+        ASSERT_EQ(outcomes_.results.get(i, e), here.results.get(i, e)) << text << "\n" << case_line(batch, i);
+  }
+}
+
+TEST_F(ProcessUnits, WhatAServedRecordingDoesNotKnowHasNoAnswer) {
+  const std::filesystem::path file = folder_ / "r.cases";
+  std::ofstream(file) << "mmafuzz-cases 1\nop scalar add format=fp16\n0001 3c00 | 1234\n";
+  const std::unique_ptr<Unit> unit =
+      bound("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve recorded:" + file.string(), op_of(add16));
+  EXPECT_EQ(run(*unit, cases_of({1, 2})), "");
+  EXPECT_TRUE(outcomes_.has_answer(0));
+  EXPECT_EQ(outcomes_.results.get(0), 0x1234u);
+  EXPECT_FALSE(outcomes_.has_answer(1));
+  EXPECT_FALSE(outcomes_.has_failed(1));
+}
+
+TEST_F(ProcessUnits, SeveralOpsAndThreadsMayUseOneCommand) {
+  const std::string name = "process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve exact";
+  std::vector<std::unique_ptr<Unit>> units;
+  std::vector<Batch> batches;
+  for (int k = 1; k <= 4; ++k) {
+    const Op op = dot_op("fp16", "fp32", "fp32", k);
+    units.push_back(bound(name, op));
+    batches.emplace_back(op);
+    StructuredGenerator(op, 1).fill(0, 300, batches.back());
+  }
+  std::vector<int> wrong(8);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (size_t round = 0; round < 8; ++round) {
+        const size_t i = (t + round) % units.size();
+        Outcomes here, there;
+        bound("exact", batches[i].op())->run(batches[i], here);
+        units[i]->run(batches[i], there);
+        const size_t bytes = batches[i].size() * here.results.stride();
+        wrong[t] += std::memcmp(here.results.data(), there.results.data(), bytes) != 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+TEST_F(ProcessUnits, AnIsolatedPluginEqualsThePluginAndItsCrashIsAFinding) {
+  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, 500, batch);
+  const std::string example = "plugin:" MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
+  Outcomes here;
+  bound(example, op)->run(batch, here);
+  EXPECT_EQ(run(*bound(example + "?isolated=1", op), batch), "");
+  EXPECT_EQ(std::memcmp(here.results.data(), outcomes_.results.data(), 500 * here.results.stride()), 0);
+  EXPECT_THAT(reason(example + "?isolated=1"), HasSubstr("computes dot products only, not scalar"));
+
+  const std::filesystem::path source = folder_ / "crash.c", library = folder_ / "crash.so";
+  std::ofstream(source) << R"(#include "oracles/units/plugin_abi.h"
+#include <stdlib.h>
+#include <stdio.h>
+int mmafuzz_plugin_abi(void) { return MMAFUZZ_PLUGIN_ABI; }
+const char* mmafuzz_plugin_name(void) { return "crashing"; }
+int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t size) { return 1; }
+int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) {
+  puts("what a plugin prints is no answer");
+  for (size_t i = 0; i < batch->n; ++i) {
+    if (batch->a[2 * i] == 0x7e00) abort();
+    batch->result[i] = batch->a[2 * i];
+  }
+  return 0;
+})";
+  const std::string command = "cc -shared -fPIC -I '" MMAFUZZ_SOURCE_DIR "' '" + source.string() + "' -o '" +
+                              library.string() + "' 2>/dev/null";
+  if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no C compiler";
+  const std::unique_ptr<Unit> unit = bound("plugin:" + library.string() + "?isolated=1", op_of(add16));
+  EXPECT_THAT(run(*unit, cases_of({1, bad, 3})), HasSubstr("died of Aborted"));
+  EXPECT_TRUE(outcomes_.has_answer(0));
+  EXPECT_TRUE(outcomes_.has_failed(1));
+  EXPECT_EQ(outcomes_.results.get(2), 3u);
+}
+
+/// Python functions on one case at a time, which need no numpy.
+class PythonUnits : public ProcessUnits {
+ protected:
+  std::string unit(const std::string& function) const {
+    return "python:" + (folder_ / "u.py").string() + ":" + function;
+  }
+  void SetUp() override {
+    std::ofstream(folder_ / "u.py") << R"(
+def per_case(function):
+    function.per_case = True
+    return function
+
+@per_case
+def first(op, operands):
+    print("what a function prints is no answer")
+    return operands[0]
+
+@per_case
+def text(op, operands):
+    return "3c00"
+
+@per_case
+def wide(op, operands):
+    return 1 << 20
+
+@per_case
+def raises(op, operands):
+    if operands[0] == 0x7e00:
+        raise ValueError("no\nNaN")
+    return operands[0]
+
+@per_case
+def fma(op, operands):
+    x, y, z = operands
+    return x ^ y << 4 ^ z << 8
+fma.supports = lambda op: (op.kind, op.operation, op.format, op.round) == ("scalar", "fma", "fp16", "up") or "fma only"
+
+@per_case
+def dot(op, a, b, c, scale_a, scale_b):
+    return a[2] | b[1] << 8 | scale_a[1] << 16 | scale_b[0] << 24 | c << 32
+
+@per_case
+def gemm(op, a, b, c):
+    return [op.m * 16 + op.n] * len(c)
+
+not_a_function = 3
+)";
+  }
+};
+
+TEST_F(PythonUnits, GetEncodingsAndGiveThem) {
+  run(*bound(unit("first"), op_of(add16)), cases_of({1, 2, bad}));
+  for (size_t i : {0, 1, 2}) EXPECT_TRUE(outcomes_.has_answer(i));
+  EXPECT_EQ(outcomes_.results.get(1), 2u);
+  const Op scaled = op_of("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
+  const uint64_t r =
+      run_one_dot(*bound(unit("dot"), scaled), scaled, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
+  EXPECT_EQ(to_hex(scaled.d, r), "cccccccce9d8b5a3");
+  Batch product(op_of("gemm a=fp16 b=fp16 c=fp16 d=fp16 m=2 n=3 k=1"));
+  product.resize(2);
+  run(*bound(unit("gemm"), product.op()), product);
+  EXPECT_EQ(outcomes_.results.get(1, 5), 0x23u);
+}
+
+TEST_F(PythonUnits, SayWhatTheyTake) {
+  EXPECT_EQ(reason(unit("fma"), "scalar fma format=fp16 round=up"), "it is bound");
+  EXPECT_THAT(reason(unit("fma"), "scalar fma format=fp16"), EndsWith(": fma only"));
+  EXPECT_THAT(reason(unit("first"), "scalar add format=fp16 round=up"), HasSubstr("honours round=up"));
+  EXPECT_THAT(reason(unit("first"), "scalar add format=fp16 ftz=1"), HasSubstr("honours ftz=1"));
+  EXPECT_THAT(reason(unit("none")), HasSubstr("AttributeError"));
+  EXPECT_THAT(reason(unit("not_a_function")), HasSubstr("Error"));
+  EXPECT_THAT(reason("python:/nowhere/u.py:f"), HasSubstr("FileNotFoundError"));
+  EXPECT_THAT(reason("python:/nowhere/u.txt:f"), HasSubstr("is no Python file"));
+}
+
+TEST_F(PythonUnits, WhatTheyRaiseOrGiveWronglyIsAFinding) {
+  EXPECT_THAT(run(*bound(unit("raises"), op_of(add16)), cases_of({1, bad, 3})), HasSubstr("ValueError: no NaN"));
+  EXPECT_TRUE(outcomes_.has_answer(0));
+  EXPECT_TRUE(outcomes_.has_failed(1));
+  EXPECT_TRUE(outcomes_.has_answer(2));
+  EXPECT_THAT(run(*bound(unit("text"), op_of(add16)), cases_of({1})), HasSubstr("the result is a str"));
+  EXPECT_THAT(run(*bound(unit("wide"), op_of(add16)), cases_of({1})), HasSubstr("OverflowError"));
+}
+
+/// The same functions on arrays, where this machine's Python has numpy.
+TEST_F(PythonUnits, OnArraysGetTheTypesOfTheFormats) {
+  const char* python = std::getenv("MMAFUZZ_PYTHON");
+  if (std::system((std::string(python ? python : "python3") + " -c 'import numpy' 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no numpy";
+  const std::string units = "python:" MMAFUZZ_SOURCE_DIR "/examples/units.py:serial";
+  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=3");
+  // 1 * 2 + 2 * 0.5 + 3 * -1 + 0.5 is 0.5
+  EXPECT_EQ(run_one_dot(*bound(units, op), op, {0x3c00, 0x4000, 0x4200}, {0x4000, 0x3800, 0xbc00}, 0x3f000000),
+            0x3f000000u);
+  const Op wrong = op_of("dot a=fp16 b=fp16 c=fp32 d=fp16 k=1");
+  Batch batch(wrong);
+  batch.resize(1);
+  EXPECT_THAT(run(*bound(units, wrong), batch), HasSubstr("the result is float32, and fp16 is float16"));
+}
+
+}  // namespace
+}  // namespace mmafuzz
