@@ -1,10 +1,13 @@
 // mmafuzz check: compares a unit with the recorded results of case files.
 #include <fmt/core.h>
 
+#include <bit>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
 #include "core/property.h"
+#include "core/ulps.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -15,10 +18,50 @@ std::string hex_results(const FieldShape& field, const Column& column, size_t in
   return text;
 }
 
+/// How many results are how far from what was expected, in ulp: 0 (another zero, NaN or flags), 1, 2, 3-4, 5-8, ...
+class UlpHistogram {
+ public:
+  void add(const FormatFields& d, uint64_t expected, uint64_t got) {
+    const uint64_t distance = ulp_gap(d, expected, got);
+    if (distance == UINT64_MAX) ++special_;
+    else ++counts_[distance <= 1 ? distance : uint64_t{1} << std::bit_width(distance - 1)];
+  }
+  void print() const {
+    if (counts_.empty() && special_ == 0) return;
+    uint64_t most = special_;
+    for (const auto& [greatest, count] : counts_) most = std::max(most, count);
+    fmt::print("results that differ, by their distance in ulp\n");
+    const auto bar = [&](const std::string& name, uint64_t count) {
+      constexpr uint64_t width = 40;
+      const uint64_t length = std::max<uint64_t>(1, count * width / most);
+      fmt::print("{:>23}  {:>9}  {}\n", name, count, std::string(static_cast<size_t>(length), '#'));
+    };
+    for (const auto& [greatest, count] : counts_)
+      bar(greatest <= 2 ? std::to_string(greatest) : fmt::format("{}-{}", greatest / 2 + 1, greatest), count);
+    if (special_) bar("infinity or NaN", special_);
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> counts_;  ///< by the greatest distance of a row
+  uint64_t special_ = 0;
+};
+
 struct Checker {
   bool json = false;
   uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0;
+  UlpHistogram ulps;
   nlohmann::json list = nlohmann::json::array();
+
+  static nlohmann::json entry(const std::string& file, const CaseBlock& block, size_t i, const Unit& unit,
+                              const std::string& expected, const std::string& got) {
+    return {{"file", file},
+            {"line", block.line[i]},
+            {"unit", unit.name()},
+            {"op", to_text(block.batch.op())},
+            {"case", case_line(block.batch, i)},
+            {"expected", expected},
+            {"got", got}};
+  }
 
   void operator()(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
     const FieldShape result = block.batch.op().result();
@@ -27,14 +70,26 @@ struct Checker {
         ++without_result;
         continue;
       }
+      if (outcomes.has_failed(i)) {
+        ++cases;
+        ++mismatches;
+        const std::string expected = hex_results(result, block.expected, i);
+        if (json) list.push_back(entry(file, block, i, unit, expected, ""));
+        else fmt::print("{}:{}: expected {}, {} fails\n", file, block.line[i], expected, unit.name());
+        continue;
+      }
       if (!outcomes.has_answer(i)) {
         ++unanswered;
         continue;
       }
       ++cases;
       bool same = true;
-      for (int j = 0; j < result.count; ++j)
-        same = same && same_result(block.batch.op(), block.expected.get(i, j), outcomes.results.get(i, j));
+      for (int j = 0; j < result.count; ++j) {
+        const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
+        if (same_result(block.batch.op(), expected, got)) continue;
+        same = false;
+        ulps.add(result.format.fields(), expected, got);
+      }
       const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() &&
                                 !same_flags(block.batch, i, outcomes.flags[i], block.expected_flags[i]);
       if (same && !flags_differ) continue;
@@ -45,13 +100,7 @@ struct Checker {
         got += fmt::format(" flags {:02x}", outcomes.flags[i]);
       }
       if (json) {
-        list.push_back({{"file", file},
-                        {"line", block.line[i]},
-                        {"unit", unit.name()},
-                        {"op", to_text(block.batch.op())},
-                        {"case", case_line(block.batch, i)},
-                        {"expected", expected},
-                        {"got", got}});
+        list.push_back(entry(file, block, i, unit, expected, got));
       } else {
         fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
       }
@@ -94,6 +143,7 @@ void add_check(Arguments& app, int& status) {
       if (checker.unanswered)
         fmt::print("{} cases that the unit has no answer for were not compared\n", checker.unanswered);
       if (declined) fmt::print("{} cases of ops that the unit declines were not compared\n", declined);
+      checker.ulps.print();
       fmt::print("{} cases, {} mismatches\n", checker.cases, checker.mismatches);
     };
     try {

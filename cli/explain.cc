@@ -6,6 +6,7 @@
 
 #include "cli/run_files.h"
 #include "cli/terminal.h"
+#include "plan/typed_case.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
 #include "triage/triage.h"
@@ -49,7 +50,8 @@ void add_explain(Arguments& app, int& status) {
                   "units, comma-separated (default: the file's property line, or its unit line and exact)")
       ->allow_extra_args(false);
   sub->add_option("--op", options->op, "op line, with --case");
-  sub->add_option("--case", options->cases, "a case's fields, with --op; repeatable")->allow_extra_args(false);
+  sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings, with --op; repeatable")
+      ->allow_extra_args(false);
   sub->add_option("--line", options->lines,
                   "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
       ->allow_extra_args(false)
@@ -57,7 +59,8 @@ void add_explain(Arguments& app, int& status) {
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
   sub->add_option("file", options->file, "case file");
   sub->footer(
-      "Example: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
+      std::string(typed_case_help) +
+      "\nExample: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
       "0001 0001 | 3f7fffff'"
       " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
@@ -65,8 +68,7 @@ void add_explain(Arguments& app, int& status) {
     if (given && options->op.empty()) throw BadInput("--case needs --op");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
-    std::string text = given ? "mmafuzz-cases 1\n" + to_text(op_from_text(options->op)) + "\n" : "";
-    for (const std::string& one : options->cases) text += one + "\n";
+    const std::string text = given ? text_of_cases(op_from_text(options->op), options->cases) : "";
     const std::unique_ptr<CaseReader> reader =
         given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     std::vector<uint64_t> wanted = options->lines;

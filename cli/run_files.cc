@@ -1,6 +1,9 @@
 #include "cli/run_files.h"
 
+#include <fmt/core.h>
+
 #include "oracles/models/model_rows.h"
+#include "plan/typed_case.h"
 
 namespace mmafuzz::cli {
 
@@ -28,6 +31,16 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   const OpKind kind = block.batch.op().kind;
   if (kind == OpKind::scalar || kind == OpKind::convert) return "ieee";
   throw BadInput("no unit: the cases have no 'unit' line, name one with --unit (explain: --units)");
+}
+
+std::string text_of_cases(const Op& op, const std::vector<std::string>& cases) {
+  std::string text = "mmafuzz-cases 1\n" + to_text(op) + "\n";
+  for (const std::string& one : cases) {
+    const TypedCase typed = typed_case(op, one);
+    for (const std::string& note : typed.notes) fmt::print("{}\n", note);
+    text += typed.line + "\n";
+  }
+  return text;
 }
 
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,

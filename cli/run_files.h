@@ -24,6 +24,9 @@ class UnitCache {
 /// scalar operations and conversions. Throws BadInput.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);
 
+/// Cases of --op and --case as case text, after a line for each operand that was rounded. Throws BadInput.
+std::string text_of_cases(const Op& op, const std::vector<std::string>& cases);
+
 using VisitBlock =
     std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;
 

@@ -4,6 +4,7 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/families.h"
+#include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/models/amd_simd.h"
 #include "core/function_unit.h"
 #include "oracles/models/fused_sum_simd.h"
@@ -123,6 +124,7 @@ class RowFamily final : public Family {
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    if (op.kind == OpKind::gemm) return bind_gemm(name, op);
     const UnitName parts(name);
     const ModelRow* row = find_model_row(parts.path);
     const Result<bool> fit = fits(*row, op);
@@ -146,6 +148,14 @@ class RowFamily final : public Family {
   }
 
  private:
+  /// A matrix product is the dots of its elements.
+  Result<std::unique_ptr<Unit>> bind_gemm(const std::string& name, const Op& op) const {
+    if (op.has_alpha_beta()) return declined(name + " takes matrix products without alpha and beta");
+    Result<std::unique_ptr<Unit>> dot = bind(name, gemm::dot_op_of(op));
+    if (!dot) return dot;
+    return named(gemm::make_gemm_of_dots(std::move(*dot), op, nullptr), name);
+  }
+
   std::string prefix_;
   bool twin_;
 };

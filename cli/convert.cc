@@ -1,0 +1,169 @@
+// mmafuzz convert: cases from NumPy's arrays and from TestFloat, and cases as arrays.
+#include <fmt/core.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "cli/command.h"
+#include "core/case_text.h"
+#include "core/replace_file.h"
+#include "plan/case_arrays.h"
+#include "plan/testfloat.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+struct ConvertOptions {
+  std::vector<std::string> files;
+  std::string op, output, unit, from, function, words;
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadInput(path + ": cannot open");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (file.bad()) throw BadInput(path + ": cannot read");
+  return text;
+}
+
+/// The arrays of .npy files in their order, or those of one .npz file in the order of the op's fields.
+std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
+  std::vector<NamedArray> arrays;
+  for (const std::string& file : options.files) {
+    if (!file.ends_with(".npz")) {
+      arrays.push_back({file, parse_npy(file, content_of(file))});
+      continue;
+    }
+    if (options.files.size() > 1)
+      throw BadInput("one .npz file holds all arrays: a, b, c and, where there are results, d");
+    std::map<std::string, NpyArray> members = parse_npz(file, content_of(file));
+    for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "d"}) {
+      const auto member = members.find(name);
+      if (member == members.end()) continue;
+      arrays.push_back({file + ", array " + name, std::move(member->second)});
+      members.erase(member);
+    }
+    if (!members.empty())
+      throw BadInput(file + " has an array '" + members.begin()->first +
+                     "'; known are a, b, c, sa, sb, source, operands and d");
+  }
+  return arrays;
+}
+
+void write_cases(const ConvertOptions& options, const CaseBlock& block) {
+  CaseWriter writer(options.output);
+  writer.unit(options.unit);
+  writer.op(block.batch.op());
+  Outcomes outcomes;
+  outcomes.results = block.expected;
+  const bool results = !block.has_expected.empty() && block.has_expected[0];
+  for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, results ? &outcomes : nullptr);
+  writer.finish();
+}
+
+/// All cases of a file, which must be of one op.
+CaseBlock read_cases(const std::string& file) {
+  CaseReader reader(file);
+  CaseBlock all, part;
+  while (reader.next(part, 4096)) {
+    if (all.batch.size() == 0) {
+      all = std::move(part);
+      continue;
+    }
+    if (!(part.batch.op() == all.batch.op()))
+      throw BadInput(file + ":" + std::to_string(part.line[0]) + ": another op; arrays hold the cases of one");
+    const size_t before = all.batch.size();
+    all.expected.resize(before + part.batch.size());
+    for (size_t i = 0; i < part.batch.size(); ++i) {
+      all.batch.append(part.batch, i);
+      for (int e = 0; e < part.expected.count(); ++e) all.expected.set(before + i, e, part.expected.get(i, e));
+    }
+    all.has_expected.insert(all.has_expected.end(), part.has_expected.begin(), part.has_expected.end());
+  }
+  if (reader.error()) throw BadInput(reader.error()->to_string());
+  if (all.batch.size() == 0) throw BadInput(file + ": no case");
+  return all;
+}
+
+void write_arrays(const ConvertOptions& options) {
+  if (options.files.size() != 1) throw BadInput("arrays are made of one case file");
+  const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(read_cases(options.files[0]));
+  if (options.output.ends_with(".npz")) return replace_file(options.output, npz_content(arrays));
+  if (arrays.back().first != "d")
+    throw BadInput(options.files[0] + ": not every case has a result; for the operands write .npz");
+  replace_file(options.output, npy_content(arrays.back().second));
+}
+
+void convert_testfloat(const ConvertOptions& options) {
+  if (options.function.empty()) throw BadInput("--from testfloat needs --function, as in --function f32_mulAdd");
+  std::string text = "mmafuzz-cases 1\nop " + op_of_testfloat(options.function, options.words) + "\n";
+  const Op op = op_from_text(op_of_testfloat(options.function, options.words));
+  CaseWriter writer(options.output);
+  writer.unit(options.unit);
+  writer.op(op);
+  for (const std::string& path : options.files) {
+    std::ifstream file;
+    if (path != "-") file.open(path);
+    if (path != "-" && !file) throw BadInput(path + ": cannot open");
+    std::istream& lines = path == "-" ? std::cin : file;
+    uint64_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty()) continue;
+      const std::string where = path + ":" + std::to_string(number) + ": ";
+      try {
+        const std::string one = case_of_testfloat(options.function, line);
+        CaseReader reader("", text + one);
+        CaseBlock block;
+        if (!reader.next(block, 1)) throw BadInput(reader.error()->message);
+        Outcomes outcomes;
+        outcomes.results = block.expected;
+        outcomes.flags = block.expected_flags;
+        writer.one_case(block.batch, 0, &outcomes);
+      } catch (const BadInput& e) {
+        throw BadInput(where + e.what());
+      }
+    }
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+void add_convert(Arguments& app, int& status) {
+  auto options = std::make_shared<ConvertOptions>();
+  Arguments* sub =
+      app.add_subcommand("convert", "Make cases of NumPy arrays or TestFloat's output, or arrays of cases");
+  sub->add_option("files", options->files, "a, b, c and optionally d as .npy files, or one .npz file; or a case file")
+      ->required();
+  sub->add_option("-o,--output", options->output, "file to write: .cases (.gz), .npz, or .npy for the results alone")
+      ->required();
+  sub->add_option("--op", options->op, "op line of the arrays; sizes may be left out");
+  sub->add_option("--unit", options->unit, "unit that gave the results, for the unit line");
+  sub->add_option("--from", options->from, "testfloat: the files are testfloat_gen's output, - for standard input")
+      ->check(one_of({"testfloat"}));
+  sub->add_option("--function", options->function, "of TestFloat, as in f32_mulAdd, f64_to_f16, f16_lt");
+  sub->add_option("--words", options->words, "more of TestFloat's op line, as in 'round=up tiny=before'");
+  sub->footer(
+      "Example: mmafuzz convert a.npy b.npy c.npy d.npy -o x.cases --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32'\n"
+      "Example: testfloat_gen -rmax f16_add | mmafuzz convert --from testfloat --function f16_add --words round=up - "
+      "-o "
+      "x.cases");
+  sub->callback([options, &status] {
+    const bool to_arrays = options->output.ends_with(".npz") || options->output.ends_with(".npy");
+    if (options->from == "testfloat") {
+      convert_testfloat(*options);
+    } else if (to_arrays) {
+      write_arrays(*options);
+    } else {
+      if (options->op.empty()) throw BadInput("arrays need --op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32'");
+      const std::vector<NamedArray> arrays = read_arrays(*options);
+      write_cases(*options, cases_of_arrays(op_of_arrays(options->op, arrays), arrays));
+    }
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,154 @@
+#include "plan/case_arrays.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/words.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+namespace {
+
+/// numpy's type of a format's numbers; "" where it has none.
+std::string numpy_type(const Format& format) {
+  constexpr std::pair<const char*, const char*> types[] = {
+      {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"}, {"u8", "|u1"}, {"s32", "<i4"}};
+  for (const auto& [name, type] : types)
+    if (format.name() == name) return type;
+  return "";
+}
+
+std::string encodings_type(const Format& format) {
+  const int bytes = format.storage_bytes();
+  return (bytes == 1 ? "|u" : "<u") + std::to_string(bytes);
+}
+
+std::string shape_text(const std::vector<size_t>& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// The shape of one case in the array of a field.
+std::vector<size_t> shape_of_case(const Op& op, size_t field) {
+  const auto m = static_cast<size_t>(op.m), n = static_cast<size_t>(op.n), k = static_cast<size_t>(op.k);
+  if (op.kind == OpKind::gemm)
+    return field == 0 ? std::vector{m, k} : field == 1 ? std::vector{k, n} : std::vector{m, n};
+  const std::vector<FieldShape> inputs = op.inputs();
+  if (field >= inputs.size() || inputs[field].count == 1) {
+    const bool keeps_one = field < 2 && op.kind == OpKind::dot;  // a and b of k = 1
+    return keeps_one || (op.kind == OpKind::dot && field > 2 && field < inputs.size()) ? std::vector<size_t>{1}
+                                                                                       : std::vector<size_t>{};
+  }
+  return {static_cast<size_t>(inputs[field].count)};
+}
+
+void check_type(const NamedArray& from, const FieldShape& field) {
+  const Format& format = field.format;
+  const std::string own = numpy_type(format), encodings = encodings_type(format);
+  const std::string opaque = "|V" + std::to_string(format.storage_bytes());
+  // What ml_dtypes saves does not say its format: it is believed where numpy has no type of its own.
+  if (from.array.type == own || from.array.type == encodings || (own.empty() && from.array.type == opaque)) return;
+  throw BadInput(from.name + " holds " + from.array.type + ", and " + field.name + " is " + format.name() + ": save " +
+                 (own.empty() ? "" : own + ", or ") + encodings + " with the encodings");
+}
+
+/// How many cases an array holds.
+size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldShape& field) {
+  const std::vector<size_t> one = shape_of_case(op, index), &all = from.array.shape;
+  const auto is_tail = [&] {
+    return std::equal(one.begin(), one.end(), all.end() - static_cast<ptrdiff_t>(one.size()));
+  };
+  if (all.size() == one.size() && is_tail()) return 1;
+  if (all.size() == one.size() + 1 && is_tail()) return all[0];
+  std::vector<size_t> several = one;
+  several.insert(several.begin(), 0);
+  std::string expected = shape_text(several);
+  throw BadInput(from.name + " has shape " + shape_text(all) + "; " + field.name + " of '" + to_text(op) +
+                 "' is (cases" + (one.empty() ? ",)" : expected.substr(2)) + ", or " + shape_text(one) +
+                 " for one case");
+}
+
+void fill(Column& column, const NamedArray& from, const FieldShape& field) {
+  std::memcpy(column.data(), from.array.data.data(), from.array.data.size());
+  const uint64_t mask = field.format.fields().container_mask();
+  for (size_t i = 0; i < column.cases(); ++i)
+    for (int e = 0; e < column.count(); ++e)
+      if (column.get(i, e) & ~mask)
+        throw BadInput(from.name + ": element " + std::to_string(e) + " of case " + std::to_string(i) +
+                       " does not fit the " + std::to_string(field.format.fields().width) + " bits of " +
+                       field.format.name());
+}
+
+}  // namespace
+
+Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields) {
+  std::string text = op_text.starts_with("op ") ? op_text.substr(3) : op_text;
+  const std::vector<std::string> words = words_of(text);
+  const auto add = [&](const char* name, size_t from, size_t from_last) {
+    const bool there =
+        std::any_of(words.begin(), words.end(), [&](const std::string& w) { return w.starts_with(name); });
+    if (there || fields.size() <= from || fields[from].array.shape.size() < from_last) return;
+    const std::vector<size_t>& shape = fields[from].array.shape;
+    text += std::string(" ") + name + std::to_string(shape[shape.size() - from_last]);
+  };
+  if (!words.empty() && words[0] == "dot") add("k=", 0, 1);
+  if (!words.empty() && words[0] == "gemm") {
+    add("m=", 0, 2);
+    add("n=", 1, 1);
+    add("k=", 0, 1);
+  }
+  return op_from_text(text);
+}
+
+CaseBlock cases_of_arrays(const Op& op, const std::vector<NamedArray>& arrays) {
+  std::vector<FieldShape> fields = op.inputs();
+  fields.push_back(op.result());
+  const size_t inputs = fields.size() - 1;
+  if (arrays.size() != inputs && arrays.size() != fields.size()) {
+    std::string names;
+    for (size_t i = 0; i < inputs; ++i) names += (i ? ", " : "") + std::string(fields[i].name);
+    throw BadInput("'" + to_text(op) + "' takes " + std::to_string(inputs) + " arrays (" + names +
+                   "), or one more with the results; here are " + std::to_string(arrays.size()));
+  }
+  CaseBlock block;
+  block.batch = Batch(op);
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    check_type(arrays[i], fields[i]);
+    const size_t cases = cases_in(arrays[i], op, i, fields[i]);
+    if (i == 0) block.batch.resize(cases);
+    if (cases != block.batch.size())
+      throw BadInput(arrays[i].name + " holds " + std::to_string(cases) + " cases, and " + arrays[0].name + " " +
+                     std::to_string(block.batch.size()));
+  }
+  block.expected = Column(fields.back().format, fields.back().count);
+  block.expected.resize(block.batch.size());
+  for (size_t i = 0; i < inputs; ++i) fill(block.batch.inputs()[i], arrays[i], fields[i]);
+  if (arrays.size() > inputs) fill(block.expected, arrays.back(), fields.back());
+  block.has_expected.assign(block.batch.size(), arrays.size() > inputs);
+  block.has_flags.assign(block.batch.size(), 0);
+  block.expected_flags.assign(block.batch.size(), 0);
+  block.line.assign(block.batch.size(), 0);
+  return block;
+}
+
+std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& cases) {
+  const Op& op = cases.batch.op();
+  std::vector<std::pair<std::string, NpyArray>> arrays;
+  const auto add = [&](const char* name, const FieldShape& field, size_t index, const Column& column) {
+    NpyArray array;
+    array.type = numpy_type(field.format).empty() ? encodings_type(field.format) : numpy_type(field.format);
+    array.shape = shape_of_case(op, index);
+    array.shape.insert(array.shape.begin(), cases.batch.size());
+    array.data.assign(reinterpret_cast<const char*>(column.data()), column.stride() * cases.batch.size());
+    arrays.emplace_back(name, std::move(array));
+  };
+  const std::vector<FieldShape> inputs = op.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) add(inputs[i].name, inputs[i], i, cases.batch.inputs()[i]);
+  const bool all =
+      std::all_of(cases.has_expected.begin(), cases.has_expected.end(), [](uint8_t has) { return has != 0; });
+  if (all) add("d", op.result(), inputs.size(), cases.expected);
+  return arrays;
+}
+
+}  // namespace mmafuzz

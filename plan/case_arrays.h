@@ -1,0 +1,27 @@
+// Cases as arrays and back: one array for each field of an op.
+#pragma once
+
+#include "core/case_text.h"
+#include "core/npy.h"
+
+namespace mmafuzz {
+
+/// An array with the name that messages use for it.
+struct NamedArray {
+  std::string name;
+  NpyArray array;
+};
+
+/// The op line with the sizes that it leaves out (k=, m=, n=), from the shapes of a and b. Throws BadInput.
+Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields);
+
+/// Cases from the fields of an op in case-text order: dot a (n, k), b (n, k), c (n); gemm a (m, k), b (k, n), c (m, n),
+/// with one more dimension in front for several products; convert (n); scalar (n, operands). The result may come last.
+/// An array has the numpy type of its format, or one of encodings: unsigned, or the opaque one that ml_dtypes saves.
+/// Throws BadInput.
+CaseBlock cases_of_arrays(const Op& op, const std::vector<NamedArray>& fields);
+
+/// The arrays of cases of one op, by the names of their fields; with "d" where every case has a result.
+std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& cases);
+
+}  // namespace mmafuzz
