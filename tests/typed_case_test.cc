@@ -130,7 +130,8 @@ TEST(TypedCase, ReadsWhatIsPrinted) {
       std::snprintf(text, sizeof text, code % 2 ? "%a" : "%.17g", value);
       bool inexact;
       ASSERT_EQ(encoding_of(f, text, inexact), code) << name << " " << text;
-      ASSERT_FALSE(inexact);
+      if (code % 2 == 0) continue;  // 17 digits are close, and need not be the number itself
+      ASSERT_FALSE(inexact) << name << " " << text;
     }
   }
 }
