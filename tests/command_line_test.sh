@@ -117,7 +117,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
+for subcommand in list eval check convert serve explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -200,7 +200,53 @@ bad "exact has no parameters" eval --unit "exact?fraction_bits=24" good.cases
 bad "cannot load plugin: /nowhere/none.so" eval --unit plugin:/nowhere/none.so good.cases
 bad "/nowhere/none.cases: cannot open" eval --unit recorded:/nowhere/none.cases good.cases
 bad_call "/nowhere/out.cases: cannot write" eval --unit exact good.cases -o /nowhere/out.cases
-bad_call "files is required" eval --unit exact
+bad_call "eval needs case files, or --op and --case" eval --unit exact
+good eval exact ieee:fma --op "$dot2" --case '1.5 0.1 | 2 3 | 0'
+expect "what was rounded is said" has out "a: 0.1 is rounded to fp16 2e66 = 0.0999755859"
+expect "the case is said in encodings" has out "3e00 2e66 | 4000 4200 | 00000000"
+expect "each unit's result" has out "  ieee:fma  40533200  0x1.a664p+1 = 3.29992676"
+good eval --unit ieee --op 'scalar sqrt format=fp16' --case 2.
+expect "flags are said" has out "flags inexact"
+bad_call "--case needs --op" eval exact --case '1.5 0.1 | 2 3 | 0'
+bad_call "eval --case needs a unit" eval --op "$dot2" --case '1.5 0.1 | 2 3 | 0'
+bad_call "eval needs case files" eval --op "$dot2"
+bad_call "'1000' could be a number or an encoding" eval exact --op "$dot2" --case '1.5 1000 | 2 3 | 0'
+bad "--case: column 6: field a: expected 2 encodings, found 1" eval exact --op "$dot2" --case '1.5 | 2 3 | 0'
+bad_call "takes matrix products without alpha and beta" eval "$hopper" --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=1 alpha=40000000' --case '1. | 1. | 0'
+good eval "$hopper" --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=1 k=2' --case '1. 2. 3. 4. | 5. 6. | 0 1'
+expect "a model's matrix product: 1*5 + 2*6" has out "0x1.1p+4 = 17"
+expect "and 3*5 + 4*6 + 1" has out "0x1.4p+5 = 40"
+
+# ---- convert ----
+good convert good.cases -o good.npz
+good convert good.npz -o again.cases --op "$dot2" --unit "$hopper"
+expect "arrays come back as they went" cmp <(grep -v '^#' again.cases | sed 's/ round=nearest_even//') <(grep -v '^#' good.cases)
+good convert good.cases -o results.npy
+bad_call "not every case has a result" convert inputs.cases -o results.npy
+bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "$dot2"
+bad_call "is no .npy file" convert good.cases good.cases good.cases -o x.cases --op "$dot2"
+bad_call "arrays need --op" convert good.npz -o x.cases
+bad_call "/nowhere/a.npy: cannot open" convert /nowhere/a.npy -o x.cases --op "$dot2"
+head -c 300 good.npz >cut.npz
+bad_call "cut.npz: is no .npz file, or is truncated" convert cut.npz -o x.cases --op "$dot2"
+printf '3F800000 33800000 3F800000 01\r\n\n7F800000 FF800000 FFC00000 10\n' >testfloat.txt
+good convert --from testfloat --function f32_add testfloat.txt -o testfloat.cases
+good check testfloat.cases
+expect "both lines were compared" has out "2 cases, 0 mismatches"
+bad_call "--from testfloat needs --function" convert --from testfloat testfloat.txt -o x.cases
+bad "testfloat.txt:1: expected 3 operands, a result and flags of f32_mulAdd" convert --from testfloat --function f32_mulAdd testfloat.txt -o x.cases
+bad_call "no function 'f80_add' of TestFloat is known" convert --from testfloat --function f80_add testfloat.txt -o x.cases
+
+# ---- processes ----
+good eval --unit "process:$MMAFUZZ serve exact" inputs.cases
+expect "a served unit answers" has out "| 40a00000"
+bad "cannot run /nowhere/unit: No such file or directory" eval --unit process:/nowhere/unit inputs.cases
+bad "closed the connection (it exited with code 0)" eval --unit process:true inputs.cases
+bad "where 'mmafuzz-process 1 text NAME' was expected" eval --unit process:yes inputs.cases
+bad_call "unknown unit 'nonesuch'" serve nonesuch
+printf 'hello\n' >hello.txt
+status_of_serve() { "$MMAFUZZ" serve exact <hello.txt >out 2>err; [ $? -eq 2 ]; }
+expect "a request that is none ends a served unit" status_of_serve
 run list --units 'cuda:*'
 if grep -q "not here" out; then
   reason=$(sed -n 's/.*(not here: \(.*\))$/\1/p' out | head -n 1)

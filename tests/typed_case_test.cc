@@ -139,11 +139,16 @@ TEST(TypedCase, ReadsWhatIsPrinted) {
 // ---- TestFloat ----
 
 /// Lines in the format that testfloat_gen documents: operands, result and flags (01 inexact, 02 underflow, 04 overflow,
-/// 08 infinite, 10 invalid) in hexadecimal. The values are IEEE 754's, by hand.
+/// 08 infinite, 10 invalid) in hexadecimal. The first four are the example of its manual (doc/testfloat_gen.html,
+/// release 3d); the values of the others are IEEE 754's, by hand.
 struct Line {
   const char *function, *words, *line;
 };
 const Line testfloat_lines[] = {
+    {"f64_add", "", "3F90EB5825D6851E C3E0080080000000 C3E0080080000000 01"},
+    {"f64_add", "", "41E3C00000000000 C182024F8AE474A8 41E377F6C1D46E2D 01"},
+    {"f64_add", "", "7FD80FFFFFFFFFFF 7FEFFFFFFFFFFF80 7FF0000000000000 05"},
+    {"f64_add", "", "3FFFED6A25C534BE 3CA1000000020000 3FFFED6A25C534BF 01"},
     {"f16_add", "", "3C00 3C00 4000 00"},
     {"f16_add", "", "7BFF 7BFF 7C00 05"},
     {"f16_add", "round=toward_zero", "7BFF 7BFF 7BFF 05"},
