@@ -23,27 +23,30 @@ class UlpHistogram {
  public:
   void add(const FormatFields& d, uint64_t expected, uint64_t got) {
     const uint64_t distance = ulp_gap(d, expected, got);
+    constexpr uint64_t far = uint64_t{1} << 16;  // of such a distance the size says nothing
     if (distance == UINT64_MAX) ++special_;
+    else if (distance > far) ++far_;
     else ++counts_[distance <= 1 ? distance : uint64_t{1} << std::bit_width(distance - 1)];
   }
   void print() const {
-    if (counts_.empty() && special_ == 0) return;
-    uint64_t most = special_;
+    if (counts_.empty() && far_ == 0 && special_ == 0) return;
+    uint64_t most = std::max(far_, special_);
     for (const auto& [greatest, count] : counts_) most = std::max(most, count);
     fmt::print("results that differ, by their distance in ulp\n");
     const auto bar = [&](const std::string& name, uint64_t count) {
       constexpr uint64_t width = 40;
       const uint64_t length = std::max<uint64_t>(1, count * width / most);
-      fmt::print("{:>23}  {:>9}  {}\n", name, count, std::string(static_cast<size_t>(length), '#'));
+      fmt::print("{:>15}  {:>9}  {}\n", name, count, std::string(static_cast<size_t>(length), '#'));
     };
     for (const auto& [greatest, count] : counts_)
       bar(greatest <= 2 ? std::to_string(greatest) : fmt::format("{}-{}", greatest / 2 + 1, greatest), count);
+    if (far_) bar("over 65536", far_);
     if (special_) bar("infinity or NaN", special_);
   }
 
  private:
   std::map<uint64_t, uint64_t> counts_;  ///< by the greatest distance of a row
-  uint64_t special_ = 0;
+  uint64_t far_ = 0, special_ = 0;
 };
 
 struct Checker {

@@ -27,6 +27,10 @@ std::string content_of(const std::string& path) {
   return text;
 }
 
+void tell(const ConvertOptions& options, size_t cases) {
+  if (options.output != "-") fmt::print("{} {} in {}\n", cases, cases == 1 ? "case" : "cases", options.output);
+}
+
 /// The arrays of .npy files in their order, or those of one .npz file in the order of the op's fields.
 std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
   std::vector<NamedArray> arrays;
@@ -60,6 +64,7 @@ void write_cases(const ConvertOptions& options, const CaseBlock& block) {
   const bool results = !block.has_expected.empty() && block.has_expected[0];
   for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, results ? &outcomes : nullptr);
   writer.finish();
+  tell(options, block.batch.size());
 }
 
 /// All cases of a file, which must be of one op.
@@ -89,10 +94,15 @@ CaseBlock read_cases(const std::string& file) {
 void write_arrays(const ConvertOptions& options) {
   if (options.files.size() != 1) throw BadInput("arrays are made of one case file");
   const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(read_cases(options.files[0]));
-  if (options.output.ends_with(".npz")) return replace_file(options.output, npz_content(arrays));
+  const size_t cases = arrays[0].second.shape[0];
+  if (options.output.ends_with(".npz")) {
+    replace_file(options.output, npz_content(arrays));
+    return tell(options, cases);
+  }
   if (arrays.back().first != "d")
     throw BadInput(options.files[0] + ": not every case has a result; for the operands write .npz");
   replace_file(options.output, npy_content(arrays.back().second));
+  tell(options, cases);
 }
 
 void convert_testfloat(const ConvertOptions& options) {
@@ -102,6 +112,7 @@ void convert_testfloat(const ConvertOptions& options) {
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(op);
+  size_t cases = 0;
   for (const std::string& path : options.files) {
     std::ifstream file;
     if (path != "-") file.open(path);
@@ -122,12 +133,14 @@ void convert_testfloat(const ConvertOptions& options) {
         outcomes.results = block.expected;
         outcomes.flags = block.expected_flags;
         writer.one_case(block.batch, 0, &outcomes);
+        ++cases;
       } catch (const BadInput& e) {
         throw BadInput(where + e.what());
       }
     }
   }
   writer.finish();
+  tell(options, cases);
 }
 
 }  // namespace
@@ -147,10 +160,10 @@ void add_convert(Arguments& app, int& status) {
   sub->add_option("--function", options->function, "of TestFloat, as in f32_mulAdd, f64_to_f16, f16_lt");
   sub->add_option("--words", options->words, "more of TestFloat's op line, as in 'round=up tiny=before'");
   sub->footer(
-      "Example: mmafuzz convert a.npy b.npy c.npy d.npy -o x.cases --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32'\n"
-      "Example: testfloat_gen -rmax f16_add | mmafuzz convert --from testfloat --function f16_add --words round=up - "
-      "-o "
-      "x.cases");
+      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32'\n"
+      "TestFloat: testfloat_gen -rmax f16_add | ... convert --from testfloat --function f16_add --words round=up - -o "
+      "x.cases\n"
+      "Example: mmafuzz convert cases.cases -o cases.npz");
   sub->callback([options, &status] {
     const bool to_arrays = options->output.ends_with(".npz") || options->output.ends_with(".npy");
     if (options->from == "testfloat") {

@@ -55,9 +55,10 @@ void add_eval(Arguments& app, int& status) {
   sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings, with --op; repeatable")
       ->allow_extra_args(false);
   sub->add_option("files", options->files, "case files, - for standard input; with --case: units");
-  sub->footer(std::string(typed_case_help) +
-              "\nExample: mmafuzz eval exact --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=2' --case '1.5 0.1 | 2 3 | "
-              "0'\nExample: mmafuzz eval --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 cases.cases");
+  sub->footer(
+      std::string(typed_case_help) +
+      "\nExample: mmafuzz eval exact h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=2' --case '1.5 0.1 | 2 3 | 0'\n"
+      "         mmafuzz eval --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 cases.cases");
   sub->callback([options, &status] {
     if (!options->cases.empty()) {
       if (!options->unit.empty()) options->files.insert(options->files.begin(), options->unit);

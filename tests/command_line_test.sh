@@ -209,7 +209,7 @@ good eval --unit ieee --op 'scalar sqrt format=fp16' --case 2.
 expect "flags are said" has out "flags inexact"
 bad_call "--case needs --op" eval exact --case '1.5 0.1 | 2 3 | 0'
 bad_call "eval --case needs a unit" eval --op "$dot2" --case '1.5 0.1 | 2 3 | 0'
-bad_call "eval needs case files" eval --op "$dot2"
+bad_call "--op needs --case" eval --op "$dot2"
 bad_call "'1000' could be a number or an encoding" eval exact --op "$dot2" --case '1.5 1000 | 2 3 | 0'
 bad "--case: column 6: field a: expected 2 encodings, found 1" eval exact --op "$dot2" --case '1.5 | 2 3 | 0'
 bad_call "takes matrix products without alpha and beta" eval "$hopper" --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=1 alpha=40000000' --case '1. | 1. | 0'
@@ -223,7 +223,7 @@ good convert good.npz -o again.cases --op "$dot2" --unit "$hopper"
 expect "arrays come back as they went" cmp <(grep -v '^#' again.cases | sed 's/ round=nearest_even//') <(grep -v '^#' good.cases)
 good convert good.cases -o results.npy
 bad_call "not every case has a result" convert inputs.cases -o results.npy
-bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "$dot2"
+bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "dot a=fp32 b=fp32 c=fp32 d=fp32 k=2"
 bad_call "is no .npy file" convert good.cases good.cases good.cases -o x.cases --op "$dot2"
 bad_call "arrays need --op" convert good.npz -o x.cases
 bad_call "/nowhere/a.npy: cannot open" convert /nowhere/a.npy -o x.cases --op "$dot2"

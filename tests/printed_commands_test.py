@@ -44,10 +44,11 @@ def run(commands, what, folder, at_least):
 
 
 def help_examples():
-    """Those of the subcommands, in words that a shell takes; bench measures for minutes, record and survey want a device."""
+    """Those of the subcommands, in words that a shell takes; bench measures for minutes, record and survey want a device,
+    serve waits for requests."""
     examples = []
     for name in re.findall(r"^  (\w+) ", output_of("--help").split("Subcommands:")[1], re.M):
-        if name in ("bench", "record", "survey"):
+        if name in ("bench", "record", "survey", "serve"):
             continue
         text = output_of(name, "--help")
         if "Example" not in text:
