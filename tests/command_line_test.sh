@@ -223,7 +223,7 @@ good convert good.npz -o again.cases --op "$dot2" --unit "$hopper"
 expect "arrays come back as they went" cmp <(grep -v '^#' again.cases | sed 's/ round=nearest_even//') <(grep -v '^#' good.cases)
 good convert good.cases -o results.npy
 bad_call "not every case has a result" convert inputs.cases -o results.npy
-bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "dot a=fp32 b=fp32 c=fp32 d=fp32 k=2"
+bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "dot a=fp32 b=fp32 c=fp32 d=fp32 k=3"
 bad_call "is no .npy file" convert good.cases good.cases good.cases -o x.cases --op "$dot2"
 bad_call "arrays need --op" convert good.npz -o x.cases
 bad_call "/nowhere/a.npy: cannot open" convert /nowhere/a.npy -o x.cases --op "$dot2"
