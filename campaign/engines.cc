@@ -138,6 +138,7 @@ ProcessSpec worker_process(const WorkerRun& run, const CampaignSettings& setting
                      : run.assignment->engine == Engine::libfuzzer ? libfuzzer_process(run, settings)
                                                                    : afl_process(run, settings);
   spec.log = run.log();
+  spec.environment.push_back({"MMAFUZZ_PROCESS_FAILURES", run.folder + "/artifacts"});
   return spec;
 }
 

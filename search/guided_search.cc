@@ -74,10 +74,14 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
 
 GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, const Batch& batch) const {
   if (first < warm_up) return {};
-  return look(static_cast<size_t>(chunk % focuses_.size()), batch);
+  return look(static_cast<size_t>(chunk % focuses_.size()), batch, settings_.look_share);
 }
 
-GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& batch) const {
+GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& all, size_t share) const {
+  Batch some(op_);
+  if (share > 1)  // behind a sweep's case comes one that is none
+    for (size_t i = 1; i < all.size(); i += share) some.append(all, i);
+  const Batch& batch = share > 1 ? some : all;
   Observation seen;
   seen.focus = focus;
   seen.cases = Batch(op_);
@@ -121,7 +125,7 @@ void GuidedSearch::learn(const Observation& seen) {
 
 size_t GuidedSearch::import(const Batch& batch) {
   const size_t before = corpus_.size();
-  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(look(focus, batch));
+  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(look(focus, batch, 1));
   return corpus_.size() - before;
 }
 

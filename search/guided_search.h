@@ -34,6 +34,7 @@ class GuidedSearch {
         0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
     // To measure what each is worth.
     bool sweeps = true, plain = true;
+    uint32_t look_share = 8;  ///< one case in this many is traced: a trace costs more than most units
     DotMove left_out = DotMove::none;
   };
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings);
@@ -44,9 +45,9 @@ class GuidedSearch {
   /// unit.
   void propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const;
 
-  /// Looks at a chunk's cases, number `first` and following, through its focus unit. The first `warm_up` cases of a
-  /// search are not looked at: what any case reaches teaches nothing, and most differences are found before guidance
-  /// can help.
+  /// Looks at a share of a chunk's cases, number `first` and following, through its focus unit; not at sweeps. The
+  /// first `warm_up` cases of a search are not looked at: what any case reaches teaches nothing, and most differences
+  /// are found before guidance can help.
   Observation observe(uint64_t chunk, uint64_t first, const Batch& batch) const;
 
   /// Takes an observation in; call in chunk order for reproducible runs.
@@ -82,7 +83,7 @@ class GuidedSearch {
     std::vector<std::vector<uint32_t>> cases;  ///< by feature, positions in the corpus
   };
 
-  Observation look(size_t focus, const Batch& batch) const;
+  Observation look(size_t focus, const Batch& batch, size_t share) const;
   size_t pick(const Known& known, CounterRng& rng) const;
 
   Op op_;

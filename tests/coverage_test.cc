@@ -200,17 +200,18 @@ TEST(PossibleBins, NoCaseReachesWhatIsRuledOut) {
     }
     size_t possible = 0;
     for (int bin = 0; bin < bins::count; ++bin) possible += !ruled_out(op, model, bin);
-    for (const int bin : sink.bins) EXPECT_FALSE(ruled_out(op, model, bin)) << unit << " " << to_text(op) << " " << bin_name(bin);
+    for (const int bin : sink.bins)
+      EXPECT_FALSE(ruled_out(op, model, bin)) << unit << " " << to_text(op) << " " << bin_name(bin);
     EXPECT_LT(possible, static_cast<size_t>(bins::count)) << unit;
   };
   for (const ModelRow& row : model_rows()) {
     if (row.op.a.fields().integer || row.op.kind != OpKind::dot) continue;
     expect_none(row.op, &row.model, row.arch + "/" + row.instruction + "." + row.shape + "." + row.types);
   }
-  for (const char* text : {"convert from=fp32 to=fp16 nan=any", "convert from=fp32 to=e4m3 nan=any",
-                           "convert from=fp32 to=e8m0 nan=any", "convert from=fp32 to=uhp nan=any",
-                           "convert from=fp32 to=cfloat8_1_4_3:7 nan=any", "convert from=fp64 to=fp32 nan=any",
-                           "scalar fma format=fp16 nan=any", "scalar sqrt format=bf16 nan=any"})
+  for (const char* text :
+       {"convert from=fp32 to=fp16 nan=any", "convert from=fp32 to=e4m3 nan=any", "convert from=fp32 to=e8m0 nan=any",
+        "convert from=fp32 to=uhp nan=any", "convert from=fp32 to=cfloat8_1_4_3:7 nan=any",
+        "convert from=fp64 to=fp32 nan=any", "scalar fma format=fp16 nan=any", "scalar sqrt format=bf16 nan=any"})
     expect_none(op_from_text(text), nullptr, "ieee");
 }
 
