@@ -197,6 +197,11 @@ Result<BoundProperty> BoundProperty::bind(const Property& property, const Unit& 
 
 void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,
                           std::vector<Batch>* twins) const {
+  if (property_->judges_alone()) {
+    judge_alone(cases, base, verdicts);
+    if (twins) *twins = {cases};
+    return;
+  }
   SpecialOperands special(cases);
   verdicts.assign(cases.size(), {});
   if (property_->is_about_answering()) {
@@ -238,10 +243,24 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
   if (twins) *twins = std::move(twin);
 }
 
+void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts) const {
+  const std::vector<int> broken = property_->broken_elements(*unit_, cases, base);
+  verdicts.assign(cases.size(), {});
+  SpecialOperands special(cases);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    Verdict& v = verdicts[i];
+    v.compared = base.has_answer(i);
+    v.failed = v.compared && broken[i] >= 0;
+    v.before = v.after = base.results.get(i, v.failed ? broken[i] : 0);
+    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
+  }
+}
+
 size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const {
   std::vector<Verdict> verdicts;
   std::vector<Batch> twins;
-  judge(cases, base, verdicts, &twins);
+  const bool alone = property_->judges_alone();  // a case is its own twin then
+  judge(cases, base, verdicts, alone ? nullptr : &twins);
   size_t compared = 0;
   Divergence found[value_class_count];
   uint64_t count[value_class_count] = {};
@@ -254,7 +273,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     d.severity = severity_;
     d.cases = Batch(cases.op());
     d.cases.append(cases, i);
-    if (has_plain_twin()) d.cases.append(twins[0], i);
+    if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.before, v.after};
   }
   for (int cls = 0; cls < value_class_count; ++cls)

@@ -122,6 +122,9 @@ class Property {
 
   /// Whether the statement makes sense for this op.
   virtual bool applies(const Op& op, const Unit& unit) const = 0;
+  /// Whether a check takes about as long as another run of the unit, so that a search may let such properties take
+  /// turns.
+  virtual bool costs_a_run() const { return !judges_alone() && !is_about_answering(); }
 
  protected:
   friend class BoundProperty;
@@ -131,10 +134,18 @@ class Property {
   virtual std::vector<Op> twin_ops(const Op& op, const Unit& unit) const { return {op}; }
   /// Writes the twin of the case at the same index of `twin`: a batch for each of twin_ops, a copy of the cases to
   /// start with where the op is the same. Nothing: this case is left out.
-  virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const = 0;
+  virtual std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const { return std::nullopt; }
   /// Whether the results of a case and of its twin obey the statement. Of results of several elements each is put to
   /// it.
-  virtual bool holds(const Pair& pair) const = 0;
+  virtual bool holds(const Pair& pair) const { return true; }
+  /// Whether the statement is about each result alone: then broken_elements() judges, without a second run of the unit,
+  /// and transform() and holds() are not asked.
+  virtual bool judges_alone() const { return false; }
+  /// Of every case the first element whose result breaks the statement; -1 where none does, or where there is no
+  /// answer.
+  virtual std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const {
+    return std::vector<int>(cases.size(), -1);
+  }
   /// The element of the twin's result that stands for `element`.
   virtual int twin_element(const Op& op, int element) const { return element; }
   /// Whether the statement is that there is an answer at all. It needs no twin, and the unit is not run again for it.
@@ -175,6 +186,8 @@ class BoundProperty {
   size_t check(const Batch& cases, const Outcomes& base, const ReportDivergence& report) const;
 
  private:
+  void judge_alone(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts) const;
+
   const Property* property_ = nullptr;
   const Unit* unit_ = nullptr;
   Severity severity_ = Severity::semantic;

@@ -4,8 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <functional>
-#include <memory>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -14,115 +13,46 @@
 #include "oracles/gemm/gemm_case.h"
 
 namespace mmafuzz::gemm {
-namespace {
-
-/// Encodings of the digits -(2^width - 1) .. 2^width - 1 in the slice format, which must hold them.
-class DigitCodes {
- public:
-  DigitCodes(const FormatFields& f, int width) : offset_((1 << width) - 1) {
-    for (int digit = -offset_; digit <= offset_; ++digit) {
-      const uint64_t code = f.integer
-                                ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
-                                : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), 0, false).encoding;
-      codes_.push_back(code);
+/// Sums of slice products, of the elements of one product or of some rows, or of many products.
+struct OzakiGemm::Accumulators {
+  Accumulators(const OzakiPlan& plan, size_t elements) : answered(elements, 1) {
+    if (plan.sum == Summation::fp64) {
+      fp64.assign(elements, 0.0);
+    } else {
+      exact.assign(elements, {});
+      invalid.assign(elements, 0);
     }
   }
-  uint64_t operator[](int16_t digit) const { return codes_[static_cast<size_t>(digit + offset_)]; }
-
- private:
-  int offset_;
-  std::vector<uint64_t> codes_;
+  std::vector<double> fp64;  ///< in units of 2^(top of the row + top of the column)
+  std::vector<ExactSum> exact;
+  std::vector<uint8_t> invalid;   ///< a slice product was no number
+  std::vector<uint8_t> answered;  ///< the unit answered every dot
 };
 
-template <class T>
-void write_codes(const DigitCodes& codes, const int16_t* digits, int count, uint8_t* to) {
-  for (int l = 0; l < count; ++l) {
-    const T code = static_cast<T>(codes[digits[l]]);
-    std::memcpy(to + sizeof(T) * size_t(l), &code, sizeof(T));
-  }
+namespace {
+
+/// 2^-weight in fp64; zero where that is too small.
+double power_below(int weight) {
+  static const std::vector<double> powers = [] {
+    std::vector<double> list;
+    for (int e = 0; e <= 1075; ++e) list.push_back(std::ldexp(1.0, -e));
+    return list;
+  }();
+  return weight < static_cast<int>(powers.size()) ? powers[static_cast<size_t>(weight)] : 0;
 }
 
-/// Encodes `count` digits and pads with zeros up to `length`; `bytes` each.
-void write_digits(const DigitCodes& codes, const int16_t* digits, int count, int length, int bytes, uint8_t* to) {
-  switch (bytes) {
-    case 1: write_codes<uint8_t>(codes, digits, count, to); break;
-    case 2: write_codes<uint16_t>(codes, digits, count, to); break;
-    default: write_codes<uint32_t>(codes, digits, count, to); break;
+/// The sum of the products of some digits.
+int64_t integer_dot(const int16_t* x, const int16_t* y, int count) {
+  int64_t sum = 0;
+  for (int from = 0; from < count; from += 256) {  // 256 products of digits of at most 11 bits fit in 32 bits
+    int32_t part = 0;
+    for (int l = from; l < std::min(from + 256, count); ++l) part += int32_t{x[l]} * y[l];
+    sum += part;
   }
-  std::memset(to + size_t(bytes) * size_t(count), 0, size_t(bytes) * size_t(length - count));
-}
-
-/// The value of a slice product: an integer that fp64 holds, unless the unit is not what it is taken for.
-double value_of(const FormatFields& f, uint64_t encoding) {
-  if (f == fp32_fields) return std::bit_cast<float>(static_cast<uint32_t>(encoding));
-  const Number x = decode(f, encoding);
-  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity) return std::nan("");
-  const double magnitude = std::ldexp(static_cast<double>(x.significand), x.exponent);
-  return x.negative ? -magnitude : magnitude;
+  return sum;
 }
 
 }  // namespace
-
-/// Sums of slice products, of the elements of some rows.
-struct OzakiGemm::Accumulators {
-  int first_row = 0, n = 0;
-  std::vector<double> fp64;  ///< in units of 2^(top of the row + top of the column)
-  std::vector<ExactSum> exact;
-  std::vector<uint8_t> invalid;  ///< a slice product was no number
-  bool answered = true;          ///< the unit answered every dot
-  size_t at(int i, int j) const { return size_t(i - first_row) * size_t(n) + size_t(j); }
-};
-
-/// Dots of slice products that wait to be run together: a call of a device costs more than its dots. A dot that is
-/// longer than the unit's runs as a chain of chunks through c.
-class OzakiGemm::Pending {
- public:
-  using Visit = std::function<void(const Outcomes& outcomes, size_t first)>;
-  Pending(const Unit& unit, const Op& op) : unit_(unit), op_(op) {}
-
-  /// Room for `dots` dots of `chunks` chunks; the caller writes a and b from case `first` on. Runs what waits where it
-  /// is enough.
-  size_t add(size_t chunks, size_t dots, Visit visit) {
-    if (chunks != chunks_.size() || (size_ > 0 && size_ + dots > enough)) flush();
-    while (chunks_.size() < chunks) chunks_.emplace_back(op_);
-    chunks_.resize(chunks);
-    for (Batch& chunk : chunks_) chunk.resize(size_ + dots);
-    entries_.push_back({size_, std::move(visit)});
-    return std::exchange(size_, size_ + dots);
-  }
-  Batch& chunk(size_t i) { return chunks_[i]; }
-
-  void flush() {
-    if (size_ > 0) {
-      Outcomes outcomes;
-      std::vector<uint8_t> answered;
-      for (size_t i = 0; i < chunks_.size(); ++i) {
-        if (i > 0) std::swap(chunks_[i].inputs()[2], outcomes.results);
-        unit_.run(chunks_[i], outcomes);
-        if (outcomes.answered.empty()) continue;
-        if (answered.empty()) answered.assign(size_, 1);
-        for (size_t dot = 0; dot < size_; ++dot) answered[dot] &= outcomes.answered[dot];
-      }
-      outcomes.answered = std::move(answered);
-      for (const Entry& entry : entries_) entry.visit(outcomes, entry.first);
-    }
-    entries_.clear();
-    size_ = 0;
-    for (Batch& chunk : chunks_) chunk.resize(0);
-  }
-
- private:
-  static constexpr size_t enough = 1 << 16;
-  struct Entry {
-    size_t first;
-    Visit visit;
-  };
-  const Unit& unit_;
-  const Op& op_;
-  std::vector<Batch> chunks_;
-  std::vector<Entry> entries_;
-  size_t size_ = 0;
-};
 
 Op OzakiGemm::dot_op(const OzakiPlan& plan, int k) {
   Op op;
@@ -137,6 +67,8 @@ OzakiGemm::OzakiGemm(const OzakiPlan& plan, const Op& op, std::unique_ptr<Unit> 
       op_(op),
       dot_op_(dot_op(plan, dot_k)),
       dot_(std::move(dot)),
+      codes_(dot_op_.a.fields()),
+      scalars_(op),
       bits_(exact_integer_bits(dot_op_, *dot_)) {}
 
 int64_t OzakiGemm::block_of(int64_t k) const {
@@ -186,7 +118,7 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
   return most;
 }
 
-OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const {
+OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_digits) const {
   const SliceWidths w = widths(shape.k);
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n), k = static_cast<int>(shape.k);
   const RowSplitter rows(op_.a.fields(), a, {m, k, size_t(k), 1}, w.a, plan_.subnormals);
@@ -197,100 +129,105 @@ OzakiGemm::Slices OzakiGemm::slice(const Shape& shape, const uint64_t* a, const 
     return wanted == all_slices ? x.most_needed() : std::min(wanted, x.most_needed());
   };
   Slices s;
-  s.a = rows.cut(count(rows));
-  s.b = columns.cut(count(columns));
+  s.a = rows.cut(count(rows), with_digits);
+  s.b = columns.cut(count(columns), with_digits);
   s.d = wanted == all_slices ? std::max(s.a.slices, s.b.slices) : wanted;
+  s.cut.dot_k = dot_op_.k;
   const int block = static_cast<int>(block_of(k));
-  for (int at = 0; at < k; at += block) s.blocks.push_back(at);
-  s.blocks.push_back(k);
+  for (int at = 0; at < k; at += block) s.cut.blocks.push_back(at);
+  s.cut.blocks.push_back(k);
   return s;
 }
 
-std::vector<int> OzakiGemm::partners(const Slices& s, int p) const {
-  std::vector<int> list;
-  const int last = p == plan_.skip_slice ? 0 : plan_.fast ? std::min(s.b.slices, s.d + 1 - p) : s.b.slices;
-  for (int q = 1; q <= last; ++q) {
-    bool filled = false;
-    for (int j = 0; j < s.b.rows; ++j) filled |= s.b.is_filled(q, j);
-    if (filled) list.push_back(q);
-  }
-  return list;
+int OzakiGemm::last_partner(const Slices& s, int p) const {
+  return p == plan_.skip_slice ? 0 : plan_.fast ? std::min(s.b.slices, s.d + 1 - p) : s.b.slices;
 }
 
-template <class Visit>
-void OzakiGemm::each_product(const Slices& s, int first_row, int last_row, Pending& pending, const Visit& visit) const {
-  const int n = s.b.rows, k_of_dot = dot_op_.k;
-  const int bytes = dot_op_.a.storage_bytes();
-  const size_t stride = size_t(bytes) * size_t(k_of_dot);
-  const DigitCodes codes_a(dot_op_.a.fields(), s.a.width), codes_b(dot_op_.b.fields(), s.b.width);
-  std::vector<uint8_t> row(stride);
-  for (size_t block = 0; block + 1 < s.blocks.size(); ++block) {
-    const int begin = s.blocks[block], end = s.blocks[block + 1];
-    const size_t chunks = size_t((end - begin + k_of_dot - 1) / k_of_dot);
-    std::shared_ptr<const std::vector<int>> encoded;  // the partners in `columns`
-    std::vector<std::vector<uint8_t>> columns(chunks);
+template <class Add>
+void OzakiGemm::each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_unmet,
+                         const Add& add) const {
+  const size_t words = b.words();
+  std::vector<uint64_t> met(words), wanted(words);
+  std::vector<int> positions;
+  for (size_t block = 0; block < s.cut.block_count(); ++block) {
     // Small slices first: what is added late in fp64 is what matters most.
     for (int p = s.a.slices; p >= 1; --p) {
-      std::vector<int> qs = partners(s, p);
-      const size_t dots = qs.size() * size_t(n);
-      if (dots == 0) continue;
-      if (!encoded || *encoded != qs) {
-        for (size_t c = 0; c < chunks; ++c) {
-          const int at = begin + static_cast<int>(c) * k_of_dot;
-          columns[c].resize(dots * stride);
-          uint8_t* to = columns[c].data();
-          for (const int q : qs)
-            for (int j = 0; j < n; ++j, to += stride)
-              write_digits(codes_b, s.b.slice(q, j) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, to);
-        }
-        encoded = std::make_shared<const std::vector<int>>(std::move(qs));
-      }
+      const int last = last_partner(s, p);
+      if (last < 1) continue;
       for (int i = first_row; i < last_row; ++i) {
         if (!s.a.is_filled(p, i)) continue;
-        const size_t first =
-            pending.add(chunks, dots, [visit, i, p, block, encoded](const Outcomes& outcomes, size_t from) {
-              visit(i, p, static_cast<int>(block), *encoded, outcomes, from);
-            });
-        for (size_t c = 0; c < chunks; ++c) {
-          const int at = begin + static_cast<int>(c) * k_of_dot;
-          write_digits(codes_a, s.a.slice(p, i) + at, std::min(k_of_dot, end - at), k_of_dot, bytes, row.data());
-          std::vector<Column>& inputs = pending.chunk(c).inputs();
-          uint8_t* to = inputs[0].data() + first * stride;
-          for (size_t dot = 0; dot < dots; ++dot) std::memcpy(to + dot * stride, row.data(), stride);
-          std::memcpy(inputs[1].data() + first * stride, columns[c].data(), dots * stride);
+        const int16_t* digits = s.a.slice(p, i);
+        positions.clear();
+        for (int l = s.cut.blocks[block]; l < s.cut.blocks[block + 1]; ++l)
+          if (digits[l]) positions.push_back(l);
+        for (int j = 0; !positions.empty() && j < s.b.rows; ++j) {
+          // The slices of column j that slice p of row i meets somewhere. Products of digits that are all zero
+          // contribute nothing, and of a wide range of exponents most are.
+          for (size_t w = 0; w < words; ++w) {
+            const size_t below = size_t(last) <= 64 * w ? 0 : std::min<size_t>(size_t(last) - 64 * w, 64);
+            wanted[w] = b.held_by_block(j, block)[w] & (below == 64 ? ~uint64_t{0} : (uint64_t{1} << below) - 1);
+            met[w] = 0;
+          }
+          for (const int l : positions) {
+            const uint64_t* held = b.held(j, l);
+            bool all = true;
+            for (size_t w = 0; w < words; ++w) {
+              met[w] |= held[w] & wanted[w];
+              all &= met[w] == wanted[w];
+            }
+            if (all) break;
+          }
+          for (size_t w = words; w-- > 0;)
+            for (uint64_t rest = met[w]; rest; rest ^= std::bit_floor(rest))
+              add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(rest)));
+          if (!one_unmet || j != i % s.b.rows) continue;
+          for (size_t w = 0; w < words; ++w)
+            if (const uint64_t unmet = wanted[w] & ~met[w]) {
+              add(i, p, block, j, static_cast<int>(64 * w) + static_cast<int>(std::bit_width(unmet)));
+              break;
+            }
         }
       }
     }
   }
 }
 
-void OzakiGemm::accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const {
-  each_product(
-      s, first_row, last_row, pending,
-      [this, &s, &sums](int i, int p, int, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
-        const int n = s.b.rows;
-        const FormatFields& d = dot_op_.d.fields();
-        for (size_t place = qs.size(); place-- > 0;) {
-          const int weight = -p * s.a.width - qs[place] * s.b.width;
-          const double unit = std::ldexp(1.0, weight);
-          for (int j = 0; j < n; ++j) {
-            const size_t dot = first + place * size_t(n) + size_t(j);
-            if (!outcomes.has_answer(dot)) sums.answered = false;
-            const double value = value_of(d, outcomes.results.get(dot));
-            const size_t at = sums.at(i, j);
-            if (plan_.sum == Summation::fp64) {
-              sums.fp64[at] += value * unit;
-            } else if (!std::isfinite(value)) {
-              sums.invalid[at] = 1;
-            } else if (value != 0) {
-              const uint64_t bits = std::bit_cast<uint64_t>(value);
-              const Number x = decode(ieee_fields(11, 52), bits);
-              sums.exact[at].add(x.negative, x.significand,
-                                 x.exponent + weight + s.a.top[size_t(i)] + s.b.top[size_t(j)]);
-            }
-          }
-        }
-      });
+void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
+                           DotQueue& queue) const {
+  const int bytes = dot_op_.a.storage_bytes();
+  const EncodedSlices a(s.a, s.cut, codes_, bytes), b(s.b, s.cut, codes_, bytes);
+  const size_t stride = a.stride();
+  each_dot(s, b, first_row, last_row, with_integers, [&](int i, int p, size_t block, int j, int q) {
+    DotQueue::Dot dot;
+    dot.element = first_element + size_t(i - first_row) * size_t(s.b.rows) + size_t(j);
+    dot.weight = -p * s.a.width - q * s.b.width;
+    if (plan_.sum == Summation::exact) dot.weight += s.a.top[size_t(i)] + s.b.top[size_t(j)];
+    const int begin = s.cut.blocks[block];
+    if (with_integers)
+      dot.integer = integer_dot(s.a.slice(p, i) + begin, s.b.slice(q, j) + begin, s.cut.blocks[block + 1] - begin);
+    const size_t chunks = s.cut.chunks_of(block), slot = queue.add(chunks, dot);
+    for (size_t chunk = 0; chunk < chunks; ++chunk) {
+      std::memcpy(queue.a(chunk, slot), a.operand(p, i, block, chunk), stride);
+      std::memcpy(queue.b(chunk, slot), b.operand(q, j, block, chunk), stride);
+    }
+  });
+}
+
+void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const {
+  const FormatFields& d = dot_op_.d.fields();
+  for (size_t at = 0; at < dots.size(); ++at) {
+    const DotQueue::Dot& dot = dots[at];
+    if (!outcomes.has_answer(at)) sums.answered[dot.element] = 0;
+    const double value = value_of_dot(d, outcomes.results.get(at));
+    if (plan_.sum == Summation::fp64) {
+      sums.fp64[dot.element] += value * power_below(-dot.weight);
+    } else if (!std::isfinite(value)) {
+      sums.invalid[dot.element] = 1;
+    } else if (value != 0) {
+      const Number x = decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(value));
+      sums.exact[dot.element].add(x.negative, x.significand, x.exponent + dot.weight);
+    }
+  }
 }
 
 uint64_t OzakiGemm::round_fp64(double value) const {
@@ -301,14 +238,13 @@ uint64_t OzakiGemm::round_fp64(double value) const {
   return round_exact(d, to_exact(x), op_.rounding_rule()).encoding;
 }
 
-uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a,
-                           const uint64_t* b, const uint64_t* c, int i, int j) const {
-  const Scalars scalars(op_);
+uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumulators& sums, size_t at,
+                           const uint64_t* a, const uint64_t* b, const uint64_t* c, int i, int j) const {
+  const Scalars& scalars = scalars_;
   const Exact addend = to_exact(decode(op_.c.fields(), c[size_t(i) * size_t(shape.n) + size_t(j)]));
-  const size_t at = sums.at(i, j);
   const auto is_special = [](const Exact& x) { return x.cls == NumberClass::infinity || x.cls == NumberClass::nan; };
   const bool has_specials =
-      (!plan_.drop_specials && (s.a.special[size_t(i)] || s.b.special[size_t(j)]) && scalars.reads_products()) ||
+      (!plan_.drop_specials && (rows.special_a[size_t(i)] || rows.special_b[size_t(j)]) && scalars.reads_products()) ||
       (scalars.reads_c() && is_special(addend)) || is_special(scalars.alpha) || is_special(scalars.beta);
   const auto classes = [&] {  // of all terms; only where they decide
     TermClasses seen;
@@ -349,7 +285,7 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
   const double sum = sums.fp64[at];
   if (std::isnan(sum) && scalars.reads_products()) return d.encode_nan();
   const double product =
-      scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, s.a.top[size_t(i)] + s.b.top[size_t(j)]) : 0;
+      scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, rows.top_a[size_t(i)] + rows.top_b[size_t(j)]) : 0;
   const double other = scalars.reads_c() ? number(scalars.beta) * number(addend) : 0;
   if (sum == 0 && (addend.significand == 0 || !scalars.reads_c()))
     return d.encode_zero(classes().zero_sign(op_.rounding));
@@ -359,17 +295,23 @@ uint64_t OzakiGemm::finish(const Shape& shape, const Slices& s, const Accumulato
 std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                                           OzakiRecord* record) const {
   const Slices s = slice(shape, a, b);
+  const RowInfo info(s);
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
   std::vector<uint64_t> d(size_t(m) * size_t(n));
   std::atomic<bool> answered = true;
   const auto rows = [&](int first, int last) {
-    Accumulators sums = empty_sums(first, last, n);
-    Pending pending(*dot_, dot_op_);
-    accumulate(s, first, last, sums, pending);
-    pending.flush();
-    if (!sums.answered) answered = false;
+    Accumulators sums(plan_, size_t(last - first) * size_t(n));
+    DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
+      accumulate(dots, outcomes, sums);
+    });
+    queue_dots(s, first, last, 0, false, queue);
+    queue.flush();
+    for (const uint8_t each : sums.answered)
+      if (!each) answered = false;
     for (int i = first; i < last; ++i)
-      for (int j = 0; j < n; ++j) d[size_t(i) * size_t(n) + size_t(j)] = finish(shape, s, sums, a, b, c, i, j);
+      for (int j = 0; j < n; ++j)
+        d[size_t(i) * size_t(n) + size_t(j)] =
+            finish(shape, info, sums, size_t(i - first) * size_t(n) + size_t(j), a, b, c, i, j);
   };
   const int threads = std::clamp(plan_.threads, 1, std::max(m, 1));
   in_parallel(static_cast<unsigned>(threads), static_cast<size_t>(threads), [&](size_t t) {
@@ -380,73 +322,64 @@ std::vector<uint64_t> OzakiGemm::multiply(const Shape& shape, const uint64_t* a,
   return d;
 }
 
-OzakiGemm::Accumulators OzakiGemm::empty_sums(int first_row, int last_row, int n) const {
-  Accumulators sums;
-  sums.first_row = first_row;
-  sums.n = n;
-  const size_t elements = size_t(last_row - first_row) * size_t(n);
-  if (plan_.sum == Summation::fp64) {
-    sums.fp64.assign(elements, 0.0);
-  } else {
-    sums.exact.assign(elements, {});
-    sums.invalid.assign(elements, 0);
-  }
-  return sums;
-}
-
 void OzakiGemm::multiply_all(const Shape& shape, std::vector<Product>& products) const {
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
-  std::vector<Slices> slices;
-  std::vector<Accumulators> sums;
-  for (const Product& p : products) {
-    slices.push_back(slice(shape, p.a.data(), p.b.data()));
-    sums.push_back(empty_sums(0, m, n));
+  const size_t elements = size_t(m) * size_t(n);
+  Accumulators sums(plan_, products.size() * elements);
+  DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
+    accumulate(dots, outcomes, sums);
+  });
+  std::vector<RowInfo> info;
+  for (size_t i = 0; i < products.size(); ++i) {
+    const Slices s = slice(shape, products[i].a.data(), products[i].b.data());
+    info.emplace_back(s);
+    queue_dots(s, 0, m, i * elements, false, queue);
   }
-  Pending pending(*dot_, dot_op_);
-  for (size_t i = 0; i < products.size(); ++i) accumulate(slices[i], 0, m, sums[i], pending);
-  pending.flush();
-  for (size_t at = 0; at < products.size(); ++at) {
-    Product& p = products[at];
-    p.answered = sums[at].answered;
-    p.d.resize(size_t(m) * size_t(n));
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < n; ++j)
-        p.d[size_t(i) * size_t(n) + size_t(j)] =
-            finish(shape, slices[at], sums[at], p.a.data(), p.b.data(), p.c.data(), i, j);
+  queue.flush();
+  for (size_t which = 0; which < products.size(); ++which) {
+    Product& p = products[which];
+    p.d.resize(elements);
+    for (size_t e = 0; e < elements; ++e) {
+      const size_t at = which * elements + e;
+      if (!sums.answered[at]) p.answered = false;
+      p.d[e] = finish(shape, info[which], sums, at, p.a.data(), p.b.data(), p.c.data(), static_cast<int>(e) / n,
+                      static_cast<int>(e) % n);
+    }
   }
 }
 
 OzakiRecord OzakiGemm::record_of(const Slices& s) const {
   OzakiRecord record{{s.a.width, s.b.width}, s.a.slices, s.b.slices, s.d, bits_, 0};
+  std::vector<int64_t> filled(size_t(s.b.slices) + 1);  // slices of b up to this one that are not all zeros
+  for (int q = 1; q <= s.b.slices; ++q) {
+    bool any = false;
+    for (int j = 0; j < s.b.rows; ++j) any |= s.b.is_filled(q, j);
+    filled[size_t(q)] = filled[size_t(q) - 1] + any;
+  }
   for (int p = 1; p <= s.a.slices; ++p)
-    record.slice_products += int64_t(partners(s, p).size()) * int64_t(s.blocks.size() - 1);
+    record.slice_products += filled[size_t(std::max(0, last_partner(s, p)))] * int64_t(s.cut.block_count());
   return record;
 }
 
 OzakiGemm::Description OzakiGemm::describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const {
-  const Slices s = slice(shape, a, b);
+  const Slices s = slice(shape, a, b, false);
   return {record_of(s), s.a.top, s.b.top, s.a.needed, s.b.needed};
 }
 
-int64_t OzakiGemm::inexact_slice_products(const Shape& shape, const uint64_t* a, const uint64_t* b) const {
-  const Slices s = slice(shape, a, b);
-  const int n = s.b.rows;
-  int64_t inexact = 0;
-  Pending pending(*dot_, dot_op_);
-  each_product(s, 0, s.a.rows, pending,
-               [&](int i, int p, int block, const std::vector<int>& qs, const Outcomes& outcomes, size_t first) {
-                 for (size_t place = 0; place < qs.size(); ++place) {
-                   for (int j = 0; j < n; ++j) {
-                     int64_t sum = 0;
-                     for (int l = s.blocks[size_t(block)]; l < s.blocks[size_t(block) + 1]; ++l)
-                       sum += int64_t{s.a.slice(p, i)[l]} * s.b.slice(qs[place], j)[l];
-                     const size_t dot = first + place * size_t(n) + size_t(j);
-                     inexact += outcomes.has_answer(dot) &&
-                                value_of(dot_op_.d.fields(), outcomes.results.get(dot)) != static_cast<double>(sum);
-                   }
-                 }
-               });
-  pending.flush();
+std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const std::vector<Factors>& products) const {
+  const size_t elements = size_t(shape.m) * size_t(shape.n);
+  std::vector<int64_t> inexact(products.size());
+  DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
+    for (size_t at = 0; at < dots.size(); ++at)
+      inexact[dots[at].element / elements] +=
+          outcomes.has_answer(at) && value_of_dot(dot_op_.d.fields(), outcomes.results.get(at)) !=
+                                         static_cast<double>(dots[at].integer);
+  });
+  for (size_t i = 0; i < products.size(); ++i) {
+    const Slices s = slice(shape, products[i].a.data(), products[i].b.data());
+    queue_dots(s, 0, s.a.rows, i * elements, true, queue);
+  }
+  queue.flush();
   return inexact;
 }
 

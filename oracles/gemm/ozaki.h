@@ -6,7 +6,9 @@
 
 #include <memory>
 
+#include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/shape.h"
+#include "oracles/gemm/slice_dots.h"
 #include "oracles/gemm/split.h"
 #include "oracles/gemm/width.h"
 
@@ -70,9 +72,12 @@ class OzakiGemm {
   std::vector<uint64_t> multiply(const Shape& shape, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                                  OzakiRecord* record = nullptr) const;
 
+  struct Factors {
+    std::vector<uint64_t> a, b;
+  };
   /// One of several products of a shape: its operands, and its result once they are multiplied.
-  struct Product {
-    std::vector<uint64_t> a, b, c, d;
+  struct Product : Factors {
+    std::vector<uint64_t> c, d;
     bool answered = true;  ///< by the unit
   };
   /// The same for many products: their slice products go to the unit together.
@@ -85,39 +90,50 @@ class OzakiGemm {
   };
   Description describe(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
 
-  /// The number of slice products that differ from the sum of their digits' products in integers: 0 if the unit sums
-  /// products of the plan's widths exactly.
-  int64_t inexact_slice_products(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+  /// Of each product the number of dots of slices that differ from the sum of their digits' products in integers: 0 if
+  /// the unit sums products of the plan's widths exactly. Dots whose products are all zero are not run, but for one of
+  /// each slice of a row.
+  std::vector<int64_t> inexact_slice_products(const Shape& shape, const std::vector<Factors>& products) const;
 
  private:
   struct Slices {
     SlicedRows a, b;
-    std::vector<int> blocks;  ///< where each block along k begins, and the end
-    int d = 0;                ///< the greater number of slices
+    InnerCut cut;
+    int d = 0;  ///< the greater number of slices
+  };
+  /// What is needed of slices once their dots are run.
+  struct RowInfo {
+    explicit RowInfo(const Slices& s)
+        : top_a(s.a.top), top_b(s.b.top), special_a(s.a.special), special_b(s.b.special) {}
+    std::vector<int> top_a, top_b;
+    std::vector<uint8_t> special_a, special_b;
   };
   struct Accumulators;
-  class Pending;
 
-  Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b) const;
+  Slices slice(const Shape& shape, const uint64_t* a, const uint64_t* b, bool with_digits = true) const;
   /// Products along k that one slice product sums.
   int64_t block_of(int64_t k) const;
-  /// The slices of b that slice p of a is multiplied with: those that the plan includes and that are not all zeros.
-  std::vector<int> partners(const Slices& s, int p) const;
+  /// The last slice of b that slice p of a is multiplied with; 0 if there is none.
+  int last_partner(const Slices& s, int p) const;
   OzakiRecord record_of(const Slices& s) const;
-  /// visit(i, p, block, partners, outcomes, first): row i, slice p of a, with every partner and every column j, at
-  /// first + position * n
-  /// + j; in this order, at the latest when `pending` is flushed. `s` and what visit refers to must live until then.
-  template <class Visit>
-  void each_product(const Slices& s, int first_row, int last_row, Pending& pending, const Visit& visit) const;
-  void accumulate(const Slices& s, int first_row, int last_row, Accumulators& sums, Pending& pending) const;
-  Accumulators empty_sums(int first_row, int last_row, int n) const;
-  uint64_t finish(const Shape& shape, const Slices& s, const Accumulators& sums, const uint64_t* a, const uint64_t* b,
-                  const uint64_t* c, int i, int j) const;
+  /// add(i, p, block, j, q) for every dot of some rows that has a product of two digits that are not zero; of one
+  /// element in the order in which the results are summed. `one_unmet`: also one dot of zeros for each slice of a row.
+  template <class Add>
+  void each_dot(const Slices& s, const EncodedSlices& b, int first_row, int last_row, bool one_unmet,
+                const Add& add) const;
+  /// Puts these dots into the queue; elements are numbered from first_element on, row by row.
+  void queue_dots(const Slices& s, int first_row, int last_row, size_t first_element, bool with_integers,
+                  DotQueue& queue) const;
+  void accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const;
+  uint64_t finish(const Shape& shape, const RowInfo& rows, const Accumulators& sums, size_t at, const uint64_t* a,
+                  const uint64_t* b, const uint64_t* c, int i, int j) const;
   uint64_t round_fp64(double value) const;
 
   OzakiPlan plan_;
   Op op_, dot_op_;
   std::unique_ptr<Unit> dot_;
+  DigitCodes codes_;
+  Scalars scalars_;
   int bits_;  ///< exact_integer_bits of the unit
 };
 

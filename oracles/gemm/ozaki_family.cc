@@ -270,7 +270,8 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
 }
 
 Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, const Registry& registry) {
-  const int dot_k = static_cast<int>(std::clamp<int64_t>(k, 1, named.plan.unit_k));
+  const int64_t block = named.plan.block > 0 ? std::min<int64_t>(named.plan.block, k) : k;
+  const int dot_k = static_cast<int>(std::clamp<int64_t>(block, 1, named.plan.unit_k));
   Result<std::unique_ptr<Unit>> dot = registry.bind(named.on, OzakiGemm::dot_op(named.plan, dot_k));
   if (!dot) return dot.refusal();
   return OzakiGemm(named.plan, op, std::move(*dot), dot_k);
@@ -294,7 +295,7 @@ void OzakiUnit::run(const Batch& batch, Outcomes& outcomes) const {
     products.clear();
     for (size_t i = first; i < std::min(batch.size(), first + together); ++i) {
       one.load(batch, i);
-      products.push_back({one.a, one.b, one.c, {}, true});
+      products.push_back({{one.a, one.b}, one.c, {}, true});
     }
     engine_.multiply_all({op.m, op.n, op.k}, products);
     for (size_t i = 0; i < products.size(); ++i) {

@@ -51,25 +51,25 @@ double RowSplitter::remainder(int row, int element, int slices) const {
   return std::ldexp(static_cast<double>(left), x.exponent - rows_.top[size_t(row)]);
 }
 
-SlicedRows RowSplitter::cut(int slices) const {
+SlicedRows RowSplitter::cut(int slices, bool with_digits) const {
   SlicedRows cut = rows_;
   cut.slices = slices;
-  cut.digits.assign(size_t(slices) * size_t(cut.rows) * size_t(cut.length), 0);
+  if (with_digits) cut.digits.assign(size_t(slices) * size_t(cut.rows) * size_t(cut.length), 0);
   cut.filled.assign(size_t(slices) * size_t(cut.rows), 0);
   const uint64_t mask = (uint64_t{1} << cut.width) - 1;
-  for (int p = 1; p <= slices; ++p) {
-    for (int i = 0; i < cut.rows; ++i) {
-      if (p > cut.needed[size_t(i)]) continue;
-      int16_t* digits = cut.slice(p, i);
-      const int weight = cut.top[size_t(i)] - p * cut.width;
-      for (int l = 0; l < cut.length; ++l) {
-        const Element& x = at(i, l);
-        const int shift = x.exponent - weight;
-        const uint64_t bits = shift >= cut.width || shift <= -64 ? 0
-                              : shift >= 0                       ? x.significand << shift
-                                                                 : x.significand >> -shift;
+  for (int i = 0; i < cut.rows; ++i) {
+    const int top = cut.top[size_t(i)];
+    for (int l = 0; l < cut.length; ++l) {
+      const Element& x = at(i, l);
+      if (x.significand == 0) continue;
+      // The slices that its first and its last bit fall into.
+      const int first = (top - x.exponent - static_cast<int>(std::bit_width(x.significand))) / cut.width + 1;
+      const int last = (top - x.exponent - std::countr_zero(x.significand) + cut.width - 1) / cut.width;
+      for (int p = first; p <= std::min(last, slices); ++p) {
+        const int shift = x.exponent - (top - p * cut.width);
+        const uint64_t bits = shift >= 0 ? x.significand << shift : x.significand >> -shift;
         const auto digit = static_cast<int16_t>(bits & mask);
-        digits[l] = x.negative ? static_cast<int16_t>(-digit) : digit;
+        if (with_digits) cut.slice(p, i)[l] = x.negative ? static_cast<int16_t>(-digit) : digit;
         cut.filled[size_t(p - 1) * size_t(cut.rows) + size_t(i)] |= digit != 0;
       }
     }

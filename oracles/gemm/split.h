@@ -50,8 +50,8 @@ class RowSplitter {
   double magnitude(int row, int element) const;
   double remainder(int row, int element, int slices) const;
 
-  /// The first `slices` slices; what lies below is dropped.
-  SlicedRows cut(int slices) const;
+  /// The first `slices` slices; what lies below is dropped. Without digits only which slices are filled is found out.
+  SlicedRows cut(int slices, bool with_digits = true) const;
 
  private:
   struct Element {

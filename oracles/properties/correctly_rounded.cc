@@ -1,5 +1,6 @@
 // Each element is the exact sum of its terms rounded once: what an Ozaki plan with all slices and an exact summation
 // promises. A failure means that a slice product was rounded, or that slices, scaling or the accumulator lost a bit.
+#include "oracles/gemm/quick_element.h"
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -18,11 +19,16 @@ class CorrectlyRounded final : public Property {
   }
 
  protected:
-  /// The twin is the case itself.
-  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return Twin{}; }
-  bool holds(const Pair& pair) const override {
-    const ElementOperands in(pair.of.cases, pair.of.index, pair.element);
-    return same_result(pair.op(), pair.before, gemm::exact_element(gemm::ExactBy::mpfr, pair.op(), in.element()));
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
+    const Op& op = cases.op();
+    gemm::QuickElements quick(op);
+    return first_broken(cases, base, [&](const gemm::GemmCase& one, size_t index, int element, uint64_t result) {
+      if (element == 0) quick.load(one);
+      return quick.surely_rounded(element / op.n, element % op.n, result) ||
+             same_result(op, result,
+                         gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element()));
+    });
   }
 };
 

@@ -12,15 +12,26 @@ class ExactSlices final : public Property {
   const char* name() const override { return "exact_slices"; }
   const char* statement() const override { return "the dot unit sums the products of two slices without error"; }
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
+  bool costs_a_run() const override { return true; }
 
  protected:
-  /// Notes whether any is inexact. The twin is the case itself.
-  std::optional<Twin> transform(const Subject& of, std::vector<Batch>&) const override {
-    gemm::GemmCase one(of.op());
-    one.load(of.cases, of.index);
-    return Twin{ozaki_of(of.unit)->inexact_slice_products(shape_of(of.op()), one.a.data(), one.b.data()) != 0};
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes&) const override {
+    std::vector<int> broken(cases.size(), -1);
+    gemm::GemmCase one(cases.op());
+    constexpr size_t together = 256;
+    for (size_t first = 0; first < cases.size(); first += together) {
+      std::vector<gemm::OzakiGemm::Factors> factors;
+      for (size_t i = first; i < std::min(first + together, cases.size()); ++i) {
+        one.load(cases, i);
+        factors.push_back({one.a, one.b});
+      }
+      const std::vector<int64_t> inexact = ozaki_of(unit)->inexact_slice_products(shape_of(cases.op()), factors);
+      for (size_t i = 0; i < inexact.size(); ++i)
+        if (inexact[i]) broken[first + i] = 0;
+    }
+    return broken;
   }
-  bool holds(const Pair& pair) const override { return pair.twin.note == 0; }
 };
 
 }  // namespace

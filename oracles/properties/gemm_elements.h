@@ -30,6 +30,21 @@ inline const gemm::OzakiGemm* ozaki_of(const Unit& unit) {
   return own ? &own->engine() : nullptr;
 }
 
+/// Of every answered case the first element of which `holds(case, index, element, result)` is false, else -1. Elements
+/// come in order, 0 first.
+template <class Holds>
+std::vector<int> first_broken(const Batch& cases, const Outcomes& base, Holds holds) {
+  std::vector<int> broken(cases.size(), -1);
+  gemm::GemmCase one(cases.op());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (!base.has_answer(i)) continue;
+    one.load(cases, i);
+    for (int e = 0; e < base.results.count() && broken[i] < 0; ++e)
+      if (!holds(one, i, e, base.results.get(i, e))) broken[i] = e;
+  }
+  return broken;
+}
+
 inline gemm::Shape shape_of(const Op& op) { return {op.m, op.n, op.k}; }
 
 }  // namespace mmafuzz

@@ -2,6 +2,7 @@
 // allow (docs/ozaki.md). A failure means that a slice or a pair of slices is missing or wrong, or that a slice product
 // was rounded.
 #include "oracles/gemm/ozaki_bound.h"
+#include "oracles/gemm/quick_element.h"
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -17,17 +18,23 @@ class GemmErrorBound final : public Property {
   bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
 
  protected:
-  /// The twin is the case itself.
-  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return Twin{}; }
-  bool holds(const Pair& pair) const override {
-    const gemm::OzakiGemm& scheme = *ozaki_of(pair.of.unit);
-    gemm::GemmCase one(pair.op());
-    one.load(pair.of.cases, pair.of.index);
-    const auto d = scheme.describe(shape_of(pair.op()), one.a.data(), one.b.data());
-    const auto i = static_cast<size_t>(pair.element / pair.op().n), j = static_cast<size_t>(pair.element % pair.op().n);
-    const ElementOperands operands(pair.of.cases, pair.of.index, pair.element);
-    return gemm::within_ozaki_bound(scheme, d.record, {d.top_a[i], d.top_b[j], d.needed_a[i], d.needed_b[j]},
-                                    operands.element(), pair.before);
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const override {
+    const gemm::OzakiGemm& scheme = *ozaki_of(unit);
+    const Op& op = cases.op();
+    gemm::QuickElements quick(op);
+    return first_broken(cases, base, [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index,
+                                                                           int element, uint64_t result) mutable {
+      if (element == 0) {
+        d = scheme.describe(shape_of(op), one.a.data(), one.b.data());
+        quick.load(one);
+      }
+      const int i = element / op.n, j = element % op.n;
+      const gemm::ElementCuts cuts{d.top_a[size_t(i)], d.top_b[size_t(j)], d.needed_a[size_t(i)],
+                                   d.needed_b[size_t(j)]};
+      return quick.surely_within(scheme, d.record, cuts, i, j, result) ||
+             gemm::within_ozaki_bound(scheme, d.record, cuts, ElementOperands(cases, index, element).element(), result);
+    });
   }
   Severity unclaimed() const override { return Severity::accuracy; }
 };

@@ -16,23 +16,56 @@ class GemmSpecials final : public Property {
   }
 
  protected:
-  /// The twin is the case itself.
-  std::optional<Twin> transform(const Subject&, std::vector<Batch>&) const override { return Twin{}; }
-  bool holds(const Pair& pair) const override {
-    const Op& op = pair.op();
-    const ElementOperands in(pair.of.cases, pair.of.index, pair.element);
-    bool any_special = is_special(op.c.fields(), in.c), any_number = !is_zero(op.c.fields(), in.c);
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
+    const Op& op = cases.op();
+    bool special_scalar = false;
     for (const std::optional<uint64_t>& factor : {op.alpha, op.beta})
-      any_special |= factor && is_special(op.d.fields(), *factor);
-    for (size_t l = 0; l < in.row.size(); ++l) {
-      any_special |= is_special(op.a.fields(), in.row[l]) || is_special(op.b.fields(), in.column[l]);
-      any_number |= !is_zero(op.a.fields(), in.row[l]) && !is_zero(op.b.fields(), in.column[l]);
-    }
-    if (!any_special && any_number) return true;
-    const uint64_t expected = gemm::exact_element(gemm::ExactBy::mpfr, op, in.element());
-    // Special operands that a zero alpha or beta leaves out do not decide.
-    return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, pair.before, expected);
+      special_scalar |= factor && is_special(op.d.fields(), *factor);
+    Lines rows, columns;
+    return first_broken(cases, base, [&](const gemm::GemmCase& one, size_t index, int element, uint64_t result) {
+      if (element == 0) {
+        rows.load(op.a.fields(), one.a, op.m, op.k, size_t(op.k), 1);
+        columns.load(op.b.fields(), one.b, op.n, op.k, 1, size_t(op.n));
+      }
+      const size_t i = size_t(element / op.n), j = size_t(element % op.n);
+      const uint64_t c = one.c[size_t(element)];
+      const bool any_special =
+          special_scalar || rows.special[i] || columns.special[j] || is_special(op.c.fields(), c);
+      if (!any_special && (!is_zero(op.c.fields(), c) || rows.meets(i, columns, j))) return true;
+      const uint64_t expected =
+          gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element());
+      // Special operands that a zero alpha or beta leaves out do not decide.
+      return (any_special && !is_special(op.d.fields(), expected)) || same_result(op, result, expected);
+    });
   }
+
+ private:
+  /// Of rows of a or columns of b: which hold a special value, and where they are not zero.
+  struct Lines {
+    std::vector<uint8_t> special;
+    std::vector<uint64_t> filled;  ///< [line][word], a bit for each place along k
+    size_t words = 0;
+
+    void load(const FormatFields& f, const std::vector<uint64_t>& from, int lines, int k, size_t line_stride,
+              size_t stride) {
+      words = size_t(k + 63) / 64;
+      special.assign(size_t(lines), 0);
+      filled.assign(size_t(lines) * words, 0);
+      for (size_t i = 0; i < size_t(lines); ++i)
+        for (size_t l = 0; l < size_t(k); ++l) {
+          const uint64_t x = from[i * line_stride + l * stride];
+          special[i] |= is_special(f, x);
+          if (!is_zero(f, x)) filled[i * words + l / 64] |= uint64_t{1} << (l & 63);
+        }
+    }
+    /// Whether any product of line i and the other's line j is of two factors that are not zero.
+    bool meets(size_t i, const Lines& other, size_t j) const {
+      for (size_t w = 0; w < words; ++w)
+        if (filled[i * words + w] & other.filled[j * words + w]) return true;
+      return false;
+    }
+  };
 };
 
 }  // namespace

@@ -1,0 +1,158 @@
+// The proof. All numbers here are fp64, u = 2^-53, in units of 2^(top of the row + top of the column), so that every
+// factor x, y has a magnitude below 1 and n products one below n <= 4096.
+//   Scaling loses at most 2^-1075 of a factor, and products below 2^-969 lose at most 2^-1074 each in themselves and in
+// their errors: together less than n * 2^-1000, which is added.
+//   s = hi + lo with two-products and two-sums (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005, Dot2) errs
+// by at most gamma_n^2 * sum |x * y|, less than 2 n^2 u^2 S. We take (n + 2)^2 * 2^-102 * S, eight times as much, which
+// also covers that S is computed.
+//   alpha * s + beta * c: the two leading products and their sum are kept exactly as pairs; the parts that are rounded
+// are below 2^-50 * (|alpha| S + |beta c|), and four roundings of them lose less than 2^-100 of that. We take 2^-96.
+#include "oracles/gemm/quick_element.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "oracles/lanes/host_float.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+constexpr double tiny = 0x1p-1000;
+constexpr double slightly_less = 1 - 0x1p-30;  ///< a sum of at most 4096 rounded magnitudes times this is too small
+constexpr double limit = 0x1p900;              ///< beyond this something may overflow
+
+struct Pair {
+  double high, low;
+};
+Pair two_sum(double x, double y) {
+  const double sum = x + y, part = sum - x;
+  return {sum, (x - (sum - part)) + (y - part)};
+}
+Pair two_product(double x, double y) {
+  const double product = x * y;
+  return {product, std::fma(x, y, -product)};
+}
+
+/// A number of fp64 or fp32.
+double host_value(const FormatFields& f, uint64_t encoding) {
+  return f.width == 64 ? std::bit_cast<double>(encoding) : std::bit_cast<float>(static_cast<uint32_t>(encoding));
+}
+bool is_host_format(const Format& f) { return f == format("fp64") || f == format("fp32"); }
+
+}  // namespace
+
+QuickElements::QuickElements(const Op& op)
+    : op_(op),
+      usable_(is_host_format(op.a) && is_host_format(op.b) && is_host_format(op.c) && is_host_format(op.d) &&
+              !op.flush_to_zero && op.k <= 4096) {
+  if (!usable_) return;
+  if (op.alpha) alpha_ = host_value(op.d.fields(), *op.alpha);
+  if (op.beta) beta_ = host_value(op.d.fields(), *op.beta);
+  usable_ = std::fabs(alpha_) < 0x1p100 && std::fabs(beta_) < 0x1p100 && default_float_environment();
+}
+
+QuickElements::Line QuickElements::line(const FormatFields& f, const uint64_t* from, size_t stride) const {
+  Line line;
+  line.value.resize(size_t(op_.k));
+  double greatest = 0;
+  for (size_t l = 0; l < line.value.size(); ++l) {
+    const double x = host_value(f, from[l * stride]);
+    line.finite &= std::isfinite(x);
+    greatest = std::max(greatest, std::fabs(x));
+    line.value[l] = x;
+  }
+  if (!line.finite || greatest == 0) return line;
+  std::frexp(greatest, &line.top);
+  // One multiplication by a power of two is exact but for the underflow that the proof counts; a power that fp64 does
+  // not hold takes ldexp.
+  const bool one_factor = line.top > -1000 && line.top < 1000;
+  const double factor = one_factor ? std::ldexp(1.0, -line.top) : 0;
+  for (double& x : line.value) {
+    x = one_factor ? x * factor : std::ldexp(x, -line.top);
+    line.sum += std::fabs(x);
+  }
+  return line;
+}
+
+void QuickElements::load(const GemmCase& one) {
+  rows_.clear();
+  columns_.clear();
+  if (!usable_) return;
+  for (int i = 0; i < op_.m; ++i)
+    rows_.push_back(line(op_.a.fields(), &one.a[size_t(i) * size_t(op_.k)], 1));
+  for (int j = 0; j < op_.n; ++j) columns_.push_back(line(op_.b.fields(), &one.b[size_t(j)], size_t(op_.n)));
+  c_ = one.c;
+}
+
+QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) const {
+  Distance unknown;
+  if (!usable_) return unknown;
+  const Line &row = rows_[size_t(i)], &column = columns_[size_t(j)];
+  const double c = host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]),
+               d = host_value(op_.d.fields(), result);
+  if (!row.finite || !column.finite || !std::isfinite(c) || !std::isfinite(d)) return unknown;
+  const int scale = -(row.top + column.top);
+  const double own_c = std::ldexp(c, scale), own_d = std::ldexp(d, scale);
+  if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
+  double high = 0, low = 0, magnitude = 0;
+  for (size_t l = 0; l < row.value.size(); ++l) {
+    const Pair product = two_product(row.value[l], column.value[l]), sum = two_sum(high, product.high);
+    high = sum.high;
+    low += product.low + sum.low;
+    magnitude += std::fabs(product.high);
+  }
+  const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, own_c);
+  const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(own_d, -total.high);
+  const double below = total.low + scaled.low + addend.low + alpha_ * low;
+  const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_);
+  Distance is;
+  is.known = true;
+  is.most = std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
+            (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude + 0x1p-96 * std::fabs(addend.high) +
+            n * (1 + a) * tiny;
+  is.products = std::max(0.0, magnitude * slightly_less - tiny);
+  is.scaled_products = a * is.products * slightly_less;
+  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - tiny);
+  return is;
+}
+
+bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, int i, int j,
+                                  uint64_t result) const {
+  const Distance from_exact = distance(i, j, result);
+  if (!from_exact.known) return false;
+  // Some of the terms of within_ozaki_bound, all of which are positive: a bound below the bound.
+  double omitted = 0;
+  if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * std::ldexp(1.0, -r.slices_a * r.widths.a);
+  if (cuts.needed_b > r.slices_b) omitted += rows_[size_t(i)].sum * std::ldexp(1.0, -r.slices_b * r.widths.b);
+  if (engine.plan().fast) {
+    for (int p = 1; p <= std::min(r.slices_a, cuts.needed_a); ++p) {
+      const int q = std::max(1, r.d + 2 - p);
+      if (q <= std::min(r.slices_b, cuts.needed_b))
+        omitted += op_.k * std::ldexp(1.0, -(p - 1) * r.widths.a - (q - 1) * r.widths.b);
+    }
+  }
+  omitted *= slightly_less;
+  const bool in_fp64 = engine.plan().sum == Summation::fp64;
+  const double products = from_exact.scaled_products + from_exact.addend;
+  double bound = std::fabs(alpha_) * omitted;
+  if (in_fp64) bound += 0x1p-53 * static_cast<double>(r.slice_products) * from_exact.scaled_products;
+  if (in_fp64) bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
+  if (!in_fp64 || op_.d.fields().width != 64) bound += std::ldexp(1.0, 1 - op_.d.fields().precision()) * products;
+  return from_exact.most <= bound * slightly_less;
+}
+
+bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
+  const FormatFields& f = op_.d.fields();
+  if (op_.rounding != Rounding::nearest_even || is_zero(f, result)) return false;
+  const Distance from_exact = distance(i, j, result);
+  if (!from_exact.known) return false;
+  // A number nearer than half of the gap to its neighbour is the nearest one; below a power of two the gap is half.
+  const Number d = decode(f, result);
+  const int gap = std::max(d.exponent + static_cast<int>(std::bit_width(d.significand)) - f.precision(), f.least_bit());
+  const bool power = std::has_single_bit(d.significand);
+  const double half = std::ldexp(1.0, gap - (power ? 2 : 1) - rows_[size_t(i)].top - columns_[size_t(j)].top);
+  return from_exact.most < half;
+}
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,123 @@
+#include "oracles/gemm/slice_dots.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "arithmetic/round.h"
+#include "oracles/gemm/width.h"
+
+namespace mmafuzz::gemm {
+
+DigitCodes::DigitCodes(const FormatFields& f) : offset_((1 << digit_bits(f)) - 1) {
+  for (int digit = -offset_; digit <= offset_; ++digit)
+    codes_.push_back(f.integer
+                         ? static_cast<uint64_t>(int64_t{digit}) & f.container_mask()
+                         : round_once(f, digit < 0, static_cast<uint64_t>(std::abs(digit)), 0, false).encoding);
+}
+
+EncodedSlices::EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const DigitCodes& codes, int bytes)
+    : rows_(rows.rows),
+      length_(rows.length),
+      stride_(size_t(bytes) * size_t(cut.dot_k)),
+      words_(size_t(std::max(rows.slices, 1) + 63) / 64) {
+  for (size_t block = 0; block < cut.block_count(); ++block) {
+    first_chunk_.push_back(chunks_);
+    chunks_ += cut.chunks_of(block);
+  }
+  bytes_.assign(size_t(rows.slices) * size_t(rows_) * chunks_ * stride_, 0);  // a zero's encoding is 0
+  held_.assign(size_t(rows_) * size_t(length_) * words_, 0);
+  held_by_block_.assign(size_t(rows_) * std::max<size_t>(1, cut.block_count()) * words_, 0);
+  for (int p = 1; p <= rows.slices; ++p) {
+    for (int i = 0; i < rows_; ++i) {
+      if (!rows.is_filled(p, i)) continue;
+      const int16_t* digits = rows.slice(p, i);
+      const size_t word = size_t(p - 1) / 64;
+      const uint64_t bit = uint64_t{1} << ((p - 1) & 63);
+      for (size_t block = 0; block < cut.block_count(); ++block) {
+        uint8_t* to = &bytes_[((size_t(p - 1) * size_t(rows_) + size_t(i)) * chunks_ + first_chunk_[block]) * stride_];
+        bool any = false;
+        for (int l = cut.blocks[block]; l < cut.blocks[block + 1]; ++l, to += bytes) {
+          if (digits[l] == 0) continue;
+          const uint64_t code = codes[digits[l]];
+          std::memcpy(to, &code, size_t(bytes));
+          held_[(size_t(i) * size_t(length_) + size_t(l)) * words_ + word] |= bit;
+          any = true;
+        }
+        if (any) held_by_block_[(size_t(i) * cut.block_count() + block) * words_ + word] |= bit;
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Dots of one call: of a device as many as its call costs, elsewhere as many as stay in the cache.
+size_t most_dots(const Unit& unit, size_t stride) {
+  constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 17;
+  if (unit.role() == Role::device) return of_a_device;
+  return std::clamp<size_t>(cached_bytes / stride, 64, 4096);
+}
+
+}  // namespace
+
+DotQueue::DotQueue(const Unit& unit, const Op& op, Visit visit)
+    : unit_(unit),
+      op_(op),
+      visit_(std::move(visit)),
+      stride_(size_t(op.a.storage_bytes()) * size_t(op.k)),
+      most_(most_dots(unit, stride_)) {}
+
+size_t DotQueue::add(size_t chunks, const Dot& dot) {
+  if (chunks != chunks_.size() || dots_.size() == most_) flush();
+  if (chunks != chunks_.size() || dots_.size() == room_) {
+    while (chunks_.size() < chunks) chunks_.emplace_back(op_);
+    chunks_.resize(chunks);
+    make_room();
+  }
+  dots_.push_back(dot);
+  return dots_.size() - 1;
+}
+
+void DotQueue::make_room() {
+  room_ = std::min(most_, std::max<size_t>(64, 2 * dots_.size()));
+  to_a_.clear();
+  to_b_.clear();
+  for (Batch& chunk : chunks_) {
+    chunk.resize(room_);
+    to_a_.push_back(chunk.inputs()[0].data());
+    to_b_.push_back(chunk.inputs()[1].data());
+  }
+}
+
+void DotQueue::flush() {
+  if (dots_.empty()) return;
+  Outcomes outcomes;
+  std::vector<uint8_t> answered;
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    chunks_[i].resize(dots_.size());
+    // c of the first chunk stays zero; that of the others is the result of the one before.
+    if (i > 0) std::swap(chunks_[i].inputs()[2], outcomes.results);
+    unit_.run(chunks_[i], outcomes);
+    if (outcomes.answered.empty()) continue;
+    if (answered.empty()) answered.assign(dots_.size(), 1);
+    for (size_t dot = 0; dot < dots_.size(); ++dot) answered[dot] &= outcomes.answered[dot];
+  }
+  outcomes.answered = std::move(answered);
+  visit_(dots_, outcomes);
+  room_ = dots_.size();
+  dots_.clear();
+}
+
+double value_of_dot(const FormatFields& f, uint64_t encoding) {
+  if (f == fp32_fields) return std::bit_cast<float>(static_cast<uint32_t>(encoding));
+  if (f.integer && f.width == 32) return static_cast<int32_t>(encoding);
+  const Number x = decode(f, encoding);
+  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity) return std::nan("");
+  const double magnitude = std::ldexp(static_cast<double>(x.significand), x.exponent);
+  return x.negative ? -magnitude : magnitude;
+}
+
+}  // namespace mmafuzz::gemm

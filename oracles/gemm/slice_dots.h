@@ -1,0 +1,100 @@
+// The dots of digits that make up a product of sliced matrices: their operands as a dot unit reads them, which of them
+// there are, and many of them in one call of the unit.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/unit.h"
+#include "oracles/gemm/split.h"
+
+namespace mmafuzz::gemm {
+
+/// Encodings of the digits of a slice format, all that its significand holds. A narrower digit has the same encoding.
+class DigitCodes {
+ public:
+  explicit DigitCodes(const FormatFields& f);
+  uint64_t operator[](int digit) const { return codes_[static_cast<size_t>(digit + offset_)]; }
+
+ private:
+  int offset_;
+  std::vector<uint64_t> codes_;
+};
+
+/// How the k of a product is cut: into blocks that are summed by one slice product each, and these into dots of the
+/// unit, the last one padded with zeros.
+struct InnerCut {
+  std::vector<int> blocks;  ///< where each block begins, and the end
+  int dot_k = 1;            ///< products of one dot of the unit
+  size_t chunks_of(size_t block) const { return size_t((blocks[block + 1] - blocks[block] + dot_k - 1) / dot_k); }
+  size_t block_count() const { return blocks.size() - 1; }
+};
+
+/// Sliced rows as the unit reads them, and which slices of each element are not zero.
+class EncodedSlices {
+ public:
+  /// `rows` must outlive this; `bytes`: of an encoding.
+  EncodedSlices(const SlicedRows& rows, const InnerCut& cut, const DigitCodes& codes, int bytes);
+
+  /// The operand of one dot: chunk `chunk` of a block, dot_k encodings.
+  const uint8_t* operand(int slice, int row, size_t block, size_t chunk) const {
+    return &bytes_[((size_t(slice - 1) * size_t(rows_) + size_t(row)) * chunks_ + first_chunk_[block] + chunk) *
+                   stride_];
+  }
+  /// Bit q - 1 of word (q - 1) / 64: slice q of the element is not zero.
+  const uint64_t* held(int row, int element) const {
+    return &held_[(size_t(row) * size_t(length_) + size_t(element)) * words_];
+  }
+  /// The same of any element of a block.
+  const uint64_t* held_by_block(int row, size_t block) const {
+    return &held_by_block_[(size_t(row) * first_chunk_.size() + block) * words_];
+  }
+  size_t words() const { return words_; }
+  size_t stride() const { return stride_; }
+
+ private:
+  int rows_, length_;
+  size_t stride_, chunks_ = 0, words_;
+  std::vector<size_t> first_chunk_;  ///< by block
+  std::vector<uint8_t> bytes_;
+  std::vector<uint64_t> held_, held_by_block_;
+};
+
+/// Dots that wait to be run together: a call of the unit costs more than its dots. A dot that is longer than the unit's
+/// runs as a chain of chunks through c.
+class DotQueue {
+ public:
+  /// What a waiting dot belongs to.
+  struct Dot {
+    size_t element = 0;    ///< of the product
+    int weight = 0;        ///< of its digits' unit, as a power of two
+    int64_t integer = 0;   ///< the sum of its digits' products, where it is asked for
+  };
+  /// What became of some dots, in the order in which they were added.
+  using Visit = std::function<void(std::span<const Dot> dots, const Outcomes& outcomes)>;
+
+  DotQueue(const Unit& unit, const Op& op, Visit visit);
+  /// Room for one dot of `chunks` chunks; the caller writes its operands.
+  size_t add(size_t chunks, const Dot& dot);
+  uint8_t* a(size_t chunk, size_t slot) { return to_a_[chunk] + slot * stride_; }
+  uint8_t* b(size_t chunk, size_t slot) { return to_b_[chunk] + slot * stride_; }
+  /// Runs what waits.
+  void flush();
+
+ private:
+  void make_room();
+
+  const Unit& unit_;
+  const Op& op_;
+  Visit visit_;
+  size_t stride_, most_, room_ = 0;
+  std::vector<Batch> chunks_;
+  std::vector<uint8_t*> to_a_, to_b_;
+  std::vector<Dot> dots_;
+};
+
+/// The value of a slice product: an integer that fp64 holds, unless the unit is not what it is taken for.
+double value_of_dot(const FormatFields& f, uint64_t encoding);
+
+}  // namespace mmafuzz::gemm
