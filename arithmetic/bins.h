@@ -41,7 +41,16 @@ using Container = BinCross<Lane::end, 2, 6>;           // operand, low bits or s
 using Disagree = BinCross<Container::end, 16, 8>;      // who agrees with the focus unit, gap in ulp
 using Property = BinCross<Disagree::end, 32, 3>;       // property by its number, outcome
 using Convert = BinCross<Property::end, 10, 8, 2, 2>;  // region of the destination, remainder, last bit, sign
-inline constexpr int count = Convert::end;
+// Of matrix products; each element, row or column of a case reaches its own (search/gemm_coverage.cc).
+using GemmSlices = BinCross<Convert::end, 8, 8, 4>;      // slices needed by the row, by the column, who is cut off
+using GemmSpan = BinCross<GemmSlices::end, 2, 9, 6, 2>;  // a or b, bits spanned, what is left below the slices, sign
+using GemmSlack = BinCross<GemmSpan::end, 4, 8, 2, 2>;   // pair of leading slices, bits left, sign, last bit
+using GemmCancel = BinCross<GemmSlack::end, 8, 3, 4>;    // depth, sum of the first slices, c
+using GemmRound = BinCross<GemmCancel::end, 2, 2, 8>;    // sign, last bit, remainder
+using GemmSpecial = BinCross<GemmRound::end, 5, 5, 5>;   // of the row, of the column, of c
+using GemmBlock = BinCross<GemmSpecial::end, 5, 3>;      // block of the greatest product, blocks that hold any
+using GemmScale = BinCross<GemmBlock::end, 6, 6, 5>;     // spread of the rows' tops, of the columns', greatest product
+inline constexpr int count = GemmScale::end;
 static_assert(count <= 4096, "engines slow down beyond 4,096 counters");
 
 /// Classes of a factor or addend: zero, subnormal, normal, infinity, NaN.

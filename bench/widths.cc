@@ -15,8 +15,6 @@
 namespace mmafuzz {
 namespace {
 
-using gemm::SliceWidths;
-
 struct Accumulator {
   const char* unit;
   const char* slice;
@@ -72,7 +70,7 @@ Attack attack(const Accumulator& u, int k, SliceWidths w, int tries, uint64_t se
       b[(at + 1) % size_t(k)] = encoding_of(greatest_b, w.b);  // the top stays
     }
     ++result.tried;
-    if (engine.inexact_slice_products({1, 1, k}, a.data(), b.data()) == 0) continue;
+    if (engine.inexact_slice_products({1, 1, k}, {{a, b}})[0] == 0) continue;
     result.found = Batch(op);
     result.found.resize(1);
     for (int l = 0; l < k; ++l) {

@@ -86,20 +86,20 @@ class BatchWorker {
     if (target_.compares_units()) {
       comparison_.run(batch, outcomes_);
       comparison_.examine_focus(batch, outcomes_, unit, chunk, seen_, report);
-      if (chunk % property_share == 0) check_properties(batch, unit, report);
+      if (chunk % property_share == 0) check_properties(batch, unit, chunk, report);
     } else {
       // Every second round checks all units in turn, because a unit without a model is never the focus.
       const uint64_t focuses = guided_.focus_count(), round = chunk / focuses;
       const uint64_t turn = (round / 2 * focuses + chunk % focuses) % comparison_.units().size();
-      check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, report);
+      check_properties(batch, round % 2 ? static_cast<size_t>(turn) : unit, round, report);
     }
   }
 
-  void check_properties(const Batch& batch, size_t unit, const ReportDivergence& report) {
+  void check_properties(const Batch& batch, size_t unit, uint64_t round, const ReportDivergence& report) {
     if (comparison_.properties_of(unit).empty()) return;
     Outcomes base;
     comparison_.units()[unit]->run(batch, base);
-    for (const BoundProperty& property : comparison_.properties_of(unit)) property.check(batch, base, report);
+    comparison_.examine_properties(batch, base, unit, round, report);
   }
 
   /// Shares the first case of each feature with other workers. Further cases of a feature are kept here only.

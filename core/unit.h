@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arithmetic/slicing.h"
 #include "arithmetic/trace.h"
 #include "core/batch.h"
 
@@ -56,6 +57,8 @@ class Unit {
 
   /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
   virtual const DotModel* model() const { return nullptr; }
+  /// How a matrix product's unit cuts its operands; nullptr where it does not.
+  virtual const Slicing* slicing() const { return nullptr; }
 
   void describe(std::string name, std::vector<Claim> claims) {
     name_ = std::move(name);

@@ -14,7 +14,8 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t replayed_cases = 64;  ///< of a file at once
-constexpr size_t coverage_share = 8;   ///< the input's own case and one neighbour in this many are traced
+constexpr size_t coverage_share =
+    8;  ///< the input's own case and one neighbour in this many are traced; of matrix products all
 
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;
@@ -30,7 +31,9 @@ Field::Field(const Op& op, const std::vector<std::string>& units, const Registry
   SweepsOfUnits sweeps(op, 1);
   for (size_t i = 0; i < comparison.units().size(); ++i)
     if (const DotModel* model = comparison.model_of(i); model || op.kind == OpKind::gemm)
-      focuses.push_back({i, Coverage(op, model), Mutator(op, corner_hints(model)), sweeps.of(corner_hints(model))});
+      focuses.push_back({i, Coverage(op, model, comparison.units()[i]->slicing()),
+                         Mutator(op, corner_hints(model, comparison.units()[i]->slicing())),
+                         sweeps.of(corner_hints(model))});
   if (focuses.empty())
     focuses.push_back({0, Coverage(op, nullptr), Mutator(op, corner_hints(nullptr)), sweeps.of(corner_hints(nullptr))});
   reached = ReachedBins(focuses.size());
@@ -60,6 +63,7 @@ void NumberTarget::run(const uint8_t* data, size_t size) {
   Field& field = load(data, size, header);
   const size_t focus = header.focus % field.focuses.size();
   field.focuses[focus].mutator.neighbours(field.batch, header.selector);
+  field.turn = header.selector;  // the input alone decides, so that it shows again what it showed once
   look(field, focus);
 }
 
@@ -81,7 +85,8 @@ void NumberTarget::look(Field& field, size_t focus) {
   Field::Focus& f = field.focuses[focus];
   if (compares_units()) field.comparison.run(field.batch, field.outcomes);
   if (f.coverage.observes()) {
-    for (size_t i = 0; i < field.batch.size(); i += coverage_share) {
+    const size_t share = field.comparison.op().kind == OpKind::gemm ? 1 : coverage_share;
+    for (size_t i = 0; i < field.batch.size(); i += share) {
       f.coverage.observe(field.batch, i, sink);
       if (compares_units() && field.comparison.units().size() > 1)
         sink.hit(field.comparison.disagreement_bin(field.outcomes, f.unit, i));
@@ -174,6 +179,7 @@ size_t NumberTarget::replay_cases(const std::string& path) {
   while (reader.next(block, replayed_cases)) {
     Field& field = field_of(block.batch.op());
     field.batch = block.batch;
+    field.turn.reset();
     for (size_t focus = 0; focus < field.focuses.size(); ++focus) look(field, focus);
     cases += block.batch.size();
   }

@@ -2,6 +2,7 @@
 // focus unit, and the reporting of divergences. A target adds its ops and its checks.
 #pragma once
 
+#include <optional>
 #include <set>
 
 #include "fuzz_targets/status_file.h"
@@ -32,7 +33,8 @@ struct Field {
   std::vector<Focus> focuses;  ///< at least one
   ReachedBins reached;
   SeenClasses seen;
-  uint64_t rounds = 0;  ///< batches that were compared
+  uint64_t rounds = 0;           ///< batches that were compared
+  std::optional<uint64_t> turn;  ///< of properties that take turns; none for cases of a file, which see all of them
   // Reused from input to input.
   Batch batch;
   std::vector<Outcomes> outcomes;

@@ -19,14 +19,11 @@ class PropertyTarget final : public NumberTarget {
     const size_t unit = field.focuses[focus].unit;
     Outcomes base;
     field.comparison.units()[unit]->run(field.batch, base);
-    for (const BoundProperty& property : field.comparison.properties_of(unit)) {
-      bool broken = false;
-      const size_t compared = property.check(field.batch, base, [&](Divergence d, uint64_t count) {
-        broken = true;
-        report(std::move(d), count);
-      });
-      report_bin(bins::Property::at(number_of(property.property()), broken ? 2 : compared ? 1 : 0), slot_of(focus));
-    }
+    field.comparison.examine_properties(
+        field.batch, base, unit, field.turn, [&](Divergence d, uint64_t count) { report(std::move(d), count); },
+        [&](const Property& property, size_t compared, bool broken) {
+          report_bin(bins::Property::at(number_of(property), broken ? 2 : compared ? 1 : 0), slot_of(focus));
+        });
   }
 };
 

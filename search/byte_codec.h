@@ -15,7 +15,7 @@ struct EngineInput {
 };
 inline constexpr size_t engine_header_bytes = 3;
 
-/// Cases that one input stands for, itself and its neighbours: 64; fewer where a case is a large matrix product.
+/// Cases that one input stands for, itself and its neighbours: 64; of matrix products 16 to 2, fewer of larger ones.
 size_t cases_of_input(const Op& op);
 /// An engine that pays much for an execution takes more neighbours, up to this many times as many. The first ones are
 /// the same: what any engine found, the greatest number replays.

@@ -19,6 +19,20 @@ int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 
 /// What MPFR or another slow reference computes sees a sample of the cases.
 bool is_slow(const Unit& unit) { return unit.role() == Role::twin || unit.role() == Role::referee; }
 
+/// The outcomes of some cases of a batch.
+Outcomes outcomes_of(const Outcomes& all, const std::vector<size_t>& chosen) {
+  Outcomes part;
+  part.results = all.results;
+  part.results.resize(chosen.size());
+  const size_t stride = all.results.stride();
+  for (size_t at = 0; at < chosen.size(); ++at) {
+    std::memcpy(part.results.data() + at * stride, all.results.data() + chosen[at] * stride, stride);
+    if (!all.flags.empty()) part.flags.push_back(all.flags[chosen[at]]);
+    if (!all.answered.empty()) part.answered.push_back(all.answered[chosen[at]]);
+  }
+  return part;
+}
+
 }  // namespace
 
 void Findings::add(Divergence d, uint64_t count) {
@@ -182,6 +196,37 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
          units_[second]->name(), outcomes[second]);
   }
   return compared;
+}
+
+void Comparison::examine_properties(const Batch& batch, const Outcomes& base, size_t unit, std::optional<uint64_t> turn,
+                                    const ReportDivergence& report, const PropertyChecked& checked) const {
+  const auto takes_turns = [&](const BoundProperty& property) {
+    return turn && op_.kind == OpKind::gemm && property.property().costs_a_run();
+  };
+  uint64_t turns = 0, place = 0;
+  for (const BoundProperty& property : properties_[unit]) turns += takes_turns(property);
+  for (const BoundProperty& property : properties_[unit]) {
+    bool broken = false;
+    const auto tell = [&](Divergence d, uint64_t count) {
+      broken = true;
+      report(std::move(d), count);
+    };
+    size_t compared;
+    if (turns > 1 && takes_turns(property)) {
+      Batch part(op_);
+      std::vector<size_t> chosen;
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if ((i + *turn) % turns != place) continue;
+        part.append(batch, i);
+        chosen.push_back(i);
+      }
+      compared = property.check(part, outcomes_of(base, chosen), tell);
+      ++place;
+    } else {
+      compared = property.check(batch, base, tell);
+    }
+    if (checked) checked(property.property(), compared, broken);
+  }
 }
 
 int Comparison::disagreement_bin(const std::vector<Outcomes>& outcomes, size_t focus, size_t index) const {

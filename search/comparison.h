@@ -81,6 +81,14 @@ class Comparison {
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 
+  /// The properties of one unit, the search loop's form. A matrix product takes long: of its properties those that cost
+  /// a run of their own take turns over the cases, so that each case is run once more; `turn`
+  /// says whose turn the first of them is. Without it, and on other ops, all properties see every case. `checked`,
+  /// where given, is told what came of each property.
+  using PropertyChecked = std::function<void(const Property& property, size_t compared, bool broken)>;
+  void examine_properties(const Batch& batch, const Outcomes& base, size_t unit, std::optional<uint64_t> turn,
+                          const ReportDivergence& report, const PropertyChecked& checked = {}) const;
+
   /// Checks the claims of each unit on a batch (contract: the model that it claims to equal, the properties that it
   /// claims), and the accuracy that is proven or expected. Units are not compared with each other.
   Findings examine_claims(const Batch& batch) const;

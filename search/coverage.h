@@ -2,12 +2,14 @@
 // through.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arithmetic/bins.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
+#include "search/gemm_coverage.h"
 
 namespace mmafuzz {
 
@@ -27,13 +29,16 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index);
 
 class Coverage {
  public:
-  /// `model` is the focus unit's row (of a dot; copied), or nullptr for scalar operations and conversions.
-  Coverage(const Op& op, const DotModel* model)
-      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {}
+  /// `model` is the focus unit's row (of a dot; copied), or nullptr for other ops; `slicing` how it cuts the matrices
+  /// of a product, or nullptr where it does not.
+  Coverage(const Op& op, const DotModel* model, const Slicing* slicing = nullptr)
+      : op_(op), has_model_(model != nullptr), model_(model ? *model : DotModel{}), one_(op) {
+    if (GemmCoverage::observes(op)) gemm_.emplace(op, slicing ? *slicing : reference_slicing(op.k));
+  }
 
   /// Whether this op has bins at all: a dot needs a model.
   bool observes() const {
-    return op_.kind == OpKind::dot ? has_model_ : op_.kind == OpKind::convert || op_.kind == OpKind::scalar;
+    return op_.kind == OpKind::dot ? has_model_ : gemm_ || op_.kind == OpKind::convert || op_.kind == OpKind::scalar;
   }
 
   /// Reports each bin of one case to sink.hit(bin), some more than once.
@@ -43,6 +48,8 @@ class Coverage {
       const DotOperands& in = one_.load(batch, index);
       BinTrace<Sink> trace(model_, in, sink);
       trace.finish(evaluate_dot(model_, in, trace));
+    } else if (gemm_) {
+      for (const int bin : gemm_->bins_of(batch, index)) sink.hit(bin);
     } else {
       rounding_bins(op_.d.fields(), round_scalar_case(op_, batch, index), sink);
     }
@@ -53,6 +60,7 @@ class Coverage {
   bool has_model_;
   DotModel model_;
   DotCase one_;
+  std::optional<GemmCoverage> gemm_;
 };
 
 }  // namespace mmafuzz

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arithmetic/corner_encodings.h"
+#include "search/gemm_moves.h"
 
 namespace mmafuzz {
 namespace {
@@ -152,7 +153,8 @@ class GemmDraw {
 
 void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index) { GemmDraw(op, rng, batch, index).whole(); }
 
-void move_gemm(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
+void move_gemm(const Op& op, const Slicing& slicing, Batch& batch, size_t index, CounterRng& rng) {
+  if (rng.one_in(2)) return move_slices(op, slicing, batch, index, rng);
   GemmDraw(op, rng, batch, index).one_move();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arithmetic/counter_rng.h"
+#include "arithmetic/slicing.h"
 #include "core/batch.h"
 
 namespace mmafuzz {
@@ -10,7 +11,8 @@ namespace mmafuzz {
 /// Draws case `index` of a batch of a gemm op.
 void draw_gemm(const Op& op, CounterRng& rng, Batch& batch, size_t index);
 
-/// Changes one element of a case, a row or column of it, or makes sums cancel.
-void move_gemm(const Op& op, Batch& batch, size_t index, CounterRng& rng);
+/// Changes one element of a case, a row or column of it, or makes sums cancel; half of the time with an eye to slices
+/// (search/gemm_moves.h).
+void move_gemm(const Op& op, const Slicing& slicing, Batch& batch, size_t index, CounterRng& rng);
 
 }  // namespace mmafuzz

@@ -8,7 +8,7 @@ namespace {
 
 class FunctionalFeedback final : public Feedback {
  public:
-  FunctionalFeedback(const Op& op, const DotModel* model) : coverage_(op, model) {}
+  FunctionalFeedback(const Op& op, const DotModel* model, const Slicing* slicing) : coverage_(op, model, slicing) {}
   int features() const override { return bins::count; }
   void observe(const Batch& batch, FeatureCounts& counts) const override {
     if (!coverage_.observes()) return;
@@ -36,8 +36,8 @@ void FeatureCounts::impossible(const char* what) {
   std::abort();
 }
 
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) {
-  return std::make_unique<FunctionalFeedback>(op, model);
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model, const Slicing* slicing) {
+  return std::make_unique<FunctionalFeedback>(op, model, slicing);
 }
 
 std::unique_ptr<Feedback> make_no_feedback() { return std::make_unique<NoFeedback>(); }

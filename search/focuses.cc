@@ -1,5 +1,7 @@
 #include "search/focuses.h"
 
+#include <utility>
+
 namespace mmafuzz {
 
 std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
@@ -8,6 +10,14 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
     if (const DotModel* model = comparison.model_of(i))
       focuses.push_back(
           {comparison.units()[i]->name(), corner_hints(model), make_functional_feedback(comparison.op(), model)});
+  // Of matrix products: every unit that slices, as it slices, and the first that does not, as the reference would.
+  bool unsliced = false;
+  for (size_t i = 0; comparison.op().kind == OpKind::gemm && i < comparison.units().size(); ++i) {
+    const Unit& unit = *comparison.units()[i];
+    if (!unit.slicing() && std::exchange(unsliced, true)) continue;
+    focuses.push_back({unit.name(), corner_hints(nullptr, unit.slicing()),
+                       make_functional_feedback(comparison.op(), nullptr, unit.slicing())});
+  }
   if (focuses.empty())
     focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(comparison.op(), nullptr)});
   return focuses;

@@ -470,8 +470,9 @@ class DotMoves {
 };
 
 /// Operands of what is no dot: one element, one step; of matrix products also lines.
-void move_elements(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
-  if (op.kind == OpKind::gemm && !op.a.fields().integer) return move_gemm(op, batch, index, rng);
+void move_elements(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
+  if (op.kind == OpKind::gemm && !op.a.fields().integer)
+    return move_gemm(op, hints.slicing.value_or(reference_slicing(op.k)), batch, index, rng);
   const std::vector<FieldShape> fields = op.inputs();
   const size_t column = rng.below(static_cast<uint32_t>(fields.size()));
   const FormatFields& f = fields[column].format.fields();
@@ -494,8 +495,9 @@ void move_elements(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
 
 }  // namespace
 
-CornerHints corner_hints(const DotModel* model) {
+CornerHints corner_hints(const DotModel* model, const Slicing* slicing) {
   CornerHints hints;
+  if (slicing) hints.slicing = *slicing;
   if (!model) return hints;
   if (model->fraction_bits > 0) hints.fraction_bits = model->fraction_bits;
   if (model->block > 0) hints.block = model->block;
@@ -506,7 +508,7 @@ CornerHints corner_hints(const DotModel* model) {
 void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
   if (op_.kind == OpKind::dot && !op_.a.fields().integer)
     DotMoves(op_, hints_, batch, index, rng, nullptr, left_out_).any();
-  else move_elements(op_, batch, index, rng);
+  else move_elements(op_, hints_, batch, index, rng);
 }
 
 void Mutator::neighbours(Batch& batch, uint64_t selector) const {
@@ -517,13 +519,13 @@ void Mutator::neighbours(Batch& batch, uint64_t selector) const {
     copy_case(batch, 0, batch, i);
     CounterRng rng(selector, i);
     if (dot) DotMoves(op_, hints_, batch, i, rng, &known).any();
-    else move_elements(op_, batch, i, rng);
+    else move_elements(op_, hints_, batch, i, rng);
   }
 }
 
 void Mutator::neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const {
   CounterRng rng(selector, number);
-  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, batch, index, rng);
+  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, hints_, batch, index, rng);
   const AddendExponents known = DotMoves(op_, hints_, batch, index, rng).exponents();
   DotMoves(op_, hints_, batch, index, rng, &known).any();
 }

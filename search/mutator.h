@@ -3,20 +3,24 @@
 // serves every front end.
 #pragma once
 
+#include <optional>
+
 #include "arithmetic/counter_rng.h"
 #include "arithmetic/dot_model.h"
+#include "arithmetic/slicing.h"
 #include "core/batch.h"
 
 namespace mmafuzz {
 
 /// Where the corners of the unit under test are thought to be. Without a model: typical values.
 struct CornerHints {
-  int fraction_bits = 24;  ///< F
-  int block = 8;           ///< products per fused step
-  int floor = -132;        ///< exponent that zero terms read
+  int fraction_bits = 24;          ///< F
+  int block = 8;                   ///< products per fused step
+  int floor = -132;                ///< exponent that zero terms read
+  std::optional<Slicing> slicing;  ///< of a matrix product
   friend bool operator==(const CornerHints&, const CornerHints&) = default;
 };
-CornerHints corner_hints(const DotModel* model);
+CornerHints corner_hints(const DotModel* model, const Slicing* slicing = nullptr);
 
 /// Moves that can be left out, to measure what they are worth (mmafuzz bench search).
 enum class DotMove : uint8_t { none, solve_sum, ramp, redraw_fractions, unbalance };

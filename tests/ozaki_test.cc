@@ -176,8 +176,7 @@ int64_t inexact(const std::string& name, const Op& op, const Batch& batch) {
     std::vector<uint64_t> a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n));
     batch.a().unpack(i, a.data());
     batch.b().unpack(i, b.data());
-    count +=
-        dynamic_cast<const OzakiUnit&>(*unit).engine().inexact_slice_products({op.m, op.n, op.k}, a.data(), b.data());
+    count += dynamic_cast<const OzakiUnit&>(*unit).engine().inexact_slice_products({op.m, op.n, op.k}, {{a, b}})[0];
   }
   return count;
 }

@@ -1,21 +1,16 @@
 #include "oracles/gemm/corrected_sgemm.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
+#include "oracles/convert/bulk_convert_simd.h"
 #include "oracles/gemm/gemm_case.h"
+#include "oracles/lanes/host_float.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {
-
-uint64_t add(uint64_t x, uint64_t y) {
-  return add_exact(fp32_fields, to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)), {}).encoding;
-}
-
-Exact times_power(Exact x, int exponent) {
-  x.exponent += exponent;
-  return x;
-}
 
 uint64_t rounded(const FormatFields& f, const Exact& x) {
   if (x.cls == NumberClass::nan) return f.encode_nan();
@@ -23,13 +18,81 @@ uint64_t rounded(const FormatFields& f, const Exact& x) {
   return round_exact(f, x, {}).encoding;
 }
 
-uint64_t times_power(uint64_t x, int exponent) {
-  return exponent == 0 ? x : rounded(fp32_fields, times_power(to_exact(decode(fp32_fields, x)), exponent));
-}
+/// fp32 operations, rounded to nearest even, on encodings: by the host where its floating point is in its default
+/// state, else in integers.
+class Fp32 {
+ public:
+  explicit Fp32(bool by_host) : by_host_(by_host) {}
 
-/// An operand as the unit sees it.
-struct Halves {
-  uint64_t main, residual;
+  uint32_t add(uint32_t x, uint32_t y) const {
+    if (by_host_) return canonical(value(x) + value(y));
+    return static_cast<uint32_t>(
+        add_exact(fp32_fields, to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)), {}).encoding);
+  }
+  uint32_t times(uint32_t x, uint32_t y) const {
+    if (by_host_) return canonical(value(x) * value(y));
+    return static_cast<uint32_t>(
+        rounded(fp32_fields, exact_product(to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)))));
+  }
+  uint32_t times_power(uint32_t x, int exponent) const {
+    return exponent == 0 ? x : times(x, static_cast<uint32_t>(exponent + 127) << 23);
+  }
+
+ private:
+  static float value(uint32_t encoding) { return std::bit_cast<float>(encoding); }
+  static uint32_t canonical(float x) {
+    return std::isnan(x) ? static_cast<uint32_t>(fp32_fields.encode_nan()) : std::bit_cast<uint32_t>(x);
+  }
+  bool by_host_;
+};
+
+/// Splits fp32 numbers: main = x rounded to the narrow format, residual = (x - main) * 2^scale rounded to it. x - main
+/// is exact in fp32 unless main overflowed, and then the residual is an infinity of the other sign.
+class Splitter {
+ public:
+  Splitter(const Format& narrow, int scale)
+      : narrow_(narrow.fields()), bytes_(narrow.storage_bytes()), scale_(scale), bulk_(narrow_, {}) {}
+
+  /// main and residual: `count` encodings of the narrow format's width.
+  void run(const std::vector<uint32_t>& x, bool by_host, uint8_t* main, uint8_t* residual) const {
+    if (!by_host) return one_by_one(x, main, residual);
+    bulk_.run(x.data(), x.size(), 0, main, nullptr);
+    std::vector<uint32_t> rest(x.size());
+    widen(main, rest);
+    const float factor = std::ldexp(1.0f, scale_);
+    // Subtraction and scaling are exact, or overflow as the rounding to the narrow format would.
+    for (size_t i = 0; i < x.size(); ++i)
+      rest[i] = std::bit_cast<uint32_t>((std::bit_cast<float>(x[i]) - std::bit_cast<float>(rest[i])) * factor);
+    bulk_.run(rest.data(), rest.size(), 0, residual, nullptr);
+  }
+
+ private:
+  /// fp32 encodings of narrow ones.
+  void widen(const uint8_t* from, std::vector<uint32_t>& to) const {
+    if (bytes_ == 4) {  // tf32 stands in the high bits of fp32
+      std::memcpy(to.data(), from, 4 * to.size());
+      return;
+    }
+    static const WideningTable fp16(format("fp16").fields());
+    fp16.run(reinterpret_cast<const uint16_t*>(from), to.size(), to.data());
+  }
+  void one_by_one(const std::vector<uint32_t>& x, uint8_t* main, uint8_t* residual) const {
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Exact value = to_exact(decode(fp32_fields, x[i]));
+      const uint64_t near = rounded(narrow_, value);
+      Exact minus_main = to_exact(decode(narrow_, near));
+      minus_main.negative = !minus_main.negative;
+      Exact rest = to_exact(decode(fp32_fields, add_exact(fp32_fields, value, minus_main, {}).encoding));
+      rest.exponent += scale_;
+      const uint64_t left = rounded(narrow_, rest);
+      std::memcpy(main + i * size_t(bytes_), &near, size_t(bytes_));
+      std::memcpy(residual + i * size_t(bytes_), &left, size_t(bytes_));
+    }
+  }
+
+  FormatFields narrow_;
+  int bytes_, scale_;
+  BulkConversion bulk_;
 };
 
 class CorrectedSgemm final : public Unit {
@@ -39,7 +102,12 @@ class CorrectedSgemm final : public Unit {
         dot_(std::move(dot)),
         dot_op_(correction_dot(plan)),
         op_(op),
-        chunks_((op.k + plan.unit_k - 1) / plan.unit_k) {}
+        chunks_((op.k + plan.unit_k - 1) / plan.unit_k),
+        splitter_(plan.narrow, plan.scale),
+        slicing_{{narrow_bits(), narrow_bits()}, 2, 24, plan.unit_k} {}
+
+  /// Main part and residual are two slices.
+  const Slicing* slicing() const override { return &slicing_; }
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -51,118 +119,126 @@ class CorrectedSgemm final : public Unit {
   }
 
  private:
-  static constexpr size_t most_dots = 16384;
+  static constexpr size_t most_dots = 4096;
 
-  /// Both parts of the operands of some cases: a by row, b by column, padded with zeros to whole dots.
+  int narrow_bits() const { return plan_.narrow.fields().precision(); }
+
+  /// Encodings of main parts and residuals of the operands of some cases, a by row, b by column, padded with zeros to
+  /// whole dots.
+  struct Parts {
+    std::vector<uint8_t> a, b;
+  };
   struct Group {
     size_t cases = 0;
-    std::vector<Halves> a, b;
+    bool by_host = false;
+    Parts main, residual;
+    Batch dots;
   };
-  using Part = uint64_t Halves::*;
-  using Sums = std::vector<uint64_t>;  ///< one fp32 number for each element of each case
-
-  /// main = x rounded to the narrow format, residual = (x - main) * 2^scale rounded to it. x - main is exact in fp32
-  /// unless main overflowed, and then the residual is an infinity of the other sign.
-  Halves halves(uint64_t x) const {
-    const FormatFields& narrow = plan_.narrow.fields();
-    const Exact value = to_exact(decode(fp32_fields, x));
-    const uint64_t main = rounded(narrow, value);
-    Exact minus_main = to_exact(decode(narrow, main));
-    minus_main.negative = !minus_main.negative;
-    const Exact rest = to_exact(decode(fp32_fields, add_exact(fp32_fields, value, minus_main, {}).encoding));
-    return {main, rounded(narrow, times_power(rest, plan_.scale))};
-  }
+  using Part = Parts Group::*;
+  using Sums = std::vector<uint32_t>;  ///< one fp32 number for each element of each case
 
   Group split(const Batch& batch, size_t first, size_t count) const {
     const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k),
                  padded = size_t(chunks_) * size_t(plan_.unit_k);
-    Group group{count, std::vector<Halves>(count * m * padded, Halves{}),
-                std::vector<Halves>(count * n * padded, Halves{})};
-    GemmCase one(op_);
+    std::vector<uint32_t> a(count * m * padded), b(count * n * padded);
     for (size_t index = 0; index < count; ++index) {
-      one.load(batch, first + index);
-      for (size_t i = 0; i < m; ++i)
-        for (size_t l = 0; l < k; ++l) group.a[(index * m + i) * padded + l] = halves(one.a[i * k + l]);
+      const uint8_t *from_a = batch.a().data() + (first + index) * batch.a().stride(),
+                    *from_b = batch.b().data() + (first + index) * batch.b().stride();
+      for (size_t i = 0; i < m; ++i) std::memcpy(&a[(index * m + i) * padded], from_a + 4 * i * k, 4 * k);
       for (size_t j = 0; j < n; ++j)
-        for (size_t l = 0; l < k; ++l) group.b[(index * n + j) * padded + l] = halves(one.b[l * n + j]);
+        for (size_t l = 0; l < k; ++l) std::memcpy(&b[(index * n + j) * padded + l], from_b + 4 * (l * n + j), 4);
     }
+    Group group;
+    group.cases = count;
+    group.by_host = default_float_environment();
+    group.dots = Batch(dot_op_);
+    group.dots.resize(count * m * n);
+    const size_t bytes = size_t(plan_.narrow.storage_bytes());
+    for (Parts* parts : {&group.main, &group.residual}) {
+      parts->a.resize(a.size() * bytes);
+      parts->b.resize(b.size() * bytes);
+    }
+    splitter_.run(a, group.by_host, group.main.a.data(), group.residual.a.data());
+    splitter_.run(b, group.by_host, group.main.b.data(), group.residual.b.data());
     return group;
   }
 
   /// One dot of the unit for each element: products of chunk `chunk`, starting from `sums`, into `sums`.
-  void dots(const Group& group, Part of_a, Part of_b, int chunk, Sums& sums) const {
-    const size_t m = size_t(op_.m), n = size_t(op_.n), unit_k = size_t(plan_.unit_k), padded = size_t(chunks_) * unit_k;
-    Batch batch(dot_op_);
-    batch.resize(sums.size());
-    for (size_t at = 0; at < sums.size(); ++at) {
-      const size_t index = at / (m * n), i = at / n % m, j = at % n;
-      const Halves *row = &group.a[(index * m + i) * padded + size_t(chunk) * unit_k],
-                   *column = &group.b[(index * n + j) * padded + size_t(chunk) * unit_k];
-      for (size_t l = 0; l < unit_k; ++l) {
-        batch.inputs()[0].set(at, static_cast<int>(l), row[l].*of_a);
-        batch.inputs()[1].set(at, static_cast<int>(l), column[l].*of_b);
-      }
-      batch.inputs()[2].set(at, 0, sums[at]);
-    }
+  void dots(Group& group, Part of_a, Part of_b, int chunk, Sums& sums) const {
+    const size_t m = size_t(op_.m), n = size_t(op_.n),
+                 bytes = size_t(plan_.unit_k) * size_t(plan_.narrow.storage_bytes()), line = bytes * size_t(chunks_),
+                 skipped = bytes * size_t(chunk);
+    std::vector<Column>& inputs = group.dots.inputs();
+    size_t at = 0;
+    for (size_t index = 0; index < group.cases; ++index)
+      for (size_t i = 0; i < m; ++i)
+        for (size_t j = 0; j < n; ++j, ++at) {
+          std::memcpy(inputs[0].data() + at * bytes, &(group.*of_a).a[(index * m + i) * line + skipped], bytes);
+          std::memcpy(inputs[1].data() + at * bytes, &(group.*of_b).b[(index * n + j) * line + skipped], bytes);
+        }
+    std::memcpy(inputs[2].data(), sums.data(), 4 * sums.size());
     Outcomes outcomes;
-    dot_->run(batch, outcomes);
-    for (size_t at = 0; at < sums.size(); ++at) sums[at] = outcomes.results.get(at);
+    dot_->run(group.dots, outcomes);
+    std::memcpy(sums.data(), outcomes.results.data(), 4 * sums.size());
   }
 
-  void chain(const Group& group, Part of_a, Part of_b, Sums& sums) const {
+  void chain(Group& group, Part of_a, Part of_b, Sums& sums) const {
     for (int chunk = 0; chunk < chunks_; ++chunk) dots(group, of_a, of_b, chunk, sums);
   }
 
-  void evaluate(const Group& group, const Batch& batch, size_t first, Outcomes& outcomes) const {
+  void evaluate(Group& group, const Batch& batch, size_t first, Outcomes& outcomes) const {
+    const Fp32 fp32(group.by_host);
     const size_t elements = size_t(op_.m) * size_t(op_.n), count = group.cases * elements;
     Sums c(count), zero(count, 0);
-    for (size_t at = 0; at < count; ++at) c[at] = batch.c().get(first + at / elements, static_cast<int>(at % elements));
+    std::memcpy(c.data(), batch.c().data() + first * batch.c().stride(), 4 * count);
     const Sums& start = op_.has_alpha_beta() ? zero : c;  // of the chain through the unit
     const bool one_chain = !plan_.outside && plan_.scale == 0;
     Sums correction = one_chain ? start : zero;
     if (plan_.residual_product) {
-      chain(group, &Halves::residual, &Halves::residual, correction);
-      for (size_t at = 0; at < count; ++at) correction[at] = times_power(correction[at], -plan_.scale);
+      chain(group, &Group::residual, &Group::residual, correction);
+      for (size_t at = 0; at < count; ++at) correction[at] = fp32.times_power(correction[at], -plan_.scale);
     }
     Sums mixed = plan_.scale == 0 ? correction : zero;
-    chain(group, &Halves::main, &Halves::residual, mixed);
-    chain(group, &Halves::residual, &Halves::main, mixed);
+    chain(group, &Group::main, &Group::residual, mixed);
+    chain(group, &Group::residual, &Group::main, mixed);
     for (size_t at = 0; at < count; ++at)
-      correction[at] = times_power(
-          plan_.scale == 0 || !plan_.residual_product ? mixed[at] : add(correction[at], mixed[at]), -plan_.scale);
+      correction[at] = fp32.times_power(
+          plan_.scale == 0 || !plan_.residual_product ? mixed[at] : fp32.add(correction[at], mixed[at]), -plan_.scale);
 
     Sums product = one_chain ? correction : plan_.outside ? zero : start;
     if (plan_.outside) {
       for (int chunk = 0; chunk < chunks_; ++chunk) {
         Sums part = zero;
-        dots(group, &Halves::main, &Halves::main, chunk, part);
-        for (size_t at = 0; at < count; ++at) product[at] = chunk == 0 ? part[at] : add(product[at], part[at]);
+        dots(group, &Group::main, &Group::main, chunk, part);
+        for (size_t at = 0; at < count; ++at) product[at] = chunk == 0 ? part[at] : fp32.add(product[at], part[at]);
       }
     } else {
-      chain(group, &Halves::main, &Halves::main, product);
+      chain(group, &Group::main, &Group::main, product);
     }
     for (size_t at = 0; at < count; ++at) {
-      uint64_t d = one_chain ? product[at] : add(product[at], correction[at]);
-      if (op_.has_alpha_beta()) d = scaled(d, c[at]);
-      else if (plan_.outside) d = add(d, c[at]);
+      uint32_t d = one_chain ? product[at] : fp32.add(product[at], correction[at]);
+      if (op_.has_alpha_beta()) d = scaled(fp32, d, c[at]);
+      else if (plan_.outside) d = fp32.add(d, c[at]);
       outcomes.results.set(first + at / elements, static_cast<int>(at % elements), d);
     }
   }
 
-  uint64_t scaled(uint64_t product, uint64_t c) const {
-    const Scalars scalars(op_);
-    const auto times = [&](const Exact& scalar, uint64_t x) {
-      return rounded(fp32_fields, exact_product(scalar, to_exact(decode(fp32_fields, x))));
-    };
-    if (!scalars.reads_c()) return scalars.reads_products() ? times(scalars.alpha, product) : 0;
-    if (!scalars.reads_products()) return times(scalars.beta, c);
-    return add(times(scalars.alpha, product), times(scalars.beta, c));
+  uint32_t scaled(const Fp32& fp32, uint32_t product, uint32_t c) const {
+    const auto is_zero = [](uint32_t x) { return x << 1 == 0; };
+    constexpr uint64_t one = 0x3f800000;
+    const auto alpha = static_cast<uint32_t>(op_.alpha.value_or(one)),
+               beta = static_cast<uint32_t>(op_.beta.value_or(one));
+    if (is_zero(beta)) return is_zero(alpha) ? 0 : fp32.times(alpha, product);
+    if (is_zero(alpha)) return fp32.times(beta, c);
+    return fp32.add(fp32.times(alpha, product), fp32.times(beta, c));
   }
 
   CorrectionPlan plan_;
   std::unique_ptr<Unit> dot_;
   Op dot_op_, op_;
   int chunks_;
+  Splitter splitter_;
+  Slicing slicing_;
 };
 
 }  // namespace

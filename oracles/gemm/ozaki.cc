@@ -86,6 +86,10 @@ SliceWidths OzakiGemm::widths(int64_t k) const {
   return widths;
 }
 
+Slicing OzakiGemm::slicing(int64_t k) const {
+  return {widths(k), std::max(plan_.slices, 0), bits_, static_cast<int>(std::min<int64_t>(block_of(k), dot_op_.k))};
+}
+
 int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roundoff) {
   const int k = a.rows().length;
   // |B|e and e'|A|, the tops taken relative to the greatest one: what falls below fp64's range does not matter.
@@ -284,8 +288,9 @@ uint64_t OzakiGemm::finish(const Shape& shape, const RowInfo& rows, const Accumu
   };
   const double sum = sums.fp64[at];
   if (std::isnan(sum) && scalars.reads_products()) return d.encode_nan();
-  const double product =
-      scalars.reads_products() ? number(scalars.alpha) * std::ldexp(sum, rows.top_a[size_t(i)] + rows.top_b[size_t(j)]) : 0;
+  const double product = scalars.reads_products()
+                             ? number(scalars.alpha) * std::ldexp(sum, rows.top_a[size_t(i)] + rows.top_b[size_t(j)])
+                             : 0;
   const double other = scalars.reads_c() ? number(scalars.beta) * number(addend) : 0;
   if (sum == 0 && (addend.significand == 0 || !scalars.reads_c()))
     return d.encode_zero(classes().zero_sign(op_.rounding));
@@ -372,8 +377,8 @@ std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const
   DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
     for (size_t at = 0; at < dots.size(); ++at)
       inexact[dots[at].element / elements] +=
-          outcomes.has_answer(at) && value_of_dot(dot_op_.d.fields(), outcomes.results.get(at)) !=
-                                         static_cast<double>(dots[at].integer);
+          outcomes.has_answer(at) &&
+          value_of_dot(dot_op_.d.fields(), outcomes.results.get(at)) != static_cast<double>(dots[at].integer);
   });
   for (size_t i = 0; i < products.size(); ++i) {
     const Slices s = slice(shape, products[i].a.data(), products[i].b.data());

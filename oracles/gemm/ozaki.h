@@ -66,6 +66,8 @@ class OzakiGemm {
 
   /// Widths for products of length k.
   SliceWidths widths(int64_t k) const;
+  /// The same with what else the plan says of slices.
+  Slicing slicing(int64_t k) const;
 
   /// d = alpha * a * b + beta * c on row-major encodings of the op's formats, of any shape. Throws std::runtime_error
   /// where the unit has no answer to a dot.

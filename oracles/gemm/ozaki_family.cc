@@ -226,7 +226,7 @@ class OzakiFamily final : public Family {
                       " d=" + wide.name() + "'");
     Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
     if (!engine) return engine.refusal();
-    return named(std::make_unique<OzakiUnit>(std::move(*engine)), name, claims_of_plan(plan->plan));
+    return named(std::make_unique<OzakiUnit>(std::move(*engine), op.k), name, claims_of_plan(plan->plan));
   }
 };
 

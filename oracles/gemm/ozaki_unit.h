@@ -9,12 +9,15 @@ namespace mmafuzz::gemm {
 
 class OzakiUnit final : public Unit {
  public:
-  explicit OzakiUnit(OzakiGemm engine) : engine_(std::move(engine)) {}
+  /// `k`: of the products.
+  OzakiUnit(OzakiGemm engine, int k) : engine_(std::move(engine)), slicing_(engine_.slicing(k)) {}
   void run(const Batch& batch, Outcomes& outcomes) const override;
+  const Slicing* slicing() const override { return &slicing_; }
   const OzakiGemm& engine() const { return engine_; }
 
  private:
   OzakiGemm engine_;
+  Slicing slicing_;
 };
 
 /// A plan as a unit's name gives it: "slices=4,fast=1,on=<dot unit>"; `on` comes last and takes the rest.

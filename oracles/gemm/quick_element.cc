@@ -79,8 +79,7 @@ void QuickElements::load(const GemmCase& one) {
   rows_.clear();
   columns_.clear();
   if (!usable_) return;
-  for (int i = 0; i < op_.m; ++i)
-    rows_.push_back(line(op_.a.fields(), &one.a[size_t(i) * size_t(op_.k)], 1));
+  for (int i = 0; i < op_.m; ++i) rows_.push_back(line(op_.a.fields(), &one.a[size_t(i) * size_t(op_.k)], 1));
   for (int j = 0; j < op_.n; ++j) columns_.push_back(line(op_.b.fields(), &one.b[size_t(j)], size_t(op_.n)));
   c_ = one.c;
 }

@@ -31,8 +31,8 @@ class QuickElements {
   /// |result - exact value| in units of 2^(top of the row + top of the column).
   struct Distance {
     bool known = false;
-    double most = 0;                     ///< what it is at most
-    double products = 0;                 ///< the sum of |a * b| is at least this
+    double most = 0;                         ///< what it is at most
+    double products = 0;                     ///< the sum of |a * b| is at least this
     double scaled_products = 0, addend = 0;  ///< ... times |alpha|; |beta * c| is at least that
   };
   Line line(const FormatFields& f, const uint64_t* from, size_t stride) const;

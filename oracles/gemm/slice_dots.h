@@ -67,9 +67,9 @@ class DotQueue {
  public:
   /// What a waiting dot belongs to.
   struct Dot {
-    size_t element = 0;    ///< of the product
-    int weight = 0;        ///< of its digits' unit, as a power of two
-    int64_t integer = 0;   ///< the sum of its digits' products, where it is asked for
+    size_t element = 0;   ///< of the product
+    int weight = 0;       ///< of its digits' unit, as a power of two
+    int64_t integer = 0;  ///< the sum of its digits' products, where it is asked for
   };
   /// What became of some dots, in the order in which they were added.
   using Visit = std::function<void(std::span<const Dot> dots, const Outcomes& outcomes)>;

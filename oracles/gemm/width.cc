@@ -25,19 +25,4 @@ int digit_bits(const FormatFields& slice) {
   return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision();
 }
 
-bool sums_exactly(int64_t n, SliceWidths w, int bits) {
-  const __int128 sum = static_cast<__int128>(n) * ((int64_t{1} << w.a) - 1) * ((int64_t{1} << w.b) - 1);
-  return sum <= static_cast<__int128>(1) << bits;
-}
-
-SliceWidths slice_widths(int64_t n, int bits, int most) {
-  SliceWidths widths{1, 1};
-  for (int total = 2; total <= 2 * most; ++total) {
-    const SliceWidths wider{(total + 1) / 2, total / 2};
-    if (!sums_exactly(n, wider, bits)) break;
-    widths = wider;
-  }
-  return widths;
-}
-
 }  // namespace mmafuzz::gemm

@@ -2,13 +2,10 @@
 // derives it).
 #pragma once
 
+#include "arithmetic/slicing.h"
 #include "core/unit.h"
 
 namespace mmafuzz::gemm {
-
-struct SliceWidths {
-  int a = 0, b = 0;
-};
 
 /// The largest p such that the unit sums integer products without error as long as no partial sum exceeds 2^p: min(F +
 /// 1, p_out) of a truncated fused sum, else the precision of the result; of integer results width - 1. A unit without a
@@ -17,12 +14,5 @@ int exact_integer_bits(const Op& dot, const Unit& unit);
 
 /// Bits of the digits that a slice format holds: its significand; of integers all but the sign.
 int digit_bits(const FormatFields& slice);
-
-/// n * (2^wa - 1) * (2^wb - 1) <= 2^bits, the condition on n products of slices.
-bool sums_exactly(int64_t n, SliceWidths widths, int bits);
-
-/// The widest slices that meet it, at most `most` bits each, a's the wider one where they differ, by one. Both at
-/// least 1.
-SliceWidths slice_widths(int64_t n, int bits, int most);
 
 }  // namespace mmafuzz::gemm

@@ -1,5 +1,7 @@
 #include "oracles/ieee/gemm_of_dots.h"
 
+#include <algorithm>
+
 #include "oracles/gemm/gemm_case.h"
 #include "core/function_unit.h"
 
@@ -14,28 +16,40 @@ class GemmOfDots final : public Unit {
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     GemmCase one(op_);
+    const size_t m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), elements = m * n;
+    const size_t together = std::max<size_t>(1, most_factors / (elements * k));  // a call costs more than a dot
+    std::vector<uint64_t> column(k);
     Batch dots(dot_op_);
-    dots.resize(size_t(op_.m) * size_t(op_.n));
     Outcomes sums;
-    for (size_t index = 0; index < batch.size(); ++index) {
-      one.load(batch, index);
-      for (int i = 0; i < op_.m; ++i) {
-        for (int j = 0; j < op_.n; ++j) {
-          const size_t at = size_t(i) * size_t(op_.n) + size_t(j);
-          dots.inputs()[0].pack(at, &one.a[size_t(i) * size_t(op_.k)]);
-          for (int l = 0; l < op_.k; ++l) dots.inputs()[1].set(at, l, one.b[size_t(l) * size_t(op_.n) + size_t(j)]);
-          dots.inputs()[2].set(at, 0, op_.has_alpha_beta() ? 0 : one.c[at]);
+    for (size_t first = 0; first < batch.size(); first += together) {
+      const size_t count = std::min(together, batch.size() - first);
+      dots.resize(count * elements);
+      for (size_t at = 0; at < count; ++at) {
+        one.load(batch, first + at);
+        for (size_t j = 0; j < n; ++j) {
+          for (size_t l = 0; l < k; ++l) column[l] = one.b[l * n + j];
+          for (size_t i = 0; i < m; ++i) {
+            const size_t dot = at * elements + i * n + j;
+            dots.inputs()[0].pack(dot, &one.a[i * k]);
+            dots.inputs()[1].pack(dot, column.data());
+            dots.inputs()[2].set(dot, 0, op_.has_alpha_beta() ? 0 : one.c[i * n + j]);
+          }
         }
       }
       dot_->run(dots, sums);
-      for (size_t at = 0; at < dots.size(); ++at) {
-        const uint64_t sum = sums.results.get(at);
-        outcomes.results.set(index, static_cast<int>(at), op_.has_alpha_beta() ? combine_(op_, sum, one.c[at]) : sum);
+      for (size_t dot = 0; dot < dots.size(); ++dot) {
+        const size_t index = first + dot / elements;
+        const int element = static_cast<int>(dot % elements);
+        const uint64_t sum = sums.results.get(dot);
+        outcomes.results.set(index, element,
+                             op_.has_alpha_beta() ? combine_(op_, sum, batch.c().get(index, element)) : sum);
       }
     }
   }
 
  private:
+  static constexpr size_t most_factors = 1 << 14;
+
   std::unique_ptr<Unit> dot_;
   Op op_, dot_op_;
   Combine combine_;

@@ -26,8 +26,9 @@ class CorrectlyRounded final : public Property {
     return first_broken(cases, base, [&](const gemm::GemmCase& one, size_t index, int element, uint64_t result) {
       if (element == 0) quick.load(one);
       return quick.surely_rounded(element / op.n, element % op.n, result) ||
-             same_result(op, result,
-                         gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element()));
+             same_result(
+                 op, result,
+                 gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element()));
     });
   }
 };

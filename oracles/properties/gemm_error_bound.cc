@@ -23,18 +23,20 @@ class GemmErrorBound final : public Property {
     const gemm::OzakiGemm& scheme = *ozaki_of(unit);
     const Op& op = cases.op();
     gemm::QuickElements quick(op);
-    return first_broken(cases, base, [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index,
-                                                                           int element, uint64_t result) mutable {
-      if (element == 0) {
-        d = scheme.describe(shape_of(op), one.a.data(), one.b.data());
-        quick.load(one);
-      }
-      const int i = element / op.n, j = element % op.n;
-      const gemm::ElementCuts cuts{d.top_a[size_t(i)], d.top_b[size_t(j)], d.needed_a[size_t(i)],
-                                   d.needed_b[size_t(j)]};
-      return quick.surely_within(scheme, d.record, cuts, i, j, result) ||
-             gemm::within_ozaki_bound(scheme, d.record, cuts, ElementOperands(cases, index, element).element(), result);
-    });
+    return first_broken(cases, base,
+                        [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index, int element,
+                                                                uint64_t result) mutable {
+                          if (element == 0) {
+                            d = scheme.describe(shape_of(op), one.a.data(), one.b.data());
+                            quick.load(one);
+                          }
+                          const int i = element / op.n, j = element % op.n;
+                          const gemm::ElementCuts cuts{d.top_a[size_t(i)], d.top_b[size_t(j)], d.needed_a[size_t(i)],
+                                                       d.needed_b[size_t(j)]};
+                          return quick.surely_within(scheme, d.record, cuts, i, j, result) ||
+                                 gemm::within_ozaki_bound(scheme, d.record, cuts,
+                                                          ElementOperands(cases, index, element).element(), result);
+                        });
   }
   Severity unclaimed() const override { return Severity::accuracy; }
 };

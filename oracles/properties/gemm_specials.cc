@@ -30,8 +30,7 @@ class GemmSpecials final : public Property {
       }
       const size_t i = size_t(element / op.n), j = size_t(element % op.n);
       const uint64_t c = one.c[size_t(element)];
-      const bool any_special =
-          special_scalar || rows.special[i] || columns.special[j] || is_special(op.c.fields(), c);
+      const bool any_special = special_scalar || rows.special[i] || columns.special[j] || is_special(op.c.fields(), c);
       if (!any_special && (!is_zero(op.c.fields(), c) || rows.meets(i, columns, j))) return true;
       const uint64_t expected =
           gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element());

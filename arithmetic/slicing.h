@@ -1,0 +1,49 @@
+// How a scheme cuts matrices into slices of integer digits (docs/ozaki.md): what bins and moves of matrix products
+// refer to.
+#pragma once
+
+#include "arithmetic/host_device.h"
+
+namespace mmafuzz {
+
+/// Bits of a digit of a and of b.
+struct SliceWidths {
+  int a = 0, b = 0;
+  bool operator==(const SliceWidths&) const = default;
+};
+
+/// n * (2^wa - 1) * (2^wb - 1) <= 2^bits, the condition on n products of slices.
+MMAFUZZ_HD inline bool sums_exactly(int64_t n, SliceWidths w, int bits) {
+  const __int128 sum = static_cast<__int128>(n) * ((int64_t{1} << w.a) - 1) * ((int64_t{1} << w.b) - 1);
+  return sum <= static_cast<__int128>(1) << bits;
+}
+
+/// The widest slices that meet it, at most `most` bits each, a's the wider one where they differ, by one. Both at
+/// least 1.
+MMAFUZZ_HD inline SliceWidths slice_widths(int64_t n, int bits, int most) {
+  SliceWidths widths{1, 1};
+  for (int total = 2; total <= 2 * most; ++total) {
+    const SliceWidths wider{(total + 1) / 2, total / 2};
+    if (!sums_exactly(n, wider, bits)) break;
+    widths = wider;
+  }
+  return widths;
+}
+
+struct Slicing {
+  SliceWidths widths;
+  int slices = 0;  ///< of a and of b; 0: as many as there are
+  int bits = 24;   ///< of the accumulator: sums of at most 2^bits are exact
+  int block = 16;  ///< products along k that are summed together
+  bool operator==(const Slicing&) const = default;
+};
+
+/// Of a unit that has none of its own: fp16 digits and an fp32 accumulator.
+MMAFUZZ_HD inline Slicing reference_slicing(int k) { return {slice_widths(k, 24, 11), 0, 24, 16}; }
+
+/// Slices that hold the significand of one number of `precision` bits, for a slicing that takes all there are.
+MMAFUZZ_HD inline int usual_slices(const Slicing& s, int width, int precision) {
+  return s.slices > 0 ? s.slices : (precision + width - 1) / width;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,254 @@
+#include "search/gemm_coverage.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mmafuzz {
+namespace {
+
+/// 0, 1, 2, 3-4, 5-8, 9-16, 17-64, 65+.
+int slices_class(int slices) {
+  if (slices <= 2) return slices;
+  return slices <= 4 ? 3 : slices <= 8 ? 4 : slices <= 16 ? 5 : slices <= 64 ? 6 : 7;
+}
+
+/// zeros, one slice, within the slices, S-1, S, S+1, within one slice more, within the next 64 bits, beyond; S being
+/// the bits that the slices hold.
+int span_class(const bool filled, int span, int width, int held) {
+  if (!filled) return 0;
+  if (span >= held - 1 && span <= held + 1) return 4 + span - held;
+  if (span < held) return span <= width ? 1 : 2;
+  return span <= held + width ? 6 : span <= held + 64 ? 7 : 8;
+}
+
+/// Over the limit, bits left 0, 1, 2, 3-4, 5-8, 9+; a zero sum.
+int slack_class(uint64_t magnitude, int bits) {
+  if (magnitude == 0) return 7;
+  // 2^bits itself is still exact.
+  const int left = bits - static_cast<int>(std::bit_width(magnitude - (std::has_single_bit(magnitude) ? 1 : 0)));
+  if (left < 0) return 0;
+  if (left <= 2) return 1 + left;
+  return left <= 4 ? 4 : left <= 8 ? 5 : 6;
+}
+
+int depth_class(int depth) {
+  if (depth <= 1) return std::max(depth, 0);
+  return depth <= 4 ? 2 : depth <= 8 ? 3 : depth <= 26 ? 4 : depth <= 52 ? 5 : 6;
+}
+
+int spread_class(int spread) {
+  return spread == 0 ? 0 : spread <= 2 ? 1 : spread <= 9 ? 2 : spread <= 53 ? 3 : spread <= 200 ? 4 : 5;
+}
+
+int width_of(uint128 x) {
+  const auto high = static_cast<uint64_t>(x >> 64);
+  return high ? 64 + static_cast<int>(std::bit_width(high))
+              : static_cast<int>(std::bit_width(static_cast<uint64_t>(x)));
+}
+
+int top_of(const Number& x) { return x.exponent + static_cast<int>(std::bit_width(x.significand)); }
+
+bool counts(const Number& x) { return x.cls == NumberClass::finite && x.significand != 0; }
+
+/// The digit of slice p.
+int digit_of(const Number& x, int top, int width, int p) {
+  const int shift = x.exponent - (top - p * width);
+  if (!counts(x) || shift >= width || shift <= -64) return 0;
+  const uint64_t bits = shift >= 0 ? x.significand << shift : x.significand >> -shift;
+  const int digit = static_cast<int>(bits & low_mask(width));
+  return x.negative ? -digit : digit;
+}
+
+/// remainder_class of a wide magnitude with a sticky bit below it.
+int wide_remainder_class(uint128 magnitude, int dropped, bool sticky) {
+  if (dropped <= 0) return sticky ? 2 : 0;
+  const uint128 all = (uint128{1} << dropped) - 1, half = uint128{1} << (dropped - 1), rest = magnitude & all;
+  if (rest == 0) return sticky ? 1 : 0;
+  if (rest == half) return sticky ? 5 : 4;
+  if (rest == all) return 7;
+  if (rest == 1) return 1;
+  if (rest + 1 == half) return 3;
+  if (rest == half + 1) return 5;
+  return rest < half ? 2 : 6;
+}
+
+}  // namespace
+
+GemmCoverage::GemmCoverage(const Op& op, const Slicing& slicing)
+    : op_(op), slicing_(slicing), rows_(size_t(op.m)), columns_(size_t(op.n)), c_(size_t(op.m) * size_t(op.n)) {
+  for (std::vector<Line>* lines : {&rows_, &columns_})
+    for (Line& line : *lines) {
+      line.number.resize(size_t(op.k));
+      for (std::vector<int>& digits : line.digit) digits.resize(size_t(op.k));
+    }
+}
+
+void GemmCoverage::read(const Batch& batch, size_t index) {
+  const size_t k = size_t(op_.k), n = size_t(op_.n);
+  codes_.resize(std::max({rows_.size(), columns_.size()}) * k + c_.size());
+  batch.a().unpack(index, codes_.data());
+  for (size_t i = 0; i < rows_.size(); ++i)
+    for (size_t l = 0; l < k; ++l) rows_[i].number[l] = decode(op_.a.fields(), codes_[i * k + l]);
+  batch.b().unpack(index, codes_.data());
+  for (size_t j = 0; j < n; ++j)
+    for (size_t l = 0; l < k; ++l) columns_[j].number[l] = decode(op_.b.fields(), codes_[l * n + j]);
+  batch.c().unpack(index, codes_.data());
+  for (size_t e = 0; e < c_.size(); ++e) c_[e] = decode(op_.c.fields(), codes_[e]);
+}
+
+void GemmCoverage::describe(Line& line, int width) const {
+  line.filled = false;
+  line.kind = 0;
+  line.needed = line.left = 0;
+  line.cut = line.negative = false;
+  for (const Number& x : line.number) {
+    line.kind = std::max(line.kind, bins::value_kind(x));
+    if (!counts(x)) continue;
+    const int top = top_of(x), least = x.exponent + std::countr_zero(x.significand);
+    if (!line.filled || top > line.top) line.negative = x.negative;
+    line.top = line.filled ? std::max(line.top, top) : top;
+    line.least = line.filled ? std::min(line.least, least) : least;
+    line.filled = true;
+  }
+  for (int p : {1, 2})
+    for (size_t l = 0; l < line.number.size(); ++l)
+      line.digit[p - 1][l] = line.filled ? digit_of(line.number[l], line.top, width, p) : 0;
+  if (!line.filled) return;
+  line.needed = (line.top - line.least + width - 1) / width;
+  line.cut = slicing_.slices > 0 && line.needed > slicing_.slices;
+  const int end = line.top - usual_slices(slicing_, width, op_.a.fields().precision()) * width;
+  for (const Number& x : line.number)
+    if (counts(x)) line.left = std::max(line.left, bins::lost_class(x.significand, x.exponent, end));
+}
+
+void GemmCoverage::note_line(int side, const Line& line, int width) {
+  const int held = usual_slices(slicing_, width, op_.a.fields().precision()) * width;
+  hit(bins::GemmSpan::at(side, span_class(line.filled, line.top - line.least, width, held), line.left, line.negative));
+}
+
+void GemmCoverage::note_scale() {
+  const auto spread = [](const std::vector<Line>& lines, int& greatest) {
+    int least = INT32_MAX;
+    greatest = INT32_MIN;
+    for (const Line& line : lines) {
+      if (!line.filled) continue;
+      least = std::min(least, line.top);
+      greatest = std::max(greatest, line.top);
+    }
+    return greatest == INT32_MIN ? 0 : greatest - least;
+  };
+  int top_a, top_b;
+  const int rows = spread(rows_, top_a), columns = spread(columns_, top_b);
+  if (top_a == INT32_MIN || top_b == INT32_MIN) return;
+  const FormatFields& d = op_.d.fields();
+  const int leading = top_a + top_b - 1;
+  hit(bins::GemmScale::at(spread_class(rows), spread_class(columns),
+                          leading < d.least_bit()   ? 0
+                          : leading < d.emin()      ? 1
+                          : leading < d.emax() - 1  ? 2
+                          : leading <= d.emax() + 1 ? 3
+                                                    : 4));
+}
+
+void GemmCoverage::note_element(const Line& row, const Line& column, const Number& c) {
+  hit(bins::GemmSlices::at(slices_class(row.needed), slices_class(column.needed), row.cut + 2 * column.cut));
+  hit(bins::GemmSpecial::at(row.kind, column.kind, bins::value_kind(c)));
+  const size_t k = row.number.size(), block = size_t(std::max(slicing_.block, 1));
+  int first_sign = 0;
+  for (int pair = 0; pair < 4; ++pair) {
+    const std::vector<int>&x = row.digit[pair / 2], &y = column.digit[pair % 2];
+    int64_t all = 0, greatest = 0;
+    for (size_t from = 0; from < k; from += block) {
+      int64_t sum = 0;
+      for (size_t l = from; l < std::min(k, from + block); ++l) sum += int64_t{x[l]} * y[l];
+      all += sum;
+      if (std::abs(sum) > std::abs(greatest)) greatest = sum;
+    }
+    if (pair == 0) first_sign = all < 0 ? -1 : all > 0 ? 1 : 0;
+    // A unit sums the blocks into one accumulator unless the scheme cuts k.
+    if (std::abs(all) > std::abs(greatest)) greatest = all;
+    hit(bins::GemmSlack::at(pair, slack_class(static_cast<uint64_t>(std::abs(greatest)), slicing_.bits), greatest < 0,
+                            static_cast<int>(greatest & 1)));
+  }
+  if (row.filled && column.filled && row.kind < 3 && column.kind < 3 && bins::value_kind(c) < 3)
+    note_sum(row, column, c, first_sign);
+}
+
+/// The sum of an element in 128 bits below the row's and the column's tops, so that only what lies 108 bits lower is
+/// merely known to be there.
+void GemmCoverage::note_sum(const Line& row, const Line& column, const Number& c, int first_sign) {
+  const int top = row.top + column.top, unit = top - 108;
+  const size_t block = size_t(std::max(slicing_.block, 1)), k = row.number.size();
+  __int128 sum = 0;
+  bool sticky = false;
+  int greatest = INT32_MIN;
+  size_t greatest_at = 0, filled = 0, last_filled = SIZE_MAX;
+  const auto add = [&](bool negative, uint128 significand, int exponent) {
+    const int shift = exponent - unit;
+    if (shift <= -128) {
+      sticky = true;
+      return;
+    }
+    const uint128 kept = shift >= 0 ? significand << shift : significand >> -shift;
+    if (shift < 0 && (kept << -shift) != significand) sticky = true;
+    sum += negative ? -static_cast<__int128>(kept) : static_cast<__int128>(kept);
+  };
+  for (size_t l = 0; l < k; ++l) {
+    const Number &x = row.number[l], &y = column.number[l];
+    if (!counts(x) || !counts(y)) continue;
+    const uint128 product = uint128{x.significand} * y.significand;
+    const int exponent = x.exponent + y.exponent, leading = exponent + width_of(product) - 1;
+    if (leading > greatest) {
+      greatest = leading;
+      greatest_at = l;
+    }
+    if (l / block != last_filled) ++filled;
+    last_filled = l / block;
+    add(x.negative != y.negative, product, exponent);
+  }
+  if (greatest == INT32_MIN) return;
+  hit(bins::GemmBlock::at(bins::capped(static_cast<int>(greatest_at / block), 4), filled == 1 ? 0
+                                                                                  : filled < (k + block - 1) / block
+                                                                                      ? 1
+                                                                                      : 2));
+  const int products_sign = sum < 0 ? -1 : sum > 0 ? 1 : 0;
+  int of_c = 0;
+  if (counts(c)) {
+    if (top_of(c) > top + 16) {
+      of_c = 3;
+    } else {
+      of_c = c.negative == (products_sign < 0) ? 1 : 2;
+      greatest = std::max(greatest, top_of(c) - 1);
+      add(c.negative, c.significand, c.exponent);
+    }
+  }
+  const auto magnitude = static_cast<uint128>(sum < 0 ? -sum : sum);
+  const int leading = unit + width_of(magnitude) - 1;
+  hit(bins::GemmCancel::at(magnitude == 0 ? 7 : depth_class(greatest - leading),
+                           first_sign == 0                 ? 0
+                           : (first_sign < 0) == (sum < 0) ? 1
+                                                           : 2,
+                           of_c));
+  if (magnitude == 0 || of_c == 3) return;
+  const FormatFields& d = op_.d.fields();
+  const int quantum = std::max(leading - d.fraction_bits, d.least_bit());
+  if (quantum - unit > 126) return;  // far below the range
+  const int dropped = quantum - unit;
+  const bool last = dropped >= 0 && (magnitude >> dropped & 1) != 0;
+  hit(bins::GemmRound::at(sum < 0, last, wide_remainder_class(magnitude, dropped, sticky)));
+}
+
+const std::vector<int>& GemmCoverage::bins_of(const Batch& batch, size_t index) {
+  bins_.clear();
+  read(batch, index);
+  for (Line& row : rows_) describe(row, slicing_.widths.a);
+  for (Line& column : columns_) describe(column, slicing_.widths.b);
+  for (const Line& row : rows_) note_line(0, row, slicing_.widths.a);
+  for (const Line& column : columns_) note_line(1, column, slicing_.widths.b);
+  note_scale();
+  for (size_t i = 0; i < rows_.size(); ++i)
+    for (size_t j = 0; j < columns_.size(); ++j) note_element(rows_[i], columns_[j], c_[i * columns_.size() + j]);
+  return bins_;
+}
+
+}  // namespace mmafuzz
