@@ -2,6 +2,8 @@
 MMAFUZZ_BENCH(bounds)
 MMAFUZZ_BENCH(discriminate)
 MMAFUZZ_BENCH(exhaustive)
+MMAFUZZ_BENCH(gemm)
+MMAFUZZ_BENCH(mutants)
 MMAFUZZ_BENCH(ozaki)
 MMAFUZZ_BENCH(rate)
 MMAFUZZ_BENCH(search)

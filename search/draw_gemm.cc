@@ -39,10 +39,14 @@ class GemmDraw {
     for (size_t side : {size_t{0}, size_t{1}}) {
       const FormatFields& f = format(side);
       const int spread = draw_spread(f, rng_), center = draw_center(f, rng_), count = batch_.inputs()[side].count();
+      // A wide spread in one line mostly: the others show that lines do not disturb each other, and cost less.
+      const int lines = side == 0 ? op_.m : op_.n;
+      const int wide = spread > 30 && !rng_.one_in(8) ? static_cast<int>(rng_.below(static_cast<uint32_t>(lines))) : -1;
       const bool ones = rng_.one_in(4), one_sign = rng_.one_in(3), sparse = rng_.one_in(4);
       for (int e = 0; e < count; ++e) {
         const bool zero = sparse ? !rng_.one_in(3) : rng_.one_in(32);
-        const int exponent = center - (spread ? rng_.between(0, spread) : 0);
+        const int own = wide < 0 || (side == 0 ? e / op_.k : e % op_.n) == wide ? spread : 4;
+        const int exponent = center - (own ? rng_.between(0, own) : 0);
         const uint64_t fraction = ones ? f.fraction_mask() : draw_fraction(f, rng_);
         set(side, e,
             zero ? f.encode_zero(rng_.one_in(4)) : encode_near(f, !one_sign && rng_.one_in(2), exponent, fraction));

@@ -201,6 +201,8 @@ void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t 
   const int bytes = dot_op_.a.storage_bytes();
   const EncodedSlices a(s.a, s.cut, codes_, bytes), b(s.b, s.cut, codes_, bytes);
   const size_t stride = a.stride();
+  std::vector<size_t> chunks_of;  // by block
+  for (size_t block = 0; block < s.cut.block_count(); ++block) chunks_of.push_back(s.cut.chunks_of(block));
   each_dot(s, b, first_row, last_row, with_integers, [&](int i, int p, size_t block, int j, int q) {
     DotQueue::Dot dot;
     dot.element = first_element + size_t(i - first_row) * size_t(s.b.rows) + size_t(j);
@@ -209,7 +211,7 @@ void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t 
     const int begin = s.cut.blocks[block];
     if (with_integers)
       dot.integer = integer_dot(s.a.slice(p, i) + begin, s.b.slice(q, j) + begin, s.cut.blocks[block + 1] - begin);
-    const size_t chunks = s.cut.chunks_of(block), slot = queue.add(chunks, dot);
+    const size_t chunks = chunks_of[block], slot = queue.add(chunks, dot);
     for (size_t chunk = 0; chunk < chunks; ++chunk) {
       std::memcpy(queue.a(chunk, slot), a.operand(p, i, block, chunk), stride);
       std::memcpy(queue.b(chunk, slot), b.operand(q, j, block, chunk), stride);
@@ -218,11 +220,11 @@ void OzakiGemm::queue_dots(const Slices& s, int first_row, int last_row, size_t 
 }
 
 void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& outcomes, Accumulators& sums) const {
-  const FormatFields& d = dot_op_.d.fields();
+  const DotValues values(dot_op_.d.fields(), outcomes);
   for (size_t at = 0; at < dots.size(); ++at) {
     const DotQueue::Dot& dot = dots[at];
     if (!outcomes.has_answer(at)) sums.answered[dot.element] = 0;
-    const double value = value_of_dot(d, outcomes.results.get(at));
+    const double value = values[at];
     if (plan_.sum == Summation::fp64) {
       sums.fp64[dot.element] += value * power_below(-dot.weight);
     } else if (!std::isfinite(value)) {
@@ -375,10 +377,10 @@ std::vector<int64_t> OzakiGemm::inexact_slice_products(const Shape& shape, const
   const size_t elements = size_t(shape.m) * size_t(shape.n);
   std::vector<int64_t> inexact(products.size());
   DotQueue queue(*dot_, dot_op_, [&](std::span<const DotQueue::Dot> dots, const Outcomes& outcomes) {
+    const DotValues values(dot_op_.d.fields(), outcomes);
     for (size_t at = 0; at < dots.size(); ++at)
       inexact[dots[at].element / elements] +=
-          outcomes.has_answer(at) &&
-          value_of_dot(dot_op_.d.fields(), outcomes.results.get(at)) != static_cast<double>(dots[at].integer);
+          outcomes.has_answer(at) && values[at] != static_cast<double>(dots[at].integer);
   });
   for (size_t i = 0; i < products.size(); ++i) {
     const Slices s = slice(shape, products[i].a.data(), products[i].b.data());

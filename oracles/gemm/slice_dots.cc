@@ -69,18 +69,10 @@ DotQueue::DotQueue(const Unit& unit, const Op& op, Visit visit)
       stride_(size_t(op.a.storage_bytes()) * size_t(op.k)),
       most_(most_dots(unit, stride_)) {}
 
-size_t DotQueue::add(size_t chunks, const Dot& dot) {
+void DotQueue::make_room(size_t chunks) {
   if (chunks != chunks_.size() || dots_.size() == most_) flush();
-  if (chunks != chunks_.size() || dots_.size() == room_) {
-    while (chunks_.size() < chunks) chunks_.emplace_back(op_);
-    chunks_.resize(chunks);
-    make_room();
-  }
-  dots_.push_back(dot);
-  return dots_.size() - 1;
-}
-
-void DotQueue::make_room() {
+  while (chunks_.size() < chunks) chunks_.emplace_back(op_);
+  chunks_.resize(chunks);
   room_ = std::min(most_, std::max<size_t>(64, 2 * dots_.size()));
   to_a_.clear();
   to_b_.clear();
@@ -108,15 +100,6 @@ void DotQueue::flush() {
   visit_(dots_, outcomes);
   room_ = dots_.size();
   dots_.clear();
-}
-
-double value_of_dot(const FormatFields& f, uint64_t encoding) {
-  if (f == fp32_fields) return std::bit_cast<float>(static_cast<uint32_t>(encoding));
-  if (f.integer && f.width == 32) return static_cast<int32_t>(encoding);
-  const Number x = decode(f, encoding);
-  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity) return std::nan("");
-  const double magnitude = std::ldexp(static_cast<double>(x.significand), x.exponent);
-  return x.negative ? -magnitude : magnitude;
 }
 
 }  // namespace mmafuzz::gemm

@@ -2,6 +2,7 @@
 // there are, and many of them in one call of the unit.
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <memory>
 #include <span>
@@ -76,14 +77,18 @@ class DotQueue {
 
   DotQueue(const Unit& unit, const Op& op, Visit visit);
   /// Room for one dot of `chunks` chunks; the caller writes its operands.
-  size_t add(size_t chunks, const Dot& dot);
+  size_t add(size_t chunks, const Dot& dot) {
+    if (chunks != chunks_.size() || dots_.size() == room_) make_room(chunks);
+    dots_.push_back(dot);
+    return dots_.size() - 1;
+  }
   uint8_t* a(size_t chunk, size_t slot) { return to_a_[chunk] + slot * stride_; }
   uint8_t* b(size_t chunk, size_t slot) { return to_b_[chunk] + slot * stride_; }
   /// Runs what waits.
   void flush();
 
  private:
-  void make_room();
+  void make_room(size_t chunks);
 
   const Unit& unit_;
   const Op& op_;
@@ -94,7 +99,20 @@ class DotQueue {
   std::vector<Dot> dots_;
 };
 
-/// The value of a slice product: an integer that fp64 holds, unless the unit is not what it is taken for.
-double value_of_dot(const FormatFields& f, uint64_t encoding);
+/// The values of slice products: integers that fp64 holds, unless the unit is not what it is taken for.
+class DotValues {
+ public:
+  /// `f` is fp32 or s32, as OzakiGemm::dot_op says.
+  DotValues(const FormatFields& f, const Outcomes& outcomes) : integer_(f.integer), from_(outcomes.results.data()) {}
+  double operator[](size_t dot) const {
+    uint32_t bits;
+    std::memcpy(&bits, from_ + 4 * dot, 4);
+    return integer_ ? static_cast<double>(static_cast<int32_t>(bits)) : double{std::bit_cast<float>(bits)};
+  }
+
+ private:
+  bool integer_;
+  const uint8_t* from_;
+};
 
 }  // namespace mmafuzz::gemm
