@@ -138,20 +138,33 @@ class SliceMoves {
       else set(l, get(l) & ~format().in_container(low_mask(std::min(cut, static_cast<int>(format().fraction_bits)))));
     }
   }
-  /// Two places along k whose products cancel down to a bit in a chosen slice: the slices before it sum to zero.
+  /// Two places along k whose products cancel, or all places in pairs, down to a bit in a chosen slice: the slices
+  /// before it sum to zero.
   void cancel_slices() {
     if (op_.k < 2) return;
     const int from = draw(op_.k), to = (from + 1 + draw(op_.k - 1)) % op_.k;
-    const uint64_t sign_a = travelling_sign(op_.a.fields());
-    Column &a = batch_.inputs()[0], &b = batch_.inputs()[1];
-    for (int i = 0; i < op_.m; ++i) a.set(index_, i * op_.k + to, a.get(index_, i * op_.k + from) ^ sign_a);
-    for (int j = 0; j < op_.n; ++j) b.set(index_, to * op_.n + j, b.get(index_, from * op_.n + j));
+    if (rng_.one_in(2)) {
+      oppose(from, to);
+    } else {
+      const int half = op_.k / 2;
+      for (int l = 0; l < half; ++l) oppose(l, half + l);
+      if (op_.k % 2)
+        for (int i = 0; i < op_.m; ++i)
+          batch_.inputs()[0].set(index_, i * op_.k + op_.k - 1, op_.a.fields().encode_zero(false));
+    }
     if (rng_.one_in(4)) return;
     const Number x = decode(format(), get(to));
     if (x.cls != NumberClass::finite) return;
     const int high = top(), slice = rng_.between(1, slices() + 1);
     const int bit = high - slice * width() + draw(width()) - x.exponent;
     if (bit >= 0 && bit < format().fraction_bits) set(to, get(to) ^ format().in_container(uint64_t{1} << bit));
+  }
+  /// The products at one place along k become the negative ones of those at another.
+  void oppose(int from, int to) {
+    Column &a = batch_.inputs()[0], &b = batch_.inputs()[1];
+    for (int i = 0; i < op_.m; ++i)
+      a.set(index_, i * op_.k + to, a.get(index_, i * op_.k + from) ^ travelling_sign(op_.a.fields()));
+    for (int j = 0; j < op_.n; ++j) b.set(index_, to * op_.n + j, b.get(index_, from * op_.n + j));
   }
   /// Another line becomes this one, its negative, or trades places with it.
   void copy_line() {

@@ -33,9 +33,9 @@ struct SetSink {
   void impossible(const char*) { broken = true; }
 };
 
-std::set<int> bins_of(const Op& op, const DotModel* model, const Batch& batch, size_t index) {
+std::set<int> bins_of(const Op& op, const Unit& unit, const Batch& batch, size_t index) {
   SetSink sink;
-  Coverage(op, model).observe(batch, index, sink);
+  Coverage(op, unit.model(), unit.slicing()).observe(batch, index, sink);
   EXPECT_FALSE(sink.broken);
   return sink.bins;
 }
@@ -66,7 +66,7 @@ void check_corners(const std::string& path, std::set<std::string>& groups) {
     Result<std::unique_ptr<Unit>> unit = registry.bind(block.unit, op);
     ASSERT_TRUE(unit) << block.unit;
     std::set<std::string> reached;
-    for (const int bin : bins_of(op, (*unit)->model(), block.batch, 0)) reached.insert(bin_name(bin));
+    for (const int bin : bins_of(op, **unit, block.batch, 0)) reached.insert(bin_name(bin));
     std::string all;
     for (const std::string& name : reached) all += "\n  " + name;
     EXPECT_TRUE(reached.count(expected[next]))
@@ -80,7 +80,7 @@ void check_corners(const std::string& path, std::set<std::string>& groups) {
 
 TEST(Coverage, EveryGroupHasAHandMadeCaseThatReachesANamedBin) {
   std::set<std::string> groups;
-  for (const char* target : {"dot_models", "convert", "scalar"})
+  for (const char* target : {"dot_models", "convert", "scalar", "ozaki_dgemm"})
     check_corners(source(std::string("corpus/") + target + "/seeds/corners.cases"), groups);
   groups.insert("disagree");  // the two groups that need more than one unit or case: tests below
   groups.insert("property");
