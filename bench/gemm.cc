@@ -6,6 +6,7 @@
 #include <bit>
 #include <ctime>
 
+#include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/split.h"
@@ -14,6 +15,7 @@
 #include "search/byte_codec.h"
 #include "search/comparison.h"
 #include "search/guided_search.h"
+#include "search/rank_sum.h"
 
 namespace mmafuzz {
 namespace {
@@ -56,23 +58,26 @@ void print_rate(const FuzzTarget& target, const Op& op, double seconds) {
              std::count(bins_reached.reached.begin(), bins_reached.reached.end(), 1));
 }
 
-/// What a flaw looks at in one case: its rows and columns as a scheme of 10-bit digits cuts them.
+/// What a flaw looks at in one case: its rows and columns as the unit under test cuts them.
 class SlicedCase {
  public:
-  static constexpr int width = 10, usual = 6, bits = 24;  ///< of fp16 slices and k = 16
-
-  explicit SlicedCase(const Op& op) : op_(op), one_(op) {}
+  SlicedCase(const Op& op, const Slicing& slicing) : op_(op), slicing_(slicing), one_(op) {}
   void load(const Batch& batch, size_t index) {
     one_.load(batch, index);
     const int m = op_.m, n = op_.n, k = op_.k;
-    const gemm::RowSplitter rows(op_.a.fields(), one_.a.data(), {m, k, size_t(k), 1}, width,
+    const gemm::RowSplitter rows(op_.a.fields(), one_.a.data(), {m, k, size_t(k), 1}, slicing_.widths.a,
                                  gemm::SubnormalReading::kept);
-    const gemm::RowSplitter columns(op_.b.fields(), one_.b.data(), {n, k, 1, size_t(n)}, width,
+    const gemm::RowSplitter columns(op_.b.fields(), one_.b.data(), {n, k, 1, size_t(n)}, slicing_.widths.b,
                                     gemm::SubnormalReading::kept);
     a = rows.cut(std::min(rows.most_needed(), most_slices));
     b = columns.cut(std::min(columns.most_needed(), most_slices));
   }
 
+  /// Slices that a line needs beyond those of a single number.
+  int row_excess(int i) const { return a.needed[size_t(i)] - usual_slices(slicing_, slicing_.widths.a, 53); }
+  int column_excess(int j) const { return b.needed[size_t(j)] - usual_slices(slicing_, slicing_.widths.b, 53); }
+  int64_t greatest_sum() const { return int64_t{1} << slicing_.bits; }
+  int greatest_digit_of_a() const { return (1 << slicing_.widths.a) - 1; }
   int64_t dot(int p, int i, int q, int j) const {
     if (p > a.slices || q > b.slices) return 0;
     int64_t sum = 0;
@@ -101,6 +106,7 @@ class SlicedCase {
  private:
   static constexpr int most_slices = 12;
   const Op& op_;
+  const Slicing slicing_;
   gemm::GemmCase one_;
 };
 
@@ -118,18 +124,16 @@ const GemmFlaw gemm_flaws[] = {
     {"negative_span", "a row needs one slice more than usual, its greatest number is negative, its second slice empty",
      inner_product,
      [](const SlicedCase& c, int i, int) {
-       return c.a.needed[size_t(i)] == SlicedCase::usual + 1 && c.a.slices > 2 && !c.a.is_filled(2, i) &&
-              c.negative_top(i);
+       return c.row_excess(i) == 1 && c.a.slices > 2 && !c.a.is_filled(2, i) && c.negative_top(i);
      }},
     {"both_exceed", "row and column need one slice more than usual each, and slice 2 of both is empty", inner_product,
      [](const SlicedCase& c, int i, int j) {
-       return c.a.needed[size_t(i)] == SlicedCase::usual + 1 && c.b.needed[size_t(j)] == SlicedCase::usual + 1 &&
-              !c.a.is_filled(2, i) && !c.b.is_filled(2, j);
+       return c.row_excess(i) == 1 && c.column_excess(j) == 1 && !c.a.is_filled(2, i) && !c.b.is_filled(2, j);
      }},
     {"late_cancel", "all products of the first three slices cancel, and row and column need more than usual",
      inner_product,
      [](const SlicedCase& c, int i, int j) {
-       if (c.a.needed[size_t(i)] <= SlicedCase::usual || c.b.needed[size_t(j)] <= SlicedCase::usual) return false;
+       if (c.row_excess(i) < 1 || c.column_excess(j) < 1) return false;
        if (c.dot(1, i, 4, j) == 0 && c.dot(4, i, 1, j) == 0) return false;
        for (int p = 1; p <= 3; ++p)
          for (int q = 1; q <= 3; ++q)
@@ -141,7 +145,7 @@ const GemmFlaw gemm_flaws[] = {
        for (int p = 1; p <= std::min(c.a.slices, 4); ++p)
          for (int q = 1; q <= std::min(c.b.slices, 4); ++q) {
            const int64_t sum = c.dot(p, i, q, j);
-           if (sum % 2 != 0 && sum < -((int64_t{1} << 24) - (int64_t{1} << 16))) return true;
+           if (sum % 2 != 0 && sum < c.greatest_sum() / 256 - c.greatest_sum()) return true;
          }
        return false;
      }},
@@ -164,8 +168,7 @@ const GemmFlaw gemm_flaws[] = {
      [](const SlicedCase& s, int i, int j) {
        return s.a.slices > 0 && s.b.slices > 0 && s.a.is_filled(1, 0) && s.a.is_filled(1, 1) && s.b.is_filled(1, 0) &&
               s.b.is_filled(1, 1) && std::abs(s.a.top[0] - s.a.top[1]) > 600 && s.b.top[0] == s.b.top[1] &&
-              is_zero(s.op().c.fields(), s.code_c(i, j)) && s.negative_top(i) &&
-              s.a.needed[size_t(i)] == SlicedCase::usual + 1;
+              is_zero(s.op().c.fields(), s.code_c(i, j)) && s.negative_top(i) && s.row_excess(i) == 1;
      }},
     {"lone_last_block", "only products of the last block are not zero, and slices 1*1 cancel there or are one product",
      long_product,
@@ -175,12 +178,39 @@ const GemmFlaw gemm_flaws[] = {
          if (!is_zero(f, s.code_a(i, l)) && !is_zero(f, s.code_b(l, j))) return false;
        return s.dot(1, i, 1, j) != 0 && s.dot(1, i, 1, j) % 2 != 0;
      }},
+    {"late_exceed", "the greatest product is in the last block, the row needs one slice more, slice 2 of b is empty",
+     long_product,
+     [](const SlicedCase& s, int i, int j) {
+       if (s.row_excess(i) != 1 || s.b.slices < 3 || s.b.is_filled(2, j)) return false;
+       const FormatFields& f = s.op().a.fields();
+       int best = -1, greatest = 0;
+       for (int l = 0; l < s.op().k; ++l) {
+         if (decode(f, s.code_a(i, l)).cls != NumberClass::finite ||
+             decode(f, s.code_b(l, j)).cls != NumberClass::finite)
+           continue;
+         const int exponent = leading_exponent(f, s.code_a(i, l)) + leading_exponent(f, s.code_b(l, j));
+         if (best >= 0 && exponent <= greatest) continue;
+         best = l;
+         greatest = exponent;
+       }
+       return best >= 32;
+     }},
+    {"negative_cancel", "a sum that cancels to zero though row and column need one slice more, c negative",
+     inner_product,
+     [](const SlicedCase& s, int i, int j) {
+       const FormatFields& f = s.op().a.fields();
+       if (s.row_excess(i) != 1 || s.column_excess(j) != 1 || !decode(f, s.code_c(i, j)).negative) return false;
+       for (int p = 1; p <= s.a.slices; ++p)
+         for (int q = 1; q <= s.b.slices; ++q)
+           if (s.dot(p, i, q, j) != 0) return false;
+       return true;
+     }},
     {"full_third_slice", "the third slice of a negative row is full in all places but one at most, its fourth empty",
      inner_product,
      [](const SlicedCase& c, int i, int) {
        if (c.a.slices < 3 || !c.negative_top(i)) return false;
        int full = 0;
-       for (int l = 0; l < c.op().k; ++l) full += std::abs(c.a.slice(3, i)[l]) == (1 << SlicedCase::width) - 1;
+       for (int l = 0; l < c.op().k; ++l) full += std::abs(c.a.slice(3, i)[l]) == c.greatest_digit_of_a();
        return full >= c.op().k - 1 && (c.a.slices < 4 || !c.a.is_filled(4, i));
      }},
 };
@@ -198,7 +228,7 @@ uint64_t cases_until(const GemmFlaw& flaw, const Op& op, bool guided, uint64_t s
   focuses.push_back({unit->name(), corner_hints(nullptr, unit->slicing()),
                      guided ? make_functional_feedback(op, nullptr, unit->slicing()) : make_no_feedback()});
   GuidedSearch search(op, std::move(focuses), seed);
-  SlicedCase one(op);
+  SlicedCase one(op, *unit->slicing());
   Batch batch;
   uint64_t cases = 0;
   for (uint64_t chunk = 0; cases < limit; ++chunk, cases += chunk_cases) {
@@ -218,12 +248,15 @@ int run_flaws(const FlawOptions& o) {
   fmt::print("median cases until a flaw shows, quartiles, seeds in which it did, of {} seeds and {} cases\n", o.seeds,
              o.cases);
   fmt::print("{:18} {:>32} {:>32}\n", "flaw", "guided", "unguided");
+  RankSumTest test;
   for (const GemmFlaw& flaw : gemm_flaws) {
     const Op op = op_from_text(flaw.op);
     std::string cells;
+    std::vector<double> samples[2];
     for (const bool guided : {true, false}) {
       std::vector<uint64_t> cases;
       for (uint64_t seed = 1; seed <= o.seeds; ++seed) cases.push_back(cases_until(flaw, op, guided, seed, o.cases));
+      samples[guided ? 0 : 1].assign(cases.begin(), cases.end());
       std::sort(cases.begin(), cases.end());
       const auto shown = [&](size_t at) {
         return cases[at] > o.cases ? std::string("never") : std::to_string(cases[at]);
@@ -232,9 +265,14 @@ int run_flaws(const FlawOptions& o) {
       cells += fmt::format(" {:>9} ({:>6}, {:>6}) {:>2}/{:<2}", shown(n / 2), shown(n / 4), shown(3 * n / 4),
                            std::count_if(cases.begin(), cases.end(), [&](uint64_t c) { return c <= o.cases; }), n);
     }
-    fmt::print("{:18}{}\n", flaw.name, cells);
+    test.add(samples[0], samples[1]);
+    RankSumTest own;
+    own.add(samples[0], samples[1]);
+    fmt::print("{:18}{}  p = {:.2g}\n", flaw.name, cells, own.p_value());
     std::fflush(stdout);
   }
+  fmt::print("over all flaws: guided first in {:.1f} % of the pairs of runs, p = {:.2g}\n", 100 * test.share_smaller(),
+             test.p_value());
   return exit_ok;
 }
 
