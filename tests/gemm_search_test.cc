@@ -168,6 +168,75 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
   EXPECT_GT(refused, asked) << "results beyond the bound took part";
 }
 
+/// Specials and zeros at random, the unit's result replaced by each of a few values: the property fails exactly where
+/// the value is not what MPFR says.
+class Answers final : public Unit {
+ public:
+  explicit Answers(uint64_t value) : value_(value) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    const FieldShape result = batch.op().result();
+    outcomes = {};
+    outcomes.results = Column(result.format, result.count);
+    outcomes.results.resize(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i)
+      for (int e = 0; e < result.count; ++e) outcomes.results.set(i, e, value_);
+  }
+
+ private:
+  uint64_t value_;
+};
+
+TEST(GemmSpecials, FailExactlyWhereMpfrDiffers) {
+  size_t holds = 0, fails = 0;
+  for (const char* more : {"", " round=down", " alpha=bfd5555555555555 beta=4008000000000000"}) {
+    const Op op = product("fp64", 1, 1, 3, more);
+    const FormatFields& f = op.a.fields();
+    const uint64_t values[] = {0,
+                               f.encode_zero(true),
+                               f.encode_infinity(false),
+                               f.encode_infinity(true),
+                               f.encode_nan(),
+                               0x3ff0000000000000,
+                               0xbff0000000000000};
+    Batch batch(op);
+    batch.resize(case_count(2000, 50000));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      CounterRng rng(4, i);
+      for (Column& column : batch.inputs())
+        for (int e = 0; e < column.count(); ++e) {
+          const uint32_t choices = rng.one_in(2) ? 2 : 7;
+          column.set(i, e, values[rng.below(choices)]);
+        }
+    }
+    const auto exact = bound("exact:mpfr", op);
+    Outcomes right;
+    exact->run(batch, right);
+    for (const uint64_t value : values) {
+      const Answers unit(value);
+      Outcomes outcomes;
+      unit.run(batch, outcomes);
+      const Result<BoundProperty> property = BoundProperty::bind(*find_property("gemm_specials"), unit, op, registry());
+      ASSERT_TRUE(property);
+      std::vector<BoundProperty::Verdict> verdicts;
+      property->judge(batch, outcomes, verdicts);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        bool special = is_special(f, batch.c().get(i)), number = batch.c().get(i) << 1 != 0;
+        for (int l = 0; l < op.k; ++l) {
+          const uint64_t x = batch.a().get(i, l), y = batch.b().get(i, l);
+          special |= is_special(f, x) || is_special(f, y);
+          number |= x << 1 != 0 && y << 1 != 0;
+        }
+        const bool says_something = special ? is_special(f, right.results.get(i)) : !number;
+        const bool expected_failure = says_something && !same_result(op, value, right.results.get(i));
+        ASSERT_EQ(verdicts[i].failed, expected_failure) << more << ": " << case_line(batch, i);
+        ++(verdicts[i].failed ? fails : holds);
+      }
+    }
+  }
+  EXPECT_GT(holds, 1000u);
+  EXPECT_GT(fails, 1000u);
+}
+
 /// Right but where all products are zero: then 1.
 class WrongAboutZeros final : public Unit {
  public:

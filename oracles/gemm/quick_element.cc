@@ -69,7 +69,9 @@ QuickElements::Line QuickElements::line(const FormatFields& f, const uint64_t* f
   const bool one_factor = line.top > -1000 && line.top < 1000;
   const double factor = one_factor ? std::ldexp(1.0, -line.top) : 0;
   for (double& x : line.value) {
+    const bool zero = x == 0;
     x = one_factor ? x * factor : std::ldexp(x, -line.top);
+    line.vanishing |= !zero && x == 0;
     line.sum += std::fabs(x);
   }
   return line;
@@ -91,21 +93,27 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   const double c = host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]),
                d = host_value(op_.d.fields(), result);
   if (!row.finite || !column.finite || !std::isfinite(c) || !std::isfinite(d)) return unknown;
+  Distance is;
   const int scale = -(row.top + column.top);
   const double own_c = std::ldexp(c, scale), own_d = std::ldexp(d, scale);
   if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
   double high = 0, low = 0, magnitude = 0;
+  bool any_product = false;
   for (size_t l = 0; l < row.value.size(); ++l) {
     const Pair product = two_product(row.value[l], column.value[l]), sum = two_sum(high, product.high);
     high = sum.high;
     low += product.low + sum.low;
     magnitude += std::fabs(product.high);
+    any_product |= row.value[l] != 0 && column.value[l] != 0;
+  }
+  if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) {
+    is.known = true;  // zeros alone
+    return is;
   }
   const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, own_c);
   const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(own_d, -total.high);
   const double below = total.low + scaled.low + addend.low + alpha_ * low;
   const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_);
-  Distance is;
   is.known = true;
   is.most = std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
             (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude + 0x1p-96 * std::fabs(addend.high) +
@@ -118,6 +126,11 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
 
 bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r, const ElementCuts& cuts, int i, int j,
                                   uint64_t result) const {
+  if (usable_) {  // the bound says nothing of infinities and NaNs, and a factor that is one makes its term one
+    const bool products = rows_[size_t(i)].finite && columns_[size_t(j)].finite,
+               addend = std::isfinite(host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]));
+    if ((!products && alpha_ != 0) || (!addend && beta_ != 0)) return true;
+  }
   const Distance from_exact = distance(i, j, result);
   if (!from_exact.known) return false;
   // Some of the terms of within_ozaki_bound, all of which are positive: a bound below the bound.

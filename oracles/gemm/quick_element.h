@@ -25,7 +25,8 @@ class QuickElements {
   struct Line {
     int top = 0;
     bool finite = true;
-    double sum = 0;  ///< of magnitudes
+    bool vanishing = false;  ///< a number of it is too small to be scaled
+    double sum = 0;          ///< of magnitudes
     std::vector<double> value;
   };
   /// |result - exact value| in units of 2^(top of the row + top of the column).

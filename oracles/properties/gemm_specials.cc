@@ -32,6 +32,7 @@ class GemmSpecials final : public Property {
       const uint64_t c = one.c[size_t(element)];
       const bool any_special = special_scalar || rows.special[i] || columns.special[j] || is_special(op.c.fields(), c);
       if (!any_special && (!is_zero(op.c.fields(), c) || rows.meets(i, columns, j))) return true;
+      if (!op.has_alpha_beta() && result == plainly_expected(op, one, i, j)) return true;
       const uint64_t expected =
           gemm::exact_element(gemm::ExactBy::mpfr, op, ElementOperands(cases, index, element).element());
       // Special operands that a zero alpha or beta leaves out do not decide.
@@ -40,6 +41,31 @@ class GemmSpecials final : public Property {
   }
 
  private:
+  /// The result of terms of which some are special, or of which all are zeros: what the first paragraph of
+  /// docs/ozaki.md, "What every matrix product means", says. Only to accept a result: what it refuses goes to MPFR.
+  static uint64_t plainly_expected(const Op& op, const gemm::GemmCase& one, size_t i, size_t j) {
+    const size_t k = size_t(op.k), n = size_t(op.n);
+    bool nan = false, plus = false, minus = false, any_negative = false, any_positive = false;
+    const auto term = [&](NumberClass cls, bool negative) {
+      nan |= cls == NumberClass::nan;
+      if (cls == NumberClass::infinity) (negative ? minus : plus) = true;
+      (negative ? any_negative : any_positive) = true;
+    };
+    for (size_t l = 0; l < k; ++l) {
+      const Number x = decode(op.a.fields(), one.a[i * k + l]), y = decode(op.b.fields(), one.b[l * n + j]);
+      const bool infinite = x.cls == NumberClass::infinity || y.cls == NumberClass::infinity,
+                 zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero,
+                 wrong = x.cls == NumberClass::nan || y.cls == NumberClass::nan || (infinite && zero);
+      term(wrong ? NumberClass::nan : infinite ? NumberClass::infinity : NumberClass::finite, x.negative != y.negative);
+    }
+    const Number c = decode(op.c.fields(), one.c[i * n + j]);
+    term(c.cls, c.negative);
+    const FormatFields& d = op.d.fields();
+    if (nan || (plus && minus)) return d.encode_nan();
+    if (plus || minus) return d.encode_infinity(minus);
+    return d.encode_zero(any_negative && (!any_positive || op.rounding == Rounding::down));
+  }
+
   /// Of rows of a or columns of b: which hold a special value, and where they are not zero.
   struct Lines {
     std::vector<uint8_t> special;
