@@ -226,7 +226,7 @@ uint64_t cases_until(const GemmFlaw& flaw, const Op& op, bool guided, uint64_t s
   const auto unit = bind_or_fail("ozaki:dgemm.fp16", op);
   std::vector<GuidedSearch::Focus> focuses;
   focuses.push_back({unit->name(), corner_hints(nullptr, unit->slicing()),
-                     guided ? make_functional_feedback(op, nullptr, unit->slicing()) : make_no_feedback()});
+                     guided ? make_gemm_feedback(op, unit->slicing()) : make_no_feedback()});
   GuidedSearch search(op, std::move(focuses), seed);
   SlicedCase one(op, *unit->slicing());
   Batch batch;

@@ -36,8 +36,12 @@ void FeatureCounts::impossible(const char* what) {
   std::abort();
 }
 
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model, const Slicing* slicing) {
-  return std::make_unique<FunctionalFeedback>(op, model, slicing);
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model) {
+  return std::make_unique<FunctionalFeedback>(op, model, nullptr);
+}
+
+std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing) {
+  return std::make_unique<FunctionalFeedback>(op, nullptr, slicing);
 }
 
 std::unique_ptr<Feedback> make_no_feedback() { return std::make_unique<NoFeedback>(); }

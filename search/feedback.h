@@ -42,9 +42,11 @@ class Feedback {
   virtual void observe(const Batch& batch, FeatureCounts& counts) const = 0;
 };
 
-/// The bins of arithmetic/bins.h on one model, or of an op without one; of a matrix product as a slicing cuts it.
-std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model,
-                                                   const Slicing* slicing = nullptr);
+/// The bins of arithmetic/bins.h on one model, or of an op without one.
+std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel* model);
+
+/// The same of a matrix product as a slicing cuts it; nullptr: the reference's.
+std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing);
 
 /// No features: the search keeps nothing.
 std::unique_ptr<Feedback> make_no_feedback();
