@@ -14,10 +14,10 @@ namespace mmafuzz {
 
 /// Where the corners of the unit under test are thought to be. Without a model: typical values.
 struct CornerHints {
-  int fraction_bits = 24;          ///< F
-  int block = 8;                   ///< products per fused step
-  int floor = -132;                ///< exponent that zero terms read
-  std::optional<Slicing> slicing;  ///< of a matrix product
+  int fraction_bits = 24;                         ///< F
+  int block = 8;                                  ///< products per fused step
+  int floor = -132;                               ///< exponent that zero terms read
+  std::optional<Slicing> slicing = std::nullopt;  ///< of a matrix product
   friend bool operator==(const CornerHints&, const CornerHints&) = default;
 };
 CornerHints corner_hints(const DotModel* model, const Slicing* slicing = nullptr);

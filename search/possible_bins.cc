@@ -85,16 +85,16 @@ bool dot_rules_out(const DotModel& m, int k, int bin) {
 bool ruled_out(const Op& op, const DotModel* model, int bin) {
   if (op.kind == OpKind::dot && model) return dot_rules_out(*model, op.k, bin);
   if (op.kind == OpKind::dot) return false;
+  if (op.kind == OpKind::gemm) return bin < bins::GemmSlices::first;
   std::array<int, 5> at = {};
   if (!place_in<bins::Convert>(bin, at)) return true;
   const FormatFields& d = op.d.fields();
   const auto lacks_region = [&](int region) {  // of bins::result_value()
     if (region == 8) return !d.has_infinity();
     if (region == 9) return !d.has_nan();
-    if (region >= 2 && region <= 4) return d.subnormals == SubnormalRule::absent;
     return false;
   };
-  return lacks_region(at[0]) || (at[3] == 1 && !d.has_sign());
+  return lacks_region(at[0]);
 }
 
 }  // namespace mmafuzz

@@ -39,7 +39,7 @@ void walk(const DatapathSweeps& sweeps, const Op& op, const std::string& name, L
 
 TEST(DatapathSweeps, EveryPairOfSmallOperandsMeetsInEveryLane) {
   const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32");
-  const DatapathSweeps sweeps(op, {13, 32, -133}, 1);
+  const DatapathSweeps sweeps(op, {.fraction_bits = 13, .block = 32, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 21);
   walk(sweeps, op, "operand pairs", [&](const Batch& batch) {
     for (int lane = 0; lane < 32; ++lane)
@@ -51,7 +51,7 @@ TEST(DatapathSweeps, EveryPairOfSmallOperandsMeetsInEveryLane) {
 
 TEST(DatapathSweeps, EveryPairOfFractionsMeetsInEveryLane) {
   const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
-  const DatapathSweeps sweeps(op, {25, 16, -133}, 1);
+  const DatapathSweeps sweeps(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 18);
   walk(sweeps, op, "fraction pairs", [&](const Batch& batch) {
     for (int lane = 0; lane < 16; ++lane)
@@ -63,7 +63,7 @@ TEST(DatapathSweeps, EveryPairOfFractionsMeetsInEveryLane) {
 
 TEST(DatapathSweeps, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
   const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=16");
-  const DatapathSweeps sweeps(op, {25, 16, -133}, 1);
+  const DatapathSweeps sweeps(op, {.fraction_bits = 25, .block = 16, .floor = -133}, 1);
   std::vector<bool> met(size_t{1} << 20);
   walk(sweeps, op, "exponents", [&](const Batch& batch) {
     std::set<uint64_t> sums;  // of the fields: all live lanes weigh about the same
@@ -83,7 +83,7 @@ TEST(DatapathSweeps, EveryPairOfExponentsMeetsInEveryLaneAmongEquals) {
 
 TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
-  const DatapathSweeps sweeps(op, {23, 4, -131}, 1);
+  const DatapathSweeps sweeps(op, {.fraction_bits = 23, .block = 4, .floor = -131}, 1);
   const auto exponent = [](uint64_t v) { return static_cast<int>(v >> 10 & 31) - 15; };
   std::set<std::array<int, 3>> met;
   walk(sweeps, op, "alignments of three", [&](const Batch& batch) {
@@ -105,7 +105,7 @@ TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
 TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const int kept = 25;
-  const DatapathSweeps sweeps(op, {kept, 16, -133}, 1);
+  const DatapathSweeps sweeps(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
   std::set<int64_t> met;
   walk(sweeps, op, "sums", [&](const Batch& batch) {
     std::vector<std::pair<double, int>> addends;  // value, exponent of the fields

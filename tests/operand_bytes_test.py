@@ -54,6 +54,7 @@ def main():
                 "core/op.cc",
                 "search/structured_generator.cc",
                 "search/draw_gemm.cc",
+                "search/gemm_moves.cc",
                 "search/mutator.cc",
                 "search/random_generators.cc",
             ]
