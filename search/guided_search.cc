@@ -62,7 +62,7 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
       }
       continue;
     }
-    if (kind == 5 || known.reached.empty()) {
+    if (kind < settings_.kept_from || known.reached.empty()) {
       mutator.mutate(batch, i, rng);
       continue;
     }
