@@ -100,11 +100,12 @@ const GuidedStrategy guided_strategies[] = {
     {"tracing every case", make_functional_feedback, {.look_share = 1}},
     {"without sweeps", make_functional_feedback, {.sweeps = false}},
     {"without plain cases", make_functional_feedback, {.plain = false}},
-    {"without solved sums", make_functional_feedback, {.left_out = DotMove::solve_sum}},
-    {"without ramps", make_functional_feedback, {.left_out = DotMove::ramp}},
-    {"without new fractions", make_functional_feedback, {.left_out = DotMove::redraw_fractions}},
-    {"without unbalanced factors", make_functional_feedback, {.left_out = DotMove::unbalance}},
-    {"mutation only", make_functional_feedback, {.sweeps = false, .plain = false}},
+    // Each against "without sweeps": a sweep would do the move's work.
+    {"nor plain cases", make_functional_feedback, {.sweeps = false, .plain = false}},
+    {"nor solved sums", make_functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},
+    {"nor ramps", make_functional_feedback, {.sweeps = false, .left_out = DotMove::ramp}},
+    {"nor new fractions", make_functional_feedback, {.sweeps = false, .left_out = DotMove::redraw_fractions}},
+    {"nor unbalanced factors", make_functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
 };
 
 class ListedStream final : public InputStream {
