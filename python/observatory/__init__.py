@@ -1,0 +1,2 @@
+"""The observatory: conversions of libraries against exact conversion. ci/observatory runs it, docs/observatory.md is its
+page."""

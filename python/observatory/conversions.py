@@ -1,0 +1,324 @@
+"""The table of conversions: what a library calls them, what they promise, how to call them on whole arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import glob
+import importlib
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
+
+from .inputs import as_codes
+
+Call = Callable[[np.ndarray], np.ndarray]
+
+#: Folders of pinned releases that this interpreter cannot import, by library.
+release_folders: dict[str, pathlib.Path] = {}
+
+
+class Declined(Exception):
+    """Why a party cannot run here, in one line."""
+
+
+class Conversion(NamedTuple):
+    """One row: a conversion of a library. `prepare` gives a call on arrays of encodings, or raises `Declined`."""
+
+    library: str
+    operation: str  #: as the library spells it
+    source: str  #: formats of mmafuzz
+    target: str
+    attributes: str  #: words of an op line: what the library promises beside rounding to nearest, ties to even
+    promise: str  #: where the library says so
+    prepare: Callable[[], Call]
+    snippet: str  #: a program that shows a divergence; {input}: the encoding in hexadecimal
+    version: Callable[[], str]
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except Exception as e:  # a broken installation is as good as none
+        raise Declined(f"{name} cannot be imported: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from None
+
+
+def _version_of(name: str) -> Callable[[], str]:
+    return lambda: str(_module(name).__version__)
+
+
+# --- NumPy and ml_dtypes: astype ---
+
+_NUMPY_NAME = {"fp16": "np.float16", "fp32": "np.float32", "fp64": "np.float64", "s32": "np.int32"}
+_ML_DTYPES = ("bf16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m2", "e2m3", "e2m1", "e8m0")
+#: Types of ml_dtypes that no format of mmafuzz describes.
+WITHOUT_FORMAT = ("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "int2", "int4", "uint2", "uint4")
+
+
+def _spelled(format: str) -> str:
+    return _NUMPY_NAME.get(format) or f"ml_dtypes.{DTYPE_OF_FORMAT[format].name}"
+
+
+def _astype(source: str, target: str) -> Call:
+    from_dtype, to_dtype = DTYPE_OF_FORMAT[source], DTYPE_OF_FORMAT[target]
+
+    def call(codes: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return as_codes(codes.view(from_dtype).astype(to_dtype))
+
+    return call
+
+
+def _astype_row(library: str, source: str, target: str, promise: str) -> Conversion:
+    imports = "import numpy as np" + (", ml_dtypes" if library == "ml_dtypes" else "")
+    code = f"np.uint{8 * codes_dtype(source).itemsize}"
+    snippet = (
+        f"{imports}\nx = np.array([{{input}}], {code}).view({_spelled(source)})\n"
+        f"y = x.astype({_spelled(target)})\n"
+        f"print(x[0], y[0], hex(y.view(np.uint{8 * codes_dtype(target).itemsize})[0]))"
+    )
+    return Conversion(
+        library, f"{_spelled(source)} astype {_spelled(target)}", source, target, "", promise,
+        functools.partial(_astype, source, target), snippet, _version_of(library),
+    )  # fmt: skip
+
+
+def _numpy_rows() -> list[Conversion]:
+    pairs = [("fp32", "fp16"), ("fp64", "fp16"), ("fp64", "fp32"), ("fp16", "fp32"), ("fp16", "fp64"), ("fp32", "fp64"),
+             ("s32", "fp16"), ("s32", "fp32")]  # fmt: skip
+    return [_astype_row("numpy", s, t, "IEEE 754: rounds to nearest, ties to even (halffloat.h)") for s, t in pairs]
+
+
+def _ml_dtypes_rows() -> list[Conversion]:
+    rows = []
+    promise = "README: the formats; conversions round to nearest, ties to even"
+    for target in _ML_DTYPES:
+        rows += [_astype_row("ml_dtypes", source, target, promise) for source in ("fp32", "fp64", "fp16", "s32")]
+        rows += [_astype_row("ml_dtypes", target, wide, promise) for wide in ("fp32", "fp64", "fp16")]
+        rows += [_astype_row("ml_dtypes", source, target, promise) for source in _ML_DTYPES if source != target]
+    return rows
+
+
+# --- C: the compilers' runtimes, and the library that NumPy's wheels carry ---
+
+
+def _compiled(program: str, libraries: list[str], folder: pathlib.Path) -> ctypes.CDLL:
+    source, library = folder / "party.c", folder / "party.so"
+    source.write_text(program)
+    if not shutil.which("gcc"):
+        raise Declined("gcc is not installed")
+    command = ["gcc", "-O2", "-shared", "-fPIC", str(source), *libraries, "-lm", "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = next((x for x in done.stderr.splitlines() if "undefined reference" in x or "error" in x), "")
+        raise Declined(f"it does not link: {reason.split(': ', 1)[-1]}")
+    return ctypes.CDLL(str(library))
+
+
+_C_INTEGER = {8: "unsigned char", 16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
+_C_VALUE = {"fp16": "_Float16", "bf16": "_Float16", "fp32": "float", "fp64": "double"}
+
+
+def _c_function(name: str, source: str, target: str, libraries: Callable[[], list[str]], on_bits: bool) -> Call:
+    """A loop around a C function. A bf16 result is declared as _Float16: both are returned in the same register."""
+    from_codes, to_codes = codes_dtype(source), codes_dtype(target)
+    x, y = _C_INTEGER[8 * from_codes.itemsize], _C_INTEGER[8 * to_codes.itemsize]
+    argument, result = (x, y) if on_bits else (_C_VALUE[source], _C_VALUE[target])
+    program = f"""#include <string.h>
+extern {result} {name}({argument});
+void convert_all(const {x}* from, {y}* to, unsigned long count) {{
+  for (unsigned long i = 0; i < count; ++i) {{
+    {argument} a;
+    memcpy(&a, &from[i], sizeof a);
+    const {result} r = {name}(a);
+    memcpy(&to[i], &r, sizeof r);
+  }}
+}}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = _compiled(program, libraries(), pathlib.Path(folder))
+
+    def call(codes: np.ndarray) -> np.ndarray:
+        codes = np.ascontiguousarray(codes)
+        results = np.empty(codes.shape, to_codes)
+        loaded.convert_all(codes.ctypes, results.ctypes, ctypes.c_ulong(codes.size))
+        return results
+
+    return call
+
+
+def _output(*command: str) -> str:
+    if not shutil.which(command[0]):
+        raise Declined(f"{command[0]} is not installed")
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _runtime_of(compiler: str) -> list[str]:
+    if compiler == "gcc":
+        return [_output("gcc", "-print-libgcc-file-name")]
+    path = _output(compiler, "--rtlib=compiler-rt", "--print-libgcc-file-name")
+    # Debian keeps the runtime under the name that older releases of clang gave it.
+    candidates = [path, *glob.glob(str(pathlib.Path(path).parents[1] / "linux/libclang_rt.builtins-x86_64.a"))]
+    found = next((one for one in candidates if pathlib.Path(one).is_file()), None)
+    if found is None:
+        raise Declined(f"{compiler} has no compiler-rt")
+    return [found]
+
+
+def _runtime_row(library: str, compiler: str, name: str, source: str, target: str) -> Conversion:
+    c = {"fp32": ("float", "unsigned"), "fp64": ("double", "unsigned long long"), "fp16": ("_Float16", "unsigned short"),
+         "bf16": ("__bf16", "unsigned short")}  # fmt: skip
+    snippet = (
+        f"#include <stdio.h>\n#include <string.h>\nextern {c[target][0]} {name}({c[source][0]});\n"
+        f"int main(void) {{ {c[source][1]} i = {{input}}; {c[target][1]} o; {c[source][0]} x; memcpy(&x, &i, sizeof x);\n"
+        f"  {c[target][0]} y = {name}(x); memcpy(&o, &y, sizeof o); printf(\"%x\\n\", (unsigned)o); }}"
+    )  # fmt: skip
+    return Conversion(
+        library, name, source, target, "", "IEEE 754, in the rounding mode to nearest",
+        functools.partial(_c_function, name, source, target, functools.partial(_runtime_of, compiler), False),
+        snippet, lambda: _output(compiler, "-dumpversion"),
+    )  # fmt: skip
+
+
+def _runtime_rows() -> list[Conversion]:
+    functions = [("__truncsfhf2", "fp32", "fp16"), ("__truncdfhf2", "fp64", "fp16"), ("__truncsfbf2", "fp32", "bf16"),
+                 ("__truncdfbf2", "fp64", "bf16"), ("__extendhfsf2", "fp16", "fp32"), ("__extendhfdf2", "fp16", "fp64"),
+                 ("__extendbfsf2", "bf16", "fp32")]  # fmt: skip
+    runtimes = [("libgcc", "gcc"), ("compiler-rt 14", "clang-14"), ("compiler-rt 19", "clang-19")]
+    return [_runtime_row(library, compiler, *one) for library, compiler in runtimes for one in functions]
+
+
+def _npymath() -> list[str]:
+    folder = release_folders.get("libnpymath")
+    if folder is None:
+        folder = pathlib.Path(importlib.util.find_spec("numpy").submodule_search_locations[0])  # type: ignore
+    found = sorted(folder.rglob("libnpymath.a"))
+    if not found:
+        raise Declined("this NumPy has no libnpymath.a")
+    return [str(found[0])]
+
+
+def _npymath_version() -> str:
+    folder = release_folders.get("libnpymath")
+    return str(np.__version__) if folder is None else folder.name
+
+
+def _npymath_rows() -> list[Conversion]:
+    functions = [("npy_floatbits_to_halfbits", "fp32", "fp16"), ("npy_doublebits_to_halfbits", "fp64", "fp16"),
+                 ("npy_halfbits_to_floatbits", "fp16", "fp32"), ("npy_halfbits_to_doublebits", "fp16", "fp64")]  # fmt: skip
+    return [
+        Conversion("libnpymath", name, source, target, "", "NumPy's C library: rounds to nearest, ties to even",
+                   functools.partial(_c_function, name, source, target, _npymath, True),
+                   f"#include <numpy/halffloat.h>\n#include <stdio.h>\n"
+                   f"int main(void) {{ printf(\"%llx\\n\", (unsigned long long){name}({{input}})); }}", _npymath_version)
+        for name, source, target in functions
+    ]  # fmt: skip
+
+
+# --- PyTorch on the CPU ---
+
+_TORCH = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "e4m3": "float8_e4m3fn",
+          "e5m2": "float8_e5m2", "e4m3fnuz": "float8_e4m3fnuz", "e5m2fnuz": "float8_e5m2fnuz",
+          "e8m0": "float8_e8m0fnu"}  # fmt: skip
+
+
+def _torch_to(source: str, target: str) -> Call:
+    torch = _module("torch")
+    names = [_TORCH[source], _TORCH[target]]
+    if missing := [name for name in names if not hasattr(torch, name)]:
+        raise Declined(f"this torch has no {missing[0]}")
+    signed = codes_dtype(source).str.replace("u", "i")  # torch has views of signed integers for every width
+
+    def call(codes: np.ndarray) -> np.ndarray:
+        x = torch.from_numpy(np.ascontiguousarray(codes).view(signed)).view(getattr(torch, names[0]))
+        y = x.to(getattr(torch, names[1]))
+        bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[codes_dtype(target).itemsize]
+        return y.view(bits).numpy().view(codes_dtype(target))
+
+    return call
+
+
+def _torch_rows() -> list[Conversion]:
+    narrow = [format for format in _TORCH if format not in ("fp32", "fp64")]
+    pairs = [(source, target) for target in narrow for source in ("fp32", "fp64", "fp16", "bf16") if source != target]
+    pairs += [(source, "fp32") for source in narrow] + [(source, "bf16") for source in narrow if source[0] == "e"]
+    rows = []
+    for source, target in dict.fromkeys(pairs):
+        # PyTorch 2.12 and later: pull request 178817
+        saturates = "saturate=1" if target == "e4m3" else ""
+        promise = "finite overflow saturates (pull request 178817)" if saturates else "rounds to nearest, ties to even"
+        bits = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
+        snippet = (
+            f"import torch, struct\n"
+            f"x = torch.frombuffer(bytearray(({{input}}).to_bytes({codes_dtype(source).itemsize}, 'little')), "
+            f"dtype=torch.{_TORCH[source]})\ny = x.to(torch.{_TORCH[target]})\n"
+            f"print(x, y, y.view(torch.{bits[codes_dtype(target).itemsize]}))"
+        )
+        rows.append(Conversion("torch", f"torch.{_TORCH[source]} to torch.{_TORCH[target]}", source, target, saturates,
+                               promise, functools.partial(_torch_to, source, target), snippet,
+                               _version_of("torch")))  # fmt: skip
+    return rows
+
+
+# --- ONNX: the operator Cast of the reference implementation ---
+
+_ONNX = {"fp16": "FLOAT16", "bf16": "BFLOAT16", "fp32": "FLOAT", "fp64": "DOUBLE", "e4m3": "FLOAT8E4M3FN",
+         "e5m2": "FLOAT8E5M2", "e4m3fnuz": "FLOAT8E4M3FNUZ", "e5m2fnuz": "FLOAT8E5M2FNUZ", "e2m1": "FLOAT4E2M1",
+         "e8m0": "FLOAT8E8M0"}  # fmt: skip
+
+
+def _onnx_cast(target: str, options: dict[str, Any]) -> Call:
+    onnx = _module("onnx")
+    reference = _module("onnx.reference")
+    helper, types = onnx.helper, onnx.TensorProto
+    if not hasattr(types, _ONNX[target]):
+        raise Declined(f"this onnx has no {_ONNX[target]}")
+    to = getattr(types, _ONNX[target])
+    node = helper.make_node("Cast", ["x"], ["y"], to=to, **options)
+    graph = helper.make_graph([node], "cast", [helper.make_tensor_value_info("x", types.FLOAT, [None])],
+                              [helper.make_tensor_value_info("y", to, [None])])  # fmt: skip
+    opset = min(onnx.defs.onnx_opset_version(), 25)
+    if "round_mode" in options and opset < 24:
+        raise Declined("this onnx has no round_mode")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    evaluator = reference.ReferenceEvaluator(model)
+    dtype = codes_dtype(target)
+
+    def call(codes: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.ascontiguousarray(evaluator.run(None, {"x": codes.view(np.float32)})[0]).view(dtype)
+
+    return call
+
+
+def _onnx_rows() -> list[Conversion]:
+    rows = []
+    e8m0 = [("e8m0", "round=up saturate=1", {"saturate": 1, "round_mode": "up"}),
+            ("e8m0", "round=down saturate=1", {"saturate": 1, "round_mode": "down"})]  # fmt: skip
+    float8 = [format for format in _ONNX if format.startswith(("e4", "e5"))]
+    table = [(t, "saturate=1", {"saturate": 1}) for t in float8] + [(t, "", {"saturate": 0}) for t in float8]
+    for target, attributes, options in table + [("fp16", "", {}), ("bf16", "", {}), ("e2m1", "", {})] + e8m0:
+        shown = "".join(f" {key}={value}" for key, value in options.items())
+        snippet = (
+            f"import numpy as np, onnx\nfrom onnx.reference.ops.op_cast import cast_to\n"
+            f"x = np.array([{{input}}], np.uint32).view(np.float32)\n"
+            f"y = cast_to(x, onnx.TensorProto.{_ONNX[target]}, saturate={bool(options.get('saturate', 1))}"
+            + (f", round_mode={options['round_mode']!r}" if "round_mode" in options else "")
+            + ")\nprint(x[0], y[0], np.asarray(y).view(np.uint8))"
+        )
+        rows.append(Conversion("onnx", f"Cast FLOAT to {_ONNX[target]}{shown}", "fp32", target, attributes,
+                               "the tables of the operator Cast", functools.partial(_onnx_cast, target, options), snippet,
+                               _version_of("onnx")))  # fmt: skip
+    return rows
+
+
+def table() -> list[Conversion]:
+    """Every row. A new party is a new row."""
+    return _numpy_rows() + _npymath_rows() + _ml_dtypes_rows() + _runtime_rows() + _torch_rows() + _onnx_rows()

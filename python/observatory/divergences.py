@@ -1,0 +1,153 @@
+"""Kinds of wrong conversions, each with its simplest input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+import mmafuzz
+
+from .inputs import as_codes, converted, width
+
+_EXACT = mmafuzz.unit("exact")
+_IEEE = mmafuzz.unit("ieee")
+_INTEGERS = ("s8", "u8", "s32")
+#: Formats through which a conversion may go, so that it rounds twice.
+_DETOURS = ("fp32", "fp16", "bf16")
+#: In this order: an input counts for the first kind that it fits.
+KINDS = {
+    "NaN bits": "a NaN with another sign or payload",
+    "NaN lost": "a NaN becomes a number or an infinity",
+    "no NaN": "a NaN meets a format without NaN",
+    "no sign": "a negative number or zero meets a format without sign and zero",
+    "special made": "a number becomes a NaN, or an infinity or NaN becomes another special or a number",
+    "zero sign": "a zero of the other sign",
+    "saturated": "an overflow gives the greatest number, not infinity or NaN",
+    "not saturated": "an overflow gives infinity or NaN, not the greatest number",
+    "flushed": "a subnormal result becomes zero",
+    "rounded twice": "a result of rounding to a narrower format first",
+    "tie": "halfway between two numbers, and the other one is taken",
+    "rounded wrong": "the neighbour on the wrong side",
+    "value": "another number",
+}
+
+
+@dataclass
+class Divergence:
+    """One kind of difference of one conversion, with its simplest input; all are encodings."""
+
+    kind: str
+    count: int
+    input: int
+    expected: int
+    actual: int
+    detail: str = ""
+
+
+def numbers(codes: np.ndarray, format: str) -> np.ndarray:
+    """Encodings as float64, which holds every number of every format here."""
+    return converted(codes, format, "fp64").view(np.float64)
+
+
+def kinds_of(
+    inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, source: str, target: str, attributes: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each difference, and a detail of it: the format in between where a result was rounded twice."""
+    x, wanted, got = numbers(inputs, source), numbers(expected, target), numbers(actual, target)
+    every = converted(np.arange(1 << min(width(target), 16), dtype=expected.dtype), target, "fp64").view(np.float64)
+    finite = np.unique(every[np.isfinite(every)])
+    greatest = np.inf if width(target) > 16 else finite[-1]
+    special, got_special = ~np.isfinite(wanted), ~np.isfinite(got)
+    detours: dict[str, np.ndarray] = {}
+    for format in _DETOURS:
+        if width(source) > width(format) > width(target) and source not in _INTEGERS:
+            twice = converted(converted(inputs, source, format), format, target, attributes=attributes)
+            detours[format] = twice == actual
+    with np.errstate(invalid="ignore", over="ignore"):
+        place, got_place = np.searchsorted(finite, wanted), np.searchsorted(finite, got)
+        neighbours = (np.abs(place - got_place) == 1) & ~special & ~got_special
+        tie = neighbours & (np.abs(x - wanted) == np.abs(x - got))
+        # One input may look so by chance: a detour is believed if it explains every wrong neighbour of the block.
+        detour = next((format for format, fits in detours.items() if np.any(neighbours) and np.all(fits[neighbours])), "")
+        tests = {
+            "NaN bits": np.isnan(wanted) & np.isnan(got),
+            "NaN lost": np.isnan(x) & np.isnan(wanted),
+            "no NaN": np.isnan(x),
+            "no sign": (target == "e8m0") & (np.signbit(x) | (x == 0)),
+            "special made": np.isinf(x) | (got_special & (np.abs(x) < greatest)),
+            "zero sign": (wanted == 0) & (got == 0),
+            "saturated": special & (np.abs(got) == greatest),
+            "not saturated": got_special & ~special,
+            "rounded twice": neighbours & (detour != ""),
+            "flushed": (got == 0) & (wanted != 0) & (np.abs(x) >= np.abs(wanted) * 0.75),
+            "tie": tie,
+            "rounded wrong": neighbours,
+        }
+    kind = np.select(list(tests.values()), list(tests), "value").astype(object)
+    return kind, np.where(kind == "rounded twice", detour, "")
+
+
+def _simplicity(codes: np.ndarray, source: str) -> np.ndarray:
+    """Less is simpler: few bits set, no sign."""
+    bits = codes.astype(np.uint64)
+    ones = np.array([bin(int(x)).count("1") for x in bits], np.int64)
+    return ones * 4 + (bits >> np.uint64(width(source) - 1)).astype(np.int64) * 2
+
+
+def compare(
+    call: Callable[[np.ndarray], np.ndarray],
+    source: str,
+    target: str,
+    attributes: str,
+    blocks: Iterable[np.ndarray],
+    found: dict[str, Divergence],
+    checked: bool = False,
+    keep_going: Callable[[], bool] = lambda: True,
+) -> int:
+    """Compares `call` with correct rounding on blocks of encodings; adds to `found` by kind; returns how many inputs.
+
+    checked: evaluate also by the unit `exact`, on big integers; RuntimeError if our own two units differ."""
+    count = 0
+    for inputs in blocks:
+        expected = converted(inputs, source, target, _IEEE, attributes)
+        if checked and np.any(converted(inputs, source, target, _EXACT, attributes) != expected):
+            raise RuntimeError(f"exact and ieee differ on convert from={source} to={target} {attributes}: a bug of mmafuzz")
+        actual = np.asarray(call(inputs))
+        if actual.shape != inputs.shape or actual.dtype != expected.dtype:
+            raise RuntimeError(f"the party answers {actual.dtype}{actual.shape} to {inputs.shape} inputs")
+        count += len(inputs)
+        wrong = np.flatnonzero(actual != expected)
+        if len(wrong):
+            _collect(inputs[wrong], expected[wrong], actual[wrong], source, target, attributes, found)
+        if not keep_going():
+            break
+    return count
+
+
+def _collect(inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, source: str, target: str, attributes: str,
+             found: dict[str, Divergence]) -> None:
+    all_kinds, details = kinds_of(inputs, expected, actual, source, target, attributes)
+    for kind in sorted(set(all_kinds)):
+        here = np.flatnonzero(all_kinds == kind)
+        looked = here[:4096]
+        best = looked[np.argmin(_simplicity(inputs[looked], source))]
+        new = Divergence(kind, len(here), int(inputs[best]), int(expected[best]), int(actual[best]), details[best])
+        old = found.get(kind)
+        if old is None:
+            found[kind] = new
+            continue
+        order = _simplicity(np.array([old.input, new.input], np.uint64), source)
+        simpler = new if order[1] < order[0] else old
+        simpler.count = old.count + len(here)
+        found[kind] = simpler
+
+
+def decimal(code: int, format: str) -> str:
+    """An encoding as a decimal."""
+    as_number: Any = numbers(np.array([code], mmafuzz._formats.codes_dtype(format)), format)[0]
+    return f"{as_number:.17g}"
+
+
+__all__ = ["KINDS", "Divergence", "as_codes", "compare", "decimal", "kinds_of", "numbers"]

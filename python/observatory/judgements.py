@@ -1,0 +1,51 @@
+"""What a person found of each kind of divergence: the only place where a class is given. What is not here is unjudged."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import NamedTuple
+
+DOCUMENTED = "documented choice"
+OPEN = "left open by the standards"
+STANDARD = "IEEE 754 or OCP says otherwise"
+CONTRADICTION = "contradiction within the library"
+UNJUDGED = "unjudged"
+
+
+class Judgement(NamedTuple):
+    library: str  #: shell patterns
+    operation: str
+    kind: str
+    verdict: str
+    reason: str
+
+
+_ALL = [
+    Judgement("*", "*", "NaN bits", OPEN, "IEEE 754-2019, 6.2.3 recommends to keep payloads, and 6.3 leaves the sign of a NaN open"),
+    Judgement("*", "*", "no NaN", OPEN, "OCP MX 1.0, 6.1 leaves to implementations what a NaN becomes in formats without NaN"),
+    Judgement("onnx", "*E8M0*", "no sign", DOCUMENTED, "the table of Cast: unspecified below zero and for -0"),
+    Judgement("onnx", "*E8M0*round_mode=up*", "special made", CONTRADICTION,
+              "the table of Cast says E8M0_MAX for infinity with saturate and up; the reference gives NaN"),
+    Judgement("onnx", "*E8M0*round_mode=up*", "rounded wrong", CONTRADICTION,
+              "2^-127 is a number of E8M0, and Cast says E8M0_MIN for what lies below it; the reference gives 2^-126 for both"),
+    Judgement("onnx", "*E8M0*", "special made", OPEN, "the table of Cast does not list infinity for this mode"),
+    Judgement("*", "*e8m0*", "no sign", OPEN, "OCP MX 1.0 has no conversion to E8M0 of zero or of negative numbers"),
+    Judgement("torch", "*float8_e4m3fn", "special made", DOCUMENTED,
+              "pull request 178817: finite overflow saturates, infinity stays NaN"),
+    Judgement("ml_dtypes", "np.float64 astype *", "rounded twice", STANDARD,
+              "IEEE 754-2019, 5.4.2: a conversion rounds once; known there as pull request 401, open"),
+    Judgement("ml_dtypes", "np.int32 astype *", "rounded twice", STANDARD,
+              "IEEE 754-2019, 5.4.1: a conversion rounds once; known there as pull request 401, open"),
+    Judgement("*", "*", "rounded twice", STANDARD, "IEEE 754-2019, 5.4.2: a conversion rounds once"),
+    Judgement("*", "*", "NaN lost", STANDARD, "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN"),
+    Judgement("*", "*", "tie", STANDARD, "IEEE 754-2019, 4.3.1: ties to even is the default"),
+    Judgement("*", "*", "flushed", STANDARD, "IEEE 754-2019, 7.5: a subnormal result is not replaced by zero"),
+]  # fmt: skip
+
+
+def judged(library: str, operation: str, kind: str) -> tuple[str, str]:
+    """The class of a divergence and the reason: the first row that fits."""
+    for one in _ALL:
+        if kind == one.kind and fnmatch.fnmatch(library, one.library) and fnmatch.fnmatchcase(operation, one.operation):
+            return one.verdict, one.reason
+    return UNJUDGED, "nobody has read the library's documentation on this yet"

@@ -1,0 +1,34 @@
+"""Old releases with defects that their trackers know. The table is run on them as on the newest ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Release(NamedTuple):
+    name: str  #: its folder
+    library: str  #: the rows of the table that run on it
+    pip: list[str]  #: what pip installs there
+    operation: str  #: where the defect shows: a shell pattern of operations
+    kinds: tuple[str, ...]  #: kinds of divergence of the defect, one of which must be found
+    tracker: str
+    defect: str
+
+
+_OLD_WHEEL = ["--no-deps", "--only-binary=:all:", "--python-version", "37", "--platform", "manylinux1_x86_64"]
+
+RELEASES = [
+    Release("numpy-1.15.4", "libnpymath", [*_OLD_WHEEL, "numpy==1.15.4"], "npy_floatbits_to_halfbits", ("rounded wrong",),
+            "numpy/numpy#12721", "fp32 to fp16 subnormals: low bits are lost before rounding"),
+    Release("numpy-1.15.4", "libnpymath", [*_OLD_WHEEL, "numpy==1.15.4"], "npy_doublebits_to_halfbits",
+            ("rounded wrong", "rounded twice"), "numpy/numpy#12722", "fp64 to fp16 subnormals: the same, fixed together"),
+    Release("onnx-1.14.0", "onnx", ["onnx==1.14.0", "protobuf<4", "numpy<2", "ml_dtypes==0.5.3"],
+            "Cast FLOAT to FLOAT8E4M3*", ("tie",), "onnx/onnx#5456", "fp32 to E4M3: a tie goes up, also from even"),
+    Release("onnx-1.16.1", "onnx", ["onnx==1.16.1", "numpy<2", "ml_dtypes==0.5.3"], "Cast FLOAT to BFLOAT16",
+            ("rounded wrong", "flushed"), "onnx/onnx#3876",
+            "fp32 to bf16 by Cast drops bits where the helper rounds; the rewrite onnx/onnx#7089 rounds"),
+    Release("onnx-1.20.1", "onnx", ["--no-deps", "onnx==1.20.1"], "*E8M0*round_mode=up", ("rounded wrong",),
+            "onnx/onnx#7784", "fp32 to E8M0 rounding up: a wrong mask overlooks one bit of the fraction"),
+    Release("ml_dtypes-0.5.0", "ml_dtypes", ["--no-deps", "ml_dtypes==0.5.0"], "*astype ml_dtypes.float8_e8m0fnu", ("tie",),
+            "jax-ml/ml_dtypes#223", "to E8M0: ties are decided by a wrong bit"),
+]  # fmt: skip

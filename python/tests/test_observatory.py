@@ -1,0 +1,146 @@
+"""The observatory's machinery on planted wrong conversions: each is found and named. No library is needed but NumPy's."""
+
+import pathlib
+import sys
+import time
+
+import numpy as np
+import pytest
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
+
+from observatory import conversions, inputs, page, run  # noqa: E402
+from observatory.divergences import KINDS, compare  # noqa: E402
+from observatory.inputs import converted  # noqa: E402
+from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
+
+
+def rounded_twice(codes):
+    return converted(converted(codes, "fp64", "fp32"), "fp32", "fp16")
+
+
+def flushing(codes):
+    exact = converted(codes, "fp32", "fp16")
+    return np.where(exact & 0x7C00, exact, exact & 0x8000).astype(np.uint16)
+
+
+def saturating(codes):
+    return converted(codes, "fp32", "e5m2", attributes="saturate=1")
+
+
+def losing_nan(codes):  # as truncation of the encoding does where the payload lies in the low bits
+    exact = converted(codes, "fp32", "bf16")
+    low_payload = (codes & 0x7FFFFFFF > 0x7F800000) & (codes & 0x7F0000 == 0)
+    return np.where(low_payload, exact & 0x8000 | 0x7F80, exact).astype(np.uint16)
+
+
+def ties_away(codes):
+    return converted(codes, "fp32", "e4m3", attributes="round=nearest_away")
+
+
+def truncating(codes):
+    return converted(codes, "fp32", "e4m3", attributes="round=toward_zero")
+
+
+def dropping_zero_signs(codes):
+    exact = converted(codes, "fp32", "e5m2")
+    return np.where(exact == 0x80, 0, exact).astype(np.uint8)
+
+
+def negating_nan(codes):
+    exact = converted(codes, "fp16", "fp32")
+    return np.where(exact & 0x7FFFFFFF > 0x7F800000, exact ^ 0x80000000, exact).astype(np.uint32)
+
+
+PLANTED = [
+    (rounded_twice, "fp64", "fp16", "rounded twice"),
+    (flushing, "fp32", "fp16", "flushed"),
+    (saturating, "fp32", "e5m2", "saturated"),
+    (losing_nan, "fp32", "bf16", "NaN lost"),
+    (ties_away, "fp32", "e4m3", "tie"),
+    (truncating, "fp32", "e4m3", "rounded wrong"),
+    (dropping_zero_signs, "fp32", "e5m2", "zero sign"),
+    (negating_nan, "fp16", "fp32", "NaN bits"),
+]
+
+
+def row(call, source, target, attributes=""):
+    return conversions.Conversion("planted", "planted", source, target, attributes, "", lambda: call, "x = {input}",
+                                  lambda: "1")  # fmt: skip
+
+
+@pytest.mark.parametrize("call, source, target, kind", PLANTED, ids=[one[0].__name__ for one in PLANTED])
+def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kind):
+    result, found, _ = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
+    assert not result.declined and kind in found
+    one = found[kind]
+    dtype = inputs.codes_dtype(source)
+    assert int(call(np.array([one.input], dtype))[0]) == one.actual
+    assert int(converted(np.array([one.input], dtype), source, target)[0]) == one.expected != one.actual
+    # Where the wrong rounding crosses an end of the range, it is of another kind, too.
+    also = {
+        "rounded_twice": {"not saturated"},
+        "flushing": {"rounded wrong"},
+        "saturating": {"special made"},
+        "ties_away": {"not saturated"},
+        "truncating": {"tie", "flushed", "saturated"},
+    }.get(call.__name__, set())
+    assert set(found) <= {kind} | also
+
+
+@pytest.mark.parametrize("source, target", [("fp32", "fp16"), ("fp64", "e4m3"), ("fp16", "e5m2"), ("e5m2", "bf16")])
+def test_a_right_conversion_has_no_divergence(source, target):
+    call = lambda codes: converted(codes, source, target)  # noqa: E731
+    result, found, _ = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
+    assert result.inputs > 200 and not found
+    assert result.proven == (inputs.width(source) <= 16)
+
+
+def test_simplest_input_has_few_bits():
+    found = {}
+    compare(ties_away, "fp32", "e4m3", "", [inputs.boundaries("fp32", "e4m3")], found)
+    assert bin(found["tie"].input).count("1") <= 3
+
+
+def test_boundaries_hold_the_midpoint_where_overflow_begins():
+    # IEEE 754-2019, 4.3.1: 65520, halfway from 65504 to 2^16, is the least number that overflows in binary16.
+    codes = inputs.boundaries("fp32", "fp16")
+    near = np.array([65520], np.float32).view(np.uint32)[0]
+    assert {near - 1, near, near + 1} <= set(codes.tolist())
+
+
+def test_a_library_that_raises_or_is_absent_is_declined_with_one_line():
+    def raising(codes):
+        raise OSError("no such thing\nat all")
+
+    def absent():
+        raise conversions.Declined("nowhere")
+
+    result, *_ = run.observe(row(raising, "fp16", "e4m3"), time.monotonic() + 5)
+    assert result.declined == "it raises OSError: no such thing"
+    result, *_ = run.observe(row(raising, "fp16", "e4m3")._replace(prepare=absent), time.monotonic() + 5)
+    assert result.declined == "nowhere" and not result.inputs
+
+
+def test_a_party_of_another_shape_is_declined():
+    result, *_ = run.observe(row(lambda codes: codes[1:].astype(np.uint8), "fp16", "e4m3"), time.monotonic() + 5)
+    assert "it raises RuntimeError" in result.declined
+
+
+def test_the_table_has_each_conversion_once():
+    names = [(one.library, one.operation) for one in conversions.table()]
+    assert len(names) == len(set(names)) > 100
+
+
+def test_what_nobody_judged_says_so():
+    assert judged("planted", "planted", "value")[0] == UNJUDGED
+    assert judged("planted", "planted", "rounded twice")[0] == STANDARD
+    assert all(len(text) > 10 for text in KINDS.values())
+
+
+def test_the_page_shows_a_divergence_with_its_program():
+    result, *_ = run.observe(row(ties_away, "fp32", "e4m3"), time.monotonic() + 5, count=1 << 12)
+    text = page.written([vars(result)], [], 1)
+    one = result.findings[0]
+    assert f"x = {one['input']}" in text and one["class"] in text
+    assert f"| exact | `{one['expected']}` |" in text and f"| library | `{one['actual']}` |" in text
