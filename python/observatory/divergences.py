@@ -29,6 +29,7 @@ KINDS = {
     "flushed": "a subnormal result becomes zero",
     "rounded twice": "a result of rounding to a narrower format first",
     "tie": "halfway between two numbers, and the other one is taken",
+    "rounded wrong low": "the neighbour on the wrong side, where one of the two is the least number",
     "rounded wrong": "the neighbour on the wrong side",
     "value": "another number",
 }
@@ -71,18 +72,20 @@ def kinds_of(
         tie = neighbours & (np.abs(x - wanted) == np.abs(x - got))
         # One input may look so by chance: a detour is believed if it explains every wrong neighbour of the block.
         detour = next((format for format, fits in detours.items() if np.any(neighbours) and np.all(fits[neighbours])), "")
+        through = detours[detour] & ~np.isnan(x) if detour else np.zeros(len(x), bool)
         tests = {
             "NaN bits": np.isnan(wanted) & np.isnan(got),
             "NaN lost": np.isnan(x) & np.isnan(wanted),
             "no NaN": np.isnan(x),
             "no sign": (target == "e8m0") & (np.signbit(x) | (x == 0)),
+            "rounded twice": through,
             "special made": np.isinf(x) | (got_special & (np.abs(x) < greatest)),
             "zero sign": (wanted == 0) & (got == 0),
             "saturated": special & (np.abs(got) == greatest),
             "not saturated": got_special & ~special,
-            "rounded twice": neighbours & (detour != ""),
             "flushed": (got == 0) & (wanted != 0) & (np.abs(x) >= np.abs(wanted) * 0.75),
             "tie": tie,
+            "rounded wrong low": neighbours & (finite[0] > 0) & ((place == 0) | (got_place == 0)),
             "rounded wrong": neighbours,
         }
     kind = np.select(list(tests.values()), list(tests), "value").astype(object)

@@ -52,12 +52,18 @@ def boundaries(source: str, target: str) -> np.ndarray:
     magnitudes = np.concatenate([magnitudes, magnitudes[-1] + step * np.array([1.0, 2.0])])
     least = magnitudes[magnitudes > 0][0]
     points = np.concatenate([magnitudes, (magnitudes[1:] + magnitudes[:-1]) / 2, least * 2.0 ** -np.arange(1, 4)])
+    if source == "s32":
+        near = np.trunc(points[points < 2**31]).astype(np.int64)
+        around = np.concatenate([near - 1, near, near + 1, [2**31 - 1]])
+        return np.unique(np.concatenate([around, -around]).astype(np.int32)).view(np.uint32)
     near = converted(points.view(np.uint64), "fp64", source).astype(dtype)
     around = [near + np.array(offset, np.int64).astype(dtype) for offset in (-1, 0, 1)]
     if source == "fp64":  # where the way leads through a narrower format, the bits far below decide
         far = range(1, 45) if width(target) < 16 else (16, 28, 29)
         around += [near + (np.uint64(1) << np.uint64(shift)) for shift in far]
         around += [near - (np.uint64(1) << np.uint64(shift)) for shift in far]
+    if source == "fp32" and width(target) < 16:  # and one bit more of the fraction
+        around += [near ^ dtype.type(1 << shift) for shift in range(1, 23)]
     found = [np.concatenate(around)]
     if source in _FRACTION_BITS:
         fraction = _FRACTION_BITS[source]

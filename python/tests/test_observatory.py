@@ -79,7 +79,6 @@ def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kin
     assert int(converted(np.array([one.input], dtype), source, target)[0]) == one.expected != one.actual
     # Where the wrong rounding crosses an end of the range, it is of another kind, too.
     also = {
-        "rounded_twice": {"not saturated"},
         "flushing": {"rounded wrong"},
         "saturating": {"special made"},
         "ties_away": {"not saturated"},
