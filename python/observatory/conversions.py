@@ -17,7 +17,7 @@ import numpy as np
 
 from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
-from .inputs import as_codes
+from .inputs import as_codes, converted
 
 Call = Callable[[np.ndarray], np.ndarray]
 
@@ -127,10 +127,23 @@ _C_VALUE = {"fp16": "_Float16", "bf16": "_Float16", "fp32": "float", "fp64": "do
 
 
 def _c_function(name: str, source: str, target: str, libraries: Callable[[], list[str]], on_bits: bool) -> Call:
-    """A loop around a C function. A bf16 result is declared as _Float16: both are returned in the same register."""
+    """A loop around a C function on encodings or on numbers. Some builds of a runtime take and return 16-bit numbers as
+    integers, in other registers: whether 1 and -2 come out right tells which. Declined where neither convention fits."""
+    as_integer = {one: "unsigned short" if one in ("fp16", "bf16") else _C_VALUE[one] for one in (source, target)}
+    integers = [_C_INTEGER[8 * codes_dtype(one).itemsize] for one in (source, target)]
+    conventions = [integers] if on_bits else [[_C_VALUE[source], _C_VALUE[target]], [as_integer[source], as_integer[target]]]
+    probe = np.array([0x3FF0000000000000, 0xC000000000000000], np.uint64)
+    for argument, result in conventions:
+        call = _c_loop(name, source, target, argument, result, libraries())
+        if np.array_equal(call(converted(probe, "fp64", source)), converted(probe, "fp64", target)):
+            return call
+    raise Declined("how it takes and returns 16-bit numbers is unknown")
+
+
+def _c_loop(name: str, source: str, target: str, argument: str, result: str, libraries: list[str]) -> Call:
+    """A bf16 number is declared as _Float16: both travel in the same registers."""
     from_codes, to_codes = codes_dtype(source), codes_dtype(target)
     x, y = _C_INTEGER[8 * from_codes.itemsize], _C_INTEGER[8 * to_codes.itemsize]
-    argument, result = (x, y) if on_bits else (_C_VALUE[source], _C_VALUE[target])
     program = f"""#include <string.h>
 extern {result} {name}({argument});
 void convert_all(const {x}* from, {y}* to, unsigned long count) {{
@@ -143,7 +156,7 @@ void convert_all(const {x}* from, {y}* to, unsigned long count) {{
 }}
 """
     with tempfile.TemporaryDirectory() as folder:
-        loaded = _compiled(program, libraries(), pathlib.Path(folder))
+        loaded = _compiled(program, libraries, pathlib.Path(folder))
 
     def call(codes: np.ndarray) -> np.ndarray:
         codes = np.ascontiguousarray(codes)
