@@ -114,11 +114,13 @@ def _compiled(program: str, libraries: list[str], folder: pathlib.Path) -> ctype
     source.write_text(program)
     if not shutil.which("gcc"):
         raise Declined("gcc is not installed")
-    command = ["gcc", "-O2", "-shared", "-fPIC", str(source), *libraries, "-lm", "-o", str(library)]
+    command = ["gcc", "-O2", "-shared", "-fPIC", str(source), *libraries, "-lm", "-Wl,-z,defs", "-o",
+               str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        reason = next((x for x in done.stderr.splitlines() if "undefined reference" in x or "error" in x), "")
-        raise Declined(f"it does not link: {reason.split(': ', 1)[-1]}")
+        lines = done.stderr.splitlines()
+        missing = next((x.split("`")[-1].rstrip("'") for x in lines if "undefined reference" in x), None)
+        raise Declined(f"this release has no {missing}" if missing else "gcc cannot build a call of it")
     return ctypes.CDLL(str(library))
 
 
