@@ -22,7 +22,7 @@ class Judgement(NamedTuple):
 
 _ALL = [
     Judgement("*", "*", "NaN bits", OPEN, "IEEE 754-2019, 6.2.3 recommends to keep payloads, and 6.3 leaves the sign of a NaN open"),
-    Judgement("*", "*", "no NaN", OPEN, "OCP MX 1.0, 6.1 leaves to implementations what a NaN becomes in formats without NaN"),
+    Judgement("*", "*", "no NaN", OPEN, "OCP MX 1.0 leaves to implementations what a NaN becomes in formats without NaN"),
     Judgement("onnx", "*E8M0*", "no sign", DOCUMENTED, "the table of Cast: unspecified below zero and for -0"),
     Judgement("onnx", "*E8M0*round_mode=up*", "special made", CONTRADICTION,
               "the table of Cast says E8M0_MAX for infinity with saturate and up; the reference gives NaN"),
@@ -31,10 +31,10 @@ _ALL = [
     Judgement("onnx", "*E8M0*", "special made", OPEN, "the table of Cast does not list infinity for this mode"),
     Judgement("*", "*e8m0*", "no sign", OPEN, "OCP MX 1.0 has no conversion to E8M0 of zero or of negative numbers"),
     Judgement("ml_dtypes", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
-              "rounding to nearest, which the library uses elsewhere, gives 2^-127 (code 00, OCP MX 1.0, 5.4.1) for numbers just "
+              "rounding to nearest, which the library uses elsewhere, gives 2^-127 (code 00 of OCP MX 1.0) for numbers just "
               "above it; 2^-126 is the farther one"),
     Judgement("torch", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
-              "rounding to nearest gives 2^-127 (code 00, OCP MX 1.0, 5.4.1) for numbers just above it; 2^-126 is the farther one"),
+              "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "not saturated", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "special made", STANDARD,
