@@ -9,10 +9,12 @@
 namespace mmafuzz::cli {
 namespace {
 
-/// What each unit makes of each case that was typed.
-void print_typed(const std::string& op_text, const std::vector<std::string>& cases,
-                 const std::vector<std::string>& names) {
+/// What each unit makes of each case that was typed. A unit that breaks on one makes the exit code 1.
+int print_typed(const std::string& op_text, const std::vector<std::string>& cases,
+                const std::vector<std::string>& names) {
   if (op_text.empty()) throw BadInput("--case needs --op");
+  for (const std::string& text : cases)
+    if (text.find_first_not_of(" \t|") == std::string::npos) throw BadInput("--case '" + text + "' holds no number");
   if (names.empty()) throw BadInput("eval --case needs a unit, as in: mmafuzz eval exact --op ... --case ...");
   const Op op = op_from_text(op_text);
   std::vector<std::unique_ptr<Unit>> units;
@@ -23,10 +25,13 @@ void print_typed(const std::string& op_text, const std::vector<std::string>& cas
   }
   CaseReader reader("--case", text_of_cases(op, cases));
   Outcomes outcomes;
+  bool any_failed = false;
   for (CaseBlock block; reader.next(block, 1);) {
+    if (block.has_expected[0]) throw BadInput("--case: a case holds no result; compare with `check` and a file");
     fmt::print("{}\n", case_line(block.batch, 0));
     for (const std::unique_ptr<Unit>& unit : units) {
       unit->run(block.batch, outcomes);
+      any_failed |= outcomes.has_failed(0);
       for (int e = 0; e < outcomes.results.count(); ++e) {
         const std::string result =
             outcomes.has_answer(0) ? explained_number(op.d, outcomes.results.get(0, e)).to_string() : "no answer";
@@ -37,6 +42,7 @@ void print_typed(const std::string& op_text, const std::vector<std::string>& cas
   }
   if (reader.error())
     throw BadInput("--case: column " + std::to_string(reader.error()->column) + ": " + reader.error()->message);
+  return any_failed ? exit_divergence : exit_ok;
 }
 
 }  // namespace
@@ -62,12 +68,13 @@ void add_eval(Arguments& app, int& status) {
   sub->callback([options, &status] {
     if (!options->cases.empty()) {
       if (!options->unit.empty()) options->files.insert(options->files.begin(), options->unit);
-      print_typed(options->op, options->cases, split_units(options->files));
-      status = exit_ok;
+      if (options->output != "-") throw BadInput("--output is for the cases of files; --case prints");
+      status = print_typed(options->op, options->cases, split_units(options->files));
       return;
     }
     if (!options->op.empty()) throw BadInput("--op needs --case; a case file has its own op lines");
     if (options->files.empty()) throw BadInput("eval needs case files, or --op and --case");
+    bool any_failed = false;
     CaseWriter writer(options->output);
     const auto flush = [&] { writer.finish(); };
     try {
@@ -75,14 +82,17 @@ void add_eval(Arguments& app, int& status) {
                 [&](const std::string&, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
                   writer.unit(unit.name());
                   writer.op(block.batch.op());
-                  for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, &outcomes);
+                  for (size_t i = 0; i < block.batch.size(); ++i) {
+                    writer.one_case(block.batch, i, &outcomes);
+                    any_failed |= outcomes.has_failed(i);
+                  }
                 });
     } catch (const BadInput&) {
       flush();  // nothing before a malformed line is lost
       throw;
     }
     flush();
-    status = exit_ok;
+    status = any_failed ? exit_divergence : exit_ok;
   });
 }
 

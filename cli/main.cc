@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -20,6 +22,16 @@ int main(int argc, char** argv) {
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
       "3 mmafuzz contradicts itself, 130 a signal ended it.");
   Arguments& app = line.arguments();
+  // A plugin that calls exit() must not look like success.
+  static bool ended_by_itself = false;
+  std::atexit([] {
+    if (ended_by_itself) return;
+    std::fprintf(stderr, "mmafuzz: a unit ended this process: run it as plugin:FILE?isolated=1\n");
+    std::_Exit(exit_bad_input);
+  });
+  struct End {
+    ~End() { ended_by_itself = true; }
+  } end;
   int status = exit_ok;
   set_program_name(argv[0]);
 #define MMAFUZZ_SUBCOMMAND(name) add_##name(app, status);

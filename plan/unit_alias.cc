@@ -28,7 +28,8 @@ struct Alias {
 
 bool takes(const ModelRow& row, const Op& op) {
   const Op& own = row.op;
-  return own.kind == op.kind && own.a == op.a && own.b == op.b && own.c == op.c && own.d == op.d &&
+  const bool product_of_dots = own.kind == OpKind::dot && op.kind == OpKind::gemm;
+  return (own.kind == op.kind || product_of_dots) && own.a == op.a && own.b == op.b && own.c == op.c && own.d == op.d &&
          own.scale_block == op.scale_block && (!op.has_scales() || own.scale_a == op.scale_a);
 }
 

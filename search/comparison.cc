@@ -70,6 +70,10 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
     for (const Claim& claim : claims) {
       if (claim.property != "equals_model") continue;
       Result<std::unique_ptr<Unit>> reference = registry.bind(claim.detail, op);
+      // A claim of the user's own unit is a promise: one that nobody can check must not look kept.
+      if (!reference && units_[i]->role() == Role::plugin)
+        throw std::runtime_error(units_[i]->name() + " claims to equal '" + claim.detail +
+                                 "': " + reference.refusal().reason);
       if (!reference) continue;
       const bool slow = is_slow(**reference);
       contracts_.push_back({i, std::move(*reference), slow});

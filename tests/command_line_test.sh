@@ -237,9 +237,27 @@ bad_call "--from testfloat needs --function" convert --from testfloat testfloat.
 bad "testfloat.txt:1: expected 3 operands, a result and flags of f32_mulAdd" convert --from testfloat --function f32_mulAdd testfloat.txt -o x.cases
 bad_call "no function 'f80_add' of TestFloat is known" convert --from testfloat --function f80_add testfloat.txt -o x.cases
 
+# ---- typed cases that hold too much or nothing ----
+d='dot a=fp16 b=fp16 c=fp32 d=fp32 k=2'
+bad "holds no number" eval exact --op "$d" --case ''
+bad "a case holds no result" eval exact --op "$d" --case '1. 2. | 3. 4. | 0. | 99.'
+bad "output is for the cases of files" eval exact --op "$d" --case '1. 2. | 3. 4. | 0.' -o typed.cases
+bad "have no sweeps" list sweeps dot a=s8 b=s8 c=s32 d=s32 k=32
+good list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
+expect "a length for each sweep" has out "alignments of three"
+good eval h100 --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4' --case '1. 2. 3. 4. | 1. 1. 1. 1. | 0.'
+expect "a GPU takes a matrix product" has out "= 10"
+
 # ---- processes ----
 good eval --unit "process:$MMAFUZZ serve exact" inputs.cases
 expect "a served unit answers" has out "| 40a00000"
+cat > claims.py <<'END'
+import sys
+for line in sys.stdin:
+    word = line.split()[0]
+    print("mmafuzz-process 1 text x" if word == "mmafuzz-process" else "yes equals ieeee", flush=True)
+END
+bad "claims to equal 'ieeee': unknown unit" fuzz --op 'scalar add format=fp32' --units 'process:python3 claims.py,ieee' --cases 10
 bad "cannot run /nowhere/unit: No such file or directory" eval --unit process:/nowhere/unit inputs.cases
 bad "closed the connection (it exited with code 0)" eval --unit process:true inputs.cases
 bad "where 'mmafuzz-process 1 text NAME' was expected" eval --unit process:yes inputs.cases
