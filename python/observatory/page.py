@@ -86,7 +86,7 @@ def _divergences(results: list[dict]) -> str:
 
 
 def _past(old: list[tuple[Release, list[dict]]]) -> str:
-    lines = ["## Defects of the past\n\nThe same table on pinned old releases, without a word about what to look for.\n",
+    lines = ["## Defects of the past\n\nThe same table on pinned old releases: the command is not told what to look for. The tracker's threads were read before the\nfirst run, and one kind of input came from onnx #7784.\n",
              "| release | tracker | defect | conversion | found | input | exact | library |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for release, results in old:
