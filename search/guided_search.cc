@@ -1,5 +1,7 @@
 #include "search/guided_search.h"
 
+#include <algorithm>
+
 namespace mmafuzz {
 
 GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings)
@@ -46,7 +48,15 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   generator_.fill(first, count, batch);
   const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
-  const uint64_t sweep = (settings_.earlier + first) / (sweep_share * focuses_.size());
+  // Focus units of the same hints share one walk; each takes its turn in a round of chunks.
+  uint64_t sharers = 0, turn = 0;
+  for (size_t other = 0; other < focuses_.size(); ++other) {
+    if (sweeps_[other] != sweeps_[focus]) continue;
+    if (other < focus) ++turn;
+    ++sharers;
+  }
+  const uint64_t round = settings_.earlier + first - std::min<uint64_t>(first, focus * count);
+  const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * count / sweep_share;
   for (size_t i = 0; i < count; ++i) {
     if (settings_.sweeps && sweeps.length() && i % sweep_share == 0) {
       sweeps.make(sweep + i / sweep_share, batch, i);

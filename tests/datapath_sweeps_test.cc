@@ -10,6 +10,7 @@
 #include "arithmetic/decode.h"
 #include "plan/default_fields.h"
 #include "plan/request.h"
+#include "search/guided_search.h"
 
 namespace mmafuzz {
 namespace {
@@ -175,6 +176,21 @@ TEST(DatapathSweeps, ACaseIsAFunctionOfItsPosition) {
 TEST(DatapathSweeps, WhatHasNoFloatingPointDatapathHasNoParts) {
   EXPECT_EQ(DatapathSweeps(op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=32"), {}, 1).length(), 0u);
   EXPECT_EQ(DatapathSweeps(op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4"), {}, 1).length(), 0u);
+}
+
+TEST(DatapathSweeps, FocusUnitsOfTheSameHintsShareOneWalk) {
+  const Op op = op_from_text("convert from=fp16 to=e4m3 nan=any");
+  std::vector<GuidedSearch::Focus> focuses;
+  for (const char* unit : {"one", "two", "three"}) focuses.push_back({unit, CornerHints{}, make_no_feedback()});
+  const GuidedSearch search(op, std::move(focuses), 1);
+  const uint64_t length = DatapathSweeps(op, {}, 1).length();
+  std::vector<bool> met(size_t{1} << 16);
+  Batch batch;
+  for (uint64_t chunk = 0; chunk * 1024 < 4 * length + 3 * 1024; ++chunk) {  // one case in four
+    search.propose(chunk, chunk * 1024, 1024, batch);
+    for (size_t i = 0; i < batch.size(); i += 4) met[batch.inputs()[0].get(i, 0)] = true;
+  }
+  EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
 }
 
 }  // namespace
