@@ -19,4 +19,18 @@ inline int64_t aligned_term(const Exact& p, int last) {
   return p.negative ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
 }
 
+/// The encoding of `units` times 2^last, truncated to what the format holds: the inverse. Zero is positive.
+inline uint64_t encode_units(const FormatFields& f, int64_t units, int last) {
+  if (units == 0) return f.encode_zero(false);
+  Exact value;
+  value.cls = NumberClass::finite;
+  value.negative = units < 0;
+  value.significand = units < 0 ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
+  value.exponent = last;
+  RoundingRule rule;
+  rule.overflow = Overflow::saturate;
+  rule.rounding = Rounding::toward_zero;
+  return round_exact(f, value, rule).encoding;
+}
+
 }  // namespace mmafuzz

@@ -157,18 +157,7 @@ void make_sum(SweepCase& s, int64_t target, int live) {
     };
     s.set_product(lane, target < 0, top, fraction(s.fa, x), fraction(s.fb, part / x));
   }
-  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
-  Exact c;
-  c.cls = rest ? NumberClass::finite : NumberClass::zero;
-  c.negative = rest < 0;
-  c.significand =
-      static_cast<unsigned __int128>(rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest));
-  c.exponent = top - s.kept_bits;
-  RoundingRule rule;
-  rule.overflow = Overflow::saturate;
-  rule.rounding = Rounding::toward_zero;
-  if (rest) s.set_c(round_exact(s.fc, c, rule).encoding);
-  else s.zero_c();
+  s.set_c(encode_units(s.fc, target - aligned_sum(s, first, first + lanes, top), top - s.kept_bits));
 }
 
 /// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.

@@ -413,17 +413,7 @@ class DotMoves {
     int64_t target = int64_t{1} << rng_.below(static_cast<uint32_t>(std::min(f + 4, most_aligned_bits)));
     target += rng_.between(-1, 1);
     if (rng_.one_in(2)) target = -target;
-    const int64_t rest = target - sum;
-    if (rest == 0) return set_c(fc_.encode_zero(false));
-    Exact c;
-    c.cls = NumberClass::finite;
-    c.negative = rest < 0;
-    c.significand = rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest);
-    c.exponent = top - f;
-    RoundingRule rule;
-    rule.overflow = Overflow::saturate;
-    rule.rounding = Rounding::toward_zero;
-    set_c(round_exact(fc_, c, rule).encoding);
+    set_c(encode_units(fc_, target - sum, top - f));
   }
   /// Exponents that rise or fall from lane to lane.
   void ramp() {
