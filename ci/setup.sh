@@ -21,11 +21,11 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# Configures once and builds what is out of date; extra arguments are targets.
+# Configures once, and again after an installation (an engine or a library may have come), and builds what is out of date; extra arguments are targets.
 build_preset() {
   local preset=$1
   shift
-  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
+  if [ ! -f "build/$preset/build.ninja" ] || [ ${#missing[@]} -gt 0 ]; then cmake --preset "$preset" >/dev/null; fi
   if [ $# -gt 0 ]; then
     cmake --build --preset "$preset" --target "$@"
   else
