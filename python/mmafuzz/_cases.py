@@ -15,20 +15,10 @@ from ._unit import case_shapes_of, fields_of, parsed_op, result_shape
 _CASES_AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True)
-class Cases:
-    """Cases of one op, of one unit."""
+class OperandFields:
+    """Names for the first fields of what has `fields`."""
 
-    op: str  #: the op line
-    fields: tuple[np.ndarray, ...]  #: as `Unit.evaluate` takes them, with one leading axis
-    result: np.ndarray | None = None  #: one for each case, or None
-    flags: np.ndarray | None = None  #: status flags, uint8, or None
-    unit: str = ""  #: who gave the results: a unit, or a recording's provenance
-    statement: str = ""  #: of a witness: what it shows, "NAME UNIT [UNIT]"
-    lines: np.ndarray | None = None  #: of the file, from 1
-
-    def __len__(self) -> int:
-        return len(self.fields[0])
+    fields: tuple[np.ndarray, ...]
 
     @property
     def a(self) -> np.ndarray:
@@ -42,6 +32,22 @@ class Cases:
     @property
     def c(self) -> np.ndarray:
         return self.fields[2]
+
+
+@dataclass(frozen=True)
+class Cases(OperandFields):
+    """Cases of one op, of one unit."""
+
+    op: str  #: the op line
+    fields: tuple[np.ndarray, ...]  #: as `Unit.evaluate` takes them, with one leading axis
+    result: np.ndarray | None = None  #: one for each case, or None
+    flags: np.ndarray | None = None  #: status flags, uint8, or None
+    unit: str = ""  #: who gave the results: a unit, or a recording's provenance
+    statement: str = ""  #: of a witness: what it shows, "NAME UNIT [UNIT]"
+    lines: np.ndarray | None = None  #: of the file, from 1
+
+    def __len__(self) -> int:
+        return len(self.fields[0])
 
     @property
     def model(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._callables import adapter, name_of
-from ._cases import arrays_of, bytes_of
+from ._cases import OperandFields, arrays_of, bytes_of
 from ._formats import codes_dtype, numbers_of
 from ._unit import Unit, all_units, parsed_op, threads_for
 
@@ -62,7 +62,7 @@ def units_in(given: Any) -> list[UnitLike]:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(OperandFields):
     """One kind of divergence, with the smallest case that shows it."""
 
     property_name: str  #: 'equal' or 'equals_model' of two units, or a property of one
@@ -78,18 +78,6 @@ class Finding:
     count: int  #: cases of the search that showed it
     text: str = field(repr=False)  #: the witness as a file of case text; empty where it is not minimized
     callables: dict[str, Callable[..., Any]] = field(default_factory=dict, repr=False)  #: those among `units`
-
-    @property
-    def a(self) -> np.ndarray:
-        return self.fields[0]
-
-    @property
-    def b(self) -> np.ndarray:
-        return self.fields[1]
-
-    @property
-    def c(self) -> np.ndarray:
-        return self.fields[2]
 
     def __str__(self) -> str:
         lines = [
