@@ -4,6 +4,7 @@
 
 #include "campaign/corpus.h"
 #include "core/replace_file.h"
+#include "plan/registry.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
+constexpr double look_seconds = 0.05;      ///< for the facts of findings, at each look
 constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
 constexpr double grace_seconds = 5;        ///< between asking a worker to end and killing it
 constexpr double early_death = 2;          ///< a worker that dies sooner did not get to work
@@ -45,8 +47,8 @@ bool killed_from_outside(const ProcessEnd& end) {
 
 }  // namespace
 
-Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose,
-                   bool lines_to_stderr)
+Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress,
+                   Knowledge knowledge, std::set<std::string> seen_before, bool verbose, bool lines_to_stderr)
     : settings_(std::move(settings)),
       plan_(std::move(plan)),
       folder_(std::move(folder)),
@@ -54,9 +56,13 @@ Campaign::Campaign(CampaignSettings settings, Plan plan, std::string folder, Cam
       verbose_(verbose),
       lines_to_stderr_(lines_to_stderr),
       findings_(folder_),
+      facts_(registry(), std::move(knowledge), std::move(seen_before)),
       shares_(plan_.assignments.size()),
       start_(now()),
-      base_elapsed_(progress_.elapsed) {}
+      base_elapsed_(progress_.elapsed) {
+  for (const auto& [line, entry] : findings_.entries())
+    if (!entry.crash) facts_.take(entry.divergence);
+}
 
 /// Corpora begin with the target's seeds; what an earlier run of this campaign reached is reached.
 void Campaign::begin_fields() {
@@ -217,7 +223,10 @@ void Campaign::tell(const CampaignFindings::Entry& entry) {
 }
 
 void Campaign::follow() {
-  for (const CampaignFindings::Entry* entry : findings_.follow()) tell(*entry);
+  for (const CampaignFindings::Entry* entry : findings_.follow()) {
+    facts_.take(entry->divergence);
+    tell(*entry);
+  }
 }
 
 /// Waits for a worker's end or a signal, less than a second.
@@ -270,12 +279,12 @@ CampaignView Campaign::view() const {
     const double seconds = std::max(s.seconds, 1e-3);
     view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine),
                             worker.run.assignment->label(), double(s.cases) / seconds, double(s.inputs) / seconds,
-                            s.bins, s.divergences});
+                            s.bins});
     view.cases_per_second += double(s.cases) / seconds;
   }
   if (workers_.empty() && all.elapsed > 0) view.cases_per_second = double(view.cases) / all.elapsed;
-  view.fresh = findings_.count(false);
-  view.known = findings_.count(true);
+  view.facts = facts_.counts();
+  view.crashes = findings_.total().crash;
   view.newest_bin = newest_bin_;
   view.newest_where = newest_where_;
   view.newest_at = newest_at_;
@@ -286,7 +295,7 @@ CampaignView Campaign::view() const {
 void Campaign::sample() const {
   const CampaignView at = view();
   std::ofstream file(folder_ + "/samples.tsv", std::ios::app);
-  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, at.fresh.sum() + at.known.sum());
+  file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, findings_.total().sum());
 }
 
 void Campaign::run() {
@@ -307,6 +316,7 @@ void Campaign::run() {
       next_look = at + look_interval;
       for (Running& worker : workers_) note_bins(worker);
       follow();
+      facts_.look(look_seconds);
       panel_.show(view());
     }
     if (at >= next_save) {

@@ -7,15 +7,17 @@
 #include "search/reached_bins.h"
 #include "campaign/engines.h"
 #include "campaign/findings.h"
+#include "campaign/live_facts.h"
 #include "campaign/panel.h"
 
 namespace mmafuzz {
 
 class Campaign {
  public:
-  /// `folder` exists and is this process's alone; progress is what an earlier run left there.
-  Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, bool verbose,
-           bool lines_to_stderr);
+  /// `folder` exists and is this process's alone; progress is what an earlier run left there. What is
+  /// in `knowledge` or `seen_before` is no new fact.
+  Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, Knowledge knowledge,
+           std::set<std::string> seen_before, bool verbose, bool lines_to_stderr);
 
   /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when
   /// it returns.
@@ -66,6 +68,7 @@ class Campaign {
   CampaignProgress progress_;
   bool verbose_, lines_to_stderr_;
   CampaignFindings findings_;
+  LiveFacts facts_;
   CampaignPanel panel_;
   std::vector<Share> shares_;
   std::list<Running> workers_;

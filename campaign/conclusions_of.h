@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "campaign/plan.h"
+#include "campaign/state.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
@@ -12,8 +13,9 @@ namespace mmafuzz {
 /// Of a store alone: nothing is expected, so nothing is unseen.
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder);
 
-/// Of a campaign: its ops and units say which facts must be there.
+/// Of a campaign: its units, and those of its ops that were searched, say which facts must be there.
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
-                           const std::vector<std::string>& units, const std::set<std::string>& seen_before = {});
+                           const CampaignProgress& progress, const std::vector<std::string>& units,
+                           const std::set<std::string>& seen_before = {});
 
 }  // namespace mmafuzz

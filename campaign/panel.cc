@@ -13,9 +13,12 @@ namespace {
 
 constexpr double line_interval = 60;
 
-std::string findings_text(const FindingCounts& n) {
-  return fmt::format("{} contract, {} accuracy, {} semantic, {} crash{}", n.contract, n.accuracy, n.semantic, n.crash,
-                     n.crash == 1 ? "" : "es");
+std::string facts_text(const CampaignView& view) {
+  const FactCounts& n = view.facts;
+  return fmt::format("{} contradiction{}, {} new, {} known", n.contradictions, n.contradictions == 1 ? "" : "s",
+                     n.fresh, n.known) +
+         (n.waiting ? fmt::format("; {} finding{} not looked at yet", n.waiting, n.waiting == 1 ? "" : "s") : "") +
+         (view.crashes ? fmt::format("; {} crash{}", view.crashes, view.crashes == 1 ? "" : "es") : "");
 }
 
 std::string time_text(const CampaignView& view) {
@@ -44,24 +47,22 @@ std::vector<std::string> panel_lines(const CampaignView& view, size_t columns, s
   lines.push_back(fmt::format("mmafuzz campaign  {}  {} worker{}{}", time_text(view), view.workers.size(),
                               view.workers.size() == 1 ? "" : "s",
                               view.restarts ? fmt::format("  {} restarted", view.restarts) : ""));
-  lines.push_back(fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6} {:>4}", "target", "engine", "op", "cases/s",
-                              "execs/s", "bins", "div."));
-  const size_t room = rows > 8 ? rows - 8 : 1;
+  lines.push_back(
+      fmt::format("  {:<15} {:<9} {:<22} {:>8} {:>7} {:>6}", "target", "engine", "op", "cases/s", "execs/s", "bins"));
+  const size_t room = rows > 7 ? rows - 7 : 1;
   for (size_t i = 0; i < view.workers.size(); ++i) {
     if (i + 1 == room && view.workers.size() > room) {
       lines.push_back(fmt::format("  ... and {} more workers", view.workers.size() - i));
       break;
     }
     const WorkerView& w = view.workers[i];
-    lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6} {:>4}", w.target, w.engine, w.label,
+    lines.push_back(fmt::format("  {:<15} {:<9} {:<22.22} {:>8} {:>7} {:>6}", w.target, w.engine, w.label,
                                 short_number(w.cases_per_second),
-                                w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins,
-                                w.divergences));
+                                w.inputs_per_second > 0 ? short_number(w.inputs_per_second) : "-", w.bins));
   }
   lines.push_back(fmt::format("total     {} cases at {}/s, {} engine inputs, {} bins", short_number(double(view.cases)),
                               short_number(view.cases_per_second), short_number(double(view.inputs)), view.bins));
-  lines.push_back("new       " + findings_text(view.fresh));
-  lines.push_back("known     " + findings_text(view.known));
+  lines.push_back("facts     " + facts_text(view));
   lines.push_back(view.newest_bin.empty() ? "last bin  none yet"
                                           : fmt::format("last bin  {} {} {}", clock_text(view.newest_at),
                                                         view.newest_bin, view.newest_where));
@@ -79,9 +80,8 @@ void CampaignPanel::show(const CampaignView& view, bool always) {
   if (!live_) {
     if (!always && view.elapsed - last_line_ < line_interval) return;
     last_line_ = view.elapsed;
-    fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; new: {}\n", time_text(view),
-               short_number(double(view.cases)), short_number(view.cases_per_second), view.bins,
-               findings_text(view.fresh));
+    fmt::print(stderr, "mmafuzz: {}: {} cases at {}/s, {} bins; facts: {}\n", time_text(view),
+               short_number(double(view.cases)), short_number(view.cases_per_second), view.bins, facts_text(view));
     return;
   }
   winsize size{};

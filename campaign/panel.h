@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "campaign/findings.h"
+#include "campaign/live_facts.h"
 
 namespace mmafuzz {
 
 struct WorkerView {
   std::string target, engine, label;
   double cases_per_second = 0, inputs_per_second = 0;
-  uint64_t bins = 0, divergences = 0;
+  uint64_t bins = 0;
 };
 
 struct CampaignView {
@@ -20,7 +20,8 @@ struct CampaignView {
   std::vector<WorkerView> workers;
   uint64_t cases = 0, inputs = 0, bins = 0, restarts = 0;
   double cases_per_second = 0;
-  FindingCounts fresh, known;
+  FactCounts facts;
+  size_t crashes = 0;
   std::string newest_bin, newest_where;
   double newest_at = 0;
 };

@@ -108,12 +108,20 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
                   clock_text(summary["elapsed"].get<double>()), bins, summary["restarts"].get<uint64_t>());
   text += wrapped("Searched: " + names_of(ran), width, 0);
   if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
-  for (const char* when : {"new", "known"}) {
-    const auto& n = summary[when];
-    text +=
-        fmt::format("{} findings: {} contract, {} accuracy, {} semantic, {} crash\n", when, n["contract"].get<size_t>(),
-                    n["accuracy"].get<size_t>(), n["semantic"].get<size_t>(), n["crash"].get<size_t>());
+  if (triaged) {
+    const uint64_t buckets = summary["buckets"].get<uint64_t>(), divergences = summary["divergences"].get<uint64_t>();
+    text += fmt::format(
+        "The facts come from {} bucket{} (what differs, on which op, by which cause) of {} recorded divergence{}\n",
+        buckets, buckets == 1 ? "" : "s", divergences, divergences == 1 ? "" : "s");
+  } else {
+    for (const char* when : {"new", "known"}) {
+      const auto& n = summary[when];
+      text += fmt::format("{} kinds of divergence: {} contract, {} accuracy, {} semantic\n", when,
+                          n["contract"].get<size_t>(), n["accuracy"].get<size_t>(), n["semantic"].get<size_t>());
+    }
   }
+  if (const size_t crashes = summary["new"]["crash"].get<size_t>() + summary["known"]["crash"].get<size_t>())
+    text += fmt::format("{} crash{}: {}/artifacts\n", crashes, crashes == 1 ? "" : "es", folder);
   text += fmt::format("\nfindings: {}/findings.cases\n", folder);
   if (triaged)
     text += fmt::format(

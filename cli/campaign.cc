@@ -143,7 +143,11 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
     Store(store, Access::write).set_untriaged(settings.uuid, true);
   for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(options.out + "/" + part);
   for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
-  Campaign campaign(settings, std::move(plan), options.out, progress, options.verbose, options.json);
+  std::set<std::string> of_other_nights;
+  if (!options.store.empty())
+    for (const Fact& fact : facts_of(Store(options.store, Access::read).buckets())) of_other_nights.insert(fact.name);
+  Campaign campaign(settings, std::move(plan), options.out, progress, Knowledge(options.knowledge),
+                    std::move(of_other_nights), options.verbose, options.json);
   campaign.run();
 
   campaign.findings().merge(options.out + "/findings.cases");
@@ -159,9 +163,11 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    const Conclusions conclusions =
-        conclusions_of(outcome.buckets, options.knowledge, campaign.plan(), settings.units, seen_before);
+    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, campaign.plan(),
+                                                   campaign.progress(), settings.units, seen_before);
     summary["facts"] = conclusions_json(conclusions);
+    summary["buckets"] = outcome.buckets.size();
+    summary["divergences"] = outcome.divergences;
     ending += conclusions_text(
                   conclusions,
                   {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{3} : size_t{2}, outcome.store}) +

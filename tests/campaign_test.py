@@ -219,6 +219,14 @@ class CampaignTest(unittest.TestCase):
         later = json.loads(findings(everything, "--json", "--since", "2999-01-01", "--knowledge", nothing_known))
         self.assertEqual(later["new"] + later["known"] + later["contradictions"], [])
 
+    def test_only_ops_that_ran_can_have_missed_something(self):
+        run = campaign("--out", self.out, "--time", "1", "--jobs", "1", "--with", "batch", "--targets", "dot_models", "--json")
+        summary = json.loads(run.stdout)
+        ran = {field["label"] for field in summary["fields"] if field["cases"]}
+        self.assertLess(len(ran), len(summary["fields"]), "a second is too short for all of them")
+        self.assertLessEqual({fact["example"].split(" on ")[1] for fact in summary["facts"]["unseen"]}, ran)
+        self.assertIn("; facts: 0 contradictions, ", run.stderr)
+
     def test_a_terminal_shows_a_panel_of_80_columns(self):
         parent, child = pty.openpty()
         process = subprocess.Popen([MMAFUZZ, "campaign", "--out", str(self.out), *FEW, "--time", "4", "--jobs", "2"], stdout=subprocess.DEVNULL,
@@ -238,7 +246,7 @@ class CampaignTest(unittest.TestCase):
         screens = text.decode().replace("\r", "").split("\x1b[J")
         screen = re.sub(r"\x1b\[[0-9]*[AJK]", "", screens[-2])
         self.assertIn("0:04 of 0:04", screen)
-        for word in ("dot_models", "batch", "cases/s", "bins", "known", "last bin"):
+        for word in ("dot_models", "batch", "cases/s", "bins", "facts", "known", "last bin"):
             self.assertTrue(any(word in s for s in screens), word)
         self.assertGreater(len(screens), 4)
         self.assertLess(max(map(len, screen.split("\n"))), 80)

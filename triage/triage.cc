@@ -134,19 +134,17 @@ class Triage::Group {
     find_history();
     std::vector<Bucket> list;
     for (const auto& [key, kept] : kept_) {
-      Bucket bucket;
-      bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
-      for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
-      bucket.cause = key.second;
-      bucket.detail = causes_.detail(bucket.cause);
-      bucket.facts = causes_.facts(bucket.cause);
-      bucket.severity = severity_;
-      bucket.count = kept.count;
+      Bucket bucket = without_witness(key, kept);
       if (!has_witness.count(bucket.line()))
         set_witness(bucket, judge_, kept.one, kept.verdict, is_as_it_is(bucket.cause));
       list.push_back(std::move(bucket));
     }
     return list;
+  }
+
+  /// What was looked at, without witnesses.
+  void list_kinds(std::vector<Bucket>& list) const {
+    for (const auto& [key, kept] : kept_) list.push_back(without_witness(key, kept));
   }
 
   /// Makes the witnesses of these of its buckets minimal.
@@ -234,6 +232,18 @@ class Triage::Group {
     CaseCost cost;
   };
 
+  Bucket without_witness(const std::pair<ValueClass, std::string>& key, const Kept& kept) const {
+    Bucket bucket;
+    bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
+    for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
+    bucket.cause = key.second;
+    bucket.detail = causes_.detail(bucket.cause);
+    bucket.facts = causes_.facts(bucket.cause);
+    bucket.severity = severity_;
+    bucket.count = kept.count;
+    return bucket;
+  }
+
   static Judge bound(const std::vector<std::string>& statement, const std::string& op_line, const Registry& registry) {
     size_t column = 0;
     const Result<Op> op = parse_op(std::string_view(op_line).substr(3), column);
@@ -300,6 +310,19 @@ void Triage::add(const LoggedDivergence& d) {
     before += '\n';
   }
   at->second->add(text.substr(line, text.find('\n', line) - line), before);
+}
+
+void Triage::look() {
+  for (auto& [key, group] : groups_)
+    if (group) group->look();
+}
+
+std::vector<Bucket> Triage::kinds() const {
+  std::vector<Bucket> all;
+  for (const auto& [key, group] : groups_)
+    if (group) group->list_kinds(all);
+  std::sort(all.begin(), all.end(), listed_before);
+  return all;
 }
 
 std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch,

@@ -37,6 +37,11 @@ class Triage {
   std::vector<Bucket> finish(const std::set<std::string>& has_witness = {}, const TriageWatch& watch = {},
                              bool minimize_all = false);
 
+  /// Finds the causes of what was added so far.
+  void look();
+  /// The buckets of what was looked at, without witnesses, in listed order: for whoever cannot wait for finish().
+  std::vector<Bucket> kinds() const;
+
   uint64_t added() const { return added_; }
   /// Records left out, by reason.
   const std::map<std::string, uint64_t>& refused() const { return refused_; }

@@ -1,0 +1,60 @@
+#include "campaign/live_facts.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/words.h"
+#include "triage/facts/fact_name.h"
+
+namespace mmafuzz {
+namespace {
+
+/// "equal X Y" of a record.
+std::vector<std::string> statement_of(const LoggedDivergence& divergence) {
+  const size_t at = divergence.text.find("\nproperty ");
+  if (at == std::string::npos) return {};
+  const size_t begin = at + sizeof("\nproperty ") - 1;
+  return words_of(divergence.text.substr(begin, divergence.text.find('\n', begin) - begin));
+}
+
+}  // namespace
+
+LiveFacts::LiveFacts(const Registry& registry, Knowledge knowledge, std::set<std::string> seen_before)
+    : registry_(registry),
+      knowledge_(std::move(knowledge)),
+      seen_before_(std::move(seen_before)),
+      triage_(registry, 1) {}
+
+void LiveFacts::take(const LoggedDivergence& divergence) {
+  const std::vector<std::string> statement = statement_of(divergence);
+  const bool foreign = std::any_of(statement.begin() + !statement.empty(), statement.end(), [&](const auto& unit) {
+    const Role role = registry_.role_of(unit);
+    return role == Role::plugin || role == Role::device;
+  });
+  if (divergence.severity == Severity::contract && statement.size() > 1) broken_.insert(claim_fact(statement[1]));
+  else if (foreign) ++left_to_triage_;
+  else open_.push_back(divergence);
+  counts_.waiting = open_.size() + left_to_triage_;
+}
+
+void LiveFacts::look(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const bool more = !open_.empty();
+  while (!open_.empty() && Clock::now() < end) {
+    triage_.add(open_.front());
+    triage_.look();
+    open_.pop_front();
+  }
+  if (more) {
+    const Conclusions all = conclude(triage_.kinds(), knowledge_, {}, seen_before_);
+    std::set<std::string> contradictions = broken_;
+    for (const Fact& fact : all.contradictions) contradictions.insert(fact.name);
+    counts_ = {contradictions.size(), all.fresh.size(), all.confirmed.size(), 0};
+  }
+  counts_.contradictions = std::max(counts_.contradictions, broken_.size());
+  counts_.waiting = open_.size() + left_to_triage_;
+}
+
+}  // namespace mmafuzz

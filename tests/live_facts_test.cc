@@ -1,0 +1,58 @@
+// What a running campaign says of its findings.
+#include "campaign/live_facts.h"
+
+#include <gtest/gtest.h>
+
+#include "core/divergence_log.h"
+#include "plan/registry.h"
+
+namespace mmafuzz {
+namespace {
+
+const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                  hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
+
+/// A record as searches write it: four products of 2^-25 and c = 1 (Fasi et al. 2021, test B3).
+LoggedDivergence recorded(const std::string& statement, Severity severity = Severity::semantic) {
+  return {"mmafuzz: divergence " + statement, severity,
+          "# severity semantic\nproperty " + statement + "\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=4\n" +
+              "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n"};
+}
+
+TEST(LiveFacts, ANewFactIsKnownOnceItIsSeen) {
+  LiveFacts nothing_known(registry(), {}, {});
+  nothing_known.take(recorded("equal " + volta + " " + hopper));
+  EXPECT_EQ(nothing_known.counts().waiting, 1u);
+  nothing_known.look(1);
+  EXPECT_EQ(nothing_known.counts().waiting, 0u);
+  EXPECT_EQ(nothing_known.counts().fresh, 1u);
+  EXPECT_EQ(nothing_known.counts().known, 0u);
+  EXPECT_EQ(nothing_known.counts().contradictions, 0u);
+  LiveFacts other_night(registry(), {}, {"fraction_bits=23~25"});
+  other_night.take(recorded("equal " + volta + " " + hopper));
+  other_night.take(recorded("equal " + hopper + " " + volta));
+  other_night.look(1);
+  EXPECT_EQ(other_night.counts().fresh, 0u);
+  EXPECT_EQ(other_night.counts().known, 1u) << "two findings, one fact";
+}
+
+TEST(LiveFacts, ABrokenClaimIsAContradictionWithoutALook) {
+  LiveFacts facts(registry(), {}, {});
+  for (int i = 0; i < 3; ++i) facts.take(recorded("equals_model plugin:/no/such.so " + volta, Severity::contract));
+  facts.look(0);
+  EXPECT_EQ(facts.counts().contradictions, 1u) << "of one unit";
+  EXPECT_EQ(facts.counts().waiting, 0u);
+}
+
+TEST(LiveFacts, NothingForeignRunsInTheCampaignsProcess) {
+  LiveFacts facts(registry(), {}, {});
+  for (const char* unit :
+       {"plugin:/no/such.so", "process:/no/such", "python:/no/such.py:f", "cuda:mma.m16n8k16.f32.f16.f16.f32"})
+    facts.take(recorded(std::string("equal ") + unit + " " + volta));
+  facts.look(1);
+  EXPECT_EQ(facts.counts().waiting, 4u) << "for triage";
+  EXPECT_EQ(facts.counts().fresh + facts.counts().known + facts.counts().contradictions, 0u);
+}
+
+}  // namespace
+}  // namespace mmafuzz
