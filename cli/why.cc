@@ -53,11 +53,12 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
   std::string text;
   size_t width = 0;
   for (const std::string& unit : units) width = std::max(width, unit.size());
-  for (const std::string& name : units) {
-    Outcomes outcomes;
-    bind_or_fail(name, op)->run(block.batch, outcomes);
-    text += fmt::format("    {:<{}}  {}\n", name, width, explained_number(op.d, outcomes.results.get(0)).to_string());
-  }
+  Outcomes outcomes[2];
+  for (size_t i = 0; i < 2; ++i) bind_or_fail(units[i], op)->run(block.batch, outcomes[i]);
+  const int element = std::max(0, first_difference(op, outcomes[0].results, outcomes[1].results, 0));
+  for (size_t i = 0; i < 2; ++i)
+    text += fmt::format("    {:<{}}  {}\n", units[i], width,
+                        explained_number(op.d, outcomes[i].results.get(0, element)).to_string());
   return text + fmt::format("    {}\n", reproduction_command(fact.best, program_name()));
 }
 

@@ -60,6 +60,11 @@ std::vector<FamilyParameters> Registry::parameters() const {
   return all;
 }
 
+std::vector<Setting> Registry::settings(const std::string& name) const {
+  const Family* family = family_of(families_, UnitName(name).plain());
+  return family ? family->settings(name) : std::vector<Setting>();
+}
+
 std::vector<UnitInfo> Registry::list() const {
   std::vector<UnitInfo> all;
   for (const auto& family : families_)

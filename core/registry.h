@@ -27,6 +27,9 @@ class Registry {
   /// What may stand after `?` in the names of each family that has settings.
   std::vector<FamilyParameters> parameters() const;
 
+  /// All settings of a scheme of matrix products (Family::settings).
+  std::vector<Setting> settings(const std::string& name) const;
+
   /// Names closest to `name` by edit distance, best first.
   std::vector<std::string> nearest(const std::string& name, size_t count) const;
 

@@ -89,6 +89,12 @@ struct FamilyParameters {
   std::vector<One> parameters;
 };
 
+/// A setting of one unit with the value that it has, whether its name gives it or not; empty: none.
+struct Setting {
+  std::string name, meaning, value;
+  std::optional<std::string> exact;  ///< the value that loses nothing, where there is one
+};
+
 class Registry;
 
 /// A family of units: it lists names and binds a name (with its ?overrides) to an op.
@@ -104,6 +110,8 @@ class Family {
   /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }
+  /// All settings of a scheme of matrix products; none for other units, and for a name that does not bind.
+  virtual std::vector<Setting> settings(const std::string& name) const { return {}; }
   /// The attributes of an op that the unit supports. The registry declines an op with any other attribute and names the
   /// attribute in the reason: no attribute is accepted and then ignored.
   virtual Attributes honours(const std::string& name, const Op& op) const { return {}; }

@@ -4,10 +4,13 @@
 #include <functional>
 
 #include "core/words.h"
+#include "oracles/ieee/gemm_of_dots.h"
 #include "triage/bucket.h"
 #include "triage/facts/fact_name.h"
 #include "triage/op_variants.h"
+#include "triage/product_causes.h"
 #include "triage/replacements.h"
+#include "triage/subsets.h"
 
 namespace mmafuzz {
 namespace {
@@ -17,21 +20,6 @@ constexpr size_t most_replaced_by_reference = 3;
 constexpr char kernel_name[] = "kernel";
 constexpr char unclaimed_detail[] =
     "kernel (the arithmetic): the unit does not have this property, and does not claim it";
-
-/// All sets of `size` indices below `count`, in lexicographic order, until `visit` returns false.
-bool each_subset(size_t count, size_t size, const std::function<bool(const std::vector<size_t>&)>& visit) {
-  std::vector<size_t> set(size);
-  for (size_t i = 0; i < size; ++i) set[i] = i;
-  if (size > count) return true;
-  while (true) {
-    if (!visit(set)) return false;
-    size_t at = size;
-    while (at > 0 && set[at - 1] == count - size + at - 1) --at;
-    if (at == 0) return true;
-    ++set[at - 1];
-    for (size_t i = at; i < size; ++i) set[i] = set[i - 1] + 1;
-  }
-}
 
 Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   Batch part(cases.op());
@@ -68,7 +56,8 @@ class Causes::Method {
   virtual std::string fact_of_one(const std::string& name) const = 0;
 };
 
-/// Dots: replaces the first unit's parameters by the second's. A unit without parameters is represented by its model.
+/// Dots, and matrix products made of them: replaces the first unit's parameters by the second's. A unit without
+/// parameters is represented by its model.
 class Causes::Ablation final : public Method {
  public:
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
@@ -77,14 +66,18 @@ class Causes::Ablation final : public Method {
       model_[i] = is_reference(*units[i]) ? "" : model_name_of(*units[i]);
       if (model_[i].empty()) continue;
       Result<std::unique_ptr<Unit>> row = registry.bind(model_[i], judge.op());
-      if (row) row_[i] = std::move(*row);
+      Result<std::unique_ptr<Unit>> dot =
+          registry.bind(model_[i], of_products() ? gemm::dot_op_of(judge.op()) : judge.op());
+      if (!row || !dot || !(*dot)->model()) continue;
+      row_[i] = std::move(*row);
+      model_of_[i] = *(*dot)->model();
     }
     replaced_ = row_[0] ? 0 : 1;
     if (!row_[replaced_]) return;
-    const DotModel& own = *row_[replaced_]->model();
+    const DotModel& own = *model_of_[replaced_];
     const size_t other = 1 - replaced_;
     by_reference_ = units.size() == 1 || is_reference(*units[other]);
-    if (row_[other]) list_ = replacements(own, *row_[other]->model());
+    if (row_[other]) list_ = replacements(own, *model_of_[other]);
     else if (by_reference_) list_ = replacements_by_exact(own, judge.op());
     if (by_reference_) std::erase_if(list_, [](const Replacement& r) { return r.name == kernel_name; });
   }
@@ -142,7 +135,7 @@ class Causes::Ablation final : public Method {
 
  private:
   std::string arithmetic(size_t side) const {
-    return arithmetic_of(*judge_.units()[side], row_[side] ? row_[side]->model() : nullptr);
+    return arithmetic_of(*judge_.units()[side], model_of_[side] ? &*model_of_[side] : nullptr);
   }
 
   /// Keeps the cases on which a unit without parameters and its model give the same: there, the model represents it.
@@ -162,10 +155,13 @@ class Causes::Ablation final : public Method {
         continue;
       }
       if (judge_.units()[side]->name() == model_[side]) continue;
-      Outcomes shown;
+      Outcomes shown, own;
       row_[side]->run(cases, shown);
+      if (of_products()) judge_.units()[side]->run(cases, own);
       std::erase_if(open, [&](size_t i) {
-        return !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first);
+        return of_products()
+                   ? first_difference(judge_.op(), shown.results, own.results, i) >= 0
+                   : !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first);
       });
     }
   }
@@ -211,15 +207,20 @@ class Causes::Ablation final : public Method {
     if (is_new && !reference)
       if (Result<std::unique_ptr<Unit>> bound = registry_.bind(name, judge_.op())) with.unit = std::move(*bound);
     if (!with.unit) return list;
-    Outcomes outcomes;
+    Outcomes outcomes, other;
     with.unit->run(part, outcomes);
+    if (of_products()) judge_.units()[1 - replaced_]->run(part, other);
     for (size_t i = 0; i < open.size(); ++i) {
       const Verdict& v = verdicts[open[i]];
-      if (same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
+      if (of_products() ? first_difference(judge_.op(), outcomes.results, other.results, i) < 0
+                        : same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
         list.push_back(open[i]);
     }
     return list;
   }
+
+  /// Verdicts hold one element of a product; an explanation is one of all.
+  bool of_products() const { return judge_.op().kind == OpKind::gemm; }
 
   struct Replaced {
     std::unique_ptr<Unit> unit;
@@ -230,7 +231,8 @@ class Causes::Ablation final : public Method {
   const Registry& registry_;
   std::string model_[2];
   std::unique_ptr<Unit> row_[2];
-  size_t replaced_ = 0;  ///< whose parameters are replaced
+  std::optional<DotModel> model_of_[2];  ///< of a matrix product, its dots' row
+  size_t replaced_ = 0;                  ///< whose parameters are replaced
   bool by_reference_ = false;
   std::vector<Replacement> list_;
   std::map<std::string, Replaced> replaced_units_;
@@ -267,7 +269,21 @@ class Causes::Variants final : public Method {
   OpVariants variants_;
 };
 
-/// Matrix products: resets parameters in a unit's name to their defaults until the failing statement holds.
+/// Two matrix products, at least one of them by a scheme.
+class Causes::Products final : public Method {
+ public:
+  Products(const Judge& judge, const Registry& registry) : causes_(judge, registry) {}
+  std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
+    return causes_.find(cases, verdicts);
+  }
+  std::string detail_of_one(const std::string& name) const override { return causes_.detail_of_one(name); }
+  std::string fact_of_one(const std::string& name) const override { return causes_.fact_of_one(name); }
+
+ private:
+  ProductCauses causes_;
+};
+
+/// Properties of matrix products: resets parameters in a unit's name to their defaults until the statement holds.
 class Causes::Defaults final : public Method {
  public:
   Defaults(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
@@ -318,8 +334,10 @@ class Causes::Defaults final : public Method {
 };
 
 Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge) {
-  if (judge.op().kind == OpKind::gemm) method_ = std::make_unique<Defaults>(judge, registry);
-  else if (judge.op().kind == OpKind::dot) method_ = std::make_unique<Ablation>(judge, registry);
+  const OpKind kind = judge.op().kind;
+  if (ProductCauses::speaks_of(judge, registry)) method_ = std::make_unique<Products>(judge, registry);
+  else if (kind == OpKind::gemm && judge.units().size() == 1) method_ = std::make_unique<Defaults>(judge, registry);
+  else if (kind == OpKind::dot || kind == OpKind::gemm) method_ = std::make_unique<Ablation>(judge, registry);
   else method_ = std::make_unique<Variants>(judge, registry);
 }
 

@@ -31,6 +31,7 @@ class Causes {
   class Ablation;
   class Variants;
   class Defaults;
+  class Products;
   /// Whether it is a divergence of something that nobody promised.
   bool is_unclaimed_property() const;
 

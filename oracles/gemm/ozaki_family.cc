@@ -11,11 +11,15 @@
 namespace mmafuzz::gemm {
 namespace {
 
+constexpr char slice_unit_meaning[] = "the unit that sums the slices' products; last in the name";
+
 struct PlanParameter {
   const char *name, *meaning, *allowed;
   std::vector<const char*> words;  ///< a word stands for its number
   int least, greatest;
   void (*set)(OzakiPlan&, int);
+  int (*get)(const OzakiPlan&);
+  const char* exact;  ///< the value that loses nothing; empty: not to be given, null: says nothing about the result
 };
 
 const std::vector<PlanParameter>& plan_parameters() {
@@ -26,78 +30,108 @@ const std::vector<PlanParameter>& plan_parameters() {
        {"all"},
        0,
        300,
-       [](OzakiPlan& p, int v) { p.slices = v; }},
+       [](OzakiPlan& p, int v) { p.slices = v; },
+       [](const OzakiPlan& p) { return p.slices; },
+       "all"},
       {"fast",
        "1 leaves out products of slices that lie below the last",
        "0 or 1",
        {},
        0,
        1,
-       [](OzakiPlan& p, int v) { p.fast = v != 0; }},
+       [](OzakiPlan& p, int v) { p.fast = v != 0; },
+       [](const OzakiPlan& p) { return int(p.fast); },
+       "0"},
       {"sum",
-       "of the slices' products",
+       "how the slices' products are added",
        "fp64 or exact",
        {"fp64", "exact"},
        0,
        1,
-       [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); }},
+       [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); },
+       [](const OzakiPlan& p) { return static_cast<int>(p.sum); },
+       "exact"},
       {"width_a",
-       "of a's slices, instead of the widest that is exact",
-       "bits of a's digits",
+       "bits of a's slices, instead of the widest that is exact",
+       "a number of bits",
        {},
        1,
        11,
-       [](OzakiPlan& p, int v) { p.width_a = v; }},
-      {"width_b", "of b's slices", "bits of b's digits", {}, 1, 11, [](OzakiPlan& p, int v) { p.width_b = v; }},
+       [](OzakiPlan& p, int v) { p.width_a = v; },
+       [](const OzakiPlan& p) { return p.width_a; },
+       ""},
+      {"width_b",
+       "bits of b's slices, instead of the widest that is exact",
+       "a number of bits",
+       {},
+       1,
+       11,
+       [](OzakiPlan& p, int v) { p.width_b = v; },
+       [](const OzakiPlan& p) { return p.width_b; },
+       ""},
       {"block",
-       "summed by one slice product",
        "products along k that one slice product sums",
+       "a number of products",
        {},
        1,
        max_extent,
-       [](OzakiPlan& p, int v) { p.block = v; }},
+       [](OzakiPlan& p, int v) { p.block = v; },
+       [](const OzakiPlan& p) { return p.block; },
+       ""},
       {"unit_k",
-       "of one call of the unit",
        "products of one dot of the unit",
+       "a number of products",
        {},
        1,
        max_extent,
-       [](OzakiPlan& p, int v) { p.unit_k = v; }},
+       [](OzakiPlan& p, int v) { p.unit_k = v; },
+       [](const OzakiPlan& p) { return p.unit_k; },
+       nullptr},
       {"threads",
-       "that share the rows of one product",
+       "threads that share the rows of one product",
        "1 to 64",
        {},
        1,
        64,
-       [](OzakiPlan& p, int v) { p.threads = v; }},
+       [](OzakiPlan& p, int v) { p.threads = v; },
+       [](const OzakiPlan& p) { return p.threads; },
+       nullptr},
       {"extra_width",
-       "a planted flaw",
-       "bits more than are summed exactly",
+       "a planted flaw: bits of a slice beyond what is summed exactly",
+       "a number of bits",
        {},
        0,
        4,
-       [](OzakiPlan& p, int v) { p.extra_width = v; }},
+       [](OzakiPlan& p, int v) { p.extra_width = v; },
+       [](const OzakiPlan& p) { return p.extra_width; },
+       "0"},
       {"skip_slice",
-       "a planted flaw",
-       "the slice of a that is left out",
+       "a planted flaw: the slice of a that is left out",
+       "a number",
        {},
        1,
        300,
-       [](OzakiPlan& p, int v) { p.skip_slice = v; }},
+       [](OzakiPlan& p, int v) { p.skip_slice = v; },
+       [](const OzakiPlan& p) { return p.skip_slice; },
+       ""},
       {"subnormals",
-       "inputs",
+       "how subnormal inputs read",
        "kept, flushed or halved",
        {"kept", "flushed", "halved"},
        0,
        2,
-       [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); }},
+       [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); },
+       [](const OzakiPlan& p) { return static_cast<int>(p.subnormals); },
+       "kept"},
       {"specials",
-       "infinities and NaNs",
+       "infinities and NaNs among the inputs",
        "kept or dropped",
        {"kept", "dropped"},
        0,
        1,
-       [](OzakiPlan& p, int v) { p.drop_specials = v != 0; }},
+       [](OzakiPlan& p, int v) { p.drop_specials = v != 0; },
+       [](const OzakiPlan& p) { return int(p.drop_specials); },
+       "kept"},
   };
   return all;
 }
@@ -126,6 +160,13 @@ bool parse_value(const PlanParameter& p, std::string_view text, int& value) {
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
   return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() &&
          value >= std::max(p.least, p.words.empty() ? p.least : 1) && value <= p.greatest;
+}
+
+/// The value as a name gives it; empty where it is none that a name can give.
+std::string text_of(const PlanParameter& p, int value) {
+  if (std::string_view(p.name) == "slices" && value == estimated_slices) return "estimated";
+  if (static_cast<size_t>(value) < p.words.size()) return p.words[static_cast<size_t>(value)];
+  return value < p.least ? "" : std::to_string(value);
 }
 
 /// "ozaki:dgemm.fp16" apart; false for other names.
@@ -205,7 +246,21 @@ class OzakiFamily final : public Family {
   FamilyParameters parameters() const override {
     FamilyParameters all{"ozaki:", {}};
     for (const PlanParameter& p : plan_parameters()) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", "the unit that sums the slices' products; last in the name", "a dot unit"});
+    all.parameters.push_back({"on", slice_unit_meaning, "a dot unit"});
+    return all;
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const UnitName parts(name);
+    std::string kind, slice;
+    if (!parse_name(parts.plain(), kind, slice)) return {};
+    const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
+    if (!plan) return {};
+    std::vector<Setting> all;
+    for (const PlanParameter& p : plan_parameters())
+      all.push_back({p.name, p.meaning, text_of(p, p.get(plan->plan)),
+                     p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
+    all.push_back({"on", slice_unit_meaning, plan->on, std::nullopt});
     return all;
   }
 

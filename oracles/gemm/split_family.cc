@@ -37,28 +37,35 @@ bool parse_number(std::string_view text, int least, int greatest, int& value) {
          value <= greatest;
 }
 
+constexpr char dot_unit_meaning[] = "the unit that computes the dots; last in the name";
+
 struct CorrectionParameter {
   const char *name, *meaning, *allowed;
   bool (*set)(CorrectionPlan&, const std::string& text);  ///< false: not allowed
+  std::string (*get)(const CorrectionPlan&);
 };
 
 constexpr CorrectionParameter correction_parameters[] = {
     {"scale", "the residual is multiplied by two to this power", "0 to 24",
-     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 0, 24, plan.scale); }},
+     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 0, 24, plan.scale); },
+     [](const CorrectionPlan& plan) { return std::to_string(plan.scale); }},
     {"unit_k", "products of one dot of the unit", "a number of products",
-     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 1, max_extent, plan.unit_k); }},
+     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 1, max_extent, plan.unit_k); },
+     [](const CorrectionPlan& plan) { return std::to_string(plan.unit_k); }},
     {"residual_product", "1 adds the product of the two residuals", "0 or 1",
      [](CorrectionPlan& plan, const std::string& text) {
        int value = 0;
        if (!parse_number(text, 0, 1, value)) return false;
        plan.residual_product = value != 0;
        return true;
-     }},
+     },
+     [](const CorrectionPlan& plan) { return std::to_string(int(plan.residual_product)); }},
     {"accumulate", "where partial sums are added: in the unit or in fp32 beside it", "inside or outside",
      [](CorrectionPlan& plan, const std::string& text) {
        plan.outside = text == "outside";
        return text == "inside" || text == "outside";
-     }},
+     },
+     [](const CorrectionPlan& plan) { return std::string(plan.outside ? "outside" : "inside"); }},
 };
 
 Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, std::string& on) {
@@ -112,7 +119,21 @@ class SplitFamily final : public Family {
   FamilyParameters parameters() const override {
     FamilyParameters all{"split:", {}};
     for (const CorrectionParameter& p : correction_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", "the unit that computes the dots; last in the name", "a dot unit"});
+    all.parameters.push_back({"on", dot_unit_meaning, "a dot unit"});
+    return all;
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const UnitName parts(name);
+    const Row* row = find_row(parts.plain());
+    std::string on;
+    if (!row) return {};
+    const Result<CorrectionPlan> plan = parse_plan(*row, parts.settings, on);
+    if (!plan) return {};
+    std::vector<Setting> all;
+    for (const CorrectionParameter& p : correction_parameters)
+      all.push_back({p.name, p.meaning, p.get(*plan), std::nullopt});
+    all.push_back({"on", dot_unit_meaning, on, std::nullopt});
     return all;
   }
 

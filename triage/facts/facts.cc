@@ -12,6 +12,7 @@
 #include "triage/facts/fact_name.h"
 #include "triage/kernel_steps.h"
 #include "triage/op_variants.h"
+#include "triage/product_causes.h"
 
 namespace mmafuzz {
 namespace {
@@ -95,6 +96,8 @@ std::string what_it_does(const std::string& arithmetic, const Parameter* kernel,
   if (arithmetic == "ieee") does = "rounds every addition as IEEE 754 does";
   if (arithmetic == "ieee:serial") does = "rounds each product and adds them to c in order, each time rounded";
   if (arithmetic == "ieee:fma") does = "adds one exact product at a time to c, each time rounded";
+  if (arithmetic == "ozaki") does = "cuts operands into slices and sums exact products of slices";
+  if (arithmetic == "split") does = "adds the products of two narrow parts of each operand";
   if (arithmetic == "ieee:pairwise") does = "rounds each product, adds them by halves and c last, each rounded";
   const std::string who = value_with_families(arithmetic, kernel, units);
   return does.empty() ? who + " adds in its own way" : who + " " + does;
@@ -121,7 +124,8 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
     case FactParts::Kind::difference: break;
   }
   const Parameter* parameter = find_parameter(parts.subject);
-  const std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
+  std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
+  if (meaning.empty()) meaning = meaning_of_scheme_word(parts.subject);
   if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
   if (parts.subject == "kernel") {
     const size_t steps = best.detail.find(on_this_case);
