@@ -52,6 +52,7 @@ is_json() { python3 -m json.tool "$1" >/dev/null 2>&1; }
 ends_with() { [ "$code" -eq "$1" ]; }
 temporary_files() { find /tmp "$work" -maxdepth 1 -name "mmafuzz-case-*" 2>/dev/null | sort -u; }
 differ() { ! cmp -s "$1" "$2"; }
+only_progress() { ! grep -qvE '^mmafuzz: .* cases' "$1"; }
 
 # good ARGUMENTS...: exit code 0 and nothing on standard error.
 good() {
@@ -393,11 +394,11 @@ bad_call "none.cases: cannot open" explain none.cases
 bad_call "broken.cases:5:13: " explain broken.cases --line 5
 
 # ---- fuzz ----
-# So few cases that no line of progress is due, even under sanitizers on a busy machine.
+# Few cases; on a busy machine and under sanitizers a line of progress may still be due.
 fuzz() { run fuzz --cases 1500 --seed 5 "$@"; }
 fuzz --threads 1
 expect "semantic differences alone are exit code 0" ends_with 0
-expect "nothing on standard error where it is no terminal" is_empty err
+expect "at most progress on standard error where it is no terminal" only_progress err
 cp out threads1
 fuzz --threads 2
 cp out threads2

@@ -97,15 +97,24 @@ TEST(Facts, ACombinationOfWhatOccursAloneIsNoFactOfItsOwn) {
 }
 
 TEST(Facts, ACombinationWithAPartThatNothingShowsAloneIsOne) {
-  const std::vector<Fact> facts = facts_of(
-      {bucket(volta, ampere, {"fraction_bits=23~24"}), bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})});
-  EXPECT_THAT(names(facts), ElementsAre("block=4~8+fraction_bits=23~24", "fraction_bits=23~24"));
+  const std::string kernels = "kernel=fused_sum~two_stage_sum";
+  const std::vector<Fact> facts =
+      facts_of({bucket(volta, ampere, {"block=4~8"}), bucket(volta, ampere, {"block=4~8", kernels})});
+  EXPECT_THAT(names(facts), ElementsAre("block=4~8", "block=4~8+" + kernels));
+}
+
+TEST(Facts, WhatTwoRowsSayOfThemselvesIsAFactThoughItNeverShowsAlone) {
+  EXPECT_THAT(names(facts_of({bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})})),
+              ElementsAre("block=4~8", "fraction_bits=23~24"));
+  EXPECT_THAT(names(facts_of({bucket("split:ootomo.fp16", "split:markidis.fp16",
+                                     {"split.scale=0~11", "split.accumulate=inside~outside"})})),
+              ElementsAre("split.accumulate=inside~outside", "split.scale=0~11"));
 }
 
 TEST(Facts, ACombinationOfWhatIsKnownToOccurAloneIsNoneEither) {
-  const std::vector<Bucket> both = {bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})};
-  EXPECT_THAT(names(facts_of(both, {"block=4~8", "fraction_bits=23~24"})),
-              ElementsAre("block=4~8", "fraction_bits=23~24"));
+  const std::string kernels = "kernel=fused_sum~two_stage_sum";
+  const std::vector<Bucket> both = {bucket(volta, ampere, {"block=4~8", kernels})};
+  EXPECT_THAT(names(facts_of(both, {kernels})), ElementsAre("block=4~8", kernels));
 }
 
 TEST(Facts, OfABrokenClaimStandFirst) {

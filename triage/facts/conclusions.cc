@@ -8,16 +8,6 @@
 #include "triage/replacements.h"
 
 namespace mmafuzz {
-namespace {
-
-/// Whether the name says something about rows, so that the rows must imply it.
-bool is_about_rows(const std::string& name) {
-  const FactParts parts = parts_of_fact(name);
-  return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
-}
-
-}  // namespace
-
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
   std::map<std::string, Expectation> expected;
   for (const auto& [op, names] : fields) {

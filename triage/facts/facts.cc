@@ -25,11 +25,15 @@ std::string joined(const std::vector<std::string>& names, const char* separator)
   return text;
 }
 
-/// The facts that a bucket counts for, given those that some bucket shows alone.
+bool is_about_schemes(const std::string& name) { return !meaning_of_scheme_word(parts_of_fact(name).subject).empty(); }
+
+/// The facts that a bucket counts for, given those that some bucket shows alone. What two rows or schemes say of
+/// themselves is a fact whether or not it shows alone: which combinations a search happens to meet must not name facts.
 std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
   if (bucket.facts.empty()) return {bucket.cause};  // of an older store
-  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
-                                   [&](const std::string& fact) { return alone.count(fact) != 0; });
+  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(), [&](const std::string& fact) {
+    return alone.count(fact) || is_about_rows(fact) || is_about_schemes(fact);
+  });
   if (divides) return bucket.facts;
   return {joined(bucket.facts, combined)};
 }
@@ -137,6 +141,11 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
 }
 
 }  // namespace
+
+bool is_about_rows(const std::string& name) {
+  const FactParts parts = parts_of_fact(name);
+  return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
+}
 
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {
   add_shown_alone(buckets, alone);

@@ -1,6 +1,6 @@
 // What a person learns from buckets: facts. Formats, value classes and pairs of units are dimensions of a fact, and a
-// cause of several parts is counted under each of them. Only a combination with a part that nothing shows alone is a
-// fact of its own ("block=8~16+zero_sign=ieee~positive").
+// cause of several parts is counted under each of them. Only a combination with a part that no row says and nothing
+// shows alone is a fact of its own ("block=8~16+kernel=fused_sum~two_stage_sum").
 #pragma once
 
 #include <set>
@@ -23,6 +23,9 @@ struct Fact {
   std::vector<std::string> buckets;  ///< ids
   Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
 };
+
+/// Whether the fact is a difference of a parameter, so that the rows of the units must imply it.
+bool is_about_rows(const std::string& name);
 
 /// Contradictions first, then by severity and name. No bucket is lost: each is in one fact or more. `known`: facts that
 /// are known to occur alone, though not in these buckets.
