@@ -60,6 +60,10 @@ std::string meaning_of_scheme_word(const std::string& word) {
   return "";
 }
 
+bool is_scheme_setting(const std::string& word) {
+  return !meaning_of_scheme_word(word).empty() && !word.ends_with(special_values) && !word.ends_with(zero_signs);
+}
+
 bool ProductCauses::speaks_of(const Judge& judge, const Registry& registry) {
   return judge.op().kind == OpKind::gemm && judge.units().size() == 2 &&
          std::any_of(judge.units().begin(), judge.units().end(),

@@ -45,7 +45,10 @@ class ProductCauses {
   std::map<std::string, std::unique_ptr<Unit>> units_;  ///< by name; null where it does not bind
 };
 
-/// What "ozaki.sum" is about; empty for words that are no setting of a scheme.
+/// What "ozaki.sum" is about; empty for words that are not about a scheme.
 std::string meaning_of_scheme_word(const std::string& word);
+
+/// Whether the word is a setting of a scheme, not what is left when all settings are replaced.
+bool is_scheme_setting(const std::string& word);
 
 }  // namespace mmafuzz

@@ -52,7 +52,7 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
     }
     const KnownFact* known = knowledge.find(fact.name);
     fact.contradiction |= impossible || (known && !known->seen);
-    const bool not_new = seen_before.count(fact.name) && !fact.contradiction;
+    const bool not_new = !fact.contradiction && (seen_before.count(fact.name) || is_implied(fact.name));
     if (fact.decided || not_new || (known && known->seen)) all.confirmed.push_back(std::move(fact));
     else (fact.contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
   }

@@ -27,7 +27,7 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
 struct Conclusions {
   std::vector<Fact> contradictions;  ///< broken claims, the unexplained, and what the rows say cannot be
   std::vector<Fact> fresh;           ///< not known
-  std::vector<Fact> confirmed;       ///< known, or called known or expected by a person
+  std::vector<Fact> confirmed;  ///< known, called known or expected by a person, or what two rows say of themselves
   std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
 };
 

@@ -25,15 +25,12 @@ std::string joined(const std::vector<std::string>& names, const char* separator)
   return text;
 }
 
-bool is_about_schemes(const std::string& name) { return !meaning_of_scheme_word(parts_of_fact(name).subject).empty(); }
-
 /// The facts that a bucket counts for, given those that some bucket shows alone. What two rows or schemes say of
 /// themselves is a fact whether or not it shows alone: which combinations a search happens to meet must not name facts.
 std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::string>& alone) {
   if (bucket.facts.empty()) return {bucket.cause};  // of an older store
-  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(), [&](const std::string& fact) {
-    return alone.count(fact) || is_about_rows(fact) || is_about_schemes(fact);
-  });
+  const bool divides = std::all_of(bucket.facts.begin(), bucket.facts.end(),
+                                   [&](const std::string& fact) { return alone.count(fact) || is_implied(fact); });
   if (divides) return bucket.facts;
   return {joined(bucket.facts, combined)};
 }
@@ -145,6 +142,10 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
 bool is_about_rows(const std::string& name) {
   const FactParts parts = parts_of_fact(name);
   return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
+}
+
+bool is_implied(const std::string& name) {
+  return is_about_rows(name) || is_scheme_setting(parts_of_fact(name).subject);
 }
 
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {

@@ -27,6 +27,9 @@ struct Fact {
 /// Whether the fact is a difference of a parameter, so that the rows of the units must imply it.
 bool is_about_rows(const std::string& name);
 
+/// Whether the units' rows or a scheme's settings say it themselves: no news.
+bool is_implied(const std::string& name);
+
 /// Contradictions first, then by severity and name. No bucket is lost: each is in one fact or more. `known`: facts that
 /// are known to occur alone, though not in these buckets.
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> known = {});
