@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "triage/operands.h"
+#include "triage/simplifications.h"
 
 namespace mmafuzz {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 /// Zeros before a sequence, so that what came before it is forgotten. Rests of different lengths: what fails every so
 /// many cases does not fail after all of them.
 constexpr size_t rests[] = {16, 17, 18, 20};
+constexpr size_t most_tries = 20'000;  ///< sequences that are looked at to find the simplest form
 
 Batch after_rest(const Batch& sequence, size_t resting_cases) {
   Batch all(sequence.op());
@@ -35,6 +37,23 @@ Batch without(const Batch& sequence, size_t first, size_t count) {
 
 Batch last_of(const Batch& sequence) { return without(sequence, 0, sequence.size() - 1); }
 
+/// Makes case `i` simpler in one respect, if the sequence then still fails. Counts what it tries.
+bool simplify_one(const Judge& judge, Batch& sequence, size_t i, Simplification simplify, size_t& tries) {
+  const Operands current(sequence.op(), sequence, i);
+  const CaseCost cost = current.cost();
+  for (const Operands& candidate : simplify(current)) {
+    if (!is_simpler(candidate, candidate.cost(), current, cost)) continue;
+    if (tries == most_tries) return false;
+    ++tries;
+    Batch changed = sequence;
+    candidate.store(changed, i);
+    if (!fails_after_others(judge, changed)) continue;
+    sequence = std::move(changed);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool fails_after_others(const Judge& judge, const Batch& sequence) {
@@ -49,18 +68,12 @@ Batch minimize_sequence(const Judge& judge, const Batch& sequence) {
       if (fails_after_others(judge, shorter)) best = std::move(shorter);
       else first += count;
     }
-  for (size_t i = 0; i < best.size(); ++i) {
-    Operands operands(best.op(), best, i);
-    for (size_t at = 0; at < operands.size(); ++at) {
-      Operands simpler = operands;
-      simpler.clear(at);
-      if (simpler == operands) continue;
-      Batch changed = best;
-      simpler.store(changed, i);
-      if (!fails_after_others(judge, changed)) continue;
-      best = std::move(changed);
-      operands = simpler;
-    }
+  size_t tries = 0;
+  for (bool changed = true; changed && tries < most_tries;) {
+    changed = false;
+    for (size_t i = 0; i < best.size(); ++i)
+      for (const Simplification simplify : simplifications())
+        while (simplify_one(judge, best, i, simplify, tries)) changed = true;
   }
   return best;
 }

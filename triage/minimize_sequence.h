@@ -8,7 +8,8 @@ namespace mmafuzz {
 /// Whether the last case of a sequence fails each time that the units evaluate the sequence, but not by itself.
 bool fails_after_others(const Judge& judge, const Batch& sequence);
 
-/// A sequence for which that is so, made shorter and its operands simpler while it remains so.
+/// A sequence for which that is so, made shorter, then each of its cases brought to the normal form of single cases
+/// (triage/minimize.h) while it remains so.
 Batch minimize_sequence(const Judge& judge, const Batch& sequence);
 
 }  // namespace mmafuzz

@@ -139,6 +139,18 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
 
 }  // namespace
 
+namespace {
+
+/// The case lines of a witness: all that follow its op line.
+size_t cases_in(const std::string& witness) {
+  const size_t op = witness.find("\nop ");
+  if (op == std::string::npos) return 0;
+  return static_cast<size_t>(
+      std::count(witness.begin() + static_cast<std::ptrdiff_t>(witness.find('\n', op + 1)) + 1, witness.end(), '\n'));
+}
+
+}  // namespace
+
 bool is_about_rows(const std::string& name) {
   const FactParts parts = parts_of_fact(name);
   return parts.kind == FactParts::Kind::difference && find_parameter(parts.subject) && parts.subject != "kernel";
@@ -210,8 +222,10 @@ std::string evidence(const Fact& fact) {
     return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
   };
   const bool of_one = fact.best.key.units.size() == 1;
+  const std::string size =
+      fact.best.cause == history ? counted(cases_in(fact.best.witness), "case") : counted(fact.best.addends, "addend");
   return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
-         counted(fact.ops.size(), "op") + ", " + counted(fact.best.addends, "addend") + " in the smallest witness";
+         counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness";
 }
 
 }  // namespace mmafuzz
