@@ -247,16 +247,33 @@ Plan make_plan(const PlanRequest& asked) {
   return plan;
 }
 
+std::vector<EngineHere> engines_here() {
+  std::vector<EngineHere> all;
+  const std::vector<std::string> folders = default_engine_folders();
+  for (const Engine engine : all_engines) {
+    EngineHere here{name_of(engine)};
+    for (const FuzzTarget& target : fuzz_targets())
+      here.builds += engine == Engine::batch ? target.in_campaigns && target.has_ops()
+                                             : !find_build(folders, target.name, engine).empty();
+    if (engine == Engine::afl && !in_path("afl-fuzz")) here.missing = "without afl-fuzz";
+    all.push_back(std::move(here));
+  }
+  return all;
+}
+
 std::string own_executable() { return fs::read_symlink("/proc/self/exe").string(); }
 
 std::vector<std::string> default_engine_folders() {
   const fs::path here = fs::path(own_executable()).parent_path();
-  return {(here / "fuzz_targets").string(), (here / "../clang/fuzz_targets").lexically_normal().string()};
+  std::vector<std::string> folders;
+  for (const char* folder : {"fuzz_targets", "../clang/fuzz_targets", MMAFUZZ_ENGINES})
+    folders.push_back((here / folder).lexically_normal().string());
+  return folders;
 }
 
 std::string default_corpus_folder() {
   const fs::path here = fs::path(own_executable()).parent_path();
-  for (const char* folder : {"../../corpus", "../share/mmafuzz"})
+  for (const char* folder : {"../../corpus", MMAFUZZ_DATA})
     if (fs::is_directory(here / folder / "knowledge")) return (here / folder).lexically_normal().string();
   return "";
 }

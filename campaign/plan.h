@@ -48,6 +48,14 @@ struct Plan {
 /// target, an op that no unit evaluates, nothing to do.
 Plan make_plan(const PlanRequest& request);
 
+/// An engine as this machine has it.
+struct EngineHere {
+  std::string name;
+  size_t builds = 0;    ///< targets that are built for it, beside this executable
+  std::string missing;  ///< what the engine needs and is not here
+};
+std::vector<EngineHere> engines_here();
+
 /// Folders that hold engines' builds relative to this executable.
 std::vector<std::string> default_engine_folders();
 

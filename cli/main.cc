@@ -12,13 +12,13 @@
 #include "campaign/interrupt.h"
 #include "cli/command.h"
 #include "core/program.h"
+#include "cli/version_screen.h"
 
 int main(int argc, char** argv) {
   using namespace mmafuzz;
   using namespace mmafuzz::cli;
   CommandLine line(
-      "mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models",
-      "mmafuzz " MMAFUZZ_VERSION,
+      "mmafuzz: differential fuzzing of matrix units against exact, IEEE 754 and bit-accurate models", version_screen,
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
       "3 mmafuzz contradicts itself, 130 a signal ended it.");
   Arguments& app = line.arguments();

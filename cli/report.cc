@@ -1,11 +1,13 @@
-// mmafuzz report: a findings store as one page for people, and as JUnit XML and JSON for machines.
+// mmafuzz report: a findings store as one page for people, and as JUnit XML, SARIF and JSON for machines.
 #include <fmt/core.h>
 
 #include <fstream>
 
 #include "campaign/plan.h"
 #include "cli/command.h"
+#include "plan/version.h"
 #include "triage/report/report.h"
+#include "triage/report/sarif.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -21,22 +23,25 @@ void write_file(const std::string& path, const std::string& text) {
 
 void add_report(Arguments& app, int& status) {
   struct Options {
-    std::string store, html, junit, json, knowledge = default_knowledge_folder();
+    std::string store, html, junit, sarif, json, knowledge = default_knowledge_folder();
   };
   auto options = std::make_shared<Options>();
-  Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML or JSON");
+  Arguments* sub = app.add_subcommand("report", "Turn a findings store into one HTML page, JUnit XML, SARIF or JSON");
   sub->add_option("store", options->store, "findings store")->required();
   sub->add_option("-o,--output", options->html, "HTML page to write");
   sub->add_option("--junit", options->junit, "JUnit XML file to write");
+  sub->add_option("--sarif", options->sarif, "SARIF 2.1.0 file to write, a result for each fact");
   sub->add_option("--json", options->json, "JSON file to write");
   sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->footer("Example: mmafuzz report findings.db -o report.html --junit report.xml");
   sub->callback([options, &status] {
-    if (options->html.empty() && options->junit.empty() && options->json.empty())
-      throw BadInput("report needs an output: -o, --junit or --json");
+    if (options->html.empty() && options->junit.empty() && options->sarif.empty() && options->json.empty())
+      throw BadInput("report needs an output: -o, --junit, --sarif or --json");
     const ReportData data = read_report_data(options->store);
     if (!options->html.empty()) write_file(options->html, html_report(data, Knowledge(options->knowledge), registry()));
     if (!options->junit.empty()) write_file(options->junit, junit_report(data));
+    if (!options->sarif.empty())
+      write_file(options->sarif, sarif_report(data, Knowledge(options->knowledge), version_text()));
     if (!options->json.empty()) write_file(options->json, json_report(data));
     status = has_untriaged(data) ? exit_divergence : exit_ok;
     if (has_untriaged(data))

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "campaign/plan.h"
 #include "cli/command.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
@@ -24,7 +25,8 @@ void add_survey(Arguments& app, int& status) {
   sub->add_option("--patience", options->patience, "seconds that a step's last call may take beyond its limit (10)")
       ->check(positive_number());
   sub->add_option("--seed", options->seed, "seed of the generators")->check(unsigned_number());
-  sub->add_option("--corpus", options->corpus, "the corpus (corpus)");
+  if (!std::filesystem::is_directory("corpus/published")) options->corpus = default_corpus_folder();  // installed
+  sub->add_option("--corpus", options->corpus, "the corpus")->capture_default_str();
   sub->add_option("--observations", options->observations,
                   "folder of recorded results (default: MMAFUZZ_OBSERVATIONS)");
   sub->footer(

@@ -130,9 +130,9 @@ Argument* Arguments::add_flag(const std::string& names, bool& value, const std::
 
 size_t Arguments::count(const std::string& name) const { return app_->count(name); }
 
-CommandLine::CommandLine(const std::string& text, const std::string& version, const std::string& footer)
-    : app_(std::make_unique<CLI::App>(text)), arguments_(app_.get()) {
-  app_->set_version_flag("--version", version);
+CommandLine::CommandLine(const std::string& text, std::function<std::string()> version, const std::string& footer)
+    : app_(std::make_unique<CLI::App>(text, "mmafuzz")), arguments_(app_.get()) {
+  app_->set_version_flag("--version", std::move(version));
   app_->require_subcommand(1);
   app_->footer(footer);
 }

@@ -74,6 +74,8 @@ class Arguments {
 
   /// How often an option was given.
   size_t count(const std::string& name) const;
+  /// What CLI11 knows of it, for the manual (plan/help_pages.h).
+  const CLI::App& described() const { return *app_; }
 
  private:
   template <class T>
@@ -87,7 +89,7 @@ class Arguments {
 /// A whole program's arguments.
 class CommandLine {
  public:
-  CommandLine(const std::string& text, const std::string& version, const std::string& footer);
+  CommandLine(const std::string& text, std::function<std::string()> version, const std::string& footer);
   ~CommandLine();
   Arguments& arguments() { return arguments_; }
 

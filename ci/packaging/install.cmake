@@ -1,0 +1,67 @@
+# What `cmake --install` lays out, and the Debian packages that cpack makes of it. A component is a package:
+#   command  mmafuzz with its fuzz targets, corpus, manual pages and completion
+#   library  libmmafuzz.so
+#   dev      headers, CMake files, examples and pages
+# The program finds corpus and fuzz targets from its own place (MMAFUZZ_DATA, MMAFUZZ_ENGINES), so that a tree may be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(data ${CMAKE_INSTALL_DATADIR}/mmafuzz)
+set(engines ${CMAKE_INSTALL_LIBEXECDIR}/mmafuzz)
+set(config ${CMAKE_INSTALL_LIBDIR}/cmake/mmafuzz)
+set(pages ${CMAKE_BINARY_DIR}/pages)
+
+install(TARGETS mmafuzz RUNTIME COMPONENT command)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/corpus DESTINATION ${data} COMPONENT command)
+install(FILES ${CMAKE_SOURCE_DIR}/docs/json.schema.json DESTINATION ${data} COMPONENT command OPTIONAL)
+foreach(target ${MMAFUZZ_TARGET_NAMES})
+  foreach(program ${target}_replay ${target}_libfuzzer ${target}_afl)
+    if(TARGET ${program})
+      install(TARGETS ${program} RUNTIME DESTINATION ${engines} COMPONENT command)
+    endif()
+  endforeach()
+  if(TARGET ${target}_afl_mutator)
+    install(TARGETS ${target}_afl_mutator LIBRARY DESTINATION ${engines} COMPONENT command)
+  endif()
+endforeach()
+
+# Manual pages and completion are the command's own help in other forms: it writes them after it is built.
+add_custom_command(OUTPUT ${pages}/mmafuzz.bash COMMAND mmafuzz help-pages ${pages} DEPENDS mmafuzz
+  COMMENT "Manual pages and completion")
+add_custom_target(help_pages ALL DEPENDS ${pages}/mmafuzz.bash)
+install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
+install(FILES ${pages}/mmafuzz.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mmafuzz COMPONENT command)
+
+install(TARGETS mmafuzz_shared EXPORT mmafuzzTargets LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
+install(EXPORT mmafuzzTargets NAMESPACE mmafuzz:: DESTINATION ${config} COMPONENT dev)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mmafuzzConfig.cmake.in ${CMAKE_BINARY_DIR}/mmafuzzConfig.cmake INSTALL_DESTINATION ${config})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mmafuzzConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mmafuzzConfig.cmake ${CMAKE_BINARY_DIR}/mmafuzzConfigVersion.cmake DESTINATION ${config} COMPONENT dev)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/library/mmafuzz DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${CMAKE_SOURCE_DIR}/oracles/units/plugin_abi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mmafuzz COMPONENT dev)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
+install(FILES ${CMAKE_SOURCE_DIR}/tests/plugin_example/truncating_dot.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT dev)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR mmafuzz)
+set(CPACK_PACKAGE_CONTACT "mmafuzz developers <mmafuzz@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "differential fuzzing of matrix units")
+set(CPACK_PACKAGE_DESCRIPTION "mmafuzz searches for inputs on which matrix units (GPU tensor cores, matrix cores, emulations) differ from\nexact arithmetic, from IEEE 754, from their bit-accurate models and from each other.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL command library dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME mmafuzz)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "afl++, libmmafuzz-dev")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libmmafuzz${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libmmafuzz-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${PROJECT_VERSION})")
+include(CPack)

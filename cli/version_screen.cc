@@ -1,0 +1,23 @@
+#include "cli/version_screen.h"
+
+#include <fmt/core.h>
+
+#include "campaign/plan.h"
+#include "plan/version.h"
+
+namespace mmafuzz::cli {
+
+std::string version_screen() {
+  std::string text = "mmafuzz " + version_text() + "\nengines:";
+  for (const EngineHere& engine : engines_here()) {
+    text +=
+        fmt::format(" {} ({})", engine.name, engine.builds ? fmt::format("{} targets", engine.builds) : "no targets");
+    if (!engine.missing.empty()) text += " " + engine.missing;
+    text += ";";
+  }
+  text.back() = '\n';
+  const std::string corpus = default_corpus_folder();
+  return text + "corpus: " + (corpus.empty() ? "none beside this program" : corpus);
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,149 @@
+#include <mmafuzz/unit.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/function_unit.h"
+#include "library/access.h"
+#include "plan/default_fields.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "plan/unit_alias.h"
+#include "plan/version.h"
+
+namespace mmafuzz::v1 {
+namespace {
+
+constexpr char prefix[] = "function:";
+
+/// A function of the user's as a unit of mmafuzz.
+class UserFunctionUnit final : public ::mmafuzz::Unit {
+ public:
+  explicit UserFunctionUnit(const Function& function) : function_(function) {}
+
+  void run(const ::mmafuzz::Batch& batch, Outcomes& outcomes) const override {
+    prepare(batch, outcomes);
+    if (batch.size() == 0) return;
+    const Batch cases = Access::batch(batch);
+    const size_t count = cases.result().count;
+    std::vector<uint64_t> results(batch.size() * count);
+    function_(cases, results);
+    if (results.size() != batch.size() * count)
+      throw Error(name() + ": a function may not change the number of results");
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (cases.result().width < 64 && results[i] >> cases.result().width)
+        throw Error(name() + ": a result is wider than " + cases.result().format);
+      outcomes.results.set(i / count, static_cast<int>(i % count), results[i]);
+    }
+  }
+
+ private:
+  Function function_;
+};
+
+/// The functions under their names, so that a search, a claim and a minimal witness find them.
+class FunctionFamily final : public Family {
+ public:
+  explicit FunctionFamily(std::vector<Unit> units) : units_(std::move(units)) {}
+
+  bool owns(std::string_view name) const override { return find(name) != nullptr; }
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const Unit& unit : units_) all.push_back({unit.name(), "a function of the caller", "", {}, ""});
+    return all;
+  }
+  Role role(const std::string&) const override { return Role::plugin; }
+  /// The op is the caller's, and so is what the function makes of it.
+  Attributes honours(const std::string&, const Op&) const override { return {true, true, true, true, true}; }
+  Result<std::unique_ptr<::mmafuzz::Unit>> bind(const std::string& name, const Op& op) const override {
+    const Unit* unit = find(name);
+    if (!unit) return unknown("there is no function " + name);
+    const auto& content = Access::of(*unit);
+    if (to_text(op).substr(3) != content.op) return declined(name + " is of the op '" + content.op + "'");
+    std::vector<Claim> claims;
+    if (!content.equals.empty()) claims.push_back({"equals_model", content.equals});
+    std::unique_ptr<::mmafuzz::Unit> made = std::make_unique<UserFunctionUnit>(content.function);
+    made->describe(name, std::move(claims));
+    return made;
+  }
+
+ private:
+  const Unit* find(std::string_view name) const {
+    for (const Unit& unit : units_)
+      if (unit.name() == name) return &unit;
+    return nullptr;
+  }
+  std::vector<Unit> units_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_function_family(std::vector<Unit> units) {
+  return std::make_unique<FunctionFamily>(std::move(units));
+}
+
+Unit::Unit(const std::string& name, const std::string& op) {
+  content_ = guarded([&] {
+    const Op parsed = op_from_text(op);
+    auto content = std::make_shared<Content>();
+    content->op = to_text(parsed).substr(3);
+    content->unit = bind_or_fail(unit_of_alias(name, parsed), parsed);
+    content->name = content->unit->name();
+    return content;
+  });
+}
+
+Unit::Unit(const std::string& name, const std::string& op, Function function, const std::string& equals) {
+  const bool is_word = !name.empty() && std::all_of(name.begin(), name.end(),
+                                                    [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!is_word) throw Error("a function's name has letters, digits and _: '" + name + "'");
+  if (!function) throw Error("the function " + name + " is empty");
+  content_ = guarded([&] {
+    const Op parsed = op_from_text(op);
+    auto content = std::make_shared<Content>();
+    content->op = to_text(parsed).substr(3);
+    content->name = prefix + name;
+    content->function = std::move(function);
+    if (!equals.empty()) content->equals = bind_or_fail(unit_of_alias(equals, parsed), parsed)->name();
+    content->unit = std::make_unique<UserFunctionUnit>(content->function);
+    content->unit->describe(content->name, {});
+    return content;
+  });
+}
+
+Unit::Unit(const Unit& other) = default;
+Unit& Unit::operator=(const Unit& other) = default;
+Unit::~Unit() = default;
+
+const std::string& Unit::name() const { return content_->name; }
+const std::string& Unit::op() const { return content_->op; }
+
+Results Unit::run(const Batch& batch) const {
+  if (batch.op() != op()) throw Error(name() + " is of the op '" + op() + "', the batch of '" + batch.op() + "'");
+  return guarded([&] {
+    Outcomes outcomes;
+    content_->unit->run(Access::of(batch).cases, outcomes);
+    Results results;
+    results.count = batch.result().count;
+    results.flags = outcomes.flags;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      results.answered.push_back(outcomes.has_answer(i) && !outcomes.has_failed(i));
+      for (size_t j = 0; j < results.count; ++j)
+        results.encodings.push_back(outcomes.results.get(i, static_cast<int>(j)));
+    }
+    return results;
+  });
+}
+
+std::vector<std::string> unit_names(const std::string& op) {
+  return guarded([&] {
+    if (!op.empty()) return UnitIndex(registry()).accepting(op_from_text(op));
+    std::vector<std::string> names;
+    for (const UnitInfo& info : registry().list()) names.push_back(info.name);
+    return names;
+  });
+}
+
+std::string version() { return version_text(); }
+
+}  // namespace mmafuzz::v1

@@ -1,0 +1,132 @@
+#include "triage/report/sarif.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "triage/facts/conclusions.h"
+
+namespace mmafuzz {
+namespace {
+
+using nlohmann::json;
+
+const char* level_of(Severity severity) {
+  return severity == Severity::contract ? "error" : severity == Severity::accuracy ? "warning" : "note";
+}
+
+/// A rule for each property: what it says when it fails.
+std::string rule_text(const std::string& property) {
+  if (property == "equal") return "Two units give different results on the same case.";
+  if (property == "equals_model") return "A unit does not give the results of the unit that it claims to equal.";
+  return "A unit breaks the property " + property + ".";
+}
+
+std::string list_of(const std::set<std::string>& names, size_t most) {
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ == most) break;
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+/// The line of the case in a witness: the last one that is no comment. Counts from 1.
+size_t case_line_of(const std::string& witness) {
+  size_t line = 1, last = 1;
+  for (size_t at = 0; at < witness.size(); ++line) {
+    const size_t end = std::min(witness.find('\n', at), witness.size());
+    if (end > at && witness[at] != '#') last = line;
+    at = end + 1;
+  }
+  return last;
+}
+
+class SarifRun {
+ public:
+  void add(const Fact& fact, bool known) {
+    json result = {{"ruleId", fact.best.key.property},
+                   {"ruleIndex", rule_of(fact.best.key.property)},
+                   {"level", level_of(fact.severity)},
+                   {"kind", "fail"},
+                   {"baselineState", known ? "unchanged" : "new"},
+                   {"message", {{"text", message_of(fact)}}},
+                   {"partialFingerprints", {{"mmafuzzFact/v1", fact.name}}},
+                   {"occurrenceCount", std::max<uint64_t>(1, fact.divergences)},
+                   {"properties", {{"fact", fact.name}, {"buckets", fact.buckets}, {"ops", fact.ops}}}};
+    json location = {{"logicalLocations", json::array()}};
+    for (const std::string& unit : fact.units)
+      location["logicalLocations"].push_back({{"fullyQualifiedName", unit}, {"kind", "module"}});
+    if (!fact.best.witness.empty())
+      location["physicalLocation"] = {
+          {"artifactLocation", {{"uri", uri_of(fact.best)}, {"index", artifact_of(fact.best)}}},
+          {"region", {{"startLine", case_line_of(fact.best.witness)}}}};
+    result["locations"] = json::array({location});
+    if (known)
+      result["suppressions"] =
+          json::array({{{"kind", "external"},
+                        {"status", "accepted"},
+                        {"justification", fact.best.note.empty() ? "a known fact" : fact.best.note}}});
+    else result["suppressions"] = json::array();
+    results_.push_back(result);
+  }
+
+  std::string text(const ReportData& data, const std::string& version) const {
+    json notifications = json::array(), invocations = json::array();
+    for (const CampaignRecord& campaign : data.campaigns)
+      if (campaign.untriaged)
+        notifications.push_back(
+            {{"level", "error"},
+             {"message", {{"text", "campaign " + campaign.uuid + " has divergences that are not triaged"}}}});
+    invocations.push_back(
+        {{"executionSuccessful", !has_untriaged(data)}, {"toolExecutionNotifications", notifications}});
+    const json run = {{"tool", {{"driver", {{"name", "mmafuzz"}, {"version", version}, {"rules", rules_}}}}},
+                      {"automationDetails", {{"id", "mmafuzz/"}}},
+                      {"invocations", invocations},
+                      {"artifacts", artifacts_},
+                      {"results", results_}};
+    const json log = {{"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"},
+                      {"version", "2.1.0"},
+                      {"runs", json::array({run})}};
+    return log.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+
+ private:
+  static std::string uri_of(const Bucket& bucket) { return "witnesses/" + bucket.id() + ".cases"; }
+
+  static std::string message_of(const Fact& fact) {
+    return fact.name + ": " + sentence(fact) + "; " + evidence(fact) + ". Units: " + list_of(fact.units, 6) + ".";
+  }
+
+  size_t rule_of(const std::string& property) {
+    const auto [at, fresh] = rule_places_.try_emplace(property, rules_.size());
+    if (fresh) rules_.push_back({{"id", property}, {"shortDescription", {{"text", rule_text(property)}}}});
+    return at->second;
+  }
+
+  size_t artifact_of(const Bucket& bucket) {
+    const auto [at, fresh] = artifact_places_.try_emplace(bucket.id(), artifacts_.size());
+    if (fresh)
+      artifacts_.push_back({{"location", {{"uri", uri_of(bucket)}}},
+                            {"mimeType", "text/plain"},
+                            {"contents", {{"text", bucket.witness}}}});
+    return at->second;
+  }
+
+  json rules_ = json::array(), artifacts_ = json::array(), results_ = json::array();
+  std::map<std::string, size_t> rule_places_, artifact_places_;
+};
+
+}  // namespace
+
+std::string sarif_report(const ReportData& data, const Knowledge& knowledge, const std::string& version) {
+  const Conclusions all = conclude(data.buckets, knowledge, {});
+  SarifRun run;
+  for (const Fact& fact : all.contradictions) run.add(fact, fact.decided);
+  for (const Fact& fact : all.fresh) run.add(fact, false);
+  for (const Fact& fact : all.confirmed) run.add(fact, true);
+  return run.text(data, version);
+}
+
+}  // namespace mmafuzz
