@@ -5,6 +5,7 @@
 #include "campaign/corpus.h"
 #include "core/replace_file.h"
 #include "plan/registry.h"
+#include "search/byte_codec.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
 constexpr double look_seconds = 0.05;      ///< for the facts of findings, at each look
+constexpr double exchange_interval = 2;    ///< of shards, at least
+constexpr double exchange_share = 0.02;    ///< of a shard's time goes into exchange, at most
 constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
 constexpr double grace_seconds = 5;        ///< between asking a worker to end and killing it
 constexpr double early_death = 2;          ///< a worker that dies sooner did not get to work
@@ -26,8 +29,10 @@ constexpr unsigned most_early_deaths = 5;  ///< in a row, until its assignment i
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice) {
-  uint64_t hash = 0xcbf29ce484222325u ^ seed;
+constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
+
+uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice, unsigned shard) {
+  uint64_t hash = 0xcbf29ce484222325u ^ seed ^ uint64_t{shard} << 40;
   for (const char c : id + "#" + std::to_string(slice)) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   return hash;
 }
@@ -117,9 +122,9 @@ void Campaign::start(size_t share, double seconds) {
   if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
   ShareProgress& progress = progress_.shares[assignment.name()];
   WorkerRun run{&assignment,   id,
-                folder_,       seed_for(settings_.seed, id, progress.slices++),
+                folder_,       seed_for(settings_.seed, id, progress.slices++, settings_.shard),
                 seconds,       plan_.with_engine(assignment.field()),
-                progress.cases};
+                progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards)};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
@@ -213,7 +218,8 @@ void Campaign::end_overdue() {
 
 void Campaign::tell(const CampaignFindings::Entry& entry) {
   const bool grave = entry.crash || entry.divergence.severity == Severity::contract;
-  if (grave || verbose_) {
+  const bool first = !exchange_ || exchange_->claim(entry.line);  // of all shards
+  if (first && (grave || verbose_)) {
     panel_.clear();
     FILE* to = lines_to_stderr_ ? stderr : stdout;
     fmt::print(to, "{}\n", entry.line);
@@ -298,6 +304,45 @@ void Campaign::sample() const {
   file << fmt::format("{:.0f}\t{}\t{}\t{}\n", at.elapsed, at.cases, at.bins, findings_.total().sum());
 }
 
+void Campaign::share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease) {
+  lease_ = std::move(lease);
+  const bool fresh = !std::filesystem::exists(folder_ + "/progress.json");
+  begin_fields();
+  std::vector<ExchangedField> fields;
+  for (const Assignment& assignment : plan_.assignments) {
+    const std::string field = assignment.field();
+    if (settings_.cases || std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return f.field == field; }))
+      continue;  // --cases promises what does not depend on others
+    fields.push_back({field, assignment.op ? encoded_bytes(*assignment.op) : 0, plan_.with_engine(field)});
+  }
+  exchange_.emplace(out + "/exchange", folder_, shard.name(), std::move(fields), fresh);
+}
+
+/// Whether the shard is still this process's.
+void Campaign::show_life() {
+  if (!lease_ || lost_ || lease_->beat()) return;
+  lost_ = stop_ = true;
+  panel_.clear();
+  fmt::print(stderr, "mmafuzz: another process took {} over: this one ends, what it found is kept\n", folder_);
+}
+
+/// Exchanges with other shards, so seldom that it costs little of the time. What fails is said once and tried again.
+void Campaign::exchange() {
+  const double begin = now();
+  try {
+    exchange_->run();
+    exchange_fails_ = false;
+  } catch (const std::runtime_error& error) {
+    if (!exchange_fails_) {
+      panel_.clear();
+      fmt::print(stderr, "mmafuzz: no exchange with other shards for now: {}\n", error.what());
+    }
+    exchange_fails_ = true;
+  }
+  const double cost = now() - begin;
+  next_exchange_ = now() + std::max(exchange_interval, cost / exchange_share);
+}
+
 void Campaign::run() {
   const sigset_t set = watched_signals();
   sigset_t before;
@@ -319,14 +364,17 @@ void Campaign::run() {
       facts_.look(look_seconds);
       panel_.show(view());
     }
+    if (exchange_ && at >= next_exchange_) exchange();
     if (at >= next_save) {
       next_save = at + save_interval;
+      show_life();
       sample();
       save(snapshot(), folder_ + "/progress.json");
     }
   }
   stop_all();
   follow();
+  if (exchange_ && !lost_) exchange();
   sample();
   progress_.elapsed = elapsed();
   save(progress_, folder_ + "/progress.json");

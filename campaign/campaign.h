@@ -3,12 +3,16 @@
 #pragma once
 
 #include <list>
+#include <memory>
+#include <optional>
 
 #include "search/reached_bins.h"
 #include "campaign/engines.h"
 #include "campaign/findings.h"
 #include "campaign/live_facts.h"
+#include "campaign/exchange.h"
 #include "campaign/panel.h"
+#include "campaign/shard.h"
 
 namespace mmafuzz {
 
@@ -19,9 +23,15 @@ class Campaign {
   Campaign(CampaignSettings settings, Plan plan, std::string folder, CampaignProgress progress, Knowledge knowledge,
            std::set<std::string> seen_before, bool verbose, bool lines_to_stderr);
 
+  /// Makes it a shard of the campaign in the folder above: `lease` is its right to the folder.
+  void share(const std::string& out, const Shard& shard, std::unique_ptr<ShardLease> lease);
+
   /// Runs to the end of the time, of the cases, to --stop-on, or to SIGINT, SIGTERM or SIGHUP; no worker is left when
   /// it returns.
   void run();
+
+  /// Whether a signal ended it, or another process that took its shard over.
+  bool was_stopped() const { return signals_ > 0 || lost_; }
 
   const CampaignProgress& progress() const { return progress_; }
   const CampaignFindings& findings() const { return findings_; }
@@ -56,6 +66,8 @@ class Campaign {
   void tell(const CampaignFindings::Entry& entry);
   void note_bins(Running& worker);
   void begin_fields();
+  void exchange();
+  void show_life();
   void stop_all();
   void wait(double seconds);
   void sample() const;
@@ -77,6 +89,10 @@ class Campaign {
   bool stop_ = false;
   std::map<std::string, ReachedBins> reached_;  ///< by Assignment::field(): the union of its workers'
   int signals_ = 0;
+  std::unique_ptr<ShardLease> lease_;  ///< of a shard
+  std::optional<Exchange> exchange_;   ///< of a shard
+  double next_exchange_ = 0;
+  bool exchange_fails_ = false, lost_ = false;
   std::string newest_bin_, newest_where_;
   double newest_at_ = 0;
 };

@@ -20,16 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two FNV-1a hashes: 128 bits name an input.
-std::string content_name(std::string_view bytes) {
-  uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
-  for (const char byte : bytes) {
-    first = (first ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
-    second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
-  }
-  return fmt::format("{:016x}{:016x}", first, second);
-}
-
 std::string input_of(const Batch& batch, size_t index, size_t focus) {
   const std::vector<uint8_t> bytes = encode_case({0, static_cast<uint8_t>(focus), 0}, batch, index);
   return {bytes.begin(), bytes.end()};
@@ -51,6 +41,20 @@ void append_input(Batch& batch, std::string_view bytes) {
 }
 
 }  // namespace
+
+/// Two FNV-1a hashes: 128 bits.
+std::string content_name(std::string_view bytes) {
+  uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
+  for (const char byte : bytes) {
+    first = (first ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+    second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
+  }
+  return fmt::format("{:016x}{:016x}", first, second);
+}
+
+void write_input_file(const std::string& folder, const std::string& bytes) {
+  write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
+}
 
 std::string content_of_file(const std::string& file, size_t offset) {
   std::ifstream in(file, std::ios::binary);
@@ -93,8 +97,7 @@ SharedCorpus::SharedCorpus(std::string folder, const Op& op, bool files)
 }
 
 void SharedCorpus::write_file(const std::string& bytes) {
-  const std::string name = content_name(bytes);
-  if (files_) write_once(folder_ + "/" + name, bytes, O_EXCL);
+  if (files_) write_input_file(folder_, bytes);
 }
 
 Batch SharedCorpus::read_new() {
@@ -131,8 +134,7 @@ void SharedCorpus::flush() {
 }
 
 void write_input(const std::string& folder, const Batch& batch, size_t index, size_t focus) {
-  const std::string bytes = input_of(batch, index, focus);
-  write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
+  write_input_file(folder, input_of(batch, index, focus));
 }
 
 }  // namespace mmafuzz

@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "core/batch.h"
 
@@ -40,6 +41,11 @@ class SharedCorpus {
 void seed_corpus(const std::string& folder, const Op& op, const std::string& seeds, bool files);
 /// The files of a folder as inputs of a target that reads text.
 void seed_text_corpus(const std::string& folder, const std::string& seeds);
+
+/// Names an input by what it holds.
+std::string content_name(std::string_view bytes);
+/// Writes an input as a file of a corpus folder, under its name. Throws std::runtime_error.
+void write_input_file(const std::string& folder, const std::string& bytes);
 
 /// What a file holds; nothing where it cannot be read.
 std::string content_of_file(const std::string& file, size_t offset = 0);

@@ -37,6 +37,7 @@ void seed_empty_corpus(const WorkerRun& run) {
 }
 
 ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings) {
+  if (own_executable().empty()) throw std::runtime_error("cannot start a worker: /proc is not mounted here");
   ProcessSpec spec;
   spec.command = {own_executable(), "campaign-worker",
                   "--target",       run.assignment->target->name,
@@ -46,7 +47,8 @@ ProcessSpec batch_process(const WorkerRun& run, const CampaignSettings& settings
                   "--status",       run.status(),
                   "--seed",         std::to_string(run.seed)};
   for (const std::string& unit : settings.units) spec.command.insert(spec.command.end(), {"--units", unit});
-  if (settings.cases) spec.command.insert(spec.command.end(), {"--cases", std::to_string(settings.cases), "--alone"});
+  if (settings.cases)
+    spec.command.insert(spec.command.end(), {"--cases", std::to_string(run.assignment->cases), "--alone"});
   if (run.seconds > 0 && !settings.cases)
     spec.command.insert(spec.command.end(), {"--time", fmt::format("{:.3f}", run.seconds)});
   if (run.with_engines) spec.command.push_back("--files");

@@ -25,8 +25,8 @@ class CampaignFindings {
     bool crash = false, known = false;
   };
 
-  /// Reads everything that is there as known. `folder`: the campaign's.
-  explicit CampaignFindings(std::string folder);
+  /// Reads everything that is there, as known where a campaign goes on. `folder`: the campaign's.
+  explicit CampaignFindings(std::string folder, bool as_known = true);
 
   /// New whole records of all segments; returns the entries that are new buckets.
   std::vector<const Entry*> follow();
@@ -50,7 +50,7 @@ class CampaignFindings {
   std::string folder_;
   std::map<std::string, size_t> offsets_;  ///< by segment
   std::map<std::string, Entry> entries_;   ///< by line
-  bool loading_ = true;
+  bool loading_;
 };
 
 }  // namespace mmafuzz

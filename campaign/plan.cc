@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr Engine all_engines[] = {Engine::batch, Engine::libfuzzer, Engine::afl};
 
-/// Seconds of a slice that an engine needs to get to work; in a shorter one it would only start and stop.
-constexpr double least_slice_of(Engine engine) {
-  return engine == Engine::batch ? 1 : engine == Engine::libfuzzer ? 2 : 10;
-}
 constexpr double greatest_slice = 60;
 constexpr double busy = 0.9;  ///< the rest goes into starting workers; what is left begins the next round
 
@@ -109,7 +105,7 @@ size_t targets_of(const std::vector<Assignment>& shares) {
 
 /// Divides an engine's time among its shares; of what it cannot begin, each target keeps about the same number.
 void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) {
-  const double least = least_slice_of(shares.front().engine);
+  const double least = least_slice(shares.front().engine);
   if (seconds > 0 && shares.front().engine != Engine::batch) {
     const size_t most = std::max(targets_of(shares), static_cast<size_t>(seconds / least));
     std::map<const FuzzTarget*, std::vector<Assignment>> of_target;
@@ -130,6 +126,8 @@ void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) 
 }
 
 }  // namespace
+
+double least_slice(Engine engine) { return engine == Engine::batch ? 1 : engine == Engine::libfuzzer ? 2 : 10; }
 
 const char* name_of(Engine engine) {
   return engine == Engine::batch ? "batch" : engine == Engine::libfuzzer ? "libfuzzer" : "afl";
@@ -224,7 +222,7 @@ Plan make_plan(const PlanRequest& asked) {
   while (request.with.empty() && request.worker_seconds > 0 && engines.size() > 1) {
     const Engine engine = engines.back().front().engine;
     const double needed =
-        least_slice_of(engine) * static_cast<double>(targets_of(engines.back())) * static_cast<double>(engines.size());
+        least_slice(engine) * static_cast<double>(targets_of(engines.back())) * static_cast<double>(engines.size());
     if (needed <= request.worker_seconds) break;
     plan.notes.push_back(
         fmt::format("no time for {}: beside the others it takes {:.0f} s of one worker", name_of(engine), needed));
@@ -238,6 +236,7 @@ Plan make_plan(const PlanRequest& asked) {
                                        shares.size(), all));
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
+  for (Assignment& assignment : plan.assignments) assignment.cases = request.cases;
   std::map<std::string, size_t> place;  // what has no op first: no batch search would do its work
   for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
   std::stable_sort(plan.assignments.begin(), plan.assignments.end(),
@@ -261,7 +260,10 @@ std::vector<EngineHere> engines_here() {
   return all;
 }
 
-std::string own_executable() { return fs::read_symlink("/proc/self/exe").string(); }
+std::string own_executable() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).string();
+}
 
 std::vector<std::string> default_engine_folders() {
   const fs::path here = fs::path(own_executable()).parent_path();
@@ -274,7 +276,7 @@ std::vector<std::string> default_engine_folders() {
 std::string default_corpus_folder() {
   const fs::path here = fs::path(own_executable()).parent_path();
   for (const char* folder : {"../../corpus", MMAFUZZ_DATA})
-    if (fs::is_directory(here / folder / "knowledge")) return (here / folder).lexically_normal().string();
+    if (!here.empty() && fs::is_directory(here / folder / "knowledge")) return (here / folder).lexically_normal().string();
   return "";
 }
 

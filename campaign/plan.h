@@ -11,6 +11,8 @@ namespace mmafuzz {
 
 enum class Engine { batch, libfuzzer, afl };
 const char* name_of(Engine engine);
+/// Seconds of a slice that an engine needs to get to work; in a shorter one it would only start and stop.
+double least_slice(Engine engine);
 
 /// One share of the campaign.
 struct Assignment {
@@ -19,6 +21,8 @@ struct Assignment {
   Engine engine = Engine::batch;
   std::string binary;  ///< of the engine; for AFL++ its mutator stands beside it
   double seconds = 0;  ///< until its worker makes place for the next assignment
+  uint64_t cases = 0;  ///< of a campaign with --cases, how many
+  double place = 0;    ///< of a shard's part: where in the whole assignment it begins, from 0 to 1
 
   std::string field() const;  ///< "dot_models/dot_a=fp16_...": names the corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
@@ -32,6 +36,7 @@ struct PlanRequest {
   std::vector<std::string> with;     ///< names of engines; empty: all that are found
   std::vector<std::string> folders;  ///< where engines' builds of the targets are
   double worker_seconds = 0;         ///< time times jobs; 0: unlimited
+  uint64_t cases = 0;                ///< of each assignment; 0: no bound
   uint64_t seed = 1;                 ///< where there is no time for all, it picks the ops that engines run on
 };
 
@@ -67,7 +72,7 @@ std::string default_knowledge_folder();
 /// none.
 std::string default_corpus_folder();
 
-/// This executable's path.
+/// This executable's path; empty where there is no /proc.
 std::string own_executable();
 
 }  // namespace mmafuzz

@@ -14,6 +14,7 @@ struct CampaignSettings {
   std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;
   uint64_t seed = 1, cases = 0, memory_mb = 2048;
   std::string fail_on = "contract", stop_on = "never";
+  unsigned shard = 0, shards = 0;  ///< campaign/shard.h; shard 0 of some: the whole of them
   // What names the campaign in stores; set when it begins.
   std::string uuid, command, machine, version;
   int64_t started = 0;  ///< seconds since 1970, UTC

@@ -12,9 +12,13 @@
 
 #include "core/duration.h"
 #include "core/replace_file.h"
+#include "core/program.h"
+#include "core/shell.h"
 #include "campaign/minimize_corpora.h"
 #include "campaign/all_nights.h"
 #include "campaign/campaign.h"
+#include "campaign/gather_shards.h"
+#include "campaign/shard.h"
 #include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
 #include "cli/terminal.h"
@@ -30,9 +34,9 @@ namespace fs = std::filesystem;
 
 struct CampaignOptions {
   CampaignSettings settings;
-  std::string time, out, store;
+  std::string time, out, store, shard;
   std::string knowledge = default_knowledge_folder();
-  bool resume = false, json = false, verbose = false, minimize = false, triage = true;
+  bool resume = false, json = false, verbose = false, minimize = false, triage = true, conclude = false;
 };
 
 double parse_time(const std::string& text) {
@@ -98,8 +102,8 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
-int run_campaign(CampaignOptions options, const Arguments& call) {
-  const bool time_given = !options.time.empty();
+/// The settings as the call gives them, their names made whole.
+void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
   settings.units = split_units(settings.units);
   settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
@@ -113,58 +117,40 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
   if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
   if (settings.cases && settings.with.empty()) settings.with = {"batch"};
-  settings.time = time_given ? parse_time(options.time) : settings.cases ? 0 : 60;
+  settings.time = !options.time.empty() ? parse_time(options.time) : settings.cases ? 0 : 60;
   options.out = fs::absolute(options.out).lexically_normal().string();
-  CampaignProgress progress;
-  if (options.resume) {
-    if (!fs::exists(options.out + "/campaign.json")) throw BadInput(options.out + " holds no campaign to resume");
-    settings = resumed_settings(options, call);
-    progress = load_progress(options.out + "/progress.json");
-    if (time_given) settings.time = progress.elapsed + parse_time(options.time);
-  }
-  if (!options.resume && !is_unused(options.out))
-    throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
-  progress.time = settings.time;
-  if (options.resume && settings.cases && time_given)
-    throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
-  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
-    throw BadInput("--cases counts cases of batch searches: leave --with out");
-  const double worker_seconds = settings.time > 0 ? (settings.time - progress.elapsed) * settings.jobs : 0;
-  Plan plan = make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
-                         settings.cases ? 0 : worker_seconds, settings.seed});
+}
 
-  if (settings.uuid.empty()) set_identity(settings);
+/// What all shards together run.
+Plan plan_of(const CampaignSettings& settings, double elapsed) {
+  const double shards = std::max(1u, settings.shards);
+  const double worker_seconds = settings.time > 0 ? (settings.time - elapsed) * settings.jobs * shards : 0;
+  return make_plan({settings.targets, settings.ops, settings.units, settings.with, settings.engine_folders,
+                    settings.cases ? 0 : worker_seconds, settings.cases, settings.seed});
+}
 
-  if (!options.store.empty()) Store(options.store, Access::write);  // what is wrong with it is said now
-  make_folder(options.out);
-  const FolderLock lock(options.out);
-  save(settings, options.out + "/campaign.json");
-  if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // of before --resume
-    Store(store, Access::write).set_untriaged(settings.uuid, true);
-  for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(options.out + "/" + part);
-  for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
-  std::set<std::string> of_other_nights;
-  if (!options.store.empty())
-    for (const Fact& fact : facts_of(Store(options.store, Access::read).buckets())) of_other_nights.insert(fact.name);
-  Campaign campaign(settings, std::move(plan), options.out, progress, Knowledge(options.knowledge),
-                    std::move(of_other_nights), options.verbose, options.json);
-  campaign.run();
+void make_parts(const std::string& folder) {
+  for (const char* part : {"segments", "artifacts", "workers", "corpus"}) make_folder(folder + "/" + part);
+}
 
-  campaign.findings().merge(options.out + "/findings.cases");
+/// What stands at the end: findings as one file, triage, facts, the summary. Returns the exit code.
+int end_campaign(const CampaignOptions& options, const CampaignSettings& settings, const Plan& plan,
+                 const CampaignProgress& progress, const CampaignFindings& findings) {
+  findings.merge(options.out + "/findings.cases");
   if (options.minimize) {
-    const MinimizedCorpus sizes = minimize_corpora(campaign.plan(), settings.units, options.out);
+    const MinimizedCorpus sizes = minimize_corpora(plan, settings.units, options.out);
     fmt::print(stderr, "mmafuzz: {} of {} inputs reach every bin: {}/corpus.min\n", sizes.after, sizes.before,
                options.out);
   }
-  nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
+  nlohmann::json summary = campaign_summary(plan, progress, findings);
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
     TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, campaign.plan(),
-                                                   campaign.progress(), settings.units, seen_before);
+    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, plan,
+                                                   progress, settings.units, seen_before);
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
@@ -176,7 +162,114 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
   if (options.json) fmt::print("{}\n", summary.dump(2));
   else fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1)));
+  return failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
+}
+
+/// One shard: its part of the plan in its own folder; triage is for the end of all.
+int run_shard(CampaignOptions options) {
+  const Shard shard = shard_from_text(options.shard);
+  CampaignSettings& settings = options.settings;
+  complete_settings(options);
+  settings.shards = shard.count;
+  settings.shard = shard.index;
+  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
+    throw BadInput("--cases counts cases of batch searches: leave --with out");
+  Plan plan = part_of(plan_of(settings, 0), shard);  // what is wrong with the call is said before a folder is made
+  set_identity(settings);
+  const std::string folder = options.out + "/shards/" + shard.name();
+  make_folder(folder);
+  agree(settings, options.out);
+  auto lease = std::make_unique<ShardLease>(folder);
+  save(settings, folder + "/campaign.json");
+  make_parts(folder);
+  CampaignProgress progress = load_progress(folder + "/progress.json");
+  progress.time = settings.time;
+  if (shard.index == 1)
+    for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
+  Campaign campaign(settings, std::move(plan), folder, progress, Knowledge(options.knowledge), {}, options.verbose,
+                    options.json);
+  campaign.share(options.out, shard, std::move(lease));
+  campaign.run();
+  const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
+  replace_file(folder + "/summary.json", summary.dump(2) + "\n");
+  if (options.json) fmt::print("{}\n", summary.dump(2));
+  if (campaign.was_stopped()) {
+    fmt::print(stderr, "mmafuzz: shard {} was stopped after {:.0f} s: the same command goes on\n", options.shard,
+               campaign.progress().elapsed);
+    return exit_interrupted;
+  }
+  if (!options.json)
+    fmt::print("shard {}: {} cases, {} kinds of divergence; when all have ended: {} campaign --conclude --out {}\n",
+               options.shard, summary["cases"].get<uint64_t>(), campaign.findings().total().sum(), program_name(),
+               shell_word(options.out));
   return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
+}
+
+/// The end of a campaign of shards.
+int conclude(CampaignOptions options, const Arguments& call) {
+  options.out = fs::absolute(options.out).lexically_normal().string();
+  const std::string file = options.out + "/campaign.json";
+  CampaignSettings settings = fs::exists(file) ? load_settings(file) : CampaignSettings{};
+  if (!settings.shards) throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
+  if (call.count("--fail-on")) settings.fail_on = options.settings.fail_on;
+  if (call.count("--jobs")) settings.jobs = options.settings.jobs;
+  else settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (!options.store.empty()) Store(options.store, Access::write);
+  const FolderLock lock(options.out);
+  CampaignSettings begun = load_settings(file);
+  const Plan plan = plan_of(begun, 0);
+  make_parts(options.out);
+  const GatheredShards shards = gather_shards(options.out, begun, plan);
+  if (shards.not_begun.size() == begun.shards) throw BadInput(options.out + ": no shard has begun");
+  const auto note = [&](const std::vector<std::string>& names, const char* what) {
+    if (!names.empty())
+      fmt::print(stderr, "mmafuzz: {} of {} shards {}: {}{}\n", names.size(), begun.shards, what, names.front(),
+                 names.size() > 1 ? ", ..." : "");
+  };
+  note(shards.not_begun, "have not begun");
+  note(shards.not_ended, "are not at their end");
+  return end_campaign(options, settings, plan, shards.progress, CampaignFindings(options.out, false));
+}
+
+int run_campaign(CampaignOptions options, const Arguments& call) {
+  const bool time_given = !options.time.empty();
+  CampaignSettings& settings = options.settings;
+  complete_settings(options);
+  CampaignProgress progress;
+  if (options.resume) {
+    if (!fs::exists(options.out + "/campaign.json")) throw BadInput(options.out + " holds no campaign to resume");
+    settings = resumed_settings(options, call);
+    if (settings.shards)
+      throw BadInput(fmt::format("{} holds a campaign of {} shards: give --shard I/{} or --conclude", options.out,
+                                 settings.shards, settings.shards));
+    progress = load_progress(options.out + "/progress.json");
+    if (time_given) settings.time = progress.elapsed + parse_time(options.time);
+  }
+  if (!options.resume && !is_unused(options.out))
+    throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
+  progress.time = settings.time;
+  if (options.resume && settings.cases && time_given)
+    throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
+  if (settings.cases && settings.with != std::vector<std::string>{"batch"})
+    throw BadInput("--cases counts cases of batch searches: leave --with out");
+  Plan plan = plan_of(settings, progress.elapsed);
+  if (settings.uuid.empty()) set_identity(settings);
+
+  if (!options.store.empty()) Store(options.store, Access::write);  // what is wrong with it is said now
+  make_folder(options.out);
+  const FolderLock lock(options.out);
+  save(settings, options.out + "/campaign.json");
+  if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // of before --resume
+    Store(store, Access::write).set_untriaged(settings.uuid, true);
+  make_parts(options.out);
+  for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
+  std::set<std::string> of_other_nights;
+  if (!options.store.empty())
+    for (const Fact& fact : facts_of(Store(options.store, Access::read).buckets())) of_other_nights.insert(fact.name);
+  Campaign campaign(settings, std::move(plan), options.out, progress, Knowledge(options.knowledge),
+                    std::move(of_other_nights), options.verbose, options.json);
+  campaign.run();
+  return end_campaign(options, settings, campaign.plan(), campaign.progress(), campaign.findings());
 }
 
 }  // namespace
@@ -198,6 +291,12 @@ void add_campaign(Arguments& app, int& status) {
   sub->add_option("--out", options->out, "the campaign's folder: corpora, segments, artifacts, findings")->required();
   sub->add_flag("--resume", options->resume,
                 "go on in --out with its settings, for the rest of its time or for --time more");
+  Argument* shard = sub->add_option(
+      "--shard", options->shard,
+      "I/N: run part I of N, in OUT/shards, beside other processes that share OUT, on any host; a part that was ended "
+      "goes on");
+  sub->add_flag("--conclude", options->conclude, "end a campaign of shards: gather what they found, triage it, report")
+      ->excludes(shard);
   sub->add_option("--seed", settings.seed, "seed of all workers (default 1)")->check(unsigned_number());
   sub->add_option("--cases", settings.cases, "cases for each target and op, by batch search alone")
       ->check(unsigned_number())
@@ -227,8 +326,25 @@ void add_campaign(Arguments& app, int& status) {
       "the rest of the time, --resume --time T runs T more. OUT/findings.cases is case text, OUT/summary.json the "
       "summary.\n"
       "Same seed and --cases N: the same corpus and findings. With --time or engines they may differ.\n"
+      "With --shard it waits for nobody and triages nothing; exit code 130: stopped before its end, call it again "
+      "(docs/cluster.md).\n"
       "Example: mmafuzz campaign --time 10m --targets 'dot_*' --units 'exact,model:hopper/*' --out /tmp/hopper");
-  sub->callback([options, sub, &status] { status = run_campaign(*options, *sub); });
+  sub->callback([options, sub, &status] {
+    const auto refuse = [&](const char* with, std::initializer_list<const char*> names) {
+      for (const char* name : names)
+        if (sub->count(name)) throw BadInput(std::string(with) + " takes no " + name);
+    };
+    if (!options->shard.empty()) {
+      refuse("--shard", {"--resume", "--minimize", "--store"});  // it goes on by itself; the rest is for --conclude
+      status = run_shard(*options);
+    } else if (options->conclude) {
+      refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--ops", "--seed", "--cases", "--memory", "--with",
+                            "--engines", "--stop-on", "--no-triage"});
+      status = conclude(*options, *sub);
+    } else {
+      status = run_campaign(*options, *sub);
+    }
+  });
 }
 
 }  // namespace mmafuzz::cli

@@ -1,0 +1,187 @@
+#include "campaign/exchange.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "campaign/corpus.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char mark[4] = {'m', 'm', 'z', '\x01'};
+constexpr size_t head_bytes = 16;  ///< mark, length, checksum
+constexpr size_t greatest_input = 1 << 20;
+
+uint64_t checksum(std::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+/// Opened and closed for each use: a network file system then shows other hosts what was written.
+void append(const std::string& file, const std::string& bytes) {
+  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  bool good = out >= 0 && write(out, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  int error = errno;
+  if (out >= 0 && close(out) != 0 && good) {
+    good = false;
+    error = errno;
+  }
+  if (!good) throw std::runtime_error("cannot write " + file + ": " + std::strerror(error));
+}
+
+void make_folders(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw std::runtime_error("cannot write " + folder + ": " + error.message());
+}
+
+}  // namespace
+
+std::string input_record(std::string_view input) {
+  std::string record(mark, sizeof mark);
+  const uint32_t length = static_cast<uint32_t>(input.size());
+  const uint64_t sum = checksum(input);
+  record.append(reinterpret_cast<const char*>(&length), sizeof length);
+  record.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+  return record.append(input);
+}
+
+std::vector<std::string> inputs_of_records(std::string_view text, size_t& done) {
+  std::vector<std::string> inputs;
+  done = 0;
+  for (size_t at = text.find(std::string_view(mark, sizeof mark)); at != std::string_view::npos;) {
+    uint32_t length = 0;
+    uint64_t sum = 0;
+    const bool has_head = text.size() - at >= head_bytes;
+    if (has_head) {
+      std::memcpy(&length, text.data() + at + 4, sizeof length);
+      std::memcpy(&sum, text.data() + at + 8, sizeof sum);
+    }
+    const bool whole = has_head && length <= greatest_input && text.size() - at - head_bytes >= length;
+    const std::string_view input = whole ? text.substr(at + head_bytes, length) : "";
+    if (whole && checksum(input) == sum) {
+      inputs.emplace_back(input);
+      done = at + head_bytes + length;
+      at = text.find(std::string_view(mark, sizeof mark), done);
+    } else {  // cut off, or still on its way: what comes behind may be whole
+      at = text.find(std::string_view(mark, sizeof mark), at + 1);
+    }
+  }
+  return inputs;
+}
+
+Exchange::Exchange(std::string folder, std::string own, std::string shard, std::vector<ExchangedField> fields,
+                   bool skip_present)
+    : folder_(std::move(folder)), own_(std::move(own)), shard_(std::move(shard)), fields_(std::move(fields)) {
+  make_folders(folder_ + "/told");
+  for (const ExchangedField& field : fields_) {
+    make_folders(folder_of(field));
+    FieldState& state = states_[field.field];
+    size_t done = 0;
+    for (const std::string& input : inputs_of_records(content_of_file(sent_file(field)), done))
+      state.known.insert(content_name(input));
+    if (skip_present) gained(field, state);
+  }
+}
+
+/// What this shard's workers added since the last look.
+std::vector<std::string> Exchange::gained(const ExchangedField& field, FieldState& state) const {
+  std::vector<std::string> inputs;
+  const std::string corpus = own_ + "/corpus/" + field.field;
+  if (field.record_bytes) {
+    const std::string packed = content_of_file(corpus + ".inputs", state.packed);
+    for (size_t at = 0; at + field.record_bytes <= packed.size(); at += field.record_bytes) {
+      state.packed += field.record_bytes;
+      std::string input = packed.substr(at, field.record_bytes);
+      if (state.known.insert(content_name(input)).second) inputs.push_back(std::move(input));
+    }
+  }
+  if (!field.with_files && field.record_bytes) return inputs;
+  std::error_code error;
+  for (fs::directory_iterator at(corpus, error), end; !error && at != end; at.increment(error)) {
+    if (!state.listed.insert(at->path().filename().string()).second) continue;
+    std::string input = content_of_file(at->path().string());
+    if (!input.empty() && input.size() <= greatest_input && state.known.insert(content_name(input)).second)
+      inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+void Exchange::send(const ExchangedField& field, FieldState& state, const std::vector<std::string>& inputs) {
+  if (inputs.empty()) return;
+  std::string records;
+  for (const std::string& input : inputs) records += input_record(input);
+  try {
+    append(sent_file(field), records);
+  } catch (...) {
+    for (const std::string& input : inputs) state.known.erase(content_name(input));
+    state.packed = 0;  // looked at again
+    state.listed.clear();
+    throw;
+  }
+  counts_.sent += inputs.size();
+  counts_.bytes_sent += records.size();
+}
+
+void Exchange::receive(const ExchangedField& field, FieldState& state) {
+  const std::string corpus = own_ + "/corpus/" + field.field;
+  std::string packed;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_of(field), error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name == shard_ + ".inputs") continue;
+    size_t& offset = state.read[name];
+    std::error_code gone;
+    const uintmax_t size = fs::file_size(at->path(), gone);
+    if (gone || size <= offset) continue;
+    const std::string text = content_of_file(at->path().string(), offset);
+    ++counts_.files_read;
+    counts_.bytes_received += text.size();
+    size_t done = 0;
+    for (const std::string& input : inputs_of_records(text, done)) {
+      std::string known_as = content_name(input);
+      if (!state.known.insert(known_as).second) continue;
+      ++counts_.received;
+      if (field.record_bytes && input.size() == field.record_bytes) packed += input;
+      if (field.with_files || input.size() != field.record_bytes) {
+        write_input_file(corpus, input);
+        state.listed.insert(std::move(known_as));
+      }
+    }
+    offset += done;
+  }
+  if (error) throw std::runtime_error("cannot read " + folder_of(field) + ": " + error.message());
+  if (!packed.empty()) append(corpus + ".inputs", packed);
+}
+
+void Exchange::run() {
+  for (const ExchangedField& field : fields_) {
+    FieldState& state = states_[field.field];
+    if (!fs::is_directory(folder_of(field))) throw std::runtime_error("the folder " + folder_of(field) + " is gone");
+    send(field, state, gained(field, state));
+    receive(field, state);
+  }
+}
+
+bool Exchange::claim(const std::string& line) {
+  const std::string file = folder_ + "/told/" + content_name(line);
+  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (out < 0) return errno != EEXIST;
+  const std::string text = line + "\n" + shard_ + "\n";
+  (void)!write(out, text.data(), text.size());  // the name is what counts
+  close(out);
+  return true;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,113 @@
+#include "campaign/gather_shards.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "campaign/corpus.h"
+#include "campaign/shard.h"
+#include "core/replace_file.h"
+#include "search/byte_codec.h"
+#include "search/reached_bins.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Under the shard's name; a link where the file system has links, because a segment may be large.
+void bring(const std::string& from, const std::string& to, const std::string& shard) {
+  fs::create_directories(to);
+  std::error_code error;
+  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
+    if (!at->is_regular_file()) continue;
+    const fs::path target = fs::path(to) / (shard + "." + at->path().filename().string());
+    std::error_code failed;
+    if (fs::equivalent(at->path(), target, failed)) continue;
+    fs::create_hard_link(at->path(), target, failed);
+    if (failed) fs::copy_file(at->path(), target, fs::copy_options::overwrite_existing);
+  }
+}
+
+/// Every input once.
+void bring_corpus(const std::vector<std::string>& folders, const std::string& out, const Assignment& assignment) {
+  const std::string corpus = out + "/corpus/" + assignment.field();
+  fs::create_directories(corpus);
+  std::set<std::string> names;
+  std::string packed;
+  const size_t bytes = assignment.op ? encoded_bytes(*assignment.op) : 0;
+  for (const std::string& folder : folders) {
+    const std::string from = folder + "/corpus/" + assignment.field();
+    const std::string inputs = bytes ? content_of_file(from + ".inputs") : "";
+    for (size_t at = 0; bytes && at + bytes <= inputs.size(); at += bytes) {
+      const std::string input = inputs.substr(at, bytes);
+      if (names.insert(content_name(input)).second) packed += input;
+    }
+    std::error_code error;
+    for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
+      const std::string input = content_of_file(at->path().string());
+      if (!input.empty() && names.insert(content_name(input)).second) write_input_file(corpus, input);
+    }
+  }
+  if (bytes) replace_file(corpus + ".inputs", packed);
+}
+
+void add(CampaignProgress& to, const CampaignProgress& shard) {
+  to.elapsed = std::max(to.elapsed, shard.elapsed);
+  to.time = std::max(to.time, shard.time);
+  to.restarts += shard.restarts;
+  for (const auto& [name, part] : shard.shares) {
+    ShareProgress& all = to.shares[name];
+    all.slices += part.slices;
+    all.cases += part.cases;
+    all.inputs += part.inputs;
+    all.seconds += part.seconds;
+    all.done = all.done || part.done;
+  }
+}
+
+bool has_ended(const CampaignSettings& settings, const CampaignProgress& progress) {
+  if (!settings.cases) return progress.elapsed >= progress.time && progress.time > 0;
+  return !progress.shares.empty() &&
+         std::all_of(progress.shares.begin(), progress.shares.end(), [](const auto& part) { return part.second.done; });
+}
+
+}  // namespace
+
+GatheredShards gather_shards(const std::string& out, const CampaignSettings& settings, const Plan& plan) {
+  GatheredShards gathered;
+  const std::vector<std::string> folders = shard_folders(out);
+  for (unsigned i = 1; i <= settings.shards; ++i) {
+    const std::string name = Shard{i, settings.shards}.name(), folder = out + "/shards/" + name;
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+      gathered.not_begun.push_back(name);
+      continue;
+    }
+    const CampaignProgress progress = load_progress(folder + "/progress.json");
+    if (!has_ended(settings, progress)) gathered.not_ended.push_back(name);
+    add(gathered.progress, progress);
+    for (const char* part : {"segments", "artifacts"}) bring(folder + "/" + part, out + "/" + part, name);
+  }
+  std::set<std::string> done;
+  uint64_t bins = 0, cases = 0;
+  for (const Assignment& assignment : plan.assignments) {
+    const std::string field = assignment.field();
+    if (!done.insert(field).second) continue;
+    bring_corpus(folders, out, assignment);
+    ReachedBins reached;
+    for (const std::string& folder : folders) reached.unite(content_of_file(folder + "/bins/" + field));
+    if (reached.count()) gathered.progress.bins[field] = reached.count();
+    bins += reached.count();
+  }
+  for (const auto& [name, share] : gathered.progress.shares) cases += share.cases;
+  save(gathered.progress, out + "/progress.json");
+  // How far all of them were at which time is not known; where they came to is.
+  replace_file(out + "/samples.tsv", fmt::format("{:.0f}\t{}\t{}\t0\n", gathered.progress.elapsed, cases, bins));
+  return gathered;
+}
+
+}  // namespace mmafuzz

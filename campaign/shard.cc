@@ -1,0 +1,186 @@
+#include "campaign/shard.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "campaign/corpus.h"
+#include "core/replace_file.h"
+#include "plan/request.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned most_shards = 9999;
+
+/// This process as others on this host know it: host, process namespace, process, its start.
+std::string identity(pid_t pid) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  std::error_code error;
+  const std::string space = fs::read_symlink("/proc/self/ns/pid", error).string();
+  const std::string stat = content_of_file("/proc/" + std::to_string(pid) + "/stat");
+  std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string word, start;
+  for (int i = 0; i < 20 && words >> word; ++i) start = word;  // field 22 of proc(5)
+  return fmt::format("{} {} {} {}", host, space.empty() ? "-" : space, pid, start.empty() ? "gone" : start);
+}
+
+struct Owner {
+  std::string host, space, start, nonce, beats;
+  pid_t pid = 0;
+};
+
+Owner read_owner(const std::string& file) {
+  Owner owner;
+  std::ifstream in(file);
+  in >> owner.host >> owner.space >> owner.pid >> owner.start >> owner.nonce >> owner.beats;
+  return owner;
+}
+
+/// What shards must agree on.
+nlohmann::json agreement(const CampaignSettings& s) {
+  return {{"shards", s.shards}, {"time", s.time},   {"units", s.units}, {"targets", s.targets}, {"ops", s.ops},
+          {"with", s.with},     {"cases", s.cases}, {"seed", s.seed},   {"version", s.version}, {"jobs", s.jobs}};
+}
+
+}  // namespace
+
+std::string Shard::name() const { return fmt::format("{:04}-of-{:04}", index, count); }
+
+Shard shard_from_text(const std::string& text) {
+  Shard shard;
+  const char *end = text.data() + text.size(), *at = text.data();
+  const auto first = std::from_chars(at, end, shard.index);
+  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, shard.count) : first;
+  if (!slash || second.ec != std::errc{} || second.ptr != end || shard.index < 1 || shard.index > shard.count ||
+      shard.count > most_shards)
+    throw BadInput(fmt::format("--shard {}: give I/N, with I from 1 to N and N up to {}", text, most_shards));
+  return shard;
+}
+
+Plan part_of(const Plan& plan, const Shard& shard) {
+  if (!shard) return plan;
+  double whole = 0;
+  for (const Assignment& assignment : plan.assignments) whole += assignment.seconds;
+  const double piece = whole / shard.count, begin = piece * (shard.index - 1), end = begin + piece;
+  Plan part;
+  part.notes = plan.notes;
+  std::vector<Assignment> all;
+  double at = 0, longest = 0;
+  for (const Assignment& assignment : plan.assignments) {
+    const double low = std::clamp((begin - at) / assignment.seconds, 0.0, 1.0);
+    const double high = std::clamp((end - at) / assignment.seconds, 0.0, 1.0);
+    at += assignment.seconds;
+    if (high <= low) continue;
+    Assignment mine = assignment;
+    mine.seconds *= high - low;
+    const auto cases_to = [&](double place) {
+      return static_cast<uint64_t>(place * static_cast<double>(assignment.cases) + 0.5);
+    };
+    mine.cases = cases_to(high) - cases_to(low);
+    mine.place = low;
+    longest = std::max(longest, high - low);
+    if (assignment.cases && !mine.cases) continue;
+    all.push_back(std::move(mine));
+  }
+  // A sliver costs a start and finds nothing; its neighbour has the rest of the assignment.
+  for (Assignment& mine : all) {
+    const double own = least_slice(mine.engine);
+    if (!mine.cases && all.size() > 1 && mine.seconds < own / 2) continue;
+    mine.seconds = std::max(mine.seconds, own);
+    part.assignments.push_back(std::move(mine));
+  }
+  if (part.assignments.empty()) part.assignments = std::move(all);
+  return part;
+}
+
+std::vector<std::string> shard_folders(const std::string& out) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (fs::directory_iterator at(out + "/shards", error), end; !error && at != end; at.increment(error))
+    if (fs::exists(at->path() / "campaign.json")) folders.push_back(at->path().string());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+void agree(CampaignSettings& settings, const std::string& out) {
+  const std::string file = out + "/campaign.json";
+  CampaignSettings common = settings;
+  common.shard = 0;
+  const std::string draft = fmt::format("{}.{}.draft", file, identity(getpid()));
+  std::string plain = draft;
+  std::replace(plain.begin() + static_cast<std::ptrdiff_t>(out.size()) + 1, plain.end(), ' ', '.');
+  save(common, plain);
+  const bool first = link(plain.c_str(), file.c_str()) == 0;  // created whole, by one
+  const int error = errno;
+  unlink(plain.c_str());
+  if (first) return;
+  if (error != EEXIST) throw BadInput("cannot write " + file + ": " + std::strerror(error));
+  const CampaignSettings there = load_settings(file);
+  const nlohmann::json mine = agreement(settings), theirs = agreement(there);
+  for (const auto& [name, value] : theirs.items())
+    if (mine.at(name) != value)
+      throw BadInput(fmt::format("{} was started with {} {}, not {}: all shards take the same options", out, name,
+                                 value.dump(), mine.at(name).dump()));
+  settings.uuid = there.uuid;
+  settings.started = there.started;
+}
+
+ShardLease::ShardLease(const std::string& folder, double patience) : file_(folder + "/owner") {
+  const Owner there = read_owner(file_);
+  std::random_device random;
+  owner_ = identity(getpid()) + fmt::format(" {:08x}{:08x}", random(), random());
+  Owner me;
+  std::istringstream(owner_) >> me.host >> me.space;
+  const auto refuse = [&] {
+    throw BadInput(fmt::format("process {} on {} works on {}: a shard has one process at a time", there.pid, there.host,
+                               folder));
+  };
+  if (!there.beats.empty() && there.beats != "released") {
+    if (there.host == me.host && there.space == me.space) {
+      const bool lives = kill(there.pid, 0) == 0 || errno == EPERM;
+      if (lives && identity(there.pid).ends_with(" " + there.start)) refuse();
+    } else {
+      const auto begin = std::chrono::steady_clock::now();
+      while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < patience) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        const Owner now = read_owner(file_);
+        if (now.beats == "released") break;
+        if (!now.beats.empty() && (now.beats != there.beats || now.nonce != there.nonce)) refuse();
+      }
+    }
+  }
+  write();
+}
+
+void ShardLease::write() { replace_file(file_, fmt::format("{} {}\n", owner_, ++beats_)); }
+
+bool ShardLease::beat() {
+  const Owner now = read_owner(file_);
+  mine_ = mine_ && (now.nonce.empty() || owner_.ends_with(now.nonce));
+  if (mine_) write();
+  return mine_;
+}
+
+ShardLease::~ShardLease() {
+  try {
+    if (beat()) replace_file(file_, owner_ + " released\n");
+  } catch (const std::exception&) {}  // a folder that is gone has no owner
+}
+
+}  // namespace mmafuzz
