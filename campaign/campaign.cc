@@ -32,7 +32,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
 
 uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice, unsigned shard) {
-  uint64_t hash = 0xcbf29ce484222325u ^ seed ^ uint64_t{shard} << 40;
+  uint64_t hash = 0xcbf29ce484222325u ^ seed ^ uint64_t { shard } << 40;
   for (const char c : id + "#" + std::to_string(slice)) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   return hash;
 }
@@ -121,9 +121,12 @@ void Campaign::start(size_t share, double seconds) {
   const double at = elapsed();
   if (progress_.time > 0) seconds = seconds > 0 ? std::min(seconds, progress_.time - at) : progress_.time - at;
   ShareProgress& progress = progress_.shares[assignment.name()];
-  WorkerRun run{&assignment,   id,
-                folder_,       seed_for(settings_.seed, id, progress.slices++, settings_.shard),
-                seconds,       plan_.with_engine(assignment.field()),
+  WorkerRun run{&assignment,
+                id,
+                folder_,
+                seed_for(settings_.seed, id, progress.slices++, settings_.shard),
+                seconds,
+                plan_.with_engine(assignment.field()),
                 progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards)};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);

@@ -134,7 +134,9 @@ void Exchange::send(const ExchangedField& field, FieldState& state, const std::v
   counts_.bytes_sent += records.size();
 }
 
-void Exchange::receive(const ExchangedField& field, FieldState& state) {
+/// Returns the names of what came, new or not.
+std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, FieldState& state) {
+  std::unordered_set<std::string> theirs;
   const std::string corpus = own_ + "/corpus/" + field.field;
   std::string packed;
   std::error_code error;
@@ -151,6 +153,7 @@ void Exchange::receive(const ExchangedField& field, FieldState& state) {
     size_t done = 0;
     for (const std::string& input : inputs_of_records(text, done)) {
       std::string known_as = content_name(input);
+      theirs.insert(known_as);
       if (!state.known.insert(known_as).second) continue;
       ++counts_.received;
       if (field.record_bytes && input.size() == field.record_bytes) packed += input;
@@ -163,14 +166,17 @@ void Exchange::receive(const ExchangedField& field, FieldState& state) {
   }
   if (error) throw std::runtime_error("cannot read " + folder_of(field) + ": " + error.message());
   if (!packed.empty()) append(corpus + ".inputs", packed);
+  return theirs;
 }
 
 void Exchange::run() {
   for (const ExchangedField& field : fields_) {
     FieldState& state = states_[field.field];
     if (!fs::is_directory(folder_of(field))) throw std::runtime_error("the folder " + folder_of(field) + " is gone");
-    send(field, state, gained(field, state));
-    receive(field, state);
+    std::vector<std::string> inputs = gained(field, state);
+    const std::unordered_set<std::string> theirs = receive(field, state);
+    std::erase_if(inputs, [&](const std::string& input) { return theirs.count(content_name(input)) > 0; });
+    send(field, state, inputs);
   }
 }
 

@@ -29,8 +29,8 @@ struct ExchangedField {
 
 class Exchange {
  public:
-  /// `folder`: of the exchange; `own`: the shard's campaign folder; `shard`: its name. What the shard has sent before is
-  /// known. With `skip_present` what its corpora hold now is not sent: seeds, which every shard has.
+  /// `folder`: of the exchange; `own`: the shard's campaign folder; `shard`: its name. What the shard has sent before
+  /// is known. With `skip_present` what its corpora hold now is not sent: seeds, which every shard has.
   Exchange(std::string folder, std::string own, std::string shard, std::vector<ExchangedField> fields,
            bool skip_present);
 
@@ -55,7 +55,7 @@ class Exchange {
   };
   std::vector<std::string> gained(const ExchangedField& field, FieldState& state) const;
   void send(const ExchangedField& field, FieldState& state, const std::vector<std::string>& inputs);
-  void receive(const ExchangedField& field, FieldState& state);
+  std::unordered_set<std::string> receive(const ExchangedField& field, FieldState& state);
   std::string folder_of(const ExchangedField& field) const { return folder_ + "/corpus/" + field.field; }
   std::string sent_file(const ExchangedField& field) const { return folder_of(field) + "/" + shard_ + ".inputs"; }
 

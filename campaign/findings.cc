@@ -40,8 +40,7 @@ void count_one(FindingCounts& counts, const CampaignFindings::Entry& entry) {
 
 }  // namespace
 
-CampaignFindings::CampaignFindings(std::string folder, bool as_known)
-    : folder_(std::move(folder)), loading_(as_known) {
+CampaignFindings::CampaignFindings(std::string folder, bool as_known) : folder_(std::move(folder)), loading_(as_known) {
   follow();
   read_crashes();
   loading_ = false;

@@ -70,12 +70,6 @@ void add(CampaignProgress& to, const CampaignProgress& shard) {
   }
 }
 
-bool has_ended(const CampaignSettings& settings, const CampaignProgress& progress) {
-  if (!settings.cases) return progress.elapsed >= progress.time && progress.time > 0;
-  return !progress.shares.empty() &&
-         std::all_of(progress.shares.begin(), progress.shares.end(), [](const auto& part) { return part.second.done; });
-}
-
 }  // namespace
 
 GatheredShards gather_shards(const std::string& out, const CampaignSettings& settings, const Plan& plan) {
@@ -87,9 +81,8 @@ GatheredShards gather_shards(const std::string& out, const CampaignSettings& set
       gathered.not_begun.push_back(name);
       continue;
     }
-    const CampaignProgress progress = load_progress(folder + "/progress.json");
-    if (!has_ended(settings, progress)) gathered.not_ended.push_back(name);
-    add(gathered.progress, progress);
+    if (!fs::exists(folder + "/summary.json")) gathered.not_ended.push_back(name);
+    add(gathered.progress, load_progress(folder + "/progress.json"));
     for (const char* part : {"segments", "artifacts"}) bring(folder + "/" + part, out + "/" + part, name);
   }
   std::set<std::string> done;

@@ -15,8 +15,8 @@ struct GatheredShards {
   std::vector<std::string> not_ended;  ///< which have time or cases left
 };
 
-/// Brings segments, artifacts, corpora and progress of all shards into `out`, which is then a campaign's folder like any
-/// other. Shards may still run: what they have written is taken. May be repeated. `plan`: of the whole campaign.
+/// Brings segments, artifacts, corpora and progress of all shards into `out`, which is then a campaign's folder like
+/// any other. Shards may still run: what they have written is taken. May be repeated. `plan`: of the whole campaign.
 GatheredShards gather_shards(const std::string& out, const CampaignSettings& settings, const Plan& plan);
 
 }  // namespace mmafuzz

@@ -250,7 +250,7 @@ std::vector<EngineHere> engines_here() {
   std::vector<EngineHere> all;
   const std::vector<std::string> folders = default_engine_folders();
   for (const Engine engine : all_engines) {
-    EngineHere here{name_of(engine)};
+    EngineHere here{name_of(engine), 0, ""};
     for (const FuzzTarget& target : fuzz_targets())
       here.builds += engine == Engine::batch ? target.in_campaigns && target.has_ops()
                                              : !find_build(folders, target.name, engine).empty();
@@ -276,7 +276,8 @@ std::vector<std::string> default_engine_folders() {
 std::string default_corpus_folder() {
   const fs::path here = fs::path(own_executable()).parent_path();
   for (const char* folder : {"../../corpus", MMAFUZZ_DATA})
-    if (!here.empty() && fs::is_directory(here / folder / "knowledge")) return (here / folder).lexically_normal().string();
+    if (!here.empty() && fs::is_directory(here / folder / "knowledge"))
+      return (here / folder).lexically_normal().string();
   return "";
 }
 

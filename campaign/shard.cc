@@ -148,8 +148,8 @@ ShardLease::ShardLease(const std::string& folder, double patience) : file_(folde
   Owner me;
   std::istringstream(owner_) >> me.host >> me.space;
   const auto refuse = [&] {
-    throw BadInput(fmt::format("process {} on {} works on {}: a shard has one process at a time", there.pid, there.host,
-                               folder));
+    throw BadInput(
+        fmt::format("process {} on {} works on {}: a shard has one process at a time", there.pid, there.host, folder));
   };
   if (!there.beats.empty() && there.beats != "released") {
     if (there.host == me.host && there.space == me.space) {

@@ -38,8 +38,8 @@ std::vector<std::string> shard_folders(const std::string& out);
 void agree(CampaignSettings& settings, const std::string& out);
 
 /// The right to a shard's folder, without a lock that would have to be held across hosts: a file with a sign of life.
-/// Whoever finds one that does not move takes over, and the earlier owner, should it live after all, sees that and ends.
-/// Clocks are not compared.
+/// Whoever finds one that does not move takes over, and the earlier owner, should it live after all, sees that and
+/// ends. Clocks are not compared.
 class ShardLease {
  public:
   /// Throws BadInput where another process works on the shard. `patience`: seconds to watch a sign of life from another

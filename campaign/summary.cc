@@ -88,7 +88,8 @@ std::string fields_text(const nlohmann::json& summary) {
   return text;
 }
 
-std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width) {
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
+                         bool resumable) {
   std::map<std::string, size_t> ran, left;
   uint64_t bins = 0;
   for (const auto& field : summary["fields"]) {
@@ -126,10 +127,12 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   if (triaged)
     text += fmt::format(
         "What to do next:\n  {1} findings {0}/findings.sqlite  (all facts)\n"
-        "  {1} report {0}/findings.sqlite -o report.html  (one page with pictures)\n"
-        "  {1} campaign --resume --time 10m --out {0}  (search on)\n",
+        "  {1} report {0}/findings.sqlite -o report.html  (one page with pictures)\n",
         shell_word(folder), program_name());
-  else text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
+  if (triaged && resumable)
+    text +=
+        fmt::format("  {} campaign --resume --time 10m --out {}  (search on)\n", program_name(), shell_word(folder));
+  if (!triaged) text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
   return text;
 }
 

@@ -16,7 +16,9 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
 std::string fields_text(const nlohmann::json& summary);
 
 /// What was covered, what was not, and what to do next.
-std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width);
+/// `resumable`: whether --resume goes on in the folder.
+std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
+                         bool resumable = true);
 
 /// Facts of a campaign for programs: contradictions, new, known, unseen.
 nlohmann::json conclusions_json(const Conclusions& conclusions);

@@ -207,7 +207,7 @@ class TriageProgress {
 };
 
 Plan plan_of(const CampaignSettings& settings) {
-  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0, settings.seed});
+  return make_plan({settings.targets, settings.ops, settings.units, {"batch"}, {}, 0, 0, settings.seed});
 }
 
 }  // namespace

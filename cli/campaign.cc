@@ -149,8 +149,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    const Conclusions conclusions = conclusions_of(outcome.buckets, options.knowledge, plan,
-                                                   progress, settings.units, seen_before);
+    const Conclusions conclusions =
+        conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
@@ -161,7 +161,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   }
   replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
   if (options.json) fmt::print("{}\n", summary.dump(2));
-  else fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1)));
+  else
+    fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards));
   return failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
 }
 
@@ -191,7 +192,7 @@ int run_shard(CampaignOptions options) {
   campaign.share(options.out, shard, std::move(lease));
   campaign.run();
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
-  replace_file(folder + "/summary.json", summary.dump(2) + "\n");
+  if (!campaign.was_stopped()) replace_file(folder + "/summary.json", summary.dump(2) + "\n");  // says that it is done
   if (options.json) fmt::print("{}\n", summary.dump(2));
   if (campaign.was_stopped()) {
     fmt::print(stderr, "mmafuzz: shard {} was stopped after {:.0f} s: the same command goes on\n", options.shard,
@@ -210,7 +211,8 @@ int conclude(CampaignOptions options, const Arguments& call) {
   options.out = fs::absolute(options.out).lexically_normal().string();
   const std::string file = options.out + "/campaign.json";
   CampaignSettings settings = fs::exists(file) ? load_settings(file) : CampaignSettings{};
-  if (!settings.shards) throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
+  if (!settings.shards)
+    throw BadInput(options.out + " holds no campaign of shards: --conclude ends what --shard began");
   if (call.count("--fail-on")) settings.fail_on = options.settings.fail_on;
   if (call.count("--jobs")) settings.jobs = options.settings.jobs;
   else settings.jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -338,8 +340,8 @@ void add_campaign(Arguments& app, int& status) {
       refuse("--shard", {"--resume", "--minimize", "--store"});  // it goes on by itself; the rest is for --conclude
       status = run_shard(*options);
     } else if (options->conclude) {
-      refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--ops", "--seed", "--cases", "--memory", "--with",
-                            "--engines", "--stop-on", "--no-triage"});
+      refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--ops", "--seed", "--cases", "--memory",
+                            "--with", "--engines", "--stop-on", "--no-triage"});
       status = conclude(*options, *sub);
     } else {
       status = run_campaign(*options, *sub);

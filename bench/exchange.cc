@@ -1,0 +1,182 @@
+// mmafuzz bench exchange: what it costs the shards of a campaign to tell each other what they found, by their number,
+// with real files; beside it the same through a folder with a file for each input, as engines share corpora.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "bench/bench.h"
+#include "campaign/exchange.h"
+#include "campaign/shard.h"
+#include "core/program.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr double interval = 2, share = 0.02;  ///< of campaign/campaign.cc
+
+struct ExchangeBench {
+  unsigned fields = 40, rounds = 10, gained = 20, most = 1024;
+  size_t input_bytes = 72;
+  std::string folder;
+  bool rival = true;
+};
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The fields of a shard, as part_of() cuts a line of equal assignments.
+std::vector<ExchangedField> fields_of(unsigned index, unsigned count, const ExchangeBench& bench) {
+  std::vector<ExchangedField> fields;
+  const double piece = double(bench.fields) / count, begin = piece * index, end = begin + piece;
+  for (unsigned field = 0; field < bench.fields; ++field)
+    if (begin < field + 1 && end > field)
+      fields.push_back({fmt::format("target/op{}", field), bench.input_bytes, false});
+  return fields;
+}
+
+std::string random_input(size_t bytes, std::mt19937_64& random) {
+  std::string input(bytes, '\0');
+  for (char& c : input) c = static_cast<char>(random());
+  return input;
+}
+
+struct Cost {
+  double seconds = 0;  ///< of a shard and round, on average
+  double worst = 0;
+  double files = 0, looked_at = 0, bytes = 0;  ///< of a shard and round
+  uint64_t received = 0, missed = 0;
+};
+
+Cost cost_of_records(unsigned count, const ExchangeBench& bench, const std::string& folder) {
+  std::mt19937_64 random(1);
+  std::vector<Exchange> shards;
+  std::vector<std::vector<ExchangedField>> fields;
+  shards.reserve(count);
+  const auto own = [&](unsigned i) { return folder + "/own/" + std::to_string(i); };
+  for (unsigned i = 0; i < count; ++i) {
+    fields.push_back(fields_of(i, count, bench));
+    for (const ExchangedField& field : fields[i]) fs::create_directories(own(i) + "/corpus/" + field.field);
+    shards.emplace_back(folder + "/exchange", own(i), Shard{i + 1, count}.name(), fields[i], true);
+  }
+  Cost cost;
+  for (unsigned round = 0; round < bench.rounds + 1; ++round) {  // the last one only receives
+    for (unsigned i = 0; round < bench.rounds && i < count; ++i)
+      for (unsigned n = 0; n < bench.gained; ++n)
+        std::ofstream(own(i) + "/corpus/" + fields[i][n % fields[i].size()].field + ".inputs",
+                      std::ios::app | std::ios::binary)
+            << random_input(bench.input_bytes, random);
+    for (unsigned i = 0; i < count; ++i) {
+      const auto start = Clock::now();
+      shards[i].run();
+      const double took = seconds_since(start);
+      cost.seconds += took;
+      cost.worst = std::max(cost.worst, took);
+    }
+  }
+  const double runs = double(count) * (bench.rounds + 1);
+  for (unsigned i = 0; i < count; ++i) {
+    cost.files += double(shards[i].counts().files_read) / runs;
+    cost.bytes += double(shards[i].counts().bytes_received) / runs;
+    cost.received += shards[i].counts().received;
+  }
+  std::map<std::string, unsigned> in_field;
+  for (const auto& of_shard : fields)
+    for (const ExchangedField& field : of_shard) ++in_field[field.field];
+  for (unsigned i = 0; i < count; ++i) {
+    for (const ExchangedField& field : fields[i]) cost.looked_at += double(in_field[field.field]) / double(count);
+    for (unsigned n = 0; n < bench.gained; ++n)
+      cost.missed += uint64_t{bench.rounds} * (in_field[fields[i][n % fields[i].size()].field] - 1);
+  }
+  cost.missed -= cost.received;
+  cost.seconds /= runs;
+  return cost;
+}
+
+/// A folder for each field, a file for each input, listed each round; what is known is not read again.
+double cost_of_files(unsigned count, const ExchangeBench& bench, const std::string& folder) {
+  std::mt19937_64 random(1);
+  std::vector<std::unordered_set<std::string>> known(count);
+  double seconds = 0;
+  for (unsigned field = 0; field < bench.fields; ++field)
+    fs::create_directories(fmt::format("{}/target/op{}", folder, field));
+  for (unsigned round = 0; round < bench.rounds; ++round) {
+    for (unsigned i = 0; i < count; ++i) {
+      const std::vector<ExchangedField> fields = fields_of(i, count, bench);
+      std::vector<std::pair<std::string, std::string>> inputs;
+      for (unsigned n = 0; n < bench.gained; ++n)
+        inputs.emplace_back(fmt::format("{}/{}/{}-{}-{}", folder, fields[n % fields.size()].field, i, round, n),
+                            random_input(bench.input_bytes, random));
+      const auto start = Clock::now();
+      for (const auto& [name, input] : inputs) {
+        std::ofstream(name, std::ios::binary) << input;
+        known[i].insert(name);
+      }
+      for (const ExchangedField& field : fields)
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder + "/" + field.field))
+          if (known[i].insert(entry.path().string()).second) {
+            std::ifstream in(entry.path(), std::ios::binary);
+            const std::string input{std::istreambuf_iterator<char>(in), {}};
+            if (input.size() != bench.input_bytes) throw std::runtime_error(entry.path().string() + " is not whole");
+          }
+      seconds += seconds_since(start);
+    }
+  }
+  return seconds / (double(count) * bench.rounds);
+}
+
+void run(const ExchangeBench& bench) {
+  const std::string root = bench.folder + "/mmafuzz-bench-exchange-" + std::to_string(getpid());
+  fmt::print("{} fields, {} new inputs of {} bytes for each shard and round, {} rounds, in {}\n", bench.fields,
+             bench.gained, bench.input_bytes, bench.rounds, bench.folder);
+  fmt::print("{:>6} {:>12} {:>12} {:>9} {:>9} {:>10} {:>14} {:>13}{}\n", "shards", "ms a round", "longest ms",
+             "looked at", "read", "KiB read", "interval at 2 %", "files/s, all",
+             bench.rival ? "   ms with a file each" : "");
+  for (unsigned count = 1; count <= bench.most; count *= 2) {
+    fs::create_directories(root);
+    const Cost cost = cost_of_records(count, bench, root + "/records");
+    if (cost.missed) throw std::logic_error(fmt::format("{} inputs did not arrive", cost.missed));
+    const double every = std::max(interval, cost.seconds / share);
+    fmt::print("{:>6} {:>12.3f} {:>12.3f} {:>9.1f} {:>9.1f} {:>10.1f} {:>13.1f} s {:>13.0f}", count, cost.seconds * 1e3,
+               cost.worst * 1e3, cost.looked_at, cost.files, cost.bytes / 1024, every, count * cost.looked_at / every);
+    if (bench.rival) fmt::print(" {:>22.3f}", cost_of_files(count, bench, root + "/files") * 1e3);
+    fmt::print("\n");
+    std::fflush(stdout);
+    fs::remove_all(root);
+  }
+}
+
+}  // namespace
+
+void add_bench_exchange(Arguments& bench, int& status) {
+  auto options = std::make_shared<ExchangeBench>();
+  options->folder = fs::temp_directory_path().string();
+  Arguments* sub =
+      bench.add_subcommand("exchange", "Cost of the exchange between shards of a campaign, by their number");
+  sub->add_option("--fields", options->fields, "targets and ops that the shards divide")
+      ->check(in_range(1, 1000))
+      ->capture_default_str();
+  sub->add_option("--rounds", options->rounds, "rounds of exchange")->check(in_range(1, 1000))->capture_default_str();
+  sub->add_option("--gained", options->gained, "new inputs of a shard between two rounds")
+      ->check(in_range(1, 10000))
+      ->capture_default_str();
+  sub->add_option("--shards", options->most, "greatest number of shards")
+      ->check(in_range(1, 9999))
+      ->capture_default_str();
+  sub->add_option("--folder", options->folder, "on the file system that shards would share")
+      ->check(existing_path())
+      ->capture_default_str();
+  sub->add_flag("!--no-rival", options->rival, "leave out the folder with a file for each input");
+  sub->footer("Example: mmafuzz bench exchange --shards 64 --folder /shared/scratch");
+  sub->callback([options, &status] {
+    run(*options);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""A campaign of shards as a user runs it: together and after each other, killed, in a folder that vanishes or is full, with a
+clock that is wrong. Usage: shards_test.py MMAFUZZ [TEST...]"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MMAFUZZ = ""
+OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
+FEW = ["--ops", OP, "--units", "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32",
+       "--targets", "dot_models,dot_monotone", "--with", "batch", "--jobs", "1"]
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
+
+
+class ShardsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="mmafuzz-shards-test-", ignore_cleanup_errors=True)
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name, "out")
+
+    def start(self, shard, *more, wrapper=(), time="3", out=None):
+        limit = ["--time", time] if time else []
+        call = [*wrapper, MMAFUZZ, "campaign", "--shard", shard, "--out", str(out or self.out), *limit, *FEW, *map(str, more)]
+        return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def ended(self, process, codes=(0,)):
+        out, err = process.communicate(timeout=120)
+        self.assertIn(process.returncode, codes, out + err)
+        return out, err
+
+    def conclude(self, *more, codes=(0,), out=None):
+        done = subprocess.run([MMAFUZZ, "campaign", "--conclude", "--out", str(out or self.out), *map(str, more)], capture_output=True, text=True, timeout=300)
+        self.assertIn(done.returncode, codes, done.stdout + done.stderr)
+        return done
+
+    def lines(self, text):
+        return re.findall(r"^(mmafuzz: divergence .*)$", text, re.M)
+
+    def held(self):
+        return set(re.findall(r"^# (mmafuzz: divergence .*)$", (self.out / "findings.cases").read_text(), re.M))
+
+    def said(self, text):
+        """Lines of standard error that are no progress."""
+        return [line for line in text.splitlines() if not re.match(r"mmafuzz: \d+:\d\d ", line)]
+
+    def test_shards_tell_a_finding_once_and_share_what_they_find(self):
+        shards = [self.start(f"{i}/3", "--verbose", time="5") for i in (1, 2, 3)]
+        texts = [self.ended(s)[0] for s in shards]
+        printed = [line for text in texts for line in self.lines(text)]
+        self.assertEqual(len(printed), len(set(printed)))
+        self.assertTrue(printed)
+        # Two assignments in three parts: the second shard has a part of each, so every corpus is shared.
+        for field in ("dot_models", "dot_monotone"):
+            senders = sorted(self.out.glob(f"exchange/corpus/{field}/*/*.inputs"))
+            self.assertEqual(len(senders), 2, senders)
+        done = self.conclude()
+        self.assertEqual(done.stderr.count("shards"), 0, done.stderr)
+        self.assertLessEqual(set(printed), self.held())
+        whole = json.loads((self.out / "summary.json").read_text())
+        parts = [json.loads(p.read_text()) for p in self.out.glob("shards/*/summary.json")]
+        self.assertEqual(whole["cases"], sum(p["cases"] for p in parts))
+        for field in whole["fields"]:
+            of_parts = [f["bins"] for p in parts for f in p["fields"] if f["target"] == field["target"]]
+            self.assertGreaterEqual(field["bins"], max(of_parts))
+        self.assertEqual(self.conclude().returncode, 0)  # again
+
+    def test_same_cases_are_divided(self):
+        for i in (1, 2, 3, 4):
+            self.ended(self.start(f"{i}/4", "--cases", 10001, time=None))
+        self.conclude()
+        fields = json.loads((self.out / "summary.json").read_text())["fields"]
+        self.assertEqual([f["cases"] for f in fields], [10001, 10001])
+
+    def test_a_stopped_shard_goes_on_and_a_killed_one_too(self):
+        shard = self.start("1/2", "--verbose", time="6")
+        wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
+        shard.send_signal(signal.SIGTERM)
+        first, err = self.ended(shard, (130,))
+        self.assertIn("was stopped after", err)
+        shard = self.start("1/2", "--verbose", time="6")
+        time.sleep(2)
+        other = self.start("1/2", "--verbose", time="6")
+        _, err = self.ended(other, (2,))
+        self.assertEqual(len(self.said(err)), 1, err)
+        self.assertIn("a shard has one process at a time", err)
+        shard.kill()
+        second = shard.communicate()[0]
+        note = self.conclude("--no-triage", codes=(2,)).stderr  # a wrong combination
+        self.assertEqual(note.count("\n"), 1)
+        note = self.conclude().stderr
+        self.assertIn("1 of 2 shards have not begun: 0002-of-0002", note)
+        self.assertIn("1 of 2 shards are not at their end: 0001-of-0002", note)
+        third = self.ended(self.start("1/2", "--verbose", time="6"))[0]
+        progress = json.loads((self.out / "shards/0001-of-0002/progress.json").read_text())
+        self.assertLess(progress["elapsed"], 8)  # the rest of its time, not all again
+        self.conclude()
+        printed = [line for text in (first, second, third) for line in self.lines(text)]
+        self.assertEqual(len(printed), len(set(printed)))
+        self.assertLessEqual(set(printed), self.held())
+
+    def test_shards_agree(self):
+        self.ended(self.start("1/2", time="1"))
+        for more, says in ((["--seed", 2], "seed 1, not 2"), (["--memory", 64], None)):
+            out, err = self.ended(self.start("2/2", *more, time="1"), (0,) if says is None else (2,))
+            if says:
+                self.assertEqual(err.count("\n"), 1, err)
+                self.assertIn(says, err)
+        for call, says in ((("--shard", "3/2"), "from 1 to N"), (("--shard", "1/2", "--resume"), "takes no --resume"),
+                           (("--resume",), "give --shard I/2 or --conclude"), (("--conclude", "--seed", "3"), "takes no --seed")):
+            done = subprocess.run([MMAFUZZ, "campaign", "--out", self.out, *call], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_an_exchange_that_vanishes_is_said_once(self):
+        shard = self.start("1/2", time="6")
+        wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
+        shutil.rmtree(self.out / "exchange")
+        out, err = self.ended(shard)
+        self.assertEqual(len([l for l in self.said(err) if "no exchange with other shards for now" in l]), 1, err)
+        self.assertEqual(len(self.said(err)), 1, err)
+        self.conclude()
+
+    def test_a_folder_that_vanishes_ends_the_shard_with_one_line(self):
+        shard = self.start("1/2", time="30")
+        wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
+        self.out.rename(self.out.with_name("gone"))
+        out, err = self.ended(shard, (2,))
+        self.assertEqual(len([l for l in self.said(err) if "cannot" in l]), 1, err)
+        self.out.with_name("gone").rename(self.out)  # a server that came back: what was told is there
+        self.conclude()
+        self.assertLessEqual(set(self.lines(out)), self.held())
+
+    def test_a_clock_that_is_an_hour_off_changes_nothing(self):
+        if not shutil.which("faketime"):
+            self.skipTest("no faketime (Debian: apt-get install faketime)")
+        ahead = ["faketime", "-f", "+3600s"]
+        shards = [self.start("1/2", "--verbose", time="4"), self.start("2/2", "--verbose", wrapper=ahead, time="4")]
+        printed = [line for s in shards for line in self.lines(self.ended(s)[0])]
+        self.assertEqual(len(printed), len(set(printed)))
+        self.conclude()
+        self.assertLessEqual(set(printed), self.held())
+        self.assertEqual(len(list(self.out.glob("shards/*/summary.json"))), 2)
+
+    def test_a_full_disk_is_one_line_and_loses_nothing(self):
+        disk = pathlib.Path(self.folder.name, "disk")
+        disk.mkdir()
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True).returncode != 0:
+            self.skipTest("only root can mount a small file system")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
+        self.out = disk / "out"
+        shard = self.start("1/2", "--verbose", time="30")
+        out, err = self.ended(shard, (2,))
+        printed = set(self.lines(out))
+        said = self.said(err)
+        self.assertEqual(len(said), 1, err)
+        self.assertRegex(said[0], "No space left|disk is full")
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)  # somebody made room
+        shard = self.start("1/2", "--verbose", time="30")
+        time.sleep(4)
+        shard.send_signal(signal.SIGTERM)
+        self.ended(shard, (130,))
+        self.conclude()
+        self.assertTrue(printed)
+        self.assertLessEqual(printed, self.held())
+
+
+if __name__ == "__main__":
+    MMAFUZZ = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
