@@ -172,7 +172,7 @@ nlohmann::json to_json(const Bound& bound, const std::vector<Run>& runs) {
           {"first", bound.query.first},
           {"second", bound.query.second},
           {"paper",
-           {{"query", paper.name}, {"z3_4.8.9", paper.z3}, {"cvc5_1.0.2", paper.cvc5}, {"z3_4.8.12", paper.z3_again}}},
+           {{"query", paper.name}, {"z3_4_8_9", paper.z3}, {"cvc5_1_0_2", paper.cvc5}, {"z3_4_8_12", paper.z3_again}}},
           {"runs", list}};
 }
 

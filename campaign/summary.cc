@@ -7,6 +7,7 @@
 #include <map>
 
 #include "campaign/panel.h"
+#include "core/json_version.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "triage/facts/conclusions_text.h"
@@ -63,7 +64,8 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
       if (owner.starts_with(prefixes[i]))
         fields[i]["findings"][severity_of(entry)] = fields[i]["findings"][severity_of(entry)].get<size_t>() + 1;
   }
-  return {{"elapsed", progress.elapsed},
+  return {{"json_version", json_version},
+          {"elapsed", progress.elapsed},
           {"cases", cases},
           {"inputs", inputs},
           {"restarts", progress.restarts},
@@ -144,7 +146,8 @@ nlohmann::json conclusions_json(const Conclusions& all) {
   };
   nlohmann::json unseen = nlohmann::json::array();
   for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
-  return {{"contradictions", list(all.contradictions)},
+  return {{"json_version", json_version},
+          {"contradictions", list(all.contradictions)},
           {"new", list(all.fresh)},
           {"known", list(all.confirmed)},
           {"unseen", unseen}};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
+#include "core/json_version.h"
 #include "core/property.h"
 #include "core/ulps.h"
 
@@ -133,7 +134,8 @@ void add_check(Arguments& app, int& status) {
     uint64_t declined = 0;
     const auto summary = [&] {
       if (options->json) {
-        fmt::print("{}\n", nlohmann::json{{"cases", checker.cases},
+        fmt::print("{}\n", nlohmann::json{{"json_version", json_version},
+                                          {"cases", checker.cases},
                                           {"mismatches", checker.mismatches},
                                           {"without_result", checker.without_result},
                                           {"unanswered", checker.unanswered},

@@ -12,6 +12,7 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
+#include "core/json_version.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
 #include "oracles/properties/properties.h"
@@ -146,7 +147,7 @@ nlohmann::json to_json(const Findings& total) {
                     {"cases", cases},
                     {"results", results}});
   }
-  return {{"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
+  return {{"json_version", json_version}, {"cases", total.cases}, {"compared", total.compared}, {"buckets", list}};
 }
 
 /// Searches the generator's ops instead of named ops, in parallel; results are taken in order. --time limits the whole,

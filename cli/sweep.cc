@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
 #include "core/case_text.h"
@@ -102,7 +103,8 @@ int run_sweep(const SweepOptions& options) {
   }
   const double rate = sweep.seconds() > 0 ? double(sweep.dots()) / sweep.seconds() : 0;
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"unit", subject.unit->name()},
+    fmt::print("{}\n", nlohmann::json{{"json_version", json_version},
+                                      {"unit", subject.unit->name()},
                                       {"reference", subject.reference ? subject.reference->name() : "integer sum"},
                                       {"seed", options.seed},
                                       {"dots", sweep.dots()},

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "campaign/plan.h"
+#include "core/json_version.h"
+#include "oracles/units/plugin_abi.h"
 #include "plan/version.h"
 
 namespace mmafuzz::cli {
@@ -16,6 +18,7 @@ std::string version_screen() {
     text += ";";
   }
   text.back() = '\n';
+  text += fmt::format("JSON: version {}; plugins: version {}\n", json_version, MMAFUZZ_PLUGIN_ABI);
   const std::string corpus = default_corpus_folder();
   return text + "corpus: " + (corpus.empty() ? "none beside this program" : corpus);
 }

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""docs/json.md names the keys of every command's JSON, no more and no less.
+"""docs/json.md names the keys of every command's JSON and their types, no more and no less, and docs/json.schema.json is what it
+says.
 
 Usage: json_keys_test.py MMAFUZZ SOURCE_FOLDER"""
+import importlib.machinery
+import importlib.util
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 program, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+loader = importlib.machinery.SourceFileLoader("json_schema", source + "/ci/json-schema")
+json_schema = importlib.util.module_from_spec(importlib.util.spec_from_loader("json_schema", loader))
+loader.exec_module(json_schema)
 
 
 def output_of(*arguments):
@@ -19,23 +24,24 @@ def output_of(*arguments):
     return done.stdout
 
 
-def keys_of(value, path=""):
-    """Keys with the keys above them: 'list.file'. Objects of an array count once."""
+def places(value, path=""):
+    """(key, value) with the keys above it: 'list.file'. What stands in several objects of an array comes several times."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield path + key
-            yield from keys_of(inner, path + key + ".")
+            yield path + key, inner
+            yield from places(inner, path + key + ".")
     if isinstance(value, list):
         for inner in value:
-            yield from keys_of(inner, path)
+            if isinstance(inner, dict):
+                yield from places(inner, path)
 
 
-def documented():
-    """Of each section: the keys in the first column of its table."""
-    page = open(source + "/docs/json.md", encoding="utf-8").read()
-    for section in page.split("\n## ")[1:]:
-        rows = re.findall(r"^\| (`.*?) \| (.*) \|$", section, re.M)
-        yield section.split("\n")[0], rows
+def is_of(kind, value):
+    if kind.startswith("list of "):
+        return isinstance(value, list) and all(isinstance(v, str if kind == "list of text" else dict) for v in value)
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return type(value) is {"text": str, "integer": int, "true or false": bool, "object": dict, "facts": dict}[kind]
 
 
 volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -45,33 +51,66 @@ with tempfile.TemporaryDirectory() as folder:
     out, store = folder + "/campaign", folder + "/campaign/findings.sqlite"
     search = ["--cases", "512", "--targets", "dot_models,dot_monotone"]
     campaign = json.loads(output_of("campaign", *search, "--out", out, "--json", "--knowledge", folder))
-    campaign["facts"] = None  # documented with findings
     facts = json.loads(output_of("findings", store, "--json", "--knowledge", folder))
     facts["unseen"] = [{"name": "", "example": ""}]  # of a campaign
-    lists = [facts.pop(name) for name in ("contradictions", "new", "known")]
-    facts |= {"contradictions": [], "new": [], "known": [], "*": [fact for each in lists for fact in each]}
     output_of("report", store, "-o", folder + "/r.html", "--json", folder + "/r.json")
     report = json.load(open(folder + "/r.json", encoding="utf-8"))
-    report["buckets"] = None  # documented with findings --buckets
+    buckets = json.loads(output_of("findings", store, "--buckets", "--json"))
     printed = {
         "list --json": json.loads(output_of("list", "--json", "--units", "model:volta/*")),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "fuzz --json": json.loads(output_of("fuzz", "--json", "--op", op, "--units", "exact," + volta, "--cases", "1000")),
         "campaign --json": campaign,
         "findings --json": facts,
-        "findings --buckets --json": json.loads(output_of("findings", store, "--buckets", "--json")),
+        "A fact": [fact for name in ("contradictions", "new", "known") for fact in facts[name]],
+        "findings --buckets --json": buckets,
+        "A bucket": json.loads(output_of("findings", store, "--show", buckets[0]["id"], "--json")),
         "report --json FILE": report,
+        "sweep --json": json.loads(output_of("sweep", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "--cases", "5000", "--json")),
+        "bench discriminate --json": json.loads(output_of("bench", "discriminate", "--query", "carry-bits/*", "--seeds", "1", "--json")),
     }
-sections = dict(documented())
+sections = {title: rows for title, _, rows in json_schema.sections(open(source + "/docs/json.md", encoding="utf-8").read())}
 if set(sections) != set(printed):
     sys.exit(f"sections: {sorted(set(sections) ^ set(printed))}")
+keys = 0
 for name, rows in sections.items():
-    said = {key for first, _ in rows for key in re.findall(r"`([^`]+)`", first)}
-    if name.startswith("report"):  # the keys of its lists stand in the second column
-        said |= {f"{first.strip('`')}.{key}" for first, second in rows for key in re.findall(r"`([a-z_]+)`", second)}
-    there = set(keys_of(printed[name])) - {"*"}
-    for key in sorted(said ^ there):
+    kinds = {key: kind for words, kind, _ in rows for key in words}
+    # What has a section of its own is looked at there.
+    elsewhere = tuple(key + "." for key, kind in kinds.items() if kind in ("list of facts", "list of buckets", "facts"))
+    there = {}
+    for key, value in places(printed[name]) if rows else ():
+        if not key.startswith(elsewhere):
+            there.setdefault(key, []).append(value)
+    keys += len(there)
+    for key in sorted(set(kinds) ^ set(there)):
         failures += 1
         print(f"{name}: {key} is {'printed, but not documented' if key in there else 'documented, but not printed'}")
-print(f"{sum(len(set(keys_of(v))) for v in printed.values())} keys, {failures} failures")
+    for key in set(kinds) & set(there):
+        for value in there[key]:
+            if not is_of(kinds[key], value):
+                failures += 1
+                print(f"{name}: {key} is no {kinds[key]}: {value!r:.80}")
+                break
+
+# The schema is made of the page, and a validator that is not ours agrees with it, where there is one.
+failures += json_schema.main(["--check", source])
+validator = source + "/build/venv/bin/python"
+check = "import json, jsonschema, sys\nschema, samples = json.load(sys.stdin)\n" \
+        "for name, value in samples.items():\n" \
+        "    jsonschema.Draft202012Validator({**schema, 'anyOf': [{'$ref': '#/$defs/' + name}]}).validate(value)\n" \
+        "print(len(samples))"
+samples = {json_schema.name_of(title): value for title, value in printed.items() if title != "A fact"}
+schema = json.load(open(source + "/docs/json.schema.json", encoding="utf-8"))
+for python in (validator, sys.executable):
+    if os.path.exists(python) and subprocess.run([python, "-c", "import jsonschema"], capture_output=True, check=False).returncode == 0:
+        done = subprocess.run([python, "-c", check], input=json.dumps([schema, samples]), capture_output=True, text=True, check=False)
+        wrong = dict(samples, check={**samples["check"], "cases": "three"})
+        refused = subprocess.run([python, "-c", check], input=json.dumps([schema, wrong]), capture_output=True, text=True, check=False)
+        if done.returncode or not refused.returncode:
+            failures += 1
+            print(done.stderr[-1500:] or "the schema takes a text for a number")
+        break
+else:
+    print("the schema is not tried on the outputs: no jsonschema (ci/run-tests installs it)")
+print(f"{keys} keys, {failures} failures")
 sys.exit(bool(failures))

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
 #include "triage/report/report.h"
@@ -106,7 +107,7 @@ std::string json_report(const ReportData& data) {
                      {"compared", p.compared},
                      {"differing", p.differing}});
   const json all = {
-      {"buckets", buckets}, {"campaigns", campaigns}, {"samples", samples}, {"coverage", coverage}, {"pairs", pairs}};
+      {"json_version", json_version}, {"buckets", buckets}, {"campaigns", campaigns}, {"samples", samples}, {"coverage", coverage}, {"pairs", pairs}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
