@@ -7,6 +7,7 @@ from ._cases import Cases, read_cases, write_cases
 from ._compare import Comparison, Match, compare
 from ._explain import Explanation, explain
 from ._findings import Finding, Findings, fuzz, minimize
+from ._products import ProductFinding, ProductFindings, fuzz_product, product_kinds
 from ._unit import Unit, UnitInfo, ops, unit, units
 
 __all__ = [
@@ -17,13 +18,17 @@ __all__ = [
     "Finding",
     "Findings",
     "Match",
+    "ProductFinding",
+    "ProductFindings",
     "Unit",
     "UnitInfo",
     "compare",
     "explain",
     "fuzz",
+    "fuzz_product",
     "minimize",
     "ops",
+    "product_kinds",
     "read_cases",
     "unit",
     "units",

@@ -229,6 +229,7 @@ void bind_units(nb::module_& m) {
     nb::dict d;
     d["width"] = int(f.width);
     d["storage_bytes"] = format->storage_bytes();
+    d["fraction_bits"] = int(f.fraction_bits);
     d["ignored_low_bits"] = int(f.ignored_low_bits);
     d["sign_bit"] = f.sign_bit();
     d["integer"] = f.integer;

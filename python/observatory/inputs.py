@@ -13,7 +13,8 @@ from mmafuzz._formats import codes_dtype
 BLOCK = 1 << 20
 
 _IEEE = mmafuzz.unit("ieee")
-_FRACTION_BITS = {"fp64": 52, "fp32": 23, "fp16": 10, "bf16": 7}
+#: Sources whose specials are tried one by one.
+_WIDE = ("fp64", "fp32", "fp16", "bf16")
 
 
 def width(format: str) -> int:
@@ -65,8 +66,8 @@ def boundaries(source: str, target: str) -> np.ndarray:
     if source == "fp32" and width(target) < 16:  # and one bit more of the fraction
         around += [near ^ dtype.type(1 << shift) for shift in range(1, 23)]
     found = [np.concatenate(around)]
-    if source in _FRACTION_BITS:
-        fraction = _FRACTION_BITS[source]
+    if source in _WIDE:
+        fraction = mmafuzz._core.format_fields(source)["fraction_bits"]
         top = ((1 << (bits - 1)) - 1) >> fraction << fraction  # infinity
         specials = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, (1 << fraction) + 1, top - 1, top]
         specials += [top + 1, top + (1 << (fraction - 1)) - 1, top + (1 << (fraction - 1)), (1 << (bits - 1)) - 1]
