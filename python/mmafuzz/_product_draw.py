@@ -117,8 +117,9 @@ def _special(rng: np.random.Generator, shape: tuple[int, int, int], updates: boo
     return Special(matrix, row, column, value)
 
 
-def draw(rng: np.random.Generator, numbers: Numbers, updates: bool, strides: str, many_threads: bool) -> ProductCase:
-    """A case. updates: with c, alpha and beta. strides: 'any', 'blas' (rows or columns are contiguous) or 'none'."""
+def draw(rng: np.random.Generator, numbers: Numbers, form: str, strides: str, many_threads: bool) -> ProductCase:
+    """A case for a product of that form. strides: 'any', 'blas' (rows or columns are contiguous) or 'none'."""
+    updates = form == "update"
     shape = m, n, k = _shape(rng)
     if updates and rng.random() < 0.02:
         shape = m, n, k = m, n, 0
@@ -151,6 +152,6 @@ def draw(rng: np.random.Generator, numbers: Numbers, updates: bool, strides: str
                 b[special.column, int(rng.integers(n))] = 0
             elif special.matrix == "b":
                 a[int(rng.integers(m)), special.row] = 0
-    unset_c = numbers.is_float and beta == 0 and updates and special is None and bool(rng.random() < 0.5)
+    unset_c = numbers.is_float and beta == 0 and form != "product" and special is None and bool(rng.random() < 0.5)
     threads = int(rng.choice((1, 1, 2, 3, 4))) if many_threads else 1
     return ProductCase(numbers, a, b, c, alpha, beta, layouts, special, unset_c, threads, is_real)

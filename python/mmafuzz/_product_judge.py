@@ -10,17 +10,25 @@ import numpy as np
 from ._formats import as_array
 from ._product_case import Numbers, ProductCase
 
-#: In this order: a case counts for the first kind that it shows.
+#: Findings are listed in this order.
 KINDS = {
     "raises": "the call raises",
     "no result": "what comes back is no matrix of the result's shape and type",
-    "writes outside": "the call changes a, b, or memory between and around the elements of c",
-    "NaN lost": "an infinity or NaN of the operands is missing in the result",
-    "NaN made": "a NaN or infinity where finite operands give a finite result",
     "wrong integer": "another integer than every order of exact operations gives",
+    "writes outside": "the call changes a, b, or memory between and around the elements of c",
+    "NaN made": "a NaN or infinity where finite operands give a finite result",
+    "NaN lost": "an infinity or NaN of the operands is missing in the result",
     "beyond the bound": "farther from the exact result than rounding once an operation can lead, in any order",
     "not repeatable": "the same call on the same memory gives other bits",
     "threads": "another number of threads gives other bits",
+}
+
+
+#: How a product is called.
+FORMS = {
+    "product": "f(a, b) returns a @ b",
+    "out": "f(a, b, c) writes a @ b into c",
+    "update": "f(a, b, c, alpha, beta) writes alpha * a @ b + beta * c into c",
 }
 
 
@@ -40,7 +48,7 @@ class Subject:
 
     call: Callable[..., Any]
     numbers: Numbers
-    updates: bool = False
+    form: str = "product"  #: a key of FORMS
     set_threads: Callable[[int], Any] | None = None
 
     def run(self, case: ProductCase, threads: int) -> tuple[np.ndarray, str]:
@@ -52,7 +60,7 @@ class Subject:
         (a, b, c), memory = (view for view, _ in placed), [m for _, m in placed]
         before = [_bits(m).copy() for m in memory]
         with np.errstate(all="ignore"):
-            returned = self.call(a, b, c, case.alpha, case.beta) if self.updates else self.call(a, b)
+            returned = self.call(*{"product": (a, b), "out": (a, b, c), "update": (a, b, c, case.alpha, case.beta)}[self.form])
         result = as_array(c if returned is None else returned, "the result").copy()
         if returned is None:  # put c back: what else has changed lies outside
             c[...] = case.matrix("c")

@@ -11,7 +11,7 @@ import numpy as np
 from ._formats import DTYPE_OF_FORMAT
 from ._product_case import Layout, Numbers, ProductCase
 from ._product_draw import draw
-from ._product_judge import KINDS, Failure, Subject, judge
+from ._product_judge import FORMS, KINDS, Failure, Subject, judge
 
 #: Of failing cases that look alike, so many are made minimal: behind them may stand several defects.
 _MINIMIZED_OF_A_KIND = 3
@@ -60,7 +60,7 @@ class ProductFinding:
         if self.detail:
             lines.append(f"  {self.detail}")
         lines += [f"  {name} = {np.array2string(getattr(self, name), threshold=40)}" for name in "ab"]
-        if self.case.beta or self.case.unset_c:
+        if np.any(self.case.c) or self.case.unset_c:
             lines.append(f"  c = {np.array2string(self.c, threshold=40)}")
         return "\n".join([*lines, f"  alpha={self.case.alpha} beta={self.case.beta}, {self.count} cases looked alike"])
 
@@ -194,7 +194,7 @@ def fuzz_product(
     operands: str | tuple[str, str] = "fp32",
     result: str | None = None,
     *,
-    updates: bool = False,
+    form: str = "product",
     strides: str = "any",
     set_threads: Callable[[int], Any] | None = None,
     seconds: float = 10,
@@ -205,9 +205,10 @@ def fuzz_product(
     small that no order and no blocking of the sums can round, so that only one result is right. Shapes lie around those
     where kernels switch; memory between and around the elements holds NaN (of integers the greatest one).
 
-    product:   f(a, b) returns a @ b, (m, n). With updates=True it is f(a, b, c, alpha, beta), which writes
-               alpha * a @ b + beta * c into c, and returns None or the result; with beta = 0 it must not read c, with
-               alpha = 0 neither a nor b, as in BLAS. a (m, k), b (k, n) and c (m, n) are NumPy arrays of any strides.
+    product:   with form='product' f(a, b), which returns a @ b, (m, n); with 'out' f(a, b, c), which writes it into c;
+               with 'update' f(a, b, c, alpha, beta), which writes alpha * a @ b + beta * c into c: with beta = 0 it must
+               not read c, with alpha = 0 neither a nor b, as in BLAS. The last two return None, or the result. a (m, k),
+               b (k, n) and c (m, n) are NumPy arrays of any strides.
     operands:  format of a and b ('fp32', 'fp64', 'fp16', 'bf16', 's8', 's32'), or a pair of formats.
     result:    format of c and the result; by default that of a.
     strides:   what the product takes: 'any'; 'blas', rows or columns are contiguous; 'none', plain rows.
@@ -219,26 +220,28 @@ def fuzz_product(
     operations in the result's precision, and a second call and (kind 'threads') another number of threads must give
     the same bits.
 
-    ValueError: a format that no NumPy or ml_dtypes type has, other strides, or no case."""
+    ValueError: a format that no NumPy or ml_dtypes type has, another form or other strides, or no case."""
     formats = (operands, operands) if isinstance(operands, str) else tuple(operands)
     formats = (*formats, result or formats[0])
     for format in formats:
         if format not in DTYPE_OF_FORMAT:
             raise ValueError(f"no dtype holds {format!r}: pass one of {', '.join(sorted(DTYPE_OF_FORMAT))}")
+    if form not in FORMS:
+        raise ValueError(f"form is {form!r}: pass one of {', '.join(map(repr, FORMS))}")
     if strides not in ("any", "blas", "none"):
         raise ValueError(f"strides is {strides!r}: pass 'any', 'blas' or 'none'")
     if not callable(product):
         raise TypeError(f"product is a function of arrays, not {type(product).__name__}")
     if (cases is not None and cases < 1) or not seconds > 0:
         raise ValueError("pass 1 case or more, or more than 0 seconds")
-    subject = Subject(product, Numbers(*formats), updates, set_threads)
+    subject = Subject(product, Numbers(*formats), form, set_threads)
     rng = np.random.default_rng(seed)
     deadline = time.monotonic() + seconds
     alike: dict[tuple[object, ...], list[ProductFinding]] = {}
     counts: dict[tuple[object, ...], int] = {}
     looked = 0
     while looked < cases if cases is not None else time.monotonic() < deadline:
-        case = draw(rng, subject.numbers, updates, strides, set_threads is not None)
+        case = draw(rng, subject.numbers, form, strides, set_threads is not None)
         looked += 1
         failure = judge(subject, case)
         if failure is None:

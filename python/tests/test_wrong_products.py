@@ -139,7 +139,7 @@ PLANTED = [
 @pytest.mark.parametrize("product, kind, shape, features", PLANTED, ids=[one[0].__name__ for one in PLANTED])
 def test_a_planted_mistake_is_found_and_made_small(product, kind, shape, features):
     set_threads = product.set if isinstance(product, Threads) else None
-    found = mmafuzz.fuzz_product(product, updates=True, set_threads=set_threads, cases=CASES)
+    found = mmafuzz.fuzz_product(product, form="update", set_threads=set_threads, cases=CASES)
     smallest = [one for one in found if one.kind == kind]
     assert smallest, found
     assert shape in [one.shape for one in smallest], [str(one) for one in smallest]
@@ -156,7 +156,7 @@ def test_a_right_product_has_no_finding(operands, result):
         with np.errstate(over="ignore"):
             c[...] = (d if beta == 0 else d + beta * c.astype(wide)).astype(c.dtype) if alpha else beta * c if beta else 0
 
-    found = mmafuzz.fuzz_product(product, operands, result, updates=True, cases=300)
+    found = mmafuzz.fuzz_product(product, operands, result, form="update", cases=300)
     assert not found and found.cases == 300, str(found)
 
 
@@ -165,7 +165,7 @@ def test_expected_results_are_those_of_the_exact_unit():
     exact = mmafuzz.unit("exact")
     seen = 0
     while seen < 40:
-        case = draw(rng, Numbers("fp32", "fp32", "fp32"), True, "any", False)
+        case = draw(rng, Numbers("fp32", "fp32", "fp32"), "update", "any", False)
         if case.is_real or case.alpha != 1 or case.beta not in (0, 1) or not case.shape[2] or case.special:
             continue
         assert case.is_exact()
@@ -223,6 +223,7 @@ def test_fractions_far_from_the_exact_result_are_beyond_the_bound():
         ({"product": 3}, TypeError),
         ({"operands": "fp24"}, ValueError),
         ({"strides": "all"}, ValueError),
+        ({"form": "in place"}, ValueError),
         ({"cases": 0}, ValueError),
         ({"seconds": 0}, ValueError),
     ],
@@ -233,5 +234,5 @@ def test_wrong_arguments_are_refused(arguments, error):
 
 
 def test_the_same_seed_finds_the_same():
-    one, two = (mmafuzz.fuzz_product(k_tail_dropped, updates=True, cases=200, seed=5) for _ in range(2))
+    one, two = (mmafuzz.fuzz_product(k_tail_dropped, form="update", cases=200, seed=5) for _ in range(2))
     assert str(one) == str(two) and len(one)

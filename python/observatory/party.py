@@ -1,0 +1,41 @@
+"""What the parties of all tables share: why one cannot run, its version, its old releases."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+import shutil
+import subprocess
+from typing import Any, Callable
+
+#: Folders of pinned releases that this interpreter cannot import, by library.
+release_folders: dict[str, pathlib.Path] = {}
+
+
+class Declined(Exception):
+    """Why a party cannot run here, in one line."""
+
+
+def module(name: str) -> Any:
+    """An imported module. Declined."""
+    try:
+        return importlib.import_module(name)
+    except Exception as e:  # a broken installation is as good as none
+        raise Declined(f"{name} cannot be imported: {first_line(e)}") from None
+
+
+def version_of(name: str) -> Callable[[], str]:
+    return lambda: str(module(name).__version__)
+
+
+def first_line(e: BaseException) -> str:
+    """An exception's message as one line, without columns' ends in a table."""
+    text = (str(e).splitlines() or [""])[0].replace("|", "/")
+    return text[:200] or type(e).__name__
+
+
+def output(*command: str) -> str:
+    """What a command prints. Declined where it is not installed."""
+    if not shutil.which(command[0]):
+        raise Declined(f"{command[0]} is not installed")
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
