@@ -5,29 +5,21 @@ from __future__ import annotations
 import ctypes
 import functools
 import glob
-import importlib
 import importlib.util
 import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 
 from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
 from .inputs import as_codes, converted
+from .party import Declined, module, output, release_folders, version_of
 
 Call = Callable[[np.ndarray], np.ndarray]
-
-#: Folders of pinned releases that this interpreter cannot import, by library.
-release_folders: dict[str, pathlib.Path] = {}
-
-
-class Declined(Exception):
-    """Why a party cannot run here, in one line."""
-
 
 class Conversion(NamedTuple):
     """One row: a conversion of a library. `prepare` gives a call on arrays of encodings, or raises `Declined`."""
@@ -41,17 +33,6 @@ class Conversion(NamedTuple):
     prepare: Callable[[], Call]
     snippet: str  #: a program that shows a divergence; {input}: the encoding in hexadecimal
     version: Callable[[], str]
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except Exception as e:  # a broken installation is as good as none
-        raise Declined(f"{name} cannot be imported: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from None
-
-
-def _version_of(name: str) -> Callable[[], str]:
-    return lambda: str(_module(name).__version__)
 
 
 # --- NumPy and ml_dtypes: astype ---
@@ -86,7 +67,7 @@ def _astype_row(library: str, source: str, target: str, promise: str) -> Convers
     )
     return Conversion(
         library, f"{_spelled(source)} astype {_spelled(target)}", source, target, "", promise,
-        functools.partial(_astype, source, target), snippet, _version_of(library),
+        functools.partial(_astype, source, target), snippet, version_of(library),
     )  # fmt: skip
 
 
@@ -169,16 +150,10 @@ void convert_all(const {x}* from, {y}* to, unsigned long count) {{
     return call
 
 
-def _output(*command: str) -> str:
-    if not shutil.which(command[0]):
-        raise Declined(f"{command[0]} is not installed")
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
 def _runtime_of(compiler: str) -> list[str]:
     if compiler == "gcc":
-        return [_output("gcc", "-print-libgcc-file-name")]
-    path = _output(compiler, "--rtlib=compiler-rt", "--print-libgcc-file-name")
+        return [output("gcc", "-print-libgcc-file-name")]
+    path = output(compiler, "--rtlib=compiler-rt", "--print-libgcc-file-name")
     # Debian keeps the runtime under the name that older releases of clang gave it.
     candidates = [path, *glob.glob(str(pathlib.Path(path).parents[1] / "linux/libclang_rt.builtins-x86_64.a"))]
     found = next((one for one in candidates if pathlib.Path(one).is_file()), None)
@@ -198,7 +173,7 @@ def _runtime_row(library: str, compiler: str, name: str, source: str, target: st
     return Conversion(
         library, name, source, target, "", "IEEE 754, in the rounding mode to nearest",
         functools.partial(_c_function, name, source, target, functools.partial(_runtime_of, compiler), False),
-        snippet, lambda: _output(compiler, "-dumpversion"),
+        snippet, lambda: output(compiler, "-dumpversion"),
     )  # fmt: skip
 
 
@@ -237,103 +212,8 @@ def _npymath_rows() -> list[Conversion]:
     ]  # fmt: skip
 
 
-# --- PyTorch on the CPU ---
-
-_TORCH = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "e4m3": "float8_e4m3fn",
-          "e5m2": "float8_e5m2", "e4m3fnuz": "float8_e4m3fnuz", "e5m2fnuz": "float8_e5m2fnuz",
-          "e8m0": "float8_e8m0fnu"}  # fmt: skip
-
-
-def _torch_to(source: str, target: str) -> Call:
-    torch = _module("torch")
-    names = [_TORCH[source], _TORCH[target]]
-    if missing := [name for name in names if not hasattr(torch, name)]:
-        raise Declined(f"this torch has no {missing[0]}")
-    signed = codes_dtype(source).str.replace("u", "i")  # torch has views of signed integers for every width
-
-    def call(codes: np.ndarray) -> np.ndarray:
-        x = torch.from_numpy(np.ascontiguousarray(codes).view(signed)).view(getattr(torch, names[0]))
-        y = x.to(getattr(torch, names[1]))
-        bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[codes_dtype(target).itemsize]
-        return y.view(bits).numpy().view(codes_dtype(target))
-
-    return call
-
-
-def _torch_rows() -> list[Conversion]:
-    narrow = [format for format in _TORCH if format not in ("fp32", "fp64")]
-    pairs = [(source, target) for target in narrow for source in ("fp32", "fp64", "fp16", "bf16") if source != target]
-    pairs += [(source, "fp32") for source in narrow] + [(source, "bf16") for source in narrow if source[0] == "e"]
-    rows = []
-    for source, target in dict.fromkeys(pairs):
-        # PyTorch 2.12 and later: pull request 178817
-        saturates = "saturate=1" if target == "e4m3" else ""
-        promise = "finite overflow saturates (pull request 178817)" if saturates else "rounds to nearest, ties to even"
-        bits = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
-        snippet = (
-            f"import torch, struct\n"
-            f"x = torch.frombuffer(bytearray(({{input}}).to_bytes({codes_dtype(source).itemsize}, 'little')), "
-            f"dtype=torch.{_TORCH[source]})\ny = x.to(torch.{_TORCH[target]})\n"
-            f"print(x, y, y.view(torch.{bits[codes_dtype(target).itemsize]}))"
-        )
-        rows.append(Conversion("torch", f"torch.{_TORCH[source]} to torch.{_TORCH[target]}", source, target, saturates,
-                               promise, functools.partial(_torch_to, source, target), snippet,
-                               _version_of("torch")))  # fmt: skip
-    return rows
-
-
-# --- ONNX: the operator Cast of the reference implementation ---
-
-_ONNX = {"fp16": "FLOAT16", "bf16": "BFLOAT16", "fp32": "FLOAT", "fp64": "DOUBLE", "e4m3": "FLOAT8E4M3FN",
-         "e5m2": "FLOAT8E5M2", "e4m3fnuz": "FLOAT8E4M3FNUZ", "e5m2fnuz": "FLOAT8E5M2FNUZ", "e2m1": "FLOAT4E2M1",
-         "e8m0": "FLOAT8E8M0"}  # fmt: skip
-
-
-def _onnx_cast(target: str, options: dict[str, Any]) -> Call:
-    onnx = _module("onnx")
-    reference = _module("onnx.reference")
-    helper, types = onnx.helper, onnx.TensorProto
-    if not hasattr(types, _ONNX[target]):
-        raise Declined(f"this onnx has no {_ONNX[target]}")
-    to = getattr(types, _ONNX[target])
-    node = helper.make_node("Cast", ["x"], ["y"], to=to, **options)
-    graph = helper.make_graph([node], "cast", [helper.make_tensor_value_info("x", types.FLOAT, [None])],
-                              [helper.make_tensor_value_info("y", to, [None])])  # fmt: skip
-    opset = min(onnx.defs.onnx_opset_version(), 25)
-    if "round_mode" in options and opset < 24:
-        raise Declined("this onnx has no round_mode")
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    evaluator = reference.ReferenceEvaluator(model)
-    dtype = codes_dtype(target)
-
-    def call(codes: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            return np.ascontiguousarray(evaluator.run(None, {"x": codes.view(np.float32)})[0]).view(dtype)
-
-    return call
-
-
-def _onnx_rows() -> list[Conversion]:
-    rows = []
-    e8m0 = [("e8m0", "round=up saturate=1", {"saturate": 1, "round_mode": "up"}),
-            ("e8m0", "round=down saturate=1", {"saturate": 1, "round_mode": "down"})]  # fmt: skip
-    float8 = [format for format in _ONNX if format.startswith(("e4", "e5"))]
-    table = [(t, "saturate=1", {"saturate": 1}) for t in float8] + [(t, "", {"saturate": 0}) for t in float8]
-    for target, attributes, options in table + [("fp16", "", {}), ("bf16", "", {}), ("e2m1", "", {})] + e8m0:
-        shown = "".join(f" {key}={value}" for key, value in options.items())
-        snippet = (
-            f"import numpy as np, onnx\nfrom onnx.reference.ops.op_cast import cast_to\n"
-            f"x = np.array([{{input}}], np.uint32).view(np.float32)\n"
-            f"y = cast_to(x, onnx.TensorProto.{_ONNX[target]}, saturate={bool(options.get('saturate', 1))}"
-            + (f", round_mode={options['round_mode']!r}" if "round_mode" in options else "")
-            + ")\nprint(x[0], y[0], np.asarray(y).view(np.uint8))"
-        )
-        rows.append(Conversion("onnx", f"Cast FLOAT to {_ONNX[target]}{shown}", "fp32", target, attributes,
-                               "the tables of the operator Cast", functools.partial(_onnx_cast, target, options), snippet,
-                               _version_of("onnx")))  # fmt: skip
-    return rows
-
-
 def table() -> list[Conversion]:
     """Every row. A new party is a new row."""
-    return _numpy_rows() + _npymath_rows() + _ml_dtypes_rows() + _runtime_rows() + _torch_rows() + _onnx_rows()
+    from . import conversions_of_frameworks
+
+    return _numpy_rows() + _npymath_rows() + _ml_dtypes_rows() + _runtime_rows() + conversions_of_frameworks.rows()

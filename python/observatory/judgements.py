@@ -18,6 +18,7 @@ class Judgement(NamedTuple):
     kind: str
     verdict: str
     reason: str
+    features: str = "*"  #: of a matrix product: what the smallest case needs
 
 
 _ALL = [
@@ -54,9 +55,10 @@ _ALL = [
 ]  # fmt: skip
 
 
-def judged(library: str, operation: str, kind: str) -> tuple[str, str]:
+def judged(library: str, operation: str, kind: str, features: str = "") -> tuple[str, str]:
     """The class of a divergence and the reason: the first row that fits."""
     for one in _ALL:
-        if kind == one.kind and fnmatch.fnmatch(library, one.library) and fnmatch.fnmatchcase(operation, one.operation):
+        patterns = ((library, one.library), (operation, one.operation), (features, one.features))
+        if kind == one.kind and all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
             return one.verdict, one.reason
     return UNJUDGED, "nobody has read the library's documentation on this yet"

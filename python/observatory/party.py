@@ -8,7 +8,9 @@ import shutil
 import subprocess
 from typing import Any, Callable
 
-#: Folders of pinned releases that this interpreter cannot import, by library.
+#: Libraries that are no packages of Python: of a pinned release they read a folder.
+WITHOUT_IMPORT = ("libnpymath", "OpenBLAS")
+#: The folders of their pinned releases.
 release_folders: dict[str, pathlib.Path] = {}
 
 

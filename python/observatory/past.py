@@ -13,6 +13,8 @@ class Release(NamedTuple):
     kinds: tuple[str, ...]  #: kinds of divergence of the defect, one of which must be found
     tracker: str
     defect: str
+    table: str = "conversions"
+    rows: str = "*"  #: a shell pattern: the rows that run
 
 
 _OLD_WHEEL = ["--no-deps", "--only-binary=:all:", "--python-version", "37", "--platform", "manylinux1_x86_64"]
@@ -31,4 +33,11 @@ RELEASES = [
             "onnx/onnx#7784", "fp32 to E8M0 rounding up: a wrong mask overlooks one bit of the fraction"),
     Release("ml_dtypes-0.5.0", "ml_dtypes", ["--no-deps", "ml_dtypes==0.5.0"], "*astype ml_dtypes.float8_e8m0fnu", ("tie", "rounded wrong"),
             "jax-ml/ml_dtypes#223", "to E8M0: ties are decided by a wrong bit"),
+    Release("numpy-2.3.0", "numpy", ["--no-deps", "numpy==2.3.0"], "np.matmul with out*", ("wrong integer", "NaN made", "beyond the bound"),
+            "numpy/numpy#29164", "np.matmul writes to a wrong place where out runs backwards", "products", "np.matmul*"),
+    Release("scipy-openblas32-0.3.28.0.2", "OpenBLAS", ["--no-deps", "scipy-openblas32==0.3.28.0.2"], "cblas_*gemm",
+            ("ends the process",), "OpenMathLib/OpenBLAS#4981", "gemm crashes after the number of threads was raised", "products", "*gemm"),
+    Release("scipy-openblas32-0.3.29.0.0", "OpenBLAS", ["--no-deps", "scipy-openblas32==0.3.29.0.0"], "cblas_*gemm", ("NaN made",),
+            "Reference-LAPACK/lapack#1077", "with alpha = 0 a NaN of a or b reaches the result; OpenBLAS 0.3.17 and 0.3.34 give 0",
+            "products", "*gemm"),
 ]  # fmt: skip

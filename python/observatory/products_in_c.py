@@ -81,6 +81,9 @@ _LIBRARIES = [
 @functools.lru_cache(maxsize=None)
 def _loaded(path: pathlib.Path) -> ctypes.CDLL:
     try:
+        for runtime in ("libquadmath*", "libgfortran*"):  # wheels bring their own, which only their importer finds
+            for beside in path.parent.glob(runtime):
+                ctypes.CDLL(str(beside), ctypes.RTLD_GLOBAL)
         return ctypes.CDLL(str(path))
     except OSError as e:
         raise Declined(f"{path.name} cannot be loaded: {e}") from None

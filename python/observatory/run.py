@@ -1,22 +1,31 @@
-"""Runs rows of the table within a time."""
+"""Runs rows of a table within a time."""
 
 from __future__ import annotations
 
-import fnmatch
+import os
 import time
 from dataclasses import dataclass, field
+from typing import Callable
 
 import numpy as np
 
+from mmafuzz import ProductFinding, fuzz_product
+
 from . import inputs
-from .conversions import WITHOUT_FORMAT, Call, Conversion, Declined
+from .conversions import WITHOUT_FORMAT, Call, Conversion
 from .divergences import Divergence, compare, decimal
 from .judgements import judged
+from .party import Declined, first_line
+from .products import Product
 
 #: Structured inputs of a row whose inputs are too many to try them all.
 STRUCTURED = 1 << 24
 #: Below this width all inputs are tried at once.
 _NARROW = 16
+
+
+#: The kind of finding of a row whose library ended the process.
+ENDS = "ends the process"
 
 
 @dataclass
@@ -66,7 +75,7 @@ def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[
         result.declined = str(why)
         return result, {}, None
     except Exception as e:  # a library that raises is an answer, not the end of the others
-        result.declined = f"it raises {type(e).__name__}: {(str(e).splitlines() or [''])[0]}"
+        result.declined = f"it raises {type(e).__name__}: {first_line(e)}"
         return result, {}, None
     result.seconds = time.monotonic() - started
     result.findings = findings(row, found)
@@ -90,21 +99,31 @@ def findings(row: Conversion, found: dict[str, Divergence]) -> list[dict]:
     return shown
 
 
-def run(rows: list[Conversion], library: str, deadline: float, count: int = STRUCTURED) -> list[Result]:
-    """Every row of the libraries that match a shell pattern; then, in what is left of the time, all 2^32 inputs of rows
-    with 32-bit sources, those of the fewest divergences first, as many as fit."""
-    chosen = [row for row in rows if fnmatch.fnmatch(row.library, library)]
+#: What stands for a row that is running: where the process ends there, it stays.
+RUNNING = "running"
+
+
+def run(
+    rows: list[Conversion],
+    deadline: float,
+    count: int = STRUCTURED,
+    save: Callable[[list[Result]], None] = lambda results: None,
+) -> list[Result]:
+    """Every row; then, in what is left of the time, all 2^32 inputs of rows with 32-bit sources, those of the fewest
+    divergences first, as many as fit. `save` gets the results so far, before each row."""
     results, open_rows = [], []
-    left = sum(inputs.width(row.source) > _NARROW for row in chosen)
+    left = sum(inputs.width(row.source) > _NARROW for row in rows)
     half = time.monotonic() + 0.5 * max(0.0, deadline - time.monotonic())
-    for row in chosen:
+    for row in rows:
+        save([*results, Result(row.library, row.operation, declined=RUNNING)])
         share = max(0.0, half - time.monotonic()) / max(1, left)
         left -= inputs.width(row.source) > _NARROW
         result, found, call = observe(row, time.monotonic() + share, count)
         results.append(result)
         if call is not None and not result.proven and inputs.width(row.source) == 32:
             open_rows.append((row, result, found, call))
-    for row, result, found, call in sorted(open_rows, key=lambda one: len(one[2])):
+    save(results)
+    for row, result, found, call in sorted(open_rows, key=lambda one: (len(one[2]), one[1].seconds / one[1].inputs)):
         rate = result.inputs / max(result.seconds, 1e-6)
         if time.monotonic() + 2**32 / rate > deadline:
             continue
@@ -113,6 +132,83 @@ def run(rows: list[Conversion], library: str, deadline: float, count: int = STRU
         result.inputs = compare(call, row.source, row.target, row.attributes, everything, found)
         result.proven = True
         result.findings = findings(row, found)
-    if fnmatch.fnmatch("ml_dtypes", library):
+        save(results)
+    if any(row.library == "ml_dtypes" for row in rows):
         results += [Result("ml_dtypes", name, declined="mmafuzz has no such format") for name in WITHOUT_FORMAT]
     return results
+
+
+class LastCall:
+    """Keeps in a file what the last call of a library was, so that it can be read after the end of the process."""
+
+    def __init__(self, path: str):
+        self._file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        self._threads = ""
+
+    def of(self, call: Callable[..., object]) -> Callable[..., object]:
+        def watched(a: np.ndarray, b: np.ndarray, *rest: object) -> object:
+            scales = f", alpha={rest[1]} beta={rest[2]}" if len(rest) == 3 else ""
+            text = f"m={a.shape[0]} n={b.shape[1]} k={a.shape[1]}{scales}{self._threads}"
+            os.pwrite(self._file, text.ljust(100).encode(), 0)
+            return call(a, b, *rest)
+
+        return watched
+
+    def of_threads(self, set_threads: Callable[[int], object] | None) -> Callable[[int], object] | None:
+        def watched(count: int) -> object:
+            self._threads = f", {count} threads"
+            return set_threads(count)  # type: ignore
+
+        return None if set_threads is None else watched
+
+
+def run_products(
+    rows: list[Product],
+    deadline: float,
+    save: Callable[[list[Result]], None] = lambda results: None,
+    last_call: str = os.devnull,
+) -> list[Result]:
+    """Searches wrong results of every row, each for the same share of the time. last_call: a file that says what was called
+    last."""
+    watch = LastCall(last_call)
+    results: list[Result] = []
+    for i, row in enumerate(rows):
+        result = Result(row.library, row.operation, declined=RUNNING)
+        results.append(result)
+        save(results)
+        started = time.monotonic()
+        result.declined = ""
+        try:
+            result.version = row.version()
+            call, set_threads = row.prepare()
+            share = max(0.1, (deadline - time.monotonic()) / (len(rows) - i))
+            found = fuzz_product(watch.of(call), row.operands, row.result, form=row.form, strides=row.strides,
+                                 set_threads=watch.of_threads(set_threads), seconds=share)  # fmt: skip
+        except Declined as why:
+            result.declined = str(why)
+            continue
+        result.inputs, result.seconds = found.cases, time.monotonic() - started
+        result.findings = [_of_product(row, one) for one in found]
+    save(results)
+    return results
+
+
+def ended(result: Result, how: str, last_call: str) -> None:
+    """Makes of a row that was running a finding: its library ended the process."""
+    verdict, reason = judged(result.library, result.operation, ENDS, last_call)
+    result.declined = ""
+    result.findings = [{
+        "kind": ENDS, "detail": how, "count": 1, "class": verdict, "reason": reason, "input": last_call, "where": None,
+        "expected": "a result", "actual": how, "snippet": "",
+    }]  # fmt: skip
+
+
+def _of_product(row: Product, one: ProductFinding) -> dict:
+    """A finding as the page shows it."""
+    verdict, reason = judged(row.library, row.operation, one.kind, ", ".join(one.features))
+    m, n, k = one.shape
+    return {
+        "kind": one.kind, "detail": one.detail, "count": one.count, "class": verdict, "reason": reason,
+        "input": ", ".join([f"m={m} n={n} k={k}", *one.features]), "where": one.where, "expected": str(one.expected),
+        "actual": str(one.got), "snippet": row.snippet(one),
+    }  # fmt: skip

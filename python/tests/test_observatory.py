@@ -9,7 +9,7 @@ import pytest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import conversions, inputs, page, run  # noqa: E402
+from observatory import conversions, inputs, page, party, run  # noqa: E402
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
@@ -113,7 +113,7 @@ def test_a_library_that_raises_or_is_absent_is_declined_with_one_line():
         raise OSError("no such thing\nat all")
 
     def absent():
-        raise conversions.Declined("nowhere")
+        raise party.Declined("nowhere")
 
     result, *_ = run.observe(row(raising, "fp16", "e4m3"), time.monotonic() + 5)
     assert result.declined == "it raises OSError: no such thing"
