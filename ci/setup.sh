@@ -33,5 +33,13 @@ build_preset() {
   fi
 }
 
+# An environment for Python in build/venv, with what the package is built and tested with, and the release preset configured
+# for it; extra arguments are cmake's.
+configure_with_python() {
+  [ -x build/venv/bin/pip ] || python3 -m venv build/venv
+  build/venv/bin/pip install -q --disable-pip-version-check nanobind typing_extensions numpy ml_dtypes pytest
+  cmake --preset release -DMMAFUZZ_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/venv/bin/python" "$@" >/dev/null
+}
+
 # The rows of the table of targets.
 fuzz_target_names() { sed -n 's/^MMAFUZZ_TARGET(\([a-z_]*\),.*/\1/p' plan/targets.def.h; }

@@ -20,6 +20,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60, help="how long, for all rows together")
     parser.add_argument("--library", default="*", help="shell pattern: rows of these libraries alone")
     parser.add_argument("--operation", default="*", help="shell pattern: rows of these operations alone")
+    parser.add_argument("--prove", action="store_true", help="all 2^32 inputs of the chosen conversion, if the time is enough")
     parser.add_argument("--first", type=int, default=0, help="leave out so many of these rows")
     parser.add_argument("--release", metavar="FOLDER", help="a folder with an old release, which is taken instead")
     parser.add_argument("--output", default="-", help="a file for the JSON")
@@ -60,7 +61,9 @@ def main() -> int:
             os.replace(new, arguments.output)
 
     deadline = time.monotonic() + arguments.seconds
-    if arguments.table == "conversions":
+    if arguments.prove:
+        results = [run.prove(row, deadline) for row in rows]
+    elif arguments.table == "conversions":
         results = run.run(rows, deadline, save=save)
     else:
         results = run.run_products(rows, deadline, save, arguments.output + ".call" if arguments.output != "-" else os.devnull)

@@ -36,6 +36,16 @@ _ALL = [
               "above it; 2^-126 is the farther one"),
     Judgement("torch", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
               "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
+    Judgement("jax", "*", "flushed", DOCUMENTED,
+              "JAX's page of sharp bits (pull request 26668): on CPUs XLA replaces subnormals by zero; also issue 38995"),
+    Judgement("jax", "*float64 to bfloat16", "rounded wrong", STANDARD,
+              "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed"),
+    Judgement("tensorflow", "*float64 to bfloat16", "rounded wrong", STANDARD,
+              "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed"),
+    Judgement("*", "*int32 to bfloat16", "rounded wrong", STANDARD,
+              "IEEE 754-2019, 5.4.1: a conversion rounds once; here through fp32, where it becomes a tie"),
+    Judgement("jax", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
+              "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "not saturated", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie"),
     Judgement("*", "*float64 * *float8_e8m0fnu", "special made", STANDARD,
@@ -48,6 +58,46 @@ _ALL = [
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie"),
     Judgement("ml_dtypes", "np.int32 astype *", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.1: a conversion rounds once; known there as pull request 401, open"),
+    # Matrix products.
+    Judgement("*", "*", "threads", OPEN, "IEEE 754-2019, 9.4: a sum of many terms may be taken in any order"),
+    Judgement("*", "cblas_?gemv", "wrong integer", DOCUMENTED,
+              "the reference BLAS returns at once where a matrix has no columns, and leaves the result as it was", "k = 0*"),
+    Judgement("*", "cblas_?gemv", "NaN made", DOCUMENTED,
+              "the reference BLAS returns at once where a matrix has no columns, and leaves the result as it was", "k = 0*"),
+    Judgement("OpenBLAS*", "cblas_?gemm", "NaN made", CONTRADICTION,
+              "up to 100 x 100 x 100 a NaN comes through alpha = 0, beyond it does not; the reference BLAS says that a and b do "
+              "not matter then (Reference-LAPACK pull request 1098)", "alpha = 0, * in [ab]*"),
+    Judgement("Eigen*", "*", "NaN made", OPEN,
+              "0 * NaN is NaN by IEEE 754; Eigen has no rule of its own for a factor of zero", "alpha = 0, * in [ab]*"),
+    Judgement("torch", "torch.addmm, *", "NaN made", CONTRADICTION,
+              "with alpha = 0 float32 and float64 leave a and b out, the narrow types do not", "alpha = 0, * in [ab]*"),
+    Judgement("torch", "torch.baddbmm, *", "NaN made", CONTRADICTION,
+              "with alpha = 0 small products give NaN, larger ones leave a and b out", "alpha = 0, * in [ab]*"),
+    Judgement("torch", "Tensor.addmv_, *", "NaN made", CONTRADICTION,
+              "with alpha = 0 small products give NaN, larger ones leave a and b out", "alpha = 0, * in [ab]*"),
+    Judgement("torch", "torch.baddbmm, *", "*", CONTRADICTION,
+              "with alpha = 0 beta is ignored, and with beta = 0 the result is what its memory held; float32 is right",
+              "alpha = 0*"),
+    Judgement("torch", "Tensor.addmv_, *", "*", CONTRADICTION,
+              "with alpha = 0 beta is ignored, and with beta = 0 the result is what its memory held; float32 is right",
+              "alpha = 0*"),
+    Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
+              "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
+              "5717, fixed there by pull request 5723)", "* in [ab]*"),
+    Judgement("tensorflow", "*, bfloat16", "NaN made", STANDARD,
+              "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
+              "5717, fixed there by pull request 5723)", "* in [ab]*"),
+    Judgement("oneDNN*", "dnnl_*", "wrong integer", CONTRADICTION,
+              "dnnl.h: C := alpha * A * B + beta * C; without products C stays as it was, whatever beta is", "k = 0*"),
+    Judgement("oneDNN*", "dnnl_*", "NaN made", CONTRADICTION,
+              "dnnl.h: C := alpha * A * B + beta * C; without products C stays as it was, whatever beta is", "k = 0*"),
+    Judgement("oneDNN*", "dnnl_*", "NaN made", CONTRADICTION,
+              "with beta = 0 dnnl_sgemm does not read C, dnnl_gemm_bf16bf16f32 with alpha = 0 does", "alpha = 0, NaN in c*"),
+    Judgement("numpy", "np.dot, *", "NaN lost", STANDARD,
+              "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN; k = 1 goes through axpy, which skips a factor "
+              "of zero; known there as issue 14788, open"),
+    Judgement("*", "*", "NaN lost", STANDARD,
+              "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN, also one with zero", "* in [ab]*"),
     Judgement("*", "*", "rounded twice", STANDARD, "IEEE 754-2019, 5.4.2: a conversion rounds once"),
     Judgement("*", "*", "NaN lost", STANDARD, "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN"),
     Judgement("*", "*", "tie", STANDARD, "IEEE 754-2019, 4.3.1: ties to even is the default"),
@@ -59,6 +109,6 @@ def judged(library: str, operation: str, kind: str, features: str = "") -> tuple
     """The class of a divergence and the reason: the first row that fits."""
     for one in _ALL:
         patterns = ((library, one.library), (operation, one.operation), (features, one.features))
-        if kind == one.kind and all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
+        if one.kind in (kind, "*") and all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
             return one.verdict, one.reason
     return UNJUDGED, "nobody has read the library's documentation on this yet"

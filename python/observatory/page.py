@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+import os
+import pathlib
+import platform
+
+from mmafuzz import product_kinds
 
 from .divergences import KINDS
 from .judgements import CONTRADICTION, DOCUMENTED, OPEN, STANDARD, UNJUDGED
 from .past import Release
+from .run import ENDS
 
 _CLASSES = (STANDARD, CONTRADICTION, UNJUDGED, DOCUMENTED, OPEN)
 #: Divergences of these classes are shown with a program.
@@ -14,45 +20,79 @@ _SHOWN = (STANDARD, CONTRADICTION, UNJUDGED)
 
 _HEAD = """# Observatory
 
-Conversions of libraries that others use, against exact conversion. `ci/observatory {minutes:g}` wrote this page; the
-tables are in `python/observatory/`: `conversions.py` has a row for each conversion and what its library promises,
-`judgements.py` says what each kind of divergence is.
+Conversions and matrix products of libraries that others use, against exact ones. The tables are in `python/observatory/`:
+`conversions.py` and `products.py` have a row for each operation, `judgements.py` says what each kind of divergence is,
+`past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page.
 
-*Proven* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 all 2^32 where the time
-allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the source,
-zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries. All are compared, bit for
-bit, with the unit `ieee`; boundaries and narrow sources with `exact` (big integers), too. NaNs that differ in sign or
-payload alone are counted apart.
+The machine: {machine}.
 
+"""
+_CONVERSIONS = """## Conversions: what was covered
+
+*Proven* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 and int32 all 2^32 where
+the time allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the
+source, zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries. All are compared,
+bit for bit, with the unit `ieee`; boundaries and narrow sources with `exact` (big integers), too; all 2^32 with `bulk`,
+and what differs there with `ieee`. NaNs that differ in sign or payload alone are counted apart.
+
+{count} conversions, {inputs:,} inputs; {proven}.
+"""
+_PRODUCTS = """## Matrix products: what was covered
+
+Nothing is proven here: each row is a search by `mmafuzz.fuzz_product` ([python.md](python.md)), which needs no tolerance.
+The operands are integers that no order of sums can round; shapes lie around those where kernels switch; NaN lies between
+and around the elements. Where the call has them, alpha, beta (with NaN in c where beta is 0), transposed operands, leading
+dimensions and 1 to 4 threads vary. Some cases have an infinity or NaN in one place, some have fractions, whose result must
+lie within the bound of any order of summation, and all are called twice.
+
+{count} products, {inputs:,} cases.
 """
 
 
-def written(newest: list[dict], old: list[tuple[Release, list[dict]]], minutes: float) -> str:
+def machine() -> str:
+    """The processor and what of it matters to kernels."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    name = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), platform.machine())
+    flags = next((x.split(":")[1].split() for x in lines if x.startswith("flags")), [])
+    said = [shown for flag, shown in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_bf16", "AVX-512 BF16"),
+                                      ("avx512_fp16", "AVX-512 FP16"), ("amx_tile", "AMX")) if flag in flags]  # fmt: skip
+    return f"{os.cpu_count()} cores of {name} ({', '.join(said)}), Python {platform.python_version()}"
+
+
+def written(conversions: list[dict], products: list[dict], old: list[tuple[Release, list[dict]]], minutes: float) -> str:
     """The page, as Markdown."""
-    parts = [_HEAD.format(minutes=minutes), _coverage(newest), _divergences(newest), _past(old), _declined(newest)]
+    parts = [_HEAD.format(minutes=minutes, machine=machine()), _coverage(_CONVERSIONS, "conversion", conversions),
+             _coverage(_PRODUCTS, "product", products), _divergences(conversions, products), _past(old),
+             _declined([*conversions, *products])]  # fmt: skip
     return "\n".join(parts)
 
 
-def _inputs(result: dict) -> str:
+def _covered(result: dict, what: str) -> str:
+    if what == "product":
+        return f"{result['inputs']:,} cases"
     return f"proven ({result['inputs']:,})" if result["proven"] else f"tested ({result['inputs']:,})"
 
 
 def _short(result: dict) -> str:
-    kinds = [f"{one['kind']}" for one in result["findings"]]
-    return ", ".join(kinds) or "none"
+    return ", ".join(dict.fromkeys(one["kind"] for one in result["findings"])) or "none"
 
 
-def _coverage(results: list[dict]) -> str:
+def _coverage(head: str, what: str, results: list[dict]) -> str:
     ran = [one for one in results if not one["declined"]]
-    lines = [f"## What was covered\n\n{len(ran)} conversions, {sum(one['inputs'] for one in ran):,} inputs.\n",
-             "| library | version | conversion | inputs | kinds of divergence |", "|---|---|---|---|---|"]  # fmt: skip
+    whole = [one for one in ran if one["inputs"] == 2**32]
+    proven = f"all 2^32 of {len(whole)} of them" if whole else "no source of 32 bits was tried whole"
+    lines = [head.format(count=len(ran), inputs=sum(one["inputs"] for one in ran), proven=proven),
+             f"| library | version | {what} | covered | kinds of divergence |", "|---|---|---|---|---|"]  # fmt: skip
     for one in ran:
-        lines.append(f"| {one['library']} | {one['version']} | `{one['operation']}` | {_inputs(one)} | {_short(one)} |")
+        lines.append(f"| {one['library']} | {one['version']} | `{one['operation']}` | {_covered(one, what)} | {_short(one)} |")
     return "\n".join(lines) + "\n"
 
 
 def _groups(results: list[dict]) -> list[tuple[dict, list[tuple[str, dict]]]]:
-    """Divergences of a library that share kind, detail, class and reason: shown once, the simplest first."""
+    """Divergences of a library that share kind, class and reason: shown once, the simplest first."""
     groups: dict[tuple, tuple[dict, list[tuple[str, dict]]]] = {}
     for result in results:
         for one in result["findings"]:
@@ -61,34 +101,53 @@ def _groups(results: list[dict]) -> list[tuple[dict, list[tuple[str, dict]]]]:
     return sorted(groups.values(), key=lambda group: _CLASSES.index(group[1][0][1]["class"]))
 
 
-def _divergences(results: list[dict]) -> str:
+def _divergences(conversions: list[dict], products: list[dict]) -> str:
     lines = ["## Divergences\n"]
-    groups = _groups(results)
-    if not groups:
-        return lines[0] + "\nNone.\n"
-    lines += [f"- *{kind}*: {text}" for kind, text in KINDS.items()]
-    for result, members in groups:
-        operation, one = members[0]
-        through = f" (through {one['detail']})" if one["detail"] else ""
-        lines.append(f"\n### {result['library']} {result['version']}: {one['kind']}{through}\n")
-        lines.append(f"**{one['class']}**: {one['reason']}.")
-        count = "1 conversion" if len(members) == 1 else f"{len(members)} conversions"
+    for title, kinds, results in (("conversions", KINDS, conversions),
+                                  ("matrix products", {**product_kinds(), ENDS: "the process ends"}, products)):  # fmt: skip
+        groups = _groups(results)
+        shown = {one["kind"] for result in results for one in result["findings"]}
+        lines.append(f"Kinds of {title} that were found:\n" if groups else f"None of {title}.\n")
+        lines += [f"- *{kind}*: {text}" for kind, text in kinds.items() if kind in shown] + ([""] if groups else [])
+    for result, members in sorted([*_groups(conversions), *_groups(products)],
+                                  key=lambda group: _CLASSES.index(group[1][0][1]["class"])):  # fmt: skip
+        lines += _section(result, members)
+    return "\n".join(lines) + "\n"
+
+
+def _section(result: dict, members: list[tuple[str, dict]]) -> list[str]:
+    """Divergences of one library that are one: the simplest of them whole, the others by name."""
+    operation, one = members[0]
+    is_product = "decimals" not in one
+    through = f" (through {one['detail']})" if one["detail"] and not is_product else ""
+    lines = [f"### {result['library']} {result['version']}: {one['kind']}{through}\n", f"**{one['class']}**: {one['reason']}."]
+    names = list(dict.fromkeys(name for name, _ in members))
+    what = "product" if is_product else "conversion"
+    count = f"1 {what}" if len(names) == 1 else f"{len(names)} {what}s"
+    if is_product:
+        lines.append(f"{count}; `{operation}` at {one['input']}: {one['expected']} is right, it gives {one['actual']}"
+                     + (f" ({one['detail']})." if one["detail"] else "."))  # fmt: skip
+    else:
         x, wanted, got = one["decimals"]
         lines.append(f"{count}; of `{operation}` {one['count']:,} inputs. Its simplest input:\n")
         lines += ["| | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
                   f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
-        if one["class"] in _SHOWN:
-            language = "c" if one["snippet"].startswith("#include") else "python"
-            lines += ["", f"```{language}", one["snippet"], "```"]
-        if len(members) > 1:
-            lines.append("\nAlso: " + ", ".join(f"`{name}`" for name, _ in members[1:]) + ".")
-    return "\n".join(lines) + "\n"
+    if one["class"] in _SHOWN and one["snippet"]:
+        language = "c" if one["snippet"].startswith(("#include", "//")) else "python"
+        lines += ["", f"```{language}", one["snippet"], "```"]
+    if len(names) > 1:
+        lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in names[1:]) + ".")
+    return [*lines, ""]
 
 
 def _past(old: list[tuple[Release, list[dict]]]) -> str:
-    lines = ["## Defects of the past\n\nThe same table on pinned old releases: the command is not told what to look for. The tracker's threads were read before the\nfirst run, and one kind of input came from onnx #7784.\n",
-             "| release | tracker | defect | conversion | found | input | exact | library |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = ["""## Defects of the past
+
+The same tables on pinned old releases: the command is not told what to look for. The trackers' threads were read before
+the first run, and one kind of input came from onnx #7784.
+
+| release | tracker | defect | operation | found | input | exact | library |
+|---|---|---|---|---|---|---|---|"""]
     for release, results in old:
         hits = [(r["operation"], f) for r in results if fnmatch.fnmatchcase(r["operation"], release.operation)
                 for f in r["findings"] if f["kind"] in release.kinds]  # fmt: skip
@@ -96,13 +155,22 @@ def _past(old: list[tuple[Release, list[dict]]]) -> str:
             lines.append(f"| {release.name} | {release.tracker} | {release.defect} | | not found | | | |")
             continue
         operation, one = hits[0]
-        x, wanted, got = (f"`{one[key]}` = {value}" for key, value in zip(("input", "expected", "actual"), one["decimals"]))
-        lines.append(f"| {release.name} | {release.tracker} | {release.defect} | `{operation}` | {one['kind']} | {x} | "
-                     f"{wanted} | {got} |")  # fmt: skip
+        if "decimals" in one:
+            shown = [f"`{one[key]}` = {value}" for key, value in zip(("input", "expected", "actual"), one["decimals"])]
+        else:
+            shown = [one["input"], one["expected"], one["actual"]]
+        lines.append(f"| {release.name} | {release.tracker} | {release.defect} | `{operation}` | {one['kind']} | "
+                     + " | ".join(shown) + " |")  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
 def _declined(results: list[dict]) -> str:
-    lines = ["## Declined\n", "| library | conversion | reason |", "|---|---|---|"]
-    lines += [f"| {one['library']} | `{one['operation']}` | {one['declined']} |" for one in results if one["declined"]]
+    """Operations of a library that are declined for one reason stand together."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in results:
+        if one["declined"]:
+            reasons.setdefault((one["library"], one["declined"]), []).append(one["operation"])
+    lines = ["## Declined\n", "| library | operations | reason |", "|---|---|---|"]
+    lines += [f"| {library} | {', '.join(f'`{name}`' for name in names)} | {reason} |"
+              for (library, reason), names in reasons.items()]  # fmt: skip
     return "\n".join(lines) + "\n"

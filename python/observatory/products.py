@@ -90,8 +90,11 @@ def c_matrix(finding: ProductFinding, name: str, type: str) -> tuple[str, str]:
     poison = np.nan if x.dtype.kind not in "iu" else np.iinfo(x.dtype).max
     _, memory = layout.place(x, poison)
     wide = memory.astype(np.float64)
+    if type == "unsigned short":  # encodings
+        memory = memory.view(np.uint16)
+        wide = memory.astype(np.float64)
     start = name if layout.offset == 0 else f"{name} + {layout.offset}"
-    if x.size > _MOST_NUMBERS and np.all(x == x.flat[0]):
+    if x.size > _MOST_NUMBERS and np.all(x == x.flat[0]) and type != "unsigned short":
         inner = x.shape[0] if layout.by_columns else x.shape[1]
         value = _number(float(x.flat[0]), "NAN", "INFINITY")
         lead = inner + layout.padding

@@ -108,7 +108,7 @@ def _threads(blas: _Blas) -> Callable[[int], Any] | None:
 
 def _version(blas: _Blas) -> str:
     if not blas.describe:
-        return "" if not blas.threads else "unknown"
+        return blas.file().resolve().name.partition(".so.")[2]
     describe, _ = _function(blas, blas.describe)
     describe.restype = ctypes.c_char_p
     text = describe().decode()
@@ -154,17 +154,15 @@ def _gemv(blas: _Blas, format: str) -> Prepared:
     return Prepared(call, _threads(blas))
 
 
-def _c_program(finding: ProductFinding, format: str, header: str, call: Callable[[dict[str, str]], str]) -> str:
-    type = _C_TYPE[format][0]
-    made = {name: c_matrix(finding, name, type) for name in "abc"}
+def _c_program(finding: ProductFinding, types: tuple[str, str, str], headers: str, call: Callable[[dict[str, str]], str]) -> str:
+    """A program in C. types: of a, b and c; call: the library's, of expressions of their first elements."""
+    made = {name: c_matrix(finding, name, type) for name, type in zip("abc", types)}
     row, column = finding.where or (0, 0)
     layout = finding.case.layouts[2]
-    outer = finding.shape[0] if layout.by_columns else finding.shape[1]
-    lead = outer + layout.padding
+    lead = (finding.shape[0] if layout.by_columns else finding.shape[1]) + layout.padding
     at = layout.offset + (column * lead + row if layout.by_columns else row * lead + column)
-    # Five lines: a program of a person has no more.
     return "\n".join([
-        f"#include <{header}>", "#include <math.h>", "#include <stdio.h>", "int main(void) {",
+        headers, "#include <math.h>", "#include <stdio.h>", "int main(void) {",
         *(f"  {declaration}" for declaration, _ in made.values()),
         f"  {call({name: start for name, (_, start) in made.items()})}",
         f"  printf(\"%g\\n\", (double)c[{at}]);  // {finding.expected} is right", "}",
@@ -185,7 +183,7 @@ def _gemm_program(format: str, finding: ProductFinding) -> str:
     turn = ["CblasNoTrans" if lay == lays[2] else "CblasTrans" for lay in lays[:2]]
     lda, ldb, ldc = _leads(finding)
     case = finding.case
-    return _c_program(finding, format, "cblas.h", lambda at: (
+    return _c_program(finding, (_C_TYPE[format][0],) * 3, "#include <cblas.h>", lambda at: (
         f"cblas_{_C_TYPE[format][2]}gemm({order}, {turn[0]}, {turn[1]}, {m}, {n}, {k}, {case.alpha}, {at['a']}, {lda}, "
         f"{at['b']}, {ldb}, {case.beta}, {at['c']}, {ldc});"))  # fmt: skip
 
@@ -198,7 +196,7 @@ def _gemv_program(format: str, finding: ProductFinding) -> str:
     column = finding.where[1] if finding.where else 0
     x = (f"{column * ldb}", 1) if lays[1] else (f"{column}", ldb)
     y = (f"{column * ldc}", 1) if lays[2] else (f"{column}", ldc)
-    return _c_program(finding, format, "cblas.h", lambda at: (
+    return _c_program(finding, (_C_TYPE[format][0],) * 3, "#include <cblas.h>", lambda at: (
         f"cblas_{_C_TYPE[format][2]}gemv(CblasRowMajor, {turn}, {stored}, {case.alpha}, {at['a']}, {lda}, {at['b']} + {x[0]}, "
         f"{x[1]}, {case.beta}, {at['c']} + {y[0]}, {y[1]});"))  # fmt: skip
 
@@ -261,9 +259,32 @@ def _dnnl(name: str) -> Prepared:
     return Prepared(call, _openmp_threads)
 
 
+_DNNL_TYPES = {"dnnl_sgemm": ("float",) * 3, "dnnl_gemm_bf16bf16f32": ("unsigned short", "unsigned short", "float"),
+               "dnnl_gemm_s8s8s32": ("signed char", "signed char", "int")}  # fmt: skip
+
+
 def _dnnl_program(name: str, finding: ProductFinding) -> str:
-    lines = [f"// {name}, oneapi/dnnl/dnnl.h", *str(finding).splitlines()]
-    return "\n".join("// " + line if i else line for i, line in enumerate(lines))
+    m, n, k = finding.shape
+    case, (lda, ldb, ldc) = finding.case, _leads(finding)
+    turn = ["T" if layout.by_columns else "N" for layout in case.layouts]
+
+    def call(at: dict[str, str]) -> str:
+        left, right, rows, columns = (at["a"], lda, turn[0]), (at["b"], ldb, turn[1]), m, n
+        if turn[2] == "T":  # the transpose of everything
+            flipped = {"N": "T", "T": "N"}
+            left, right, rows, columns = (*right[:2], flipped[right[2]]), (*left[:2], flipped[left[2]]), n, m
+        orders = f"'{left[2]}', '{right[2]}'"
+        if name.endswith("s32"):
+            return (f"{name}({orders}, 'F', {rows}, {columns}, {k}, {case.alpha}, {left[0]}, {left[1]}, 0, {right[0]}, {right[1]}, "
+                    f"0, {case.beta}, {at['c']}, {ldc}, (int[]){{0}});")  # fmt: skip
+        return (f"{name}({orders}, {rows}, {columns}, {k}, {case.alpha}, {left[0]}, {left[1]}, {right[0]}, {right[1]}, "
+                f"{case.beta}, {at['c']}, {ldc});")  # fmt: skip
+
+    headers = "#include <oneapi/dnnl/dnnl.h>"
+    if name == "dnnl_gemm_bf16bf16f32":  # the library has it, its header has not
+        headers += (f"\ndnnl_status_t {name}(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim_t, float, const unsigned short*, "
+                    "dnnl_dim_t,\n  const unsigned short*, dnnl_dim_t, float, float*, dnnl_dim_t);")  # fmt: skip
+    return _c_program(finding, _DNNL_TYPES[name], headers, call)
 
 
 def _dnnl_rows() -> list[Product]:

@@ -126,7 +126,7 @@ def rows() -> list[Product]:
         *_rows(_NUMPY, "np.einsum", "np.einsum('mk,kn->mn', a, b)", "product", numpy_formats),
         *_rows(_NUMPY, "np.einsum with optimize", "np.einsum('mk,kn->mn', a, b, optimize=True)", "product", ("fp64", "fp32")),
         *_rows(_NUMPY, "x @ x.T", own_transpose, "product", numpy_formats),
-        *_rows(_ML_DTYPES, "np.matmul", "np.matmul(a, b)", "product", ("bf16",)),
+        *_rows(_ML_DTYPES, "np.matmul", "np.matmul(a, b)", "product", ("bf16",), "fp32"),
         *_rows(_TORCH, "torch.matmul", "torch.matmul(a, b)", "product", (*_FLOATS, "s32")),
         *_rows(_TORCH, "torch.matmul with out", "torch.matmul(a, b, out=c)", "out", _FLOATS, strides="blas"),
         *_rows(_TORCH, "torch.addmm", "torch.addmm(c, a, b, beta=beta, alpha=alpha, out=c)", "update", _FLOATS, strides="blas"),

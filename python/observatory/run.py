@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import Callable, Iterable
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def _first_pass(row: Conversion, call: Call, found: dict[str, Divergence], deadl
     return done + compare(call, row.source, row.target, row.attributes, more, found, keep_going=soon), False
 
 
-def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[Result, dict[str, Divergence], Call | None]:
+def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[Result, dict[str, Divergence]]:
     """All inputs of a narrow source; of a wide one boundaries and structured inputs, until the deadline."""
     result = Result(row.library, row.operation)
     found: dict[str, Divergence] = {}
@@ -73,13 +73,13 @@ def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[
         result.inputs, result.proven = _first_pass(row, call, found, deadline, count)
     except Declined as why:
         result.declined = str(why)
-        return result, {}, None
+        return result, {}
     except Exception as e:  # a library that raises is an answer, not the end of the others
         result.declined = f"it raises {type(e).__name__}: {first_line(e)}"
-        return result, {}, None
+        return result, {}
     result.seconds = time.monotonic() - started
     result.findings = findings(row, found)
-    return result, found, call
+    return result, found
 
 
 def findings(row: Conversion, found: dict[str, Divergence]) -> list[dict]:
@@ -109,33 +109,50 @@ def run(
     count: int = STRUCTURED,
     save: Callable[[list[Result]], None] = lambda results: None,
 ) -> list[Result]:
-    """Every row; then, in what is left of the time, all 2^32 inputs of rows with 32-bit sources, those of the fewest
-    divergences first, as many as fit. `save` gets the results so far, before each row."""
-    results, open_rows = [], []
+    """Every row, as far as the time goes. `save` gets the results so far, before each row."""
+    results: list[Result] = []
     left = sum(inputs.width(row.source) > _NARROW for row in rows)
-    half = time.monotonic() + 0.5 * max(0.0, deadline - time.monotonic())
     for row in rows:
         save([*results, Result(row.library, row.operation, declined=RUNNING)])
-        share = max(0.0, half - time.monotonic()) / max(1, left)
+        share = max(0.0, deadline - time.monotonic()) / max(1, left)
         left -= inputs.width(row.source) > _NARROW
-        result, found, call = observe(row, time.monotonic() + share, count)
+        result, _ = observe(row, time.monotonic() + share, count)
         results.append(result)
-        if call is not None and not result.proven and inputs.width(row.source) == 32:
-            open_rows.append((row, result, found, call))
-    save(results)
-    for row, result, found, call in sorted(open_rows, key=lambda one: (len(one[2]), one[1].seconds / one[1].inputs)):
-        rate = result.inputs / max(result.seconds, 1e-6)
-        if time.monotonic() + 2**32 / rate > deadline:
-            continue
-        found.clear()
-        everything = inputs.everything(row.source)
-        result.inputs = compare(call, row.source, row.target, row.attributes, everything, found)
-        result.proven = True
-        result.findings = findings(row, found)
-        save(results)
     if any(row.library == "ml_dtypes" for row in rows):
         results += [Result("ml_dtypes", name, declined="mmafuzz has no such format") for name in WITHOUT_FORMAT]
     return results
+
+
+def can_be_proven(row: Conversion) -> bool:
+    """Whether all inputs are many, but not too many."""
+    return inputs.width(row.source) == 32
+
+
+def prove(row: Conversion, deadline: float) -> Result:
+    """All 2^32 inputs of a row, if a sample says that the time is enough; declined otherwise."""
+    result = Result(row.library, row.operation)
+    started = time.monotonic()
+    try:
+        result.version = row.version()
+        call = row.prepare()
+
+        def compared(blocks: Iterable[np.ndarray], found: dict[str, Divergence]) -> int:
+            return compare(call, row.source, row.target, row.attributes, blocks, found, quickly=True)
+
+        sample = [np.arange(i, 1 << 32, 1 << 12, dtype=np.uint64).astype(inputs.codes_dtype(row.source)) for i in range(4)]
+        compared(sample[:1], {})  # a library may compile at its first call
+        before = time.monotonic()
+        tried = compared(sample, {})
+        if time.monotonic() + (time.monotonic() - before) * (1 << 32) / tried > deadline:
+            raise Declined("the time is too short for all 2^32 inputs")
+        found: dict[str, Divergence] = {}
+        result.inputs = compared(inputs.everything(row.source), found)
+    except Declined as why:
+        result.declined = str(why)
+        return result
+    result.proven, result.seconds = True, time.monotonic() - started
+    result.findings = findings(row, found)
+    return result
 
 
 class LastCall:

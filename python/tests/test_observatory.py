@@ -1,15 +1,19 @@
 """The observatory's machinery on planted wrong conversions: each is found and named. No library is needed but NumPy's."""
 
+import json
 import pathlib
+import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
+import mmafuzz
+
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import conversions, inputs, page, party, run  # noqa: E402
+from observatory import conversions, inputs, page, party, products, run  # noqa: E402
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
@@ -71,7 +75,7 @@ def row(call, source, target, attributes=""):
 
 @pytest.mark.parametrize("call, source, target, kind", PLANTED, ids=[one[0].__name__ for one in PLANTED])
 def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kind):
-    result, found, _ = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
+    result, found = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
     assert not result.declined and kind in found
     one = found[kind]
     dtype = inputs.codes_dtype(source)
@@ -90,7 +94,7 @@ def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kin
 @pytest.mark.parametrize("source, target", [("fp32", "fp16"), ("fp64", "e4m3"), ("fp16", "e5m2"), ("e5m2", "bf16")])
 def test_a_right_conversion_has_no_divergence(source, target):
     call = lambda codes: converted(codes, source, target)  # noqa: E731
-    result, found, _ = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
+    result, found = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
     assert result.inputs > 200 and not found
     assert result.proven == (inputs.width(source) <= 16)
 
@@ -139,7 +143,70 @@ def test_what_nobody_judged_says_so():
 
 def test_the_page_shows_a_divergence_with_its_program():
     result, *_ = run.observe(row(ties_away, "fp32", "e4m3"), time.monotonic() + 5, count=1 << 12)
-    text = page.written([vars(result)], [], 1)
+    text = page.written([vars(result)], [], [], 1)
     one = result.findings[0]
     assert f"x = {one['input']}" in text and one["class"] in text
     assert f"| exact | `{one['expected']}` |" in text and f"| library | `{one['actual']}` |" in text
+
+
+def product_row(call, **changed):
+    """A row of a product that returns its result."""
+    said = {"library": "planted", "operation": "product, float32", "operands": "fp32", "result": "fp32", "form": "product",
+            "strides": "any", "prepare": lambda: products.Prepared(call), "snippet": lambda finding: "x = 1",
+            "version": lambda: "1"}  # fmt: skip
+    return products.Product(**{**said, **changed})
+
+
+def test_products_that_run_are_searched_and_others_declined():
+    def absent():
+        raise party.Declined("nowhere")
+
+    rows = [product_row(lambda a, b: (a @ b) * 2), product_row(np.matmul), product_row(np.matmul, prepare=absent)]
+    wrong, right, declined = run.run_products(rows, time.monotonic() + 2)
+    assert wrong.findings and wrong.findings[0]["kind"] == "wrong integer" and wrong.inputs
+    assert not right.findings and not right.declined and right.inputs
+    assert declined.declined == "nowhere"
+    text = page.written([], [vars(one) for one in (wrong, right, declined)], [], 1)
+    assert "m=1 n=1 k=1" in text and "nowhere" in text and "x = 1" in text
+
+
+def test_a_library_that_ends_the_process_is_a_finding(tmp_path):
+    program = f"""
+import os, sys, time
+sys.path[:0] = {sys.path!r}
+from observatory import products, run
+def crash(a, b):
+    os._exit(3)
+row = products.Product("planted", "crash", "fp32", "fp32", "product", "any", lambda: products.Prepared(crash), str, lambda: "1")
+import json, dataclasses, pathlib
+save = lambda results: pathlib.Path(r"{tmp_path}/out").write_text(json.dumps([dataclasses.asdict(one) for one in results]))
+run.run_products([row], time.monotonic() + 5, save, r"{tmp_path}/call")
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 3
+    result = run.Result(**json.loads((tmp_path / "out").read_text())[0])
+    assert result.declined == run.RUNNING
+    run.ended(result, "exit 3", (tmp_path / "call").read_text().strip())
+    assert not result.declined and result.findings[0]["kind"] == run.ENDS and "m=" in result.findings[0]["input"]
+
+
+def test_every_product_of_numpy_can_be_called_and_shown():
+    for row in products.table():
+        if row.library == "numpy":
+            call, set_threads = row.prepare()
+            found = mmafuzz.fuzz_product(call, row.operands, row.result, form=row.form, strides=row.strides, cases=5)
+            assert found.cases == 5
+    wrong = mmafuzz.fuzz_product(lambda a, b: (a @ b) + 1, cases=5)[0]
+    programs = [row.snippet(wrong) for row in products.table()]
+    assert all(programs) and len(programs) > 60
+    shown = next(row for row in products.table() if row.operation == "np.matmul, float32").snippet(wrong)
+    names = {}
+    exec(shown.replace("print(", "result = ("), names)
+    assert names["result"] == wrong.expected
+
+
+def test_all_inputs_are_tried_only_where_the_time_is_enough(monkeypatch):
+    right = row(lambda codes: converted(codes, "fp32", "e4m3"), "fp32", "e4m3")
+    assert run.prove(right, time.monotonic() + 0.01).declined
+    monkeypatch.setattr(inputs, "everything", lambda format: [np.arange(1 << 16, dtype=np.uint32)])
+    proven = run.prove(right, time.monotonic() + 10000)
+    assert proven.proven and proven.inputs == 1 << 16 and not proven.findings
