@@ -1,0 +1,154 @@
+#include "prove/evaluate.h"
+
+#include <algorithm>
+
+#include "arithmetic/wide_int.h"
+#include "core/contradiction.h"
+
+namespace mmafuzz::prove {
+namespace detail {
+
+struct Step {
+  Operation operation;
+  int width, low;
+  int first_width, second_width;  ///< of the arguments
+  uint32_t argument[3];           ///< as places in the program
+};
+
+}  // namespace detail
+
+namespace {
+
+using detail::Step;
+
+template <class Word>
+Word mask_of(int width) {
+  return width >= std::numeric_limits<Word>::digits ? static_cast<Word>(~Word(0))
+                                                    : static_cast<Word>((Word(1) << width) - Word(1));
+}
+template <>
+uint128 mask_of<uint128>(int width) {
+  return width >= 128 ? ~uint128{0} : (uint128{1} << width) - 1;
+}
+
+/// One step, of arguments whose bits beyond their width are clear. An amount of shift at or above the width gives 0.
+template <class Word>
+Word value_of(const Step& s, const Word* at) {
+  const auto x = [&]() -> const Word& { return at[s.argument[0]]; };
+  const auto y = [&]() -> const Word& { return at[s.argument[1]]; };
+  const auto kept = [&](const Word& value) { return static_cast<Word>(value & mask_of<Word>(s.width)); };
+  switch (s.operation) {
+    case Operation::bvnot: return kept(static_cast<Word>(~x()));
+    case Operation::bvand: return x() & y();
+    case Operation::bvor: return x() | y();
+    case Operation::bvxor: return x() ^ y();
+    case Operation::bvneg: return kept(static_cast<Word>(~x() + Word(1)));
+    case Operation::bvadd: return kept(static_cast<Word>(x() + y()));
+    case Operation::bvmul: return kept(static_cast<Word>(x() * y()));
+    case Operation::bvshl:
+      return y() >= Word(unsigned(s.width)) ? Word(0) : kept(static_cast<Word>(x() << static_cast<unsigned>(y())));
+    case Operation::bvlshr:
+      return y() >= Word(unsigned(s.width)) ? Word(0) : static_cast<Word>(x() >> static_cast<unsigned>(y()));
+    case Operation::concat: return static_cast<Word>(Word(x() << s.second_width) | y());
+    case Operation::extract: return kept(static_cast<Word>(x() >> s.low));
+    case Operation::sign_extend: {
+      const bool negative = static_cast<bool>((x() >> (s.first_width - 1)) & Word(1));
+      return negative ? kept(static_cast<Word>(x() | ~mask_of<Word>(s.first_width))) : x();
+    }
+    case Operation::ite: return x() != Word(0) ? y() : at[s.argument[2]];
+    case Operation::equal: return Word(x() == y() ? 1u : 0u);
+    case Operation::bvult: return Word(x() < y() ? 1u : 0u);
+    case Operation::bvslt: {
+      const Word sign = static_cast<Word>(Word(1) << (s.first_width - 1));  // flipped, the order is the unsigned one
+      return Word(static_cast<Word>(x() ^ sign) < static_cast<Word>(y() ^ sign) ? 1u : 0u);
+    }
+    case Operation::variable:
+    case Operation::constant: break;
+  }
+  throw Contradiction("a step without an operation");
+}
+
+}  // namespace
+
+struct Evaluator::Program {
+  std::vector<uint32_t> variables, results;  ///< places
+  std::vector<detail::Step> steps;
+  size_t first_step = 0;  ///< constants and variables stand before
+  std::vector<Bits> constants;
+  int widest = 1;
+
+  template <class Word>
+  void run(const std::vector<uint64_t>& values, std::vector<uint64_t>& out) const {
+    static thread_local std::vector<Word> at;
+    at.resize(first_step + steps.size());
+    for (size_t i = 0; i < constants.size(); ++i) at[i] = static_cast<Word>(constants[i]);
+    for (size_t i = 0; i < variables.size(); ++i) at[variables[i]] = Word(values[i]);
+    for (size_t i = 0; i < steps.size(); ++i) at[first_step + i] = value_of<Word>(steps[i], at.data());
+    out.resize(results.size());
+    for (size_t i = 0; i < results.size(); ++i) out[i] = static_cast<uint64_t>(at[results[i]]);
+  }
+};
+
+std::vector<uint32_t> in_order(const std::vector<Expression>& results) {
+  std::vector<uint32_t> order, waiting;
+  if (results.empty()) return order;
+  const Expressions& in = results[0].of();
+  std::vector<bool> seen(in.size());
+  for (const Expression& result : results) waiting.push_back(result.index());
+  while (!waiting.empty()) {
+    const uint32_t at = waiting.back();
+    waiting.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    order.push_back(at);
+    const Expressions::Node& n = in.node(at);
+    for (int i = 0; i < arity(n.operation); ++i) waiting.push_back(n.argument[i]);
+  }
+  std::sort(order.begin(), order.end());  // a node is made after its arguments
+  return order;
+}
+
+Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector<Expression>& results)
+    : program_(std::make_unique<Program>()) {
+  Program& p = *program_;
+  const Expressions& in = results.at(0).of();
+  const std::vector<uint32_t> order = in_order(results);
+  std::vector<uint32_t> place(in.size(), UINT32_MAX);
+  const auto add = [&](uint32_t index, const Bits& value) {
+    place[index] = static_cast<uint32_t>(p.constants.size());
+    p.constants.push_back(value);
+  };
+  for (const Expression& variable : variables) {
+    add(variable.index(), 0);
+    p.variables.push_back(place[variable.index()]);
+  }
+  for (const uint32_t index : order) {
+    const Expressions::Node& n = in.node(index);
+    p.widest = std::max(p.widest, n.width);
+    if (n.operation == Operation::constant) add(index, in.value(n));
+    if (n.operation == Operation::variable && place[index] == UINT32_MAX)
+      throw Contradiction("a variable without a value: " + in.name(n));
+  }
+  p.first_step = p.constants.size();
+  for (const uint32_t index : order) {
+    const Expressions::Node& n = in.node(index);
+    if (arity(n.operation) == 0) continue;
+    Step s{n.operation, n.width, n.low, 0, 0, {}};
+    for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = place[n.argument[i]];
+    s.first_width = in.node(n.argument[0]).width;
+    if (arity(n.operation) > 1) s.second_width = in.node(n.argument[1]).width;
+    place[index] = static_cast<uint32_t>(p.first_step + p.steps.size());
+    p.steps.push_back(s);
+  }
+  for (const Expression& result : results) p.results.push_back(place[result.index()]);
+}
+
+Evaluator::~Evaluator() = default;
+
+void Evaluator::run(const std::vector<uint64_t>& values, std::vector<uint64_t>& results) const {
+  if (program_->widest <= 64) program_->run<uint64_t>(values, results);
+  else if (program_->widest <= 128) program_->run<uint128>(values, results);
+  else program_->run<Bits>(values, results);
+}
+
+}  // namespace mmafuzz::prove

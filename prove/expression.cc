@@ -1,0 +1,175 @@
+#include "prove/expression.h"
+
+#include <stdexcept>
+
+#include "core/contradiction.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+void require(bool holds, const char* what) {
+  if (!holds) throw Contradiction(std::string("a formula is ill-formed: ") + what);
+}
+
+Expression binary(Operation operation, Expression x, Expression y) {
+  require(x.width() == y.width(), "arguments of two widths");
+  return x.of().make(operation, x.width(), {x, y});
+}
+
+Expression comparison(Operation operation, Expression x, Expression y) {
+  require(x.width() == y.width(), "a comparison of two widths");
+  return x.of().make(operation, 1, {x, y});
+}
+
+bool is_value(Expression x, const Bits& value) {
+  const Expressions& in = x.of();
+  return in.is_constant(x) && in.value(in.node(x)) == value;
+}
+
+}  // namespace
+
+Bits ones(int width) { return (Bits(1) << width) - 1; }
+
+int arity(Operation operation) {
+  switch (operation) {
+    case Operation::variable:
+    case Operation::constant: return 0;
+    case Operation::bvnot:
+    case Operation::bvneg:
+    case Operation::extract:
+    case Operation::sign_extend: return 1;
+    case Operation::ite: return 3;
+    default: return 2;
+  }
+}
+
+size_t Expressions::Hash::operator()(const Node& n) const {
+  uint64_t h = (uint64_t(n.operation) << 32) ^ uint64_t(n.width) ^ (uint64_t(n.low) << 16) ^ (uint64_t(n.extra) << 40);
+  for (const uint32_t a : n.argument) h = (h ^ a) * 0x9e3779b97f4a7c15u + (h >> 29);
+  return h;
+}
+
+Expression Expressions::add(const Node& node) {
+  require(node.width > 0 && node.width <= greatest_width, "a width that is zero or too large");
+  const auto [at, is_new] = known_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
+  if (is_new) nodes_.push_back(node);
+  return {this, at->second};
+}
+
+Expression Expressions::variable(const std::string& name, int width) {
+  Node n{Operation::variable, width, {}, 0, static_cast<uint32_t>(names_.size())};
+  names_.push_back(name);
+  return add(n);
+}
+
+Expression Expressions::constant(int width, const Bits& value) {
+  const Bits kept = value & ones(width);
+  const std::string key = std::to_string(width) + ":" + kept.str(0, std::ios_base::hex);
+  const auto [at, is_new] = constant_places_.try_emplace(key, static_cast<uint32_t>(constants_.size()));
+  if (is_new) constants_.push_back(kept);
+  return add({Operation::constant, width, {}, 0, at->second});
+}
+
+Expression Expressions::number(int width, int64_t value) {
+  return constant(width, value < 0 ? ones(width) - Bits(static_cast<uint64_t>(-(value + 1)))
+                                   : Bits(static_cast<uint64_t>(value)));
+}
+
+Expression Expressions::make(Operation operation, int width, std::initializer_list<Expression> arguments, int low) {
+  Node n{operation, width, {}, low, 0};
+  int i = 0;
+  for (const Expression& argument : arguments) {
+    require(&argument.of() == this, "arguments of two formulas");
+    n.argument[i++] = argument.index();
+  }
+  return add(n);
+}
+
+Expression operator~(Expression x) { return x.of().make(Operation::bvnot, x.width(), {x}); }
+
+Expression operator&(Expression x, Expression y) {
+  if (is_value(x, 0) || is_value(y, ones(y.width()))) return x;
+  if (is_value(y, 0) || is_value(x, ones(x.width()))) return y;
+  return binary(Operation::bvand, x, y);
+}
+
+Expression operator|(Expression x, Expression y) {
+  if (is_value(x, 0) || is_value(y, ones(y.width()))) return y;
+  if (is_value(y, 0) || is_value(x, ones(x.width()))) return x;
+  return binary(Operation::bvor, x, y);
+}
+
+Expression operator^(Expression x, Expression y) { return binary(Operation::bvxor, x, y); }
+Expression operator-(Expression x) { return x.of().make(Operation::bvneg, x.width(), {x}); }
+
+Expression operator+(Expression x, Expression y) {
+  if (is_value(x, 0)) return y;
+  if (is_value(y, 0)) return x;
+  return binary(Operation::bvadd, x, y);
+}
+
+Expression operator-(Expression x, Expression y) { return x + (-y); }
+Expression operator*(Expression x, Expression y) { return binary(Operation::bvmul, x, y); }
+
+Expression shift_left(Expression x, Expression by) {
+  return is_value(by, 0) ? x : binary(Operation::bvshl, x, by);
+}
+Expression shift_right(Expression x, Expression by) {
+  return is_value(by, 0) ? x : binary(Operation::bvlshr, x, by);
+}
+
+Expression concat(Expression high, Expression low) {
+  return high.of().make(Operation::concat, high.width() + low.width(), {high, low});
+}
+
+Expression extract(Expression x, int high, int low) {
+  require(high >= low && low >= 0 && high < x.width(), "bits beyond a vector");
+  if (low == 0 && high == x.width() - 1) return x;
+  return x.of().make(Operation::extract, high - low + 1, {x}, low);
+}
+
+Expression choose(Expression condition, Expression then, Expression otherwise) {
+  require(condition.width() == 1 && then.width() == otherwise.width(), "a choice of two widths");
+  if (then == otherwise || is_value(condition, 1)) return then;
+  if (is_value(condition, 0)) return otherwise;
+  return then.of().make(Operation::ite, then.width(), {condition, then, otherwise});
+}
+
+Expression equal(Expression x, Expression y) { return comparison(Operation::equal, x, y); }
+Expression unsigned_below(Expression x, Expression y) { return comparison(Operation::bvult, x, y); }
+Expression signed_below(Expression x, Expression y) { return comparison(Operation::bvslt, x, y); }
+
+Expression zero_extend(Expression x, int width) {
+  require(width >= x.width(), "an extension to fewer bits");
+  return width == x.width() ? x : concat(x.of().constant(width - x.width(), 0), x);
+}
+
+Expression sign_extend(Expression x, int width) {
+  require(width >= x.width(), "an extension to fewer bits");
+  return width == x.width() ? x : x.of().make(Operation::sign_extend, width, {x});
+}
+
+Expression bit(Expression x, int place) { return extract(x, place, place); }
+
+Expression append_zeros(Expression x, int count) { return count == 0 ? x : concat(x, x.of().constant(count, 0)); }
+
+Expression is_zero(Expression x) { return equal(x, x.of().constant(x.width(), 0)); }
+Expression any_bit(Expression x) { return ~is_zero(x); }
+
+Expression all_of(Expressions& in, const std::vector<Expression>& x) {
+  Expression all = in.constant(1, 1);
+  for (const Expression& one : x) all = all & one;
+  return all;
+}
+
+Expression any_of(Expressions& in, const std::vector<Expression>& x) {
+  Expression any = in.constant(1, 0);
+  for (const Expression& one : x) any = any | one;
+  return any;
+}
+
+Expression signed_greater_of(Expression x, Expression y) { return choose(signed_below(x, y), y, x); }
+
+Expression as_number(Expression x, int64_t value) { return x.of().number(x.width(), value); }
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,134 @@
+// A small expression type over bit vectors, the theory QF_BV of SMT-LIB 2: what formulas are written in. An expression
+// can be evaluated (evaluate.h) and printed (smt_lib.h). Equal expressions of one Expressions are one node.
+#pragma once
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace mmafuzz::prove {
+
+/// The value of a bit vector.
+using Bits = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
+    512, 512, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
+inline constexpr int greatest_width = 512;
+
+/// Named as SMT-LIB 2 names them. A comparison is one bit; the condition of ite is one.
+enum class Operation : uint8_t {
+  variable,
+  constant,
+  bvnot,
+  bvand,
+  bvor,
+  bvxor,
+  bvneg,
+  bvadd,
+  bvmul,
+  bvshl,
+  bvlshr,
+  concat,
+  extract,
+  sign_extend,
+  ite,
+  equal,
+  bvult,
+  bvslt,
+};
+
+class Expressions;
+
+/// A node of an Expressions, which must outlive it.
+class Expression {
+ public:
+  Expression() = default;
+  Expression(Expressions* of, uint32_t index) : of_(of), index_(index) {}
+  Expressions& of() const { return *of_; }
+  uint32_t index() const { return index_; }
+  int width() const;
+  friend bool operator==(const Expression& x, const Expression& y) { return x.of_ == y.of_ && x.index_ == y.index_; }
+
+ private:
+  Expressions* of_ = nullptr;
+  uint32_t index_ = 0;
+};
+
+/// The nodes of formulas that are asked about together; arguments stand before what uses them.
+class Expressions {
+ public:
+  struct Node {
+    Operation operation = Operation::constant;
+    int width = 1;
+    uint32_t argument[3] = {};
+    int low = 0;         ///< of extract: the last bit taken
+    uint32_t extra = 0;  ///< of a constant or variable: its place among those
+
+    friend bool operator==(const Node&, const Node&) = default;
+  };
+
+  /// A new variable. The name must be unused.
+  Expression variable(const std::string& name, int width);
+  Expression constant(int width, const Bits& value);
+  /// A number of two's complement.
+  Expression number(int width, int64_t value);
+  Expression make(Operation operation, int width, std::initializer_list<Expression> arguments, int low = 0);
+
+  const Node& node(uint32_t index) const { return nodes_[index]; }
+  const Node& node(Expression x) const { return nodes_[x.index()]; }
+  size_t size() const { return nodes_.size(); }
+  const Bits& value(const Node& constant) const { return constants_[constant.extra]; }
+  const std::string& name(const Node& variable) const { return names_[variable.extra]; }
+  bool is_constant(Expression x) const { return node(x).operation == Operation::constant; }
+
+ private:
+  struct Hash {
+    size_t operator()(const Node& n) const;
+  };
+  Expression add(const Node& node);
+
+  std::vector<Node> nodes_;
+  std::vector<Bits> constants_;
+  std::vector<std::string> names_;
+  std::unordered_map<Node, uint32_t, Hash> known_;
+  std::unordered_map<std::string, uint32_t> constant_places_;
+};
+
+inline int Expression::width() const { return of_->node(index_).width; }
+
+/// All ones of a width.
+Bits ones(int width);
+int arity(Operation operation);
+
+// Arguments of one operation have one width; ite, concat and extract excepted.
+Expression operator~(Expression x);
+Expression operator&(Expression x, Expression y);
+Expression operator|(Expression x, Expression y);
+Expression operator^(Expression x, Expression y);
+Expression operator-(Expression x);
+Expression operator+(Expression x, Expression y);
+Expression operator-(Expression x, Expression y);
+Expression operator*(Expression x, Expression y);
+Expression shift_left(Expression x, Expression by);
+Expression shift_right(Expression x, Expression by);
+Expression concat(Expression high, Expression low);
+Expression extract(Expression x, int high, int low);
+Expression choose(Expression condition, Expression then, Expression otherwise);
+Expression equal(Expression x, Expression y);
+Expression unsigned_below(Expression x, Expression y);
+Expression signed_below(Expression x, Expression y);
+
+// Compositions of the above.
+Expression zero_extend(Expression x, int width);
+Expression sign_extend(Expression x, int width);
+Expression bit(Expression x, int place);
+Expression append_zeros(Expression x, int count);
+Expression is_zero(Expression x);
+Expression any_bit(Expression x);
+/// One bit: all of no expressions is 1, any of none is 0.
+Expression all_of(Expressions& in, const std::vector<Expression>& x);
+Expression any_of(Expressions& in, const std::vector<Expression>& x);
+Expression signed_greater_of(Expression x, Expression y);
+Expression as_number(Expression x, int64_t value);  ///< a constant of x's width
+
+}  // namespace mmafuzz::prove

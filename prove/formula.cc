@@ -1,0 +1,72 @@
+#include "prove/formula.h"
+
+#include "prove/formulas/kernels.h"
+
+namespace mmafuzz::prove {
+
+Result<bool> covered(const DotModel& model) {
+  switch (model.kernel) {
+    case Kernel::fused_sum: return fused_sum_covers(model);
+    default: return declined("no formula covers this kernel yet");
+  }
+}
+
+Formula dot_formula(const DotModel& model, const Operands& operands) {
+  Expressions& in = operands.c.of();
+  const int k = static_cast<int>(operands.a.size());
+  const auto at = [&](const std::vector<Expression>& x, int i, const FormatFields& f, uint64_t padding) {
+    return i < static_cast<int>(x.size()) ? x[size_t(i)] : in.constant(f.width, Bits(padding));
+  };
+  const auto one = [](const FormatFields& f) { return uint64_t(f.bias) << (f.fraction_bits + f.ignored_low_bits); };
+
+  Formula all;
+  all.result = operands.c;
+  FormatFields c_format = model.c;
+  for (int first = 0; first < k || first == 0; first += model.k) {
+    Operands step;
+    for (int i = first; i < first + model.k; ++i) {
+      step.a.push_back(at(operands.a, i, model.a, 0));
+      step.b.push_back(at(operands.b, i, model.b, 0));
+    }
+    step.c = all.result;
+    if (model.scale_block > 0)
+      for (int i = first / model.scale_block; i * model.scale_block < first + model.k; ++i) {
+        step.scale_a.push_back(at(operands.scale_a, i, model.scale_a, one(model.scale_a)));
+        step.scale_b.push_back(at(operands.scale_b, i, model.scale_b, one(model.scale_b)));
+      }
+    const std::string name = k > model.k ? "instruction " + std::to_string(first / model.k) + ", " : "";
+    const Formula instruction = fused_sum(model, step, c_format);
+    for (Stage stage : instruction.stages) {
+      stage.name = name + stage.name;
+      all.stages.push_back(std::move(stage));
+    }
+    all.result = instruction.result;
+    c_format = model.d;
+  }
+  return all;
+}
+
+Operands dot_variables(Expressions& in, const Op& op, const std::string& suffix) {
+  Operands x;
+  const auto fill = [&](std::vector<Expression>& field, const char* name, const Format& f, int count) {
+    for (int i = 0; i < count; ++i)
+      field.push_back(in.variable(name + std::to_string(i) + suffix, f.fields().width));
+  };
+  fill(x.a, "a", op.a, op.k);
+  fill(x.b, "b", op.b, op.k);
+  x.c = in.variable("c" + suffix, op.c.fields().width);
+  fill(x.scale_a, "sa", op.scale_a, op.scales());
+  fill(x.scale_b, "sb", op.scale_b, op.scales());
+  return x;
+}
+
+std::vector<Expression> in_case_order(const Operands& operands) {
+  std::vector<Expression> all = operands.a;
+  all.insert(all.end(), operands.b.begin(), operands.b.end());
+  all.push_back(operands.c);
+  all.insert(all.end(), operands.scale_a.begin(), operands.scale_a.end());
+  all.insert(all.end(), operands.scale_b.begin(), operands.scale_b.end());
+  return all;
+}
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,12 @@
+// The formula of one instruction of each kernel. c has a format of its own: that of the row in the first instruction of
+// a dot, that of d in a later one.
+#pragma once
+
+#include "prove/formula.h"
+
+namespace mmafuzz::prove {
+
+Result<bool> fused_sum_covers(const DotModel& model);
+Formula fused_sum(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,90 @@
+// The formulas of prove/ are written from docs/semantics.md alone. Their values are those of the kernels, on structured
+// operands of every row and on every value of every parameter; what they do not cover they decline.
+#include <gtest/gtest.h>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/case_text.h"
+#include "core/dot_case.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
+#include "prove/evaluate.h"
+#include "prove/formula.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+#include "tests/test_names.h"
+
+namespace mmafuzz {
+namespace {
+
+void expect_formula(const DotModel& model, const Op& op, uint64_t seed, size_t cases, const std::string& what) {
+  prove::Expressions in;
+  const prove::Operands variables = prove::dot_variables(in, op);
+  const prove::Formula formula = prove::dot_formula(model, variables);
+  const prove::Evaluator evaluator(prove::in_case_order(variables), {formula.result});
+  DotCase one(op);
+  std::vector<uint64_t> values, results;
+  for (size_t done = 0; done < cases; done += 4096) {
+    Batch batch;
+    StructuredGenerator(op, seed).fill(done, std::min<size_t>(4096, cases - done), batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      values.clear();
+      for (const Column& column : batch.inputs())
+        for (int j = 0; j < column.count(); ++j) values.push_back(column.get(i, j));
+      evaluator.run(values, results);
+      ASSERT_EQ(to_hex(op.d, results[0]), to_hex(op.d, evaluate_dot(model, one.load(batch, i))))
+          << what << "\n"
+          << to_text(op) << "\n"
+          << case_line(batch, i);
+    }
+  }
+}
+
+std::vector<std::string> formula_rows() {
+  std::vector<std::string> names;
+  for (const ModelRow& row : model_rows()) names.push_back(row.name());
+  return names;
+}
+
+class Formulas : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, Formulas, testing::ValuesIn(formula_rows()), test_name);
+
+TEST_P(Formulas, EqualTheKernel) {
+  const ModelRow& row = *find_model_row(GetParam());
+  if (const auto covers = prove::covered(row.model); !covers) GTEST_SKIP() << covers.refusal().reason;
+  expect_formula(row.model, row.op, 61, case_count(300, 1'000'000), row.name());
+}
+
+TEST_P(Formulas, EqualTheKernelOnShortAndLongDots) {
+  const ModelRow& row = *find_model_row(GetParam());
+  if (!prove::covered(row.model)) GTEST_SKIP();
+  for (const int k : {1, row.op.k - 1, 2 * row.op.k + 1}) {
+    if (k < 1) continue;
+    Op op = row.op;
+    op.k = k;
+    expect_formula(row.model, op, 67, case_count(20, 5000), row.name());
+  }
+}
+
+TEST_P(Formulas, EqualTheKernelOnEveryValueOfEveryParameter) {
+  const ModelRow& row = *find_model_row(GetParam());
+  if (!prove::covered(row.model)) GTEST_SKIP();
+  for (const Parameter& p : parameters()) {
+    if (!p.used_by(row.model.kernel) || std::string_view(p.name) == "kernel") continue;
+    std::vector<std::string> values = p.words;
+    if (values.empty() && p.hexadecimal) values = {"7fc0", "7fc00001"};
+    if (values.empty())
+      for (const int64_t step : {-7, -1, 1, 2})
+        if (const int64_t v = p.get(row.model) + step; v >= p.least && v <= p.greatest)
+          values.push_back(std::to_string(v));
+    for (const std::string& value : values) {
+      const std::string override_text = std::string(p.name) + "=" + value;
+      const Result<DotModel> model = with_overrides(row.model, override_text);
+      if (!model || !prove::covered(*model)) continue;
+      expect_formula(*model, row.op, 71, case_count(30, 3000), row.name() + "?" + override_text);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz
