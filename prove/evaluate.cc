@@ -8,7 +8,7 @@
 namespace mmafuzz::prove {
 namespace detail {
 
-struct Step {
+struct Instruction {
   Operation operation;
   int width, low;
   int first_width, second_width;  ///< of the arguments
@@ -19,7 +19,7 @@ struct Step {
 
 namespace {
 
-using detail::Step;
+using detail::Instruction;
 
 template <class Word>
 Word mask_of(int width) {
@@ -33,7 +33,7 @@ uint128 mask_of<uint128>(int width) {
 
 /// One step, of arguments whose bits beyond their width are clear. An amount of shift at or above the width gives 0.
 template <class Word>
-Word value_of(const Step& s, const Word* at) {
+Word value_of(const Instruction& s, const Word* at) {
   const auto x = [&]() -> const Word& { return at[s.argument[0]]; };
   const auto y = [&]() -> const Word& { return at[s.argument[1]]; };
   const auto kept = [&](const Word& value) { return static_cast<Word>(value & mask_of<Word>(s.width)); };
@@ -72,7 +72,7 @@ Word value_of(const Step& s, const Word* at) {
 
 struct Evaluator::Program {
   std::vector<uint32_t> variables, results;  ///< places
-  std::vector<detail::Step> steps;
+  std::vector<detail::Instruction> steps;
   size_t first_step = 0;  ///< constants and variables stand before
   std::vector<Bits> constants;
   int widest = 1;
@@ -133,7 +133,7 @@ Evaluator::Evaluator(const std::vector<Expression>& variables, const std::vector
   for (const uint32_t index : order) {
     const Expressions::Node& n = in.node(index);
     if (arity(n.operation) == 0) continue;
-    Step s{n.operation, n.width, n.low, 0, 0, {}};
+    detail::Instruction s{n.operation, n.width, n.low, 0, 0, {}};
     for (int i = 0; i < arity(n.operation); ++i) s.argument[i] = place[n.argument[i]];
     s.first_width = in.node(n.argument[0]).width;
     if (arity(n.operation) > 1) s.second_width = in.node(n.argument[1]).width;

@@ -85,7 +85,11 @@ Expression Expressions::make(Operation operation, int width, std::initializer_li
   return add(n);
 }
 
-Expression operator~(Expression x) { return x.of().make(Operation::bvnot, x.width(), {x}); }
+Expression operator~(Expression x) {
+  const Expressions::Node n = x.of().node(x);
+  if (n.operation == Operation::bvnot) return {&x.of(), n.argument[0]};
+  return x.of().make(Operation::bvnot, x.width(), {x});
+}
 
 Expression operator&(Expression x, Expression y) {
   if (is_value(x, 0) || is_value(y, ones(y.width()))) return x;
@@ -100,7 +104,12 @@ Expression operator|(Expression x, Expression y) {
 }
 
 Expression operator^(Expression x, Expression y) { return binary(Operation::bvxor, x, y); }
-Expression operator-(Expression x) { return x.of().make(Operation::bvneg, x.width(), {x}); }
+
+Expression operator-(Expression x) {
+  const Expressions::Node n = x.of().node(x);
+  if (n.operation == Operation::bvneg) return {&x.of(), n.argument[0]};
+  return x.of().make(Operation::bvneg, x.width(), {x});
+}
 
 Expression operator+(Expression x, Expression y) {
   if (is_value(x, 0)) return y;
@@ -132,6 +141,8 @@ Expression choose(Expression condition, Expression then, Expression otherwise) {
   require(condition.width() == 1 && then.width() == otherwise.width(), "a choice of two widths");
   if (then == otherwise || is_value(condition, 1)) return then;
   if (is_value(condition, 0)) return otherwise;
+  const Expressions::Node n = condition.of().node(condition);
+  if (n.operation == Operation::bvnot) return choose({&condition.of(), n.argument[0]}, otherwise, then);
   return then.of().make(Operation::ite, then.width(), {condition, then, otherwise});
 }
 

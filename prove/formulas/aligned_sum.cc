@@ -22,6 +22,14 @@ Number c_of(const DotModel& m, Expression c, const FormatFields& c_format, int e
 
 namespace {
 
+Expression at_most(Expression x, const Bits& most) { return ~unsigned_below(x.of().constant(x.width(), most), x); }
+
+/// Whether a number of two's complement is in -most..most.
+Expression is_within(Expression x, const Bits& most) {
+  const Expression greatest = x.of().constant(x.width(), most), least = x.of().constant(x.width(), ones(x.width()) - most + 1);
+  return ~signed_below(greatest, x) & ~signed_below(x, least);
+}
+
 /// The magnitude of a number in units of 2^(greatest - kept_bits), cut toward zero.
 Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   Expressions& in = greatest.of();
@@ -92,21 +100,32 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
   }
 
   std::vector<Expression> magnitudes;
+  std::vector<Bits> most;  // of each magnitude
   int width = 1;
   for (size_t i = 0; i < addends.size(); ++i) {
-    magnitudes.push_back(cut_below(addends[i].number, greatest, m.fraction_bits));
-    width = std::max(width, magnitudes.back().width());
-    f.stages.push_back({"addend " + std::to_string(i), {magnitudes.back()}, {}});
+    const Number& x = addends[i].number;
+    const Expression magnitude = cut_below(x, greatest, m.fraction_bits);
+    magnitudes.push_back(magnitude);
+    width = std::max(width, magnitude.width());
+    const int up = m.fraction_bits - x.fraction_bits;
+    most.push_back(up >= 0 ? x.greatest_significand << up : x.greatest_significand >> -up);
+    f.stages.push_back({"addend " + std::to_string(i),
+                        {magnitude},
+                        {at_most(magnitude, most.back()), ~x.zero | is_zero(magnitude)}});
   }
 
   int carries = 0;
   while ((size_t{1} << carries) < addends.size()) ++carries;
   width += carries + 1;
   Expression sum = in.constant(width, 0);
+  Bits bound = 0;
   for (size_t i = 0; i < addends.size(); ++i) {
     const Expression magnitude = zero_extend(magnitudes[i], width);
-    sum = sum + choose(addends[i].number.negative, -magnitude, magnitude);
-    f.stages.push_back({"sum of " + std::to_string(i + 1), {sum}, {}});
+    const Expression with_sign = choose(addends[i].number.negative, -magnitude, magnitude);
+    f.stages.push_back({"addend " + std::to_string(i) + " with its sign", {with_sign}, {is_within(with_sign, most[i])}});
+    sum = sum + with_sign;
+    bound += most[i];
+    f.stages.push_back({"sum of " + std::to_string(i + 1), {sum}, {is_within(sum, bound)}});
   }
   const Expression negative = bit(sum, width - 1);
   Expression magnitude = choose(negative, -sum, sum);

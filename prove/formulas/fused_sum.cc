@@ -57,10 +57,12 @@ Formula fused_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
       }
       all.stages.push_back({block + "product " + std::to_string(i - first),
                             {p.negative, p.exponent, p.significand, p.zero, p.infinite, p.nan},
-                            {}});
+                            {~unsigned_below(in.constant(p.significand.width(), p.greatest_significand),
+                                             p.significand)}});
       addends.push_back({p, choose(p.zero, zero_reads, p.exponent)});
     }
     const Number c = c_of(m, all.result, last_format, width);
+    all.stages.push_back({block + "c", {c.negative, c.exponent, c.significand, c.zero, c.infinite, c.nan}, {}});
     addends.push_back({c, choose(c.zero, by_operand ? zero_operand : floor, c.exponent)});
     const Formula step = aligned_sum(m, addends, any_of(in, scale_nan));
     for (Stage stage : step.stages) {

@@ -37,6 +37,7 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
     x.significand = has_fraction ? concat(~subnormal, fraction) : ~subnormal;
     x.zero = subnormal & no_fraction;
   }
+  x.greatest_significand = ones(x.significand.width());
 
   x.infinite = x.nan = no;
   switch (f.specials) {
@@ -81,6 +82,7 @@ Number normalized(const Number& x, int least) {
   Number y = x;
   y.exponent = choose(below, floor, leading);
   y.fraction_bits = x.significand.width() - 1;
+  y.greatest_significand = ones(x.significand.width());
   // Of value significand * 2^(exponent - fraction_bits): up by leading_fraction + x.exponent - y.exponent.
   const Expression up = x.exponent + as_number(x.exponent, leading_fraction) - y.exponent;
   const int wide = std::max(width, x.significand.width());
@@ -96,6 +98,7 @@ Number product_of(const Number& x, const Number& y) {
   p.exponent = x.exponent + y.exponent;
   p.significand = zero_extend(x.significand, width) * zero_extend(y.significand, width);
   p.fraction_bits = x.fraction_bits + y.fraction_bits;
+  p.greatest_significand = x.greatest_significand * y.greatest_significand;
   p.nan = x.nan | y.nan | (x.infinite & y.zero) | (x.zero & y.infinite);
   p.infinite = (x.infinite | y.infinite) & ~p.nan;
   p.zero = (x.zero | y.zero) & ~p.nan;

@@ -12,6 +12,7 @@ struct Number {
   Expression exponent;     ///< two's complement; a subnormal's is the least exponent of its format
   Expression significand;  ///< unsigned; its leading bit may be 0
   int fraction_bits = 0;
+  Bits greatest_significand;       ///< no significand is above it
   Expression zero, infinite, nan;  ///< 1 bit each
 };
 

@@ -1,0 +1,126 @@
+// mmafuzz prove: questions about all inputs, put to SMT solvers.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+#include "core/case_text.h"
+#include "core/replace_file.h"
+#include "prove/inquiry.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+
+constexpr int exit_unknown = 4;
+
+struct ProveOptions {
+  std::vector<std::string> units, solvers;
+  std::string unit, property, emit;
+  prove::InquiryOptions inquiry;
+  double seconds = 300;
+  int memory = 4096;
+  bool confirm = false, verbose = false;
+};
+
+prove::Solvers start_solvers(const ProveOptions& options) {
+  prove::Solvers solvers(prove::find_solvers(options.solvers), {options.seconds, options.memory});
+  for (const std::string& refused : solvers.refused()) fmt::print(stderr, "mmafuzz: {}\n", refused);
+  return solvers;
+}
+
+prove::InquiryOptions inquiry_of(const ProveOptions& options) {
+  prove::InquiryOptions inquiry = options.inquiry;
+  inquiry.proof.seconds = options.seconds;
+  inquiry.proof.confirm = options.confirm;
+  if (options.verbose) inquiry.proof.progress = [](const std::string& step) { fmt::print(stderr, "  {}\n", step); };
+  if (options.emit.empty()) return inquiry;
+  std::filesystem::create_directories(options.emit);
+  auto number = std::make_shared<int>(0);
+  inquiry.proof.emit = [number, folder = options.emit](const std::string&, const std::string& text) {
+    replace_file(fmt::format("{}/{:04}.smt2", folder, ++*number), text);
+  };
+  return inquiry;
+}
+
+int print_reply(const prove::Reply& f, bool verbose) {
+  switch (f.proof.outcome) {
+    case prove::Outcome::proven: {
+      fmt::print("proven: {} on all cases of '{}'\n", f.question, to_text(f.op));
+      std::map<std::string, std::pair<int, double>> by;
+      for (const prove::ProofStep& s : f.proof.steps) {
+        ++by[s.solver].first;
+        by[s.solver].second += s.seconds;
+      }
+      for (const auto& [solver, work] : by)
+        fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
+      if (verbose)
+        for (const prove::ProofStep& s : f.proof.steps) fmt::print("  {}: unsat, {}, {:.3f} s\n", s.name, s.solver, s.seconds);
+      fmt::print("  {:.2f} s in all{}\n", f.proof.seconds, f.proof.confirmed ? ", confirmed by a second solver" : "");
+      return exit_ok;
+    }
+    case prove::Outcome::witness:
+      fmt::print("a witness against: {}\n{}\n{}\n", f.question, to_text(f.op), case_line(f.witness, 0));
+      for (const std::string& result : f.results) fmt::print("  = {}\n", result);
+      fmt::print("  found by {} in {:.2f} s, {:.2f} s in all; replayed on the units\n", f.proof.steps.back().solver,
+                 f.proof.steps.back().seconds, f.proof.seconds);
+      return exit_divergence;
+    case prove::Outcome::unknown: break;
+  }
+  fmt::print("unknown after {:.0f} s: {}\n  {}\n", f.proof.seconds, f.question, f.proof.reason);
+  return exit_unknown;
+}
+
+}  // namespace
+
+void add_prove(Arguments& app, int& status) {
+  auto options = std::make_shared<ProveOptions>();
+  Arguments* sub = app.add_subcommand("prove", "Prove a statement about all inputs, or give a witness against it");
+  sub->require_subcommand();
+  sub->footer(
+      "Exit codes: 0 proven, 1 a witness, 4 unknown.\n"
+      "Example: mmafuzz prove property sign_symmetry model:volta/mma.m8n8k4.f32.f16.f16.f32");
+  const auto common = [options](Arguments* mode) {
+    mode->add_option("--op", options->inquiry.op, "op line (default: the op of the unit's row)");
+    mode->add_option("--domain", options->inquiry.domain,
+                     "restricts operands: finite, normal, positive, binade, products=N, by commas");
+    mode->add_option("--time", options->seconds, "seconds for each question")->capture_default_str()->check(positive_number());
+    mode->add_option("--memory", options->memory, "megabytes for each solver")->capture_default_str()->check(positive_number());
+    mode->add_flag("--confirm", options->confirm, "every unsat by a second solver");
+    mode->add_option("--solver", options->solvers, "name=command of a solver, repeatable (default: bitwuzla, cvc5, z3, those that are installed)")
+        ->allow_extra_args(false);
+    mode->add_option("--emit", options->emit, "write every query as SMT-LIB 2 to this folder");
+    mode->add_flag("-v,--verbose", options->verbose, "print each step");
+  };
+  Arguments* equal = sub->add_subcommand("equal", "Two units are the same function");
+  equal->add_option("units", options->units, "two units")->required();
+  common(equal);
+  equal->callback([options, &status] {
+    if (options->units.size() != 2) throw BadInput("prove equal takes two units");
+    prove::Solvers solvers = start_solvers(*options);
+    status = print_reply(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options)), options->verbose);
+  });
+  Arguments* property = sub->add_subcommand("property", "A unit has a property");
+  property->add_option("property", options->property, "its name")->required();
+  property->add_option("unit", options->unit, "the unit")->required();
+  common(property);
+  property->callback([options, &status] {
+    prove::Solvers solvers = start_solvers(*options);
+    status = print_reply(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options)), options->verbose);
+  });
+  Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
+  bits->add_option("unit", options->unit, "the unit")->required();
+  common(bits);
+  bits->callback([options, &status] {
+    prove::Solvers solvers = start_solvers(*options);
+    const prove::IntegerBits found = prove::ask_integer_bits(solvers, options->unit, inquiry_of(*options));
+    if (found.bits > 0) print_reply(found.enough, options->verbose);
+    const int last = print_reply(found.one_fewer, options->verbose);
+    status = found.bits > 0 && last == exit_divergence ? exit_ok : exit_unknown;
+    if (found.bits > 0 && last == exit_divergence) fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
+  });
+}
+
+}  // namespace mmafuzz::cli

@@ -1,0 +1,40 @@
+// Questions about units by name: the formula of a unit's row is asked about, and what a solver gives back is replayed on
+// the units themselves before it is believed.
+#pragma once
+
+#include "prove/questions.h"
+
+namespace mmafuzz::prove {
+
+struct InquiryOptions {
+  std::string op;      ///< an op line; empty: the op of the first unit's row
+  std::string domain;  ///< restrict_to()
+  ProofOptions proof;
+};
+
+/// What came out of a question.
+struct Reply {
+  std::string question;
+  Op op;
+  Proof proof;
+  Batch witness;                     ///< one case, where there is one
+  std::vector<std::string> results;  ///< "3f800000 model:..." on the witness
+};
+
+/// Are two units the same function? Throws BadInput for what no formula covers, Contradiction where a witness is none.
+Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second,
+                  const InquiryOptions& options);
+
+/// Has a unit a property?
+Reply ask_property(Solvers& solvers, const std::string& property, const std::string& unit,
+                     const InquiryOptions& options);
+
+/// The least number of integer bits with which a fused sum never wraps.
+struct IntegerBits {
+  int bits = 0;         ///< 0: unknown
+  Reply enough;       ///< equal to the unit whose sum never wraps
+  Reply one_fewer;    ///< differs from it
+};
+IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,279 @@
+#include "prove/proof.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "core/contradiction.h"
+#include "prove/evaluate.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Replaces nodes in expressions.
+class Rewriter {
+ public:
+  explicit Rewriter(Expressions& in) : in_(in) {}
+  void replace(uint32_t index, Expression by) { replaced_[index] = by; done_.clear(); }
+  bool replaces(uint32_t index) const { return replaced_.contains(index); }
+
+  Expression operator()(Expression x) {
+    const auto at = done_.find(x.index());
+    if (at != done_.end()) return at->second;
+    for (const uint32_t index : in_order({x})) {  // arguments first
+      if (done_.contains(index)) continue;
+      const auto by = replaced_.find(index);
+      done_[index] = by == replaced_.end() ? rebuilt(index) : by->second;
+    }
+    return done_.at(x.index());
+  }
+
+ private:
+  Expression rebuilt(uint32_t index) {
+    const Expressions::Node n = in_.node(index);
+    const int count = arity(n.operation);
+    if (count == 0) return {&in_, index};
+    const Expression x = done_.at(n.argument[0]);
+    if (n.operation == Operation::bvneg) return -x;
+    if (n.operation == Operation::bvnot) return ~x;
+    if (count == 1) return in_.make(n.operation, n.width, {x}, n.low);
+    const Expression y = done_.at(n.argument[1]);
+    if (count == 2) return in_.make(n.operation, n.width, {x, y}, n.low);
+    return choose(x, y, done_.at(n.argument[2]));
+  }
+
+  Expressions& in_;
+  std::map<uint32_t, Expression> replaced_, done_;
+};
+
+/// How a point of the second formula is the one of the first.
+enum class Relation { none, same, negated };
+
+class Prover {
+ public:
+  Prover(Solvers& solvers, const Question& question, const std::vector<std::vector<uint64_t>>& samples,
+         const ProofOptions& options)
+      : solvers_(solvers),
+        question_(question),
+        options_(options),
+        in_(question.violated.of()),
+        merged_(in_),
+        begin_(Clock::now()) {
+    for (const Expression& a : question.assumptions) assumptions_.push_back(a);
+    if (assumptions_.empty()) {
+      samples_ = samples;
+      return;
+    }
+    const Evaluator evaluator(question.variables, assumptions_);
+    std::vector<uint64_t> allowed;
+    for (const auto& sample : samples) {
+      evaluator.run(sample, allowed);
+      if (std::all_of(allowed.begin(), allowed.end(), [](uint64_t a) { return a == 1; })) samples_.push_back(sample);
+    }
+  }
+
+  Proof run() {
+    if (options_.in_steps) walk();
+    ask_the_question();
+    proof_.seconds = elapsed();
+    return std::move(proof_);
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double left() const { return options_.seconds - elapsed(); }
+
+  void walk() {
+    // What is the same expression needs no query and is a place to cut.
+    for (size_t s = 0; s < question_.first.size() && left() > 0; ++s) {
+      const Stage &x = question_.first[s], &y = question_.second[s];
+      for (size_t i = 0; i < x.points.size(); ++i) join(x.name, x.points[i], y.points[i]);
+      std::set<uint32_t> own;
+      for (const Expression& point : x.points) own.insert(merged_(point).index());
+      for (const Expression& invariant : x.invariants) learn(x.name + ", invariant", invariant, own);
+    }
+  }
+
+  /// Proves a relation of two points where samples show one.
+  void join(const std::string& name, Expression x, Expression y) {
+    const Expression first = merged_(x), second = merged_(y);
+    if (first == second) {
+      add_cut(first);
+      return;
+    }
+    const auto merge = [&](Relation relation) {
+      const Expression opposite = first.width() == 1 ? ~first : -first;
+      merged_.replace(y.index(), relation == Relation::same ? first : opposite);
+      add_cut(first);
+    };
+    if (negated(first) == second) return merge(Relation::negated);
+    const Relation relation = relation_of(first, second);
+    if (relation == Relation::none) return;
+    const Expression as_second = relation == Relation::same ? first : negated(first);
+    if (holds(name, equal(as_second, second), {first.index(), second.index()})) merge(relation);
+  }
+
+  void learn(const std::string& name, Expression invariant, const std::set<uint32_t>& points) {
+    const Expression own = merged_(invariant);
+    if (in_.is_constant(own)) return;
+    if (holds(name, own, points)) invariants_.push_back(own);
+  }
+
+  void add_cut(Expression x) {
+    if (arity(in_.node(x).operation) > 0) cuts_.insert(x.index());
+  }
+
+  /// Of a bit its complement; of a sum, the sum of its negated addends: so is the second formula's sum written.
+  static Expression negated(Expression x) {
+    if (x.width() == 1) return ~x;
+    const Expressions::Node n = x.of().node(x);
+    if (n.operation != Operation::bvadd) return -x;
+    return -Expression(&x.of(), n.argument[0]) + -Expression(&x.of(), n.argument[1]);
+  }
+
+  Relation relation_of(Expression x, Expression y) {
+    if (samples_.empty() || x.width() > 64 || x.width() != y.width()) return Relation::none;
+    const std::vector<Expression> points = {x, y, negated(x)};
+    const Evaluator evaluator(question_.variables, points);
+    bool same = true, opposite = true;
+    std::vector<uint64_t> values;
+    for (const auto& sample : samples_) {
+      evaluator.run(sample, values);
+      same &= values[0] == values[1];
+      opposite &= values[2] == values[1];
+      if (!same && !opposite) return Relation::none;
+    }
+    return same ? Relation::same : Relation::negated;
+  }
+
+  /// Whether a statement is proven for all values of the places where it is cut, with fewer cuts at each attempt.
+  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut) {
+    std::set<uint32_t> cuts = cuts_;
+    for (const uint32_t index : not_cut) cuts.erase(index);
+    for (int attempt = 0; attempt < 6 && left() > 0; ++attempt) {
+      std::set<uint32_t> used;
+      const std::vector<Expression> query = abstracted({~statement}, cuts, used);
+      const double limit = attempt == 0 || !used.empty() ? 5 : 20;
+      const Answer answer = ask(name, query, std::min(limit, left()));
+      if (answer.verdict == Verdict::unsat) return true;
+      if (used.empty() || answer.verdict == Verdict::unknown) return false;
+      for (const uint32_t index : used) cuts.erase(index);
+    }
+    return false;
+  }
+
+  /// The assertions with the nearest cuts as fresh variables, and what is known about those.
+  std::vector<Expression> abstracted(const std::vector<Expression>& assertions, const std::set<uint32_t>& cuts,
+                                     std::set<uint32_t>& used) {
+    Rewriter cut(in_);
+    for (const uint32_t index : cuts) cut.replace(index, fresh(index));
+    std::vector<Expression> query;
+    std::set<uint32_t> seen;
+    const auto add = [&](Expression x) {
+      query.push_back(cut(x));
+      for (const uint32_t index : in_order({query.back()})) seen.insert(index);
+    };
+    for (const Expression& a : assertions) add(a);
+    for (const Expression& a : assumptions_) add(merged_(a));
+    // An invariant is of use where all that it speaks of is in the query.
+    for (const Expression& invariant : invariants_) {
+      const Expression own = cut(invariant);
+      const std::vector<Expression> about = variables_of({own});
+      if (!about.empty() && std::all_of(about.begin(), about.end(), [&](Expression v) { return seen.contains(v.index()); }))
+        query.push_back(own);
+    }
+    for (const uint32_t index : cuts)
+      if (seen.contains(fresh(index).index())) used.insert(index);
+    return query;
+  }
+
+  Expression fresh(uint32_t index) {
+    const auto at = fresh_.find(index);
+    if (at != fresh_.end()) return at->second;
+    return fresh_[index] = in_.variable("cut" + std::to_string(index), in_.node(index).width);
+  }
+
+  Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds) {
+    const std::string comment = question_.text + "\n" + name;
+    if (options_.emit) options_.emit(name, to_smt_lib(query, comment) + "(check-sat)\n");
+    options_.progress(name);
+    solvers_.limits().seconds = seconds;
+    Answer answer = solvers_.solve(query, comment);
+    options_.progress("  " + std::string(answer.verdict == Verdict::unsat ? "unsat" : answer.verdict == Verdict::sat ? "sat" : "unknown") + " " + answer.solver + " " + std::to_string(answer.seconds));
+    if (answer.verdict == Verdict::unsat) {
+      proof_.steps.push_back({name, answer.solver, answer.seconds});
+      if (options_.confirm && !confirmed(name, query, answer, comment)) answer.verdict = Verdict::unknown;
+    }
+    return answer;
+  }
+
+  bool confirmed(const std::string& name, const std::vector<Expression>& query, const Answer& first,
+                 const std::string& comment) {
+    solvers_.limits().seconds = std::max(1.0, left());
+    const Answer second = solvers_.solve(query, comment, first.solver);
+    if (second.verdict == Verdict::sat)
+      throw Contradiction("solvers disagree on '" + name + "' of " + question_.text + ": " + first.solver +
+                          " says unsat, " + second.solver + " says sat");
+    if (second.verdict == Verdict::unsat) {
+      proof_.steps.push_back({name + ", confirmed", second.solver, second.seconds});
+      return true;
+    }
+    proof_.steps.pop_back();
+    proof_.reason = "no second solver confirms '" + name + "' (" + second.solver + ")";
+    return false;
+  }
+
+  void ask_the_question() {
+    const Expression violated = merged_(question_.violated);
+    std::set<uint32_t> cuts = cuts_;
+    for (;;) {
+      std::set<uint32_t> used;
+      const std::vector<Expression> query = abstracted({violated}, cuts, used);
+      const double limit = used.empty() ? left() : std::min(left(), 10.0);
+      if (limit <= 0) {
+        proof_.reason = "no answer in " + std::to_string(static_cast<int>(options_.seconds)) + " s";
+        return;
+      }
+      const Answer answer = ask("the question", query, limit);
+      if (answer.verdict == Verdict::unsat) {
+        proof_.outcome = Outcome::proven;
+        proof_.confirmed = options_.confirm;
+        return;
+      }
+      if (used.empty()) {
+        if (answer.verdict == Verdict::sat) {
+          proof_.outcome = Outcome::witness;
+          proof_.witness = answer.model;
+          proof_.steps.push_back({"the witness", answer.solver, answer.seconds});
+        } else if (proof_.reason.empty()) {
+          proof_.reason = answer.solver;
+        }
+        return;
+      }
+      for (const uint32_t index : used) cuts.erase(index);
+    }
+  }
+
+  Solvers& solvers_;
+  const Question& question_;
+  std::vector<std::vector<uint64_t>> samples_;  ///< that the assumptions allow
+  const ProofOptions& options_;
+  Expressions& in_;
+  Rewriter merged_;
+  std::vector<Expression> assumptions_, invariants_;
+  std::set<uint32_t> cuts_;
+  std::map<uint32_t, Expression> fresh_;
+  Proof proof_;
+  Clock::time_point begin_;
+};
+
+}  // namespace
+
+Proof prove(Solvers& solvers, const Question& question, const std::vector<std::vector<uint64_t>>& samples,
+            const ProofOptions& options) {
+  return Prover(solvers, question, samples, options).run();
+}
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,37 @@
+// What can be asked of rows: equality and properties, as questions about their formulas.
+#pragma once
+
+#include "core/batch.h"
+#include "prove/proof.h"
+
+namespace mmafuzz::prove {
+
+/// A question about the cases of an op, with what leads a solver's values back to a case.
+struct CaseQuestion {
+  Op op;
+  Operands operands;  ///< of the case
+  Question question;
+};
+
+/// Whether two rows give the same encodings on all cases of an op.
+CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first, const DotModel& second);
+
+/// Whether a row has a property of oracles/properties on all cases of an op; declined where no formula says it.
+Result<CaseQuestion> property_question(Expressions& in, const std::string& property, const Op& op,
+                                       const DotModel& model);
+
+/// The names of the properties that can be asked about.
+std::vector<std::string> provable_properties();
+
+/// Restricts a question to a domain: words of `finite`, `normal`, `positive`, `binade` (every operand is zero or in
+/// [1, 2) and (-2, -1]), `products=N` (of the products only the first N have nonzero factors), by commas. Refuses
+/// others.
+Result<bool> restrict_to(CaseQuestion& question, const std::string& domain);
+
+/// The case that a proof's witness is.
+Batch case_of(const CaseQuestion& question, const Proof& proof);
+
+/// Values of the question's variables on structured cases.
+std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& question, size_t count);
+
+}  // namespace mmafuzz::prove

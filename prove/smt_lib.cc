@@ -1,0 +1,136 @@
+#include "prove/smt_lib.h"
+
+#include <cctype>
+
+#include "prove/evaluate.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+std::string sort_of(int width) { return "(_ BitVec " + std::to_string(width) + ")"; }
+
+std::string literal(const Bits& value, int width) {
+  std::string text = "#b";
+  for (int i = width - 1; i >= 0; --i) text += static_cast<bool>((value >> i) & 1) ? '1' : '0';
+  return text;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Expressions& in) : in_(in) {}
+
+  std::string name(uint32_t index) const {
+    const Expressions::Node& n = in_.node(index);
+    if (n.operation == Operation::variable) return in_.name(n);
+    if (n.operation == Operation::constant) return literal(in_.value(n), n.width);
+    return "n" + std::to_string(index);
+  }
+
+  /// A comparison is a Bool in SMT-LIB; here it is a bit.
+  std::string definition(uint32_t index) const {
+    const Expressions::Node& n = in_.node(index);
+    const auto argument = [&](int i) { return name(n.argument[i]); };
+    const auto call = [&](const std::string& operation) {
+      std::string text = "(" + operation;
+      for (int i = 0; i < arity(n.operation); ++i) text += " " + argument(i);
+      return text + ")";
+    };
+    const auto as_bit = [&](const std::string& operation) { return "(ite " + call(operation) + " #b1 #b0)"; };
+    switch (n.operation) {
+      case Operation::bvnot: return call("bvnot");
+      case Operation::bvand: return call("bvand");
+      case Operation::bvor: return call("bvor");
+      case Operation::bvxor: return call("bvxor");
+      case Operation::bvneg: return call("bvneg");
+      case Operation::bvadd: return call("bvadd");
+      case Operation::bvmul: return call("bvmul");
+      case Operation::bvshl: return call("bvshl");
+      case Operation::bvlshr: return call("bvlshr");
+      case Operation::concat: return call("concat");
+      case Operation::extract:
+        return call("(_ extract " + std::to_string(n.low + n.width - 1) + " " + std::to_string(n.low) + ")");
+      case Operation::sign_extend:
+        return call("(_ sign_extend " + std::to_string(n.width - in_.node(n.argument[0]).width) + ")");
+      case Operation::ite: return "(ite (= " + argument(0) + " #b1) " + argument(1) + " " + argument(2) + ")";
+      case Operation::equal: return as_bit("=");
+      case Operation::bvult: return as_bit("bvult");
+      case Operation::bvslt: return as_bit("bvslt");
+      case Operation::variable:
+      case Operation::constant: break;
+    }
+    return name(index);
+  }
+
+ private:
+  const Expressions& in_;
+};
+
+}  // namespace
+
+std::vector<Expression> variables_of(const std::vector<Expression>& assertions) {
+  std::vector<Expression> variables;
+  if (assertions.empty()) return variables;
+  Expressions& in = assertions[0].of();
+  for (const uint32_t index : in_order(assertions))
+    if (in.node(index).operation == Operation::variable) variables.push_back({&in, index});
+  return variables;
+}
+
+std::string to_smt_lib(const std::vector<Expression>& assertions, const std::string& comment) {
+  std::string text;
+  for (size_t at = 0; at < comment.size();) {
+    const size_t end = std::min(comment.find('\n', at), comment.size());
+    text += "; " + comment.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  text += "(set-logic QF_BV)\n(set-option :produce-models true)\n";
+  if (assertions.empty()) return text;
+  const Expressions& in = assertions[0].of();
+  const Printer print(in);
+  for (const uint32_t index : in_order(assertions)) {
+    const Expressions::Node& n = in.node(index);
+    if (n.operation == Operation::variable)
+      text += "(declare-const " + print.name(index) + " " + sort_of(n.width) + ")\n";
+    else if (n.operation != Operation::constant)
+      text += "(define-fun " + print.name(index) + " () " + sort_of(n.width) + " " + print.definition(index) + ")\n";
+  }
+  for (const Expression& assertion : assertions)
+    text += "(assert (= " + print.name(assertion.index()) + " #b1))\n";
+  return text;
+}
+
+bool parse_values(const std::string& text, std::map<std::string, Bits>& values) {
+  std::vector<std::string> words;
+  int depth = 0;
+  for (size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (std::isspace(static_cast<unsigned char>(c))) ++i;
+    else if (c == '(' || c == ')') {
+      depth += c == '(' ? 1 : -1;
+      if (depth < 0 || depth > 2) return false;
+      ++i;
+    } else {
+      const size_t end = std::min(text.find_first_of(" \t\r\n()", i), text.size());
+      words.push_back(text.substr(i, end - i));
+      i = end;
+    }
+  }
+  if (depth != 0 || words.size() % 2 != 0) return false;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    const std::string& value = words[i + 1];
+    const bool binary = value.starts_with("#b");
+    if ((!binary && !value.starts_with("#x")) || value.size() == 2) return false;
+    if ((value.size() - 2) * (binary ? 1 : 4) > size_t(greatest_width)) return false;
+    Bits bits = 0;
+    for (size_t j = 2; j < value.size(); ++j) {
+      const char c = static_cast<char>(std::tolower(static_cast<unsigned char>(value[j])));
+      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+      if (digit >= (binary ? 2 : 16)) return false;
+      bits = (bits << (binary ? 1 : 4)) | Bits(unsigned(digit));
+    }
+    values[words[i]] = bits;
+  }
+  return true;
+}
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,358 @@
+#include "prove/solver.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "core/program.h"
+#include "core/words.h"
+#include "prove/evaluate.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Bitwuzla's Python package (PyPI `bitwuzla`) behind the same conversation that the other solvers' programs hold.
+constexpr const char* bitwuzla_in_python = R"python(
+import sys, bitwuzla
+def session():
+    options = bitwuzla.Options()
+    options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+    return bitwuzla.Parser(bitwuzla.TermManager(), options)
+if sys.argv[1:] == ["--version"]:
+    print(bitwuzla.version())
+    sys.exit()
+parser, text = session(), ""
+for line in sys.stdin:
+    if line.startswith("(echo "):
+        try:
+            parser.parse(text, False, False)
+        except Exception as e:
+            print('(error "' + str(e).replace('"', "'") + '")')
+        print(line.strip()[6:-1], flush=True)
+        text = ""
+    elif line.startswith("(reset)"):
+        parser, text = session(), ""
+    else:
+        text += line
+)python";
+
+constexpr const char* end_of_answer = "mmafuzz-end-of-answer";
+constexpr const char* echo_end = "(echo \"mmafuzz-end-of-answer\")\n";
+/// A solver that has lost a race may finish for so long before it is ended: starting anew takes as long.
+constexpr int grace_milliseconds = 100;
+
+/// What a short run of a command prints; empty: it cannot be run.
+std::string output_of(const std::vector<std::string>& command) {
+  try {
+    ChildProcess child;
+    child.start(command, ChildProcess::Output::socket);
+    std::string text;
+    try {
+      shutdown(child.socket(), SHUT_WR);
+      talk(child.socket(), "", text, [] { return false; }, Clock::now() + std::chrono::seconds(10));
+    } catch (const std::runtime_error&) {
+    }
+    return child.end() == "it exited with code 0" ? text : "";
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
+/// The first word of a text that begins with a digit: the version in "This is cvc5 version 1.0.3 ...".
+std::string version_in(const std::string& text) {
+  std::string word;
+  for (const char c : text + " ") {
+    if (!std::isspace(static_cast<unsigned char>(c))) word += c;
+    else if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0]))) return word;
+    else word.clear();
+  }
+  return "of unknown version";
+}
+
+bool contains_line(const std::string& text, std::string_view line) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view own = std::string_view(text).substr(at, end - at);
+    while (!own.empty() && (own.back() == '\r' || own.back() == ' ')) own.remove_suffix(1);
+    if (own.size() > 1 && own.front() == '"' && own.back() == '"') own = own.substr(1, own.size() - 2);
+    if (own == line) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
+  std::vector<SolverCommand> found;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
+    SolverCommand s{text.substr(0, equals), words_of(text.substr(equals + 1)), ""};
+    s.version = version_in(output_of({s.command[0], "--version"}));
+    found.push_back(std::move(s));
+  }
+  if (!found.empty()) return found;
+  const std::vector<SolverCommand> programs = {{"bitwuzla", {"bitwuzla", "--produce-models"}, ""},
+                                               {"cvc5", {"cvc5", "--lang", "smt2", "--produce-models"}, ""},
+                                               {"z3", {"z3", "-in"}, ""}};
+  // Bitwuzla's program wants a whole file; its package is asked first.
+  std::vector<std::string> pythons;
+  const std::string own = own_command();
+  const std::string build = own.substr(0, own.rfind('/'));
+  for (const std::string& place : {build + "/venv", build + "/../venv"}) pythons.push_back(place + "/bin/python3");
+  pythons.push_back("python3");
+  for (const std::string& python : pythons) {
+    const std::string version = output_of({python, "-c", bitwuzla_in_python, "--version"});
+    if (version.empty()) continue;
+    found.push_back({"bitwuzla", {python, "-c", bitwuzla_in_python}, version_in(version)});
+    break;
+  }
+  for (SolverCommand s : programs) {
+    if (s.name == "bitwuzla") continue;
+    const std::string version = output_of({s.command[0], "--version"});
+    if (version.empty()) continue;
+    s.version = version_in(version);
+    found.push_back(std::move(s));
+  }
+  return found;
+}
+
+struct Solvers::Session {
+  SolverCommand command;
+  ChildProcess child;
+  std::string received;
+  bool owes_an_answer = false;  ///< to a query that another solver has answered
+
+  std::string full_name() const { return command.name + " " + command.version; }
+
+  /// Sends text, to a new process where there is none. The shell limits the address space.
+  void send(const std::string& text, const SolverLimits& limits) {
+    if (!child.is_running()) {
+      const std::string limit = "ulimit -v " + std::to_string(int64_t{1024} * limits.memory_megabytes) +
+                                "; exec \"$@\"";
+      std::vector<std::string> words = {"sh", "-c", limit, "sh"};
+      words.insert(words.end(), command.command.begin(), command.command.end());
+      child.start(words, ChildProcess::Output::socket);
+    }
+    received.clear();
+    talk(child.socket(), text, received, [] { return true; }, Clock::now() + std::chrono::seconds(30));
+  }
+  enum class State { computing, answered, gone, endless };
+
+  /// Takes what has come.
+  State listen() {
+    char piece[1 << 14];
+    const ssize_t n = recv(child.socket(), piece, sizeof piece, MSG_DONTWAIT);
+    if (n <= 0) return State::gone;
+    received.append(piece, static_cast<size_t>(n));
+    if (answered()) return State::answered;
+    return received.size() > size_t{1} << 22 ? State::endless : State::computing;
+  }
+  bool answered() const { return contains_line(received, end_of_answer); }
+
+  Verdict verdict() const {
+    if (received.find("(error") != std::string::npos) return Verdict::unknown;
+    const bool sat = contains_line(received, "sat"), unsat = contains_line(received, "unsat");
+    return sat == unsat ? Verdict::unknown : sat ? Verdict::sat : Verdict::unsat;
+  }
+
+  /// The values behind a sat; false where there are none that can be read.
+  bool model(const std::string& ask, const SolverLimits& limits, std::map<std::string, Bits>& values) {
+    try {
+      send(ask + "\n" + echo_end, limits);
+      talk(child.socket(), "", received, [&] { return answered(); }, Clock::now() + std::chrono::seconds(20));
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+    const std::string text = received.substr(0, received.find(end_of_answer));
+    return parse_values(text.substr(0, text.find_last_of(')') + 1), values) && !values.empty();
+  }
+
+  void stop() {
+    child.end(ChildProcess::Why::not_behaving);
+    owes_an_answer = false;
+  }
+};
+
+Solvers::Solvers(std::vector<SolverCommand> commands, const SolverLimits& limits) : limits_(limits) {
+  for (SolverCommand& command : commands) {
+    auto session = std::make_unique<Session>();
+    session->command = std::move(command);
+    std::string why;
+    if (knows_answers(*session, why)) sessions_.push_back(std::move(session));
+    else refused_.push_back(session->full_name() + " is not used: " + why);
+  }
+  if (sessions_.empty()) {
+    std::string all = "no solver to ask";
+    for (const std::string& r : refused_) all += "; " + r;
+    throw std::runtime_error(all + " (ci/setup-solvers installs bitwuzla, cvc5 and z3; --solver name=command names one)");
+  }
+}
+
+Solvers::Solvers(Solvers&&) = default;
+
+Solvers::~Solvers() {
+  for (const auto& session : sessions_) session->stop();
+}
+
+std::vector<std::string> Solvers::names() const {
+  std::vector<std::string> all;
+  for (const auto& session : sessions_) all.push_back(session->full_name());
+  return all;
+}
+
+/// Four questions whose answers are known: what cannot be, what can be in one way, a product that commutes, and a sum
+/// that does not. Whoever always says the same fails.
+bool Solvers::knows_answers(Session& session, std::string& why) {
+  struct Known {
+    std::function<std::vector<Expression>(Expressions&)> ask;
+    Verdict verdict;
+  };
+  const auto two = [](Expressions& in) { return std::pair(in.variable("x", 8), in.variable("y", 8)); };
+  const Known known[] = {
+      {[&](Expressions& in) {
+         const auto [x, y] = two(in);
+         return std::vector{equal(x * y, in.constant(8, 35)), unsigned_below(x, y), unsigned_below(y, in.constant(8, 16)),
+                            unsigned_below(in.constant(8, 1), x)};
+       },
+       Verdict::sat},
+      {[&](Expressions& in) {
+         const auto [x, y] = two(in);
+         return std::vector{~equal(x * y, y * x)};
+       },
+       Verdict::unsat},
+      {[&](Expressions& in) {
+         const auto [x, y] = two(in);
+         return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, in.constant(8, 3)),
+                            bit(x, 7)};
+       },
+       Verdict::unsat},
+      {[&](Expressions& in) {
+         const auto [x, y] = two(in);
+         return std::vector{equal(x - y, in.constant(8, 200)), signed_below(x, y), equal(y, in.constant(8, 77))};
+       },
+       Verdict::sat},
+  };
+  for (const Known& question : known) {
+    Expressions in;
+    const std::vector<Expression> assertions = question.ask(in);
+    const double limit = limits_.seconds;
+    limits_.seconds = 20;
+    std::string names;
+    const std::vector<Expression> variables = variables_of(assertions);
+    for (const Expression& v : variables) names += " " + in.name(in.node(v));
+    const Answer answer = race({&session}, to_smt_lib(assertions), "(get-value (" + names + "))");
+    limits_.seconds = limit;
+    if (answer.verdict == Verdict::unknown) {
+      why = "it does not answer a question whose answer is known (" + answer.solver + ")";
+      return false;
+    }
+    bool right = answer.verdict == question.verdict;
+    if (right && answer.verdict == Verdict::sat) {
+      std::vector<uint64_t> values, results;
+      for (const Expression& v : variables) {
+        const auto at = answer.model.find(in.name(in.node(v)));
+        values.push_back(at == answer.model.end() ? 0 : static_cast<uint64_t>(at->second));
+      }
+      Evaluator(variables, assertions).run(values, results);
+      right = std::all_of(results.begin(), results.end(), [](uint64_t r) { return r == 1; });
+    }
+    if (right) continue;
+    why = "it gives a wrong answer to a question whose answer is known";
+    return false;
+  }
+  return true;
+}
+
+/// Asks all at once and takes the first sat or unsat. The others go on: at the next query they either have finished, or
+/// they are ended.
+Answer Solvers::race(const std::vector<Session*>& runners, const std::string& text, const std::string& ask_model) {
+  const auto begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const std::string question = text + "(check-sat)\n" + echo_end;
+  std::string failures;
+  const auto fail = [&](Session& s, const std::string& what) {
+    failures += (failures.empty() ? "" : "; ") + s.full_name() + " " + what;
+    s.stop();
+  };
+  const auto ask = [&](Session& s) {
+    try {
+      s.send((s.child.is_running() ? "(reset)\n" : "") + question, limits_);
+      return true;
+    } catch (const std::runtime_error& e) {
+      fail(s, e.what());
+      return false;
+    }
+  };
+  std::vector<Session*> running;
+  for (Session* s : runners)
+    if (s->owes_an_answer || ask(*s)) running.push_back(s);
+  Answer answer;
+  while (!running.empty() && elapsed() < limits_.seconds) {
+    std::vector<pollfd> ends;
+    for (Session* s : running) ends.push_back({s->child.socket(), POLLIN, 0});
+    const int wait = static_cast<int>(std::min(1000.0, 1000 * (limits_.seconds - elapsed()) + 1));
+    poll(ends.data(), ends.size(), std::min(wait, grace_milliseconds));
+    for (size_t i = ends.size(); i-- > 0;) {
+      Session& s = *running[i];
+      const bool heard = ends[i].revents != 0;
+      const Session::State state = heard ? s.listen() : Session::State::computing;
+      bool stays = true;
+      if (s.owes_an_answer) {  // to the query before
+        if (state == Session::State::computing && 1000 * elapsed() < grace_milliseconds) continue;
+        if (state != Session::State::answered) s.stop();
+        s.owes_an_answer = false;
+        stays = ask(s);
+      } else if (state == Session::State::gone) {
+        fail(s, "ended without an answer: " + s.child.end());
+        stays = false;
+      } else if (state == Session::State::endless) {
+        fail(s, "prints without an end");
+        stays = false;
+      } else if (state == Session::State::answered) {
+        answer.verdict = s.verdict();
+        if (answer.verdict == Verdict::sat && !s.model(ask_model, limits_, answer.model)) answer = {};
+        if (answer.verdict != Verdict::unknown) {
+          answer.solver = s.full_name();
+          answer.seconds = elapsed();
+          for (Session* other : running)
+            if (other != &s) other->owes_an_answer = true;
+          return answer;
+        }
+        fail(s, "says '" + s.received.substr(0, std::min<size_t>(s.received.find('\n'), 120)) + "'");
+        stays = false;
+      }
+      if (!stays) running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  for (Session* s : running) fail(*s, "gave no answer in time");
+  answer.solver = failures;
+  answer.seconds = elapsed();
+  return answer;
+}
+
+Answer Solvers::solve(const std::vector<Expression>& assertions, const std::string& comment,
+                      const std::string& except) {
+  ++queries_;
+  Expressions& in = assertions.at(0).of();
+  std::string names;
+  for (const Expression& v : variables_of(assertions)) names += " " + in.name(in.node(v));
+  std::vector<Session*> runners;
+  for (const auto& session : sessions_)
+    if (session->full_name() != except) runners.push_back(session.get());
+  if (runners.empty()) return {Verdict::unknown, "there is no other solver", 0, {}};
+  if (names.empty()) names = "#b1";
+  return race(runners, to_smt_lib(assertions, comment), "(get-value (" + names + "))");
+}
+
+}  // namespace mmafuzz::prove
