@@ -49,6 +49,7 @@ int print_reply(const prove::Reply& f, bool verbose) {
   switch (f.proof.outcome) {
     case prove::Outcome::proven: {
       fmt::print("proven: {} on all cases of '{}'\n", f.question, to_text(f.op));
+      if (!f.argument.empty()) fmt::print("  {}\n", f.argument);
       std::map<std::string, std::pair<int, double>> by;
       for (const prove::ProofStep& s : f.proof.steps) {
         ++by[s.solver].first;

@@ -26,6 +26,7 @@ struct Stage {
   std::string name;
   std::vector<Expression> points;
   std::vector<Expression> invariants;
+  std::vector<Expression> cases;  ///< bits whose two values may be looked at one after the other
 };
 
 struct Formula {

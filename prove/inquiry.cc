@@ -48,7 +48,7 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
   if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
     throw BadInput(allowed.refusal().reason);
   if (!options.domain.empty()) question.question.text += " where " + options.domain;
-  Reply f{question.question.text, question.op, {}, {}, {}};
+  Reply f{question.question.text, question.op, {}, {}, {}, ""};
   f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
   if (f.proof.outcome == Outcome::witness) f.witness = case_of(question, f.proof);
   return f;
@@ -77,11 +77,36 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   if (!known) throw BadInput("unknown property '" + property + "'; 'mmafuzz list properties' has them");
   const Op op = op_of(unit, options);
   const Subject u = subject(unit, op);
-  Expressions in;
-  Result<CaseQuestion> question = property_question(in, property, op, u.model());
-  if (!question) throw BadInput(question.refusal().reason);
-  question->question.text = property + " of " + unit;
-  Reply f = answer(solvers, *question, options);
+  const Result<PropertyQuestion> asked = property_question(property, op, u.model());
+  if (!asked) throw BadInput(asked.refusal().reason);
+  const std::string text = property + " of " + unit;
+  InquiryOptions rest = options;
+  const auto put = [&](const MakeQuestion& make, const std::string& name) {
+    Expressions in;
+    CaseQuestion question = make(in);
+    question.question.text = name;
+    Reply reply = answer(solvers, question, rest);
+    rest.proof.seconds -= reply.proof.seconds;
+    return reply;
+  };
+  // A lemma about one block says nothing of a domain that its c may leave.
+  if (!asked->lemmas.empty() && (options.domain.empty() || op.k <= u.model().block)) {
+    Reply all{text, op, {}, {}, {}, asked->argument};
+    bool proven = true;
+    for (size_t i = 0; proven && i < asked->lemmas.size(); ++i) {
+      const Reply lemma = put(asked->lemmas[i], text + ", lemma " + std::to_string(i + 1));
+      proven = lemma.proof.outcome == Outcome::proven;
+      all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
+      all.proof.seconds += lemma.proof.seconds;
+    }
+    if (proven) {
+      all.proof.outcome = Outcome::proven;
+      all.proof.confirmed = options.proof.confirm;
+      return all;
+    }
+  }
+  Reply f = put(asked->whole, text);
+  f.proof.seconds = options.proof.seconds - rest.proof.seconds;
   if (f.proof.outcome != Outcome::witness) return f;
   const Result<BoundProperty> bound = BoundProperty::bind(*known, *u.unit, op, registry());
   if (!bound) throw BadInput(bound.refusal().reason);

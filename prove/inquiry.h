@@ -19,6 +19,7 @@ struct Reply {
   Proof proof;
   Batch witness;                     ///< one case, where there is one
   std::vector<std::string> results;  ///< "3f800000 model:..." on the witness
+  std::string argument;              ///< how lemmas make the statement; empty: the queries are about all of it
 };
 
 /// Are two units the same function? Throws BadInput for what no formula covers, Contradiction where a witness is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include "core/contradiction.h"
 #include "prove/evaluate.h"
@@ -89,15 +90,15 @@ class Prover {
     // What is the same expression needs no query and is a place to cut.
     for (size_t s = 0; s < question_.first.size() && left() > 0; ++s) {
       const Stage &x = question_.first[s], &y = question_.second[s];
-      for (size_t i = 0; i < x.points.size(); ++i) join(x.name, x.points[i], y.points[i]);
+      for (size_t i = 0; i < x.points.size(); ++i) join(x, x.points[i], y.points[i]);
       std::set<uint32_t> own;
       for (const Expression& point : x.points) own.insert(merged_(point).index());
-      for (const Expression& invariant : x.invariants) learn(x.name + ", invariant", invariant, own);
+      for (const Expression& invariant : x.invariants) unproven_.push_back({x.name + ", invariant", invariant, own});
     }
   }
 
   /// Proves a relation of two points where samples show one.
-  void join(const std::string& name, Expression x, Expression y) {
+  void join(const Stage& stage, Expression x, Expression y) {
     const Expression first = merged_(x), second = merged_(y);
     if (first == second) {
       add_cut(first);
@@ -112,13 +113,36 @@ class Prover {
     const Relation relation = relation_of(first, second);
     if (relation == Relation::none) return;
     const Expression as_second = relation == Relation::same ? first : negated(first);
-    if (holds(name, equal(as_second, second), {first.index(), second.index()})) merge(relation);
+    const Expression claim = equal(as_second, second);
+    const double patience = stage.cases.empty() ? 5 : 0.5;
+    if (holds(stage.name, claim, {first.index(), second.index()}, patience) || holds_by_cases(stage, claim))
+      merge(relation);
   }
 
-  void learn(const std::string& name, Expression invariant, const std::set<uint32_t>& points) {
-    const Expression own = merged_(invariant);
-    if (in_.is_constant(own)) return;
-    if (holds(name, own, points)) invariants_.push_back(own);
+  /// Whether a statement is proven for both values of each bit that the stage names.
+  bool holds_by_cases(const Stage& stage, Expression claim) {
+    return std::any_of(stage.cases.begin(), stage.cases.end(), [&](Expression on) {
+      const Expression own = merged_(on);
+      for (const int64_t value : {0, 1}) {
+        Rewriter in_this_case(in_);
+        in_this_case.replace(own.index(), in_.number(1, value));
+        const Expression goal = in_this_case(claim);
+        const Expression here = value ? own : ~own;
+        const std::string name = stage.name + ", " + (value ? "zero" : "not zero");
+        if (ask(name, {~goal, here}, std::min(20.0, left())).verdict != Verdict::unsat) return false;
+      }
+      return true;
+    });
+  }
+
+  /// Proves what is known about places to cut, when the first query turns out to need it. False: there was nothing new.
+  bool learn() {
+    if (unproven_.empty()) return false;
+    for (const Invariant& i : std::exchange(unproven_, {})) {
+      const Expression own = merged_(i.says);
+      if (!in_.is_constant(own) && holds(i.name, own, i.points, 5)) invariants_.push_back(own);
+    }
+    return true;
   }
 
   void add_cut(Expression x) {
@@ -149,16 +173,15 @@ class Prover {
   }
 
   /// Whether a statement is proven for all values of the places where it is cut, with fewer cuts at each attempt.
-  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut) {
+  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double patience) {
     std::set<uint32_t> cuts = cuts_;
     for (const uint32_t index : not_cut) cuts.erase(index);
     for (int attempt = 0; attempt < 6 && left() > 0; ++attempt) {
       std::set<uint32_t> used;
-      const std::vector<Expression> query = abstracted({~statement}, cuts, used);
-      const double limit = attempt == 0 || !used.empty() ? 5 : 20;
-      const Answer answer = ask(name, query, std::min(limit, left()));
+      const Answer answer = ask(name, abstracted({~statement}, cuts, used), std::min(patience, left()));
       if (answer.verdict == Verdict::unsat) return true;
       if (used.empty() || answer.verdict == Verdict::unknown) return false;
+      if (learn()) continue;
       for (const uint32_t index : used) cuts.erase(index);
     }
     return false;
@@ -252,9 +275,17 @@ class Prover {
         }
         return;
       }
-      for (const uint32_t index : used) cuts.erase(index);
+      if (!learn())
+        for (const uint32_t index : used) cuts.erase(index);
     }
   }
+
+  /// Of a stage's points, not proven yet.
+  struct Invariant {
+    std::string name;
+    Expression says;
+    std::set<uint32_t> points;
+  };
 
   Solvers& solvers_;
   const Question& question_;
@@ -263,6 +294,7 @@ class Prover {
   Expressions& in_;
   Rewriter merged_;
   std::vector<Expression> assumptions_, invariants_;
+  std::vector<Invariant> unproven_;
   std::set<uint32_t> cuts_;
   std::map<uint32_t, Expression> fresh_;
   Proof proof_;

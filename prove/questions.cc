@@ -1,9 +1,12 @@
 #include "prove/questions.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "arithmetic/counter_rng.h"
 #include "core/words.h"
+#include "prove/formulas/aligned_sum.h"
 #include "prove/formulas/numbers.h"
 #include "search/structured_generator.h"
 
@@ -44,126 +47,256 @@ CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, For
   return q;
 }
 
-using MakeQuestion = Result<CaseQuestion> (*)(Expressions&, const Op&, const DotModel&);
+/// The op of one block.
+Op block_of(const Op& op, const DotModel& m) {
+  Op block = op;
+  block.k = std::min(op.k, m.block);
+  return block;
+}
 
-Result<CaseQuestion> sign_symmetry(Expressions& in, const Op& op, const DotModel& m) {
+/// Whether every block of a dot of the row is like every other: then what one block keeps, all keep.
+bool has_like_blocks(const Op& op, const DotModel& m) {
+  return op.k <= m.block || (op.c == op.d && op.k % m.block == 0 && m.k % m.block == 0);
+}
+
+constexpr const char* by_induction = "By induction over the blocks of a dot, each of which takes the last one's d as c: ";
+
+CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
   const Operands x = dot_variables(in, op);
   Operands y = x;
   for (Expression& a : y.a) a = with_flipped_sign(m.a, a);
-  y.c = with_flipped_sign(m.c, y.c);
+  y.c = any_related_c ? in.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
+  const auto opposite = [](const FormatFields& f, Expression p, Expression q) {
+    const Number a = decode(f, p, f.exponent_bits + 3), b = decode(f, q, f.exponent_bits + 3);
+    return choose(a.nan | b.nan, a.nan & b.nan,
+                  choose(a.zero | b.zero, a.zero & b.zero, equal(with_flipped_sign(f, p), q)));
+  };
   const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  const FormatFields& d = m.d;
-  const Number p = decode(d, before.result, d.exponent_bits + 3), q = decode(d, after.result, d.exponent_bits + 3);
-  const Expression holds =
-      choose(p.nan | q.nan, p.nan & q.nan,
-             choose(p.zero | q.zero, p.zero & q.zero, equal(with_flipped_sign(d, before.result), after.result)));
-  return relate(in, op, x, before, after, holds);
-}
-
-Result<CaseQuestion> swap_operands(Expressions& in, const Op& op, const DotModel& m) {
-  if (!(op.a == op.b)) return declined("swap_operands is about operands of one format");
-  const Operands x = dot_variables(in, op);
-  Operands y = x;
-  std::swap(y.a, y.b);
-  std::swap(y.scale_a, y.scale_b);
-  const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  return relate(in, op, x, before, after, equal(before.result, after.result));
-}
-
-Result<CaseQuestion> split_k(Expressions& in, const Op& op, const DotModel& m) {
-  if (!(op.c == op.d)) return declined("split_k takes d as the next c: they must be of one format");
-  const int cut = op.k / 2 / m.block * m.block;
-  if (cut == 0 || (m.scale_block > 0 && cut % m.scale_block != 0))
-    return declined("split_k needs two blocks; op has k=" + std::to_string(op.k));
-  const Operands x = dot_variables(in, op);
-  Operands first, second;
-  for (int i = 0; i < op.k; ++i) {
-    (i < cut ? first : second).a.push_back(x.a[size_t(i)]);
-    (i < cut ? first : second).b.push_back(x.b[size_t(i)]);
+  CaseQuestion q = relate(in, op, x, before, after, opposite(m.d, before.result, after.result));
+  if (any_related_c) {
+    q.question.variables.push_back(y.c);
+    q.question.assumptions.push_back(opposite(m.c, x.c, y.c));
   }
-  for (int i = 0; i < op.scales(); ++i) {
-    (i * m.scale_block < cut ? first : second).scale_a.push_back(x.scale_a[size_t(i)]);
-    (i * m.scale_block < cut ? first : second).scale_b.push_back(x.scale_b[size_t(i)]);
-  }
-  first.c = x.c;
-  const Formula whole = dot_formula(m, x);
-  second.c = dot_formula(m, first).result;
-  const Formula after = dot_formula(m, second);
-  return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
-}
-
-Result<CaseQuestion> zero_padding(Expressions& in, const Op& op, const DotModel& m) {
-  const Operands x = dot_variables(in, op);
-  Operands y;
-  y.c = x.c;
-  const Expression zero_a = in.constant(m.a.width, 0), zero_b = in.constant(m.b.width, 0);
-  const Expression great_a = in.constant(m.a.width, Bits(m.a.encode_greatest(false))),
-                   great_b = in.constant(m.b.width, Bits(m.b.encode_greatest(false)));
-  for (int i = 0; i < op.k; ++i) {
-    const Number p = product_of(decode(m.a, x.a[size_t(i)], 12), decode(m.b, x.b[size_t(i)], 12));
-    y.a.push_back(choose(p.zero, zero_a, x.a[size_t(i)]));
-    y.b.push_back(choose(p.zero, zero_b, x.b[size_t(i)]));
-  }
-  for (int i = 0; i < op.k; ++i) {
-    y.a.push_back(i % 2 ? great_a : zero_a);
-    y.b.push_back(i % 2 ? zero_b : great_b);
-  }
-  std::vector<Expression> plain;
-  for (int copy = 0; copy < 2; ++copy)
-    for (size_t i = 0; i < x.scale_a.size(); ++i) {
-      y.scale_a.push_back(x.scale_a[i]);
-      y.scale_b.push_back(x.scale_b[i]);
-      plain.push_back(~decode(m.scale_a, x.scale_a[i], 12).nan & ~decode(m.scale_b, x.scale_b[i], 12).nan);
-    }
-  const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  Formula same_stages = after;
-  // The longer formula's first stages are those of the shorter one.
-  same_stages.stages.resize(std::min(before.stages.size(), after.stages.size()));
-  CaseQuestion q = relate(in, op, x, before, same_stages, same_number(m.d, before.result, after.result));
-  q.question.assumptions.push_back(all_of(in, plain));
   return q;
 }
 
-Result<CaseQuestion> monotone_in_c(Expressions& in, const Op& op, const DotModel& m) {
-  const FormatFields& f = m.c;
-  const Operands x = dot_variables(in, op);
-  Operands y = x;
-  // The next encoding upward: of both zeros the least number, of the greatest infinity.
-  const Expression one = in.constant(f.width, Bits(f.in_container(1)));
-  const Expression negative = bit(x.c, f.width - 1);
-  const Number c = decode(f, x.c, f.exponent_bits + 3);
-  y.c = choose(c.zero, one, choose(negative, x.c - one, x.c + one));
-  const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
-               q = decode(m.d, after.result, m.d.exponent_bits + 3);
-  const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
-  CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
-  asked.question.assumptions.push_back(~c.nan & ~c.infinite);
-  return asked;
+PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
+  if (!has_like_blocks(op, m) || op.k <= m.block) return p;
+  p.argument = std::string(by_induction) +
+               "where the two c are opposite numbers, zeros of any sign, or NaN, and the products opposite, so are the two d.";
+  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block_of(op, m), m, true); }};
+  return p;
 }
 
-/// Adjacent products of a block change places: such exchanges make every permutation. Which pair is a variable of no
-/// use to a solver, so the question is about the reversal that the property speaks of.
-Result<CaseQuestion> block_permutation(Expressions& in, const Op& op, const DotModel& m) {
-  const Operands x = dot_variables(in, op);
+PropertyQuestion swap_operands(const Op& op, const DotModel& m) {
+  return {"", {}, [=](Expressions& in) {
+            const Operands x = dot_variables(in, op);
+            Operands y = x;
+            std::swap(y.a, y.b);
+            std::swap(y.scale_a, y.scale_b);
+            const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+            return relate(in, op, x, before, after, equal(before.result, after.result));
+          }};
+}
+
+PropertyQuestion split_k(const Op& op, const DotModel& m) {
+  const int cut = op.k / 2 / m.block * m.block;
+  return {"", {}, [=](Expressions& in) {
+            const Operands x = dot_variables(in, op);
+            Operands first, second;
+            for (int i = 0; i < op.k; ++i) {
+              (i < cut ? first : second).a.push_back(x.a[size_t(i)]);
+              (i < cut ? first : second).b.push_back(x.b[size_t(i)]);
+            }
+            for (int i = 0; i < op.scales(); ++i) {
+              (i * m.scale_block < cut ? first : second).scale_a.push_back(x.scale_a[size_t(i)]);
+              (i * m.scale_block < cut ? first : second).scale_b.push_back(x.scale_b[size_t(i)]);
+            }
+            first.c = x.c;
+            const Formula whole = dot_formula(m, x);
+            second.c = dot_formula(m, first).result;
+            const Formula after = dot_formula(m, second);
+            return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
+          }};
+}
+
+/// Zero products of x become +0 * +0; with `more`, as many zero products with great factors follow.
+Operands padded(Expressions& in, const Operands& x, const DotModel& m, bool more) {
   Operands y = x;
-  for (int step = 0; step < op.k; step += m.k)
-    for (int first = step; first < std::min(step + m.k, op.k); first += m.block) {
-      const int end = std::min({first + m.block, step + m.k, op.k});
-      std::reverse(y.a.begin() + first, y.a.begin() + end);
-      std::reverse(y.b.begin() + first, y.b.begin() + end);
+  const Expression zero_a = in.constant(m.a.width, 0), zero_b = in.constant(m.b.width, 0);
+  for (size_t i = 0; i < x.a.size(); ++i) {
+    const Expression zero = product_of(decode(m.a, x.a[i], exponent_width_of(m)),
+                                       decode(m.b, x.b[i], exponent_width_of(m))).zero;
+    y.a[i] = choose(zero, zero_a, x.a[i]);
+    y.b[i] = choose(zero, zero_b, x.b[i]);
+  }
+  if (!more) return y;
+  for (size_t i = 0; i < x.a.size(); ++i) {
+    y.a.push_back(i % 2 ? in.constant(m.a.width, Bits(m.a.encode_greatest(false))) : zero_a);
+    y.b.push_back(i % 2 ? zero_b : in.constant(m.b.width, Bits(m.b.encode_greatest(false))));
+  }
+  for (size_t i = 0; i < x.scale_a.size(); ++i) {
+    y.scale_a.push_back(x.scale_a[i]);
+    y.scale_b.push_back(x.scale_b[i]);
+  }
+  return y;
+}
+
+/// No scale is NaN.
+Expression plain_scales(Expressions& in, const Operands& x, const DotModel& m) {
+  std::vector<Expression> plain;
+  for (size_t i = 0; i < x.scale_a.size(); ++i)
+    for (const Number& scale : {decode(m.scale_a, x.scale_a[i], 12), decode(m.scale_b, x.scale_b[i], 12)})
+      plain.push_back(~scale.nan);
+  return all_of(in, plain);
+}
+
+/// Whether an encoding of d has no more fraction bits than results have, or is NaN.
+Expression is_result(const DotModel& m, Expression x) {
+  const int unused = m.d.fraction_bits - m.output_fraction_bits;
+  if (unused == 0) return x.of().constant(1, 1);
+  return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x, m.d.exponent_bits + 3).nan;
+}
+
+PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) {
+    const Operands x = dot_variables(in, op);
+    const Formula before = dot_formula(m, x);
+    Formula after = dot_formula(m, padded(in, x, m, true));
+    const Expression holds = same_number(m.d, before.result, after.result);
+    after.stages.resize(std::min(before.stages.size(), after.stages.size()));  // those of the same products
+    CaseQuestion q = relate(in, op, x, before, after, holds);
+    q.question.assumptions.push_back(plain_scales(in, x, m));
+    return q;
+  };
+  if (!has_like_blocks(op, m) || op.k % m.block != 0 || !(op.c == op.d)) return p;
+  p.argument =
+      "A block gives the same encoding where the other factors of its zero products are +0 (lemma 1). A block of zero "
+      "products gives its c, zeros of any sign (lemma 2), where c has the form of every block's d (lemma 3). So more "
+      "blocks of zeros add nothing.";
+  const Op block = block_of(op, m);
+  p.lemmas.push_back([=](Expressions& in) {
+    const Operands x = dot_variables(in, block);
+    const Formula before = dot_formula(m, x), after = dot_formula(m, padded(in, x, m, false));
+    CaseQuestion q = relate(in, block, x, before, after, equal(before.result, after.result));
+    q.question.assumptions.push_back(plain_scales(in, x, m));
+    return q;
+  });
+  p.lemmas.push_back([=](Expressions& in) {
+    const Operands x = dot_variables(in, block);
+    const Operands longer = padded(in, x, m, true);
+    Operands y = x;
+    for (size_t i = 0; i < y.a.size(); ++i) {
+      y.a[i] = longer.a[i + y.a.size()];
+      y.b[i] = longer.b[i + y.b.size()];
     }
-  const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  return relate(in, op, x, before, after, equal(before.result, after.result));
+    const Formula after = dot_formula(m, y);
+    CaseQuestion q = relate(in, block, x, {}, {}, same_number(m.d, x.c, after.result));
+    q.question.assumptions = {plain_scales(in, x, m), is_result(m, x.c)};
+    return q;
+  });
+  if (m.output_fraction_bits < m.d.fraction_bits)
+    p.lemmas.push_back([=](Expressions& in) {
+      const Operands x = dot_variables(in, block);
+      const Formula f = dot_formula(m, x);
+      return relate(in, block, x, f, f, is_result(m, f.result));
+    });
+  return p;
+}
+
+PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
+  return {"", {}, [=](Expressions& in) {
+            const FormatFields& f = m.c;
+            const Operands x = dot_variables(in, op);
+            Operands y = x;
+            // The next encoding upward: of both zeros the least number, of the greatest infinity.
+            const Expression one = in.constant(f.width, Bits(f.in_container(1)));
+            const Number c = decode(f, x.c, f.exponent_bits + 3);
+            y.c = choose(c.zero, one, choose(bit(x.c, f.width - 1), x.c - one, x.c + one));
+            const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+            const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
+                         q = decode(m.d, after.result, m.d.exponent_bits + 3);
+            const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
+            CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
+            asked.question.assumptions.push_back(~c.nan & ~c.infinite);
+            return asked;
+          }};
+}
+
+PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) {
+    const Operands x = dot_variables(in, op);
+    Operands y = x;
+    for (int step = 0; step < op.k; step += m.k)
+      for (int first = step; first < std::min(step + m.k, op.k); first += m.block) {
+        const int end = std::min({first + m.block, step + m.k, op.k});
+        std::reverse(y.a.begin() + first, y.a.begin() + end);
+        std::reverse(y.b.begin() + first, y.b.begin() + end);
+      }
+    const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+    return relate(in, op, x, before, after, equal(before.result, after.result));
+  };
+  // With scales, products of one scale alone change places.
+  if (!has_like_blocks(op, m)) return p;
+  p.argument = "Every permutation is made of exchanges of neighbours. A lemma for each place of a block says that the "
+               "exchange leaves the block's d unchanged, and so the blocks after it.";
+  const Op block = block_of(op, m);
+  for (size_t i = 0; i + 1 < size_t(block.k); ++i)
+    p.lemmas.push_back([=](Expressions& in) {
+      const Operands x = dot_variables(in, block);
+      Operands y = x;
+      std::swap(y.a[i], y.a[i + 1]);
+      std::swap(y.b[i], y.b[i + 1]);
+      const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+      return relate(in, block, x, before, after, equal(before.result, after.result));
+    });
+  return p;
+}
+
+/// Products of the same sign, exponent and significand from other factors.
+PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
+  const auto ask = [=](Expressions& in, const Op& of) {
+    const Operands x = dot_variables(in, of), others = dot_variables(in, of, "_of_twin");
+    Operands y = x;
+    y.a = others.a;
+    y.b = others.b;
+    std::vector<Expression> same;
+    const int width = exponent_width_of(m);
+    for (size_t i = 0; i < x.a.size(); ++i) {
+      const Number p = product_of(decode(m.a, x.a[i], width), decode(m.b, x.b[i], width)),
+                   q = product_of(decode(m.a, y.a[i], width), decode(m.b, y.b[i], width));
+      const Expression alike = equal(p.negative, q.negative) & equal(p.exponent, q.exponent) &
+                               equal(p.significand, q.significand);
+      const Expression finite = ~(p.zero | p.infinite | p.nan | q.zero | q.infinite | q.nan);
+      same.push_back((alike & finite) | (equal(x.a[i], y.a[i]) & equal(x.b[i], y.b[i])));
+    }
+    const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+    CaseQuestion q = relate(in, of, x, before, after, equal(before.result, after.result));
+    for (const std::vector<Expression>& more : {y.a, y.b})
+      q.question.variables.insert(q.question.variables.end(), more.begin(), more.end());
+    q.question.assumptions = same;
+    return q;
+  };
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) { return ask(in, op); };
+  if (!has_like_blocks(op, m)) return p;
+  p.argument = "A lemma says it of one block; the blocks after it get the same c.";
+  p.lemmas = {[=](Expressions& in) { return ask(in, block_of(op, m)); }};
+  return p;
 }
 
 struct Provable {
   const char* name;
-  MakeQuestion make;
+  PropertyQuestion (*make)(const Op&, const DotModel&);
 };
 constexpr Provable provable[] = {
-    {"block_permutation", block_permutation}, {"monotone_in_c", monotone_in_c}, {"sign_symmetry", sign_symmetry},
-    {"split_k", split_k},                     {"swap_operands", swap_operands}, {"zero_padding", zero_padding},
+    {"block_permutation", block_permutation}, {"monotone_in_c", monotone_in_c},
+    {"product_value_and_exponent", product_value_and_exponent}, {"sign_symmetry", sign_symmetry},
+    {"split_k", split_k}, {"swap_operands", swap_operands}, {"zero_padding", zero_padding},
 };
 
 }  // namespace
@@ -174,10 +307,12 @@ CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first
   return relate(in, op, x, f, g, equal(f.result, g.result));
 }
 
-Result<CaseQuestion> property_question(Expressions& in, const std::string& property, const Op& op,
-                                       const DotModel& model) {
+Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {
+  if (property == "swap_operands" && !(op.a == op.b)) return declined("swap_operands is about operands of one format");
+  if (property == "split_k" && (!(op.c == op.d) || op.k / 2 < model.block))
+    return declined("split_k is about two blocks, the second of which takes d as its c");
   for (const Provable& p : provable)
-    if (property == p.name) return p.make(in, op, model);
+    if (property == p.name) return p.make(op, model);
   std::string known;
   for (const Provable& p : provable) known += std::string(known.empty() ? "" : ", ") + p.name;
   return declined("no question is written for the property '" + property + "'; there are: " + known);

@@ -1,6 +1,8 @@
 // What can be asked of rows: equality and properties, as questions about their formulas.
 #pragma once
 
+#include <functional>
+
 #include "core/batch.h"
 #include "prove/proof.h"
 
@@ -16,9 +18,19 @@ struct CaseQuestion {
 /// Whether two rows give the same encodings on all cases of an op.
 CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first, const DotModel& second);
 
-/// Whether a row has a property of oracles/properties on all cases of an op; declined where no formula says it.
-Result<CaseQuestion> property_question(Expressions& in, const std::string& property, const Op& op,
-                                       const DotModel& model);
+/// Makes a question in an Expressions of its own.
+using MakeQuestion = std::function<CaseQuestion(Expressions&)>;
+
+/// A property of a row on all cases of an op. The property follows from the lemmas together, as `argument` says; the
+/// whole question, one that a witness answers, is put where a lemma is not proven or where there is none.
+struct PropertyQuestion {
+  std::string argument;
+  std::vector<MakeQuestion> lemmas;
+  MakeQuestion whole;
+};
+
+/// Of oracles/properties; declined where no formula says it.
+Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model);
 
 /// The names of the properties that can be asked about.
 std::vector<std::string> provable_properties();

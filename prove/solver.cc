@@ -138,8 +138,10 @@ struct Solvers::Session {
   /// Sends text, to a new process where there is none. The shell limits the address space.
   void send(const std::string& text, const SolverLimits& limits) {
     if (!child.is_running()) {
+      // A solver that computes does not notice that this program has ended: the kernel tells it.
       const std::string limit = "ulimit -v " + std::to_string(int64_t{1024} * limits.memory_megabytes) +
-                                "; exec \"$@\"";
+                                "; exec 2>/dev/null; command -v setpriv >/dev/null && exec setpriv --pdeathsig KILL -- "
+                                "\"$@\"; exec \"$@\"";
       std::vector<std::string> words = {"sh", "-c", limit, "sh"};
       words.insert(words.end(), command.command.begin(), command.command.end());
       child.start(words, ChildProcess::Output::socket);

@@ -58,7 +58,8 @@ Formula fused_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
       all.stages.push_back({block + "product " + std::to_string(i - first),
                             {p.negative, p.exponent, p.significand, p.zero, p.infinite, p.nan},
                             {~unsigned_below(in.constant(p.significand.width(), p.greatest_significand),
-                                             p.significand)}});
+                                             p.significand)},
+                            {p.zero}});
       addends.push_back({p, choose(p.zero, zero_reads, p.exponent)});
     }
     const Number c = c_of(m, all.result, last_format, width);
