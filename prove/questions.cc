@@ -4,8 +4,8 @@
 #include <charconv>
 #include <functional>
 
-#include "arithmetic/counter_rng.h"
 #include "core/words.h"
+#include "prove/evaluate.h"
 #include "prove/formulas/aligned_sum.h"
 #include "prove/formulas/numbers.h"
 #include "search/structured_generator.h"
@@ -35,7 +35,7 @@ Expression with_flipped_sign(const FormatFields& f, Expression x) {
 /// The question whether two formulas' results stand in a relation, on the same or on transformed operands.
 CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds) {
-  CaseQuestion q{op, operands, {}};
+  CaseQuestion q{op, operands, {}, {}};
   q.question.variables = in_case_order(operands);
   q.question.violated = ~holds;
   bool same_shape = first.stages.size() == second.stages.size();
@@ -47,10 +47,15 @@ CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, For
   return q;
 }
 
-/// The op of one block.
-Op block_of(const Op& op, const DotModel& m) {
-  Op block = op;
-  block.k = std::min(op.k, m.block);
+/// The op and the row of one block alone.
+struct Block {
+  Op op;
+  DotModel model;
+};
+Block block_of(const Op& op, const DotModel& m) {
+  Block block{op, m};
+  block.op.k = std::min(op.k, m.block);
+  if (block.op.k == m.block) block.model.k = m.block;
   return block;
 }
 
@@ -75,6 +80,7 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
   CaseQuestion q = relate(in, op, x, before, after, opposite(m.d, before.result, after.result));
   if (any_related_c) {
     q.question.variables.push_back(y.c);
+    q.twin_samples = {with_flipped_sign(m.c, x.c)};
     q.question.assumptions.push_back(opposite(m.c, x.c, y.c));
   }
   return q;
@@ -86,7 +92,8 @@ PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   if (!has_like_blocks(op, m) || op.k <= m.block) return p;
   p.argument = std::string(by_induction) +
                "where the two c are opposite numbers, zeros of any sign, or NaN, and the products opposite, so are the two d.";
-  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block_of(op, m), m, true); }};
+  const Block block = block_of(op, m);
+  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block.op, block.model, true); }};
   return p;
 }
 
@@ -177,32 +184,32 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
       "A block gives the same encoding where the other factors of its zero products are +0 (lemma 1). A block of zero "
       "products gives its c, zeros of any sign (lemma 2), where c has the form of every block's d (lemma 3). So more "
       "blocks of zeros add nothing.";
-  const Op block = block_of(op, m);
+  const Block block = block_of(op, m);
   p.lemmas.push_back([=](Expressions& in) {
-    const Operands x = dot_variables(in, block);
-    const Formula before = dot_formula(m, x), after = dot_formula(m, padded(in, x, m, false));
-    CaseQuestion q = relate(in, block, x, before, after, equal(before.result, after.result));
+    const Operands x = dot_variables(in, block.op);
+    const Formula before = dot_formula(block.model, x), after = dot_formula(block.model, padded(in, x, m, false));
+    CaseQuestion q = relate(in, block.op, x, before, after, equal(before.result, after.result));
     q.question.assumptions.push_back(plain_scales(in, x, m));
     return q;
   });
   p.lemmas.push_back([=](Expressions& in) {
-    const Operands x = dot_variables(in, block);
+    const Operands x = dot_variables(in, block.op);
     const Operands longer = padded(in, x, m, true);
     Operands y = x;
     for (size_t i = 0; i < y.a.size(); ++i) {
       y.a[i] = longer.a[i + y.a.size()];
       y.b[i] = longer.b[i + y.b.size()];
     }
-    const Formula after = dot_formula(m, y);
-    CaseQuestion q = relate(in, block, x, {}, {}, same_number(m.d, x.c, after.result));
+    const Formula after = dot_formula(block.model, y);
+    CaseQuestion q = relate(in, block.op, x, {}, {}, same_number(m.d, x.c, after.result));
     q.question.assumptions = {plain_scales(in, x, m), is_result(m, x.c)};
     return q;
   });
   if (m.output_fraction_bits < m.d.fraction_bits)
     p.lemmas.push_back([=](Expressions& in) {
-      const Operands x = dot_variables(in, block);
-      const Formula f = dot_formula(m, x);
-      return relate(in, block, x, f, f, is_result(m, f.result));
+      const Operands x = dot_variables(in, block.op);
+      const Formula f = dot_formula(block.model, x);
+      return relate(in, block.op, x, f, f, is_result(m, f.result));
     });
   return p;
 }
@@ -244,22 +251,22 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
   if (!has_like_blocks(op, m)) return p;
   p.argument = "Every permutation is made of exchanges of neighbours. A lemma for each place of a block says that the "
                "exchange leaves the block's d unchanged, and so the blocks after it.";
-  const Op block = block_of(op, m);
-  for (size_t i = 0; i + 1 < size_t(block.k); ++i)
+  const Block block = block_of(op, m);
+  for (size_t i = 0; i + 1 < size_t(block.op.k); ++i)
     p.lemmas.push_back([=](Expressions& in) {
-      const Operands x = dot_variables(in, block);
+      const Operands x = dot_variables(in, block.op);
       Operands y = x;
       std::swap(y.a[i], y.a[i + 1]);
       std::swap(y.b[i], y.b[i + 1]);
-      const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-      return relate(in, block, x, before, after, equal(before.result, after.result));
+      const Formula before = dot_formula(block.model, x), after = dot_formula(block.model, y);
+      return relate(in, block.op, x, before, after, equal(before.result, after.result));
     });
   return p;
 }
 
 /// Products of the same sign, exponent and significand from other factors.
 PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
-  const auto ask = [=](Expressions& in, const Op& of) {
+  const auto ask = [](Expressions& in, const Op& of, const DotModel& m) {
     const Operands x = dot_variables(in, of), others = dot_variables(in, of, "_of_twin");
     Operands y = x;
     y.a = others.a;
@@ -276,16 +283,21 @@ PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
     }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
     CaseQuestion q = relate(in, of, x, before, after, equal(before.result, after.result));
+    const bool swap = of.a == of.b;
     for (const std::vector<Expression>& more : {y.a, y.b})
       q.question.variables.insert(q.question.variables.end(), more.begin(), more.end());
+    for (const std::vector<Expression>& more : {swap ? x.b : x.a, swap ? x.a : x.b})
+      q.twin_samples.insert(q.twin_samples.end(), more.begin(), more.end());
     q.question.assumptions = same;
     return q;
   };
   PropertyQuestion p;
-  p.whole = [=](Expressions& in) { return ask(in, op); };
+  p.whole = [=](Expressions& in) { return ask(in, op, m); };
   if (!has_like_blocks(op, m)) return p;
   p.argument = "A lemma says it of one block; the blocks after it get the same c.";
-  p.lemmas = {[=](Expressions& in) { return ask(in, block_of(op, m)); }};
+  p.lemmas = {[=](Expressions& in) { const Block block = block_of(op, m);
+                return ask(in, block.op, block.model);
+              }};
   return p;
 }
 
@@ -385,8 +397,13 @@ std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& q, size_t coun
   for (size_t i = 0; i < count; ++i) {
     for (const Column& column : batch.inputs())
       for (int j = 0; j < column.count(); ++j) samples[i].push_back(column.get(i, j));
-    CounterRng rng(89, i);
-    while (samples[i].size() < q.question.variables.size()) samples[i].push_back(rng.next());
+  }
+  if (q.twin_samples.empty()) return samples;
+  const Evaluator twin(in_case_order(q.operands), q.twin_samples);
+  std::vector<uint64_t> values;
+  for (std::vector<uint64_t>& sample : samples) {
+    twin.run(sample, values);
+    sample.insert(sample.end(), values.begin(), values.end());
   }
   return samples;
 }
