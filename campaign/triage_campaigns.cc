@@ -33,6 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t sampled_cases = 4096;  ///< structured cases of an op on which units are counted against each other
+constexpr size_t most_samples = 256;    ///< of progress, in a store
 constexpr size_t claim_cases = 1024;    ///< of them, on which claims are looked at
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
@@ -77,7 +78,13 @@ std::vector<CampaignSample> samples_of(const std::string& folder, const std::str
     sample.campaign = uuid;
     if (samples.empty() || samples.back().second < sample.second) samples.push_back(sample);
   }
-  return samples;
+  // A night has thousands; a chart shows some hundred. The last one always stays.
+  std::vector<CampaignSample> kept;
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (i + 1 == samples.size() || i * most_samples / samples.size() != (i + 1) * most_samples / samples.size() ||
+        samples.size() <= most_samples)
+      kept.push_back(samples[i]);
+  return kept;
 }
 
 /// Of the units of a plan's op: bins that the op's corpora reach, on each unit that has bins.

@@ -189,10 +189,58 @@ TEST(StoreSurvival, Version1IsUpgradedInPlaceAndKeepsItsDecisions) {
     EXPECT_EQ(b.note, "");
     fresh.merge_from(store);
   }
-  EXPECT_EQ(sql(folder / "a.store", "PRAGMA user_version"), "4\n");
+  EXPECT_EQ(sql(folder / "a.store", "PRAGMA user_version"), "5\n");
   const std::string tables = "SELECT name, sql FROM sqlite_master ORDER BY name";
   EXPECT_EQ(sql(folder / "a.store", tables), sql(folder / "fresh.store", tables)) << "as if it had been created today";
   EXPECT_EQ(fresh.buckets().at(0).status, BucketStatus::expected);
+}
+
+// Every schema that a released tree ever wrote, also those that changed without a new number.
+TEST(StoreSurvival, EveryOldStoreKeepsItsContents) {
+  size_t shapes = 0;
+  for (const auto& entry : fs::directory_iterator(std::string(MMAFUZZ_SOURCE_DIR) + "/tests/old_stores")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    ++shapes;
+    const std::string text = bytes_of(entry.path());
+    const bool has_pairs = text.find("PRAGMA user_version = 1;") == std::string::npos;
+    const auto expect_contents = [&](const Store& store) {
+      ASSERT_EQ(store.buckets().size(), 1u);
+      const Bucket b = store.buckets()[0];
+      EXPECT_EQ(std::make_tuple(b.count, b.status, b.status_set), std::make_tuple(9u, BucketStatus::expected, 1));
+      ASSERT_EQ(store.campaigns().size(), 1u);
+      EXPECT_EQ(std::make_tuple(store.campaigns()[0].seconds, store.campaigns()[0].untriaged),
+                std::make_tuple(60.5, false));
+      ASSERT_EQ(store.samples().size(), 1u);
+      EXPECT_EQ(std::make_tuple(store.samples()[0].second, store.samples()[0].bins), std::make_tuple(30, 2u));
+      std::string reached;
+      for (const CoverageRecord& c : store.coverage("c")) reached += c.bin + " " + std::to_string(c.hits) + " ";
+      EXPECT_EQ(reached, "far 1 near 1 never 0 ");
+      ASSERT_EQ(store.pairs().size(), has_pairs ? 1u : 0u);
+      if (has_pairs) {
+        EXPECT_EQ(std::make_tuple(store.pairs()[0].property, store.pairs()[0].compared, store.pairs()[0].differing),
+                  std::make_tuple("equal", 100u, 40u));
+      }
+    };
+    const Folder folder;
+    sql(folder / "a.store", text);
+    const auto before = contents_of(folder.path());
+    expect_contents(Store(folder / "a.store", Access::read));
+    EXPECT_EQ(contents_of(folder.path()), before) << "a reader upgrades in memory";
+    Store fresh(folder / "fresh.store", Access::write);
+    {
+      Store store(folder / "a.store", Access::write);
+      expect_contents(store);
+      fresh.merge_from(store);
+    }
+    expect_contents(fresh);
+    // What other programs read: the views say the same.
+    const std::string seen =
+        "SELECT bin, hits FROM coverage ORDER BY bin; SELECT campaign, second FROM samples; "
+        "SELECT campaign, count FROM counts";
+    EXPECT_EQ(sql(folder / "a.store", seen), sql(folder / "fresh.store", seen));
+    EXPECT_NE(sql(folder / "a.store", seen).find("far"), std::string::npos);
+  }
+  EXPECT_EQ(shapes, 7u);
 }
 
 void expect_refused_and_unchanged(const Folder& folder, const std::string& what, const std::string& because) {
@@ -208,9 +256,9 @@ void expect_refused_and_unchanged(const Folder& folder, const std::string& what,
 TEST(StoreSurvival, ANewerSchemaIsRefused) {
   const Folder folder;
   make_store(folder / "a.store", 3);
-  sql(folder / "a.store", "PRAGMA user_version = 5");
-  expect_refused_and_unchanged(folder, "version 5",
-                               "written by a newer mmafuzz (version 5 of the mmafuzz store, this one knows up to 4)");
+  sql(folder / "a.store", "PRAGMA user_version = 6");
+  expect_refused_and_unchanged(folder, "version 6",
+                               "written by a newer mmafuzz (version 6 of the mmafuzz store, this one knows up to 5)");
 }
 
 TEST(StoreSurvival, WhatIsNoStoreIsRefused) {

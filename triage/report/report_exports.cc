@@ -106,8 +106,8 @@ std::string json_report(const ReportData& data) {
                      {"units", p.second.empty() ? json{p.first} : json{p.first, p.second}},
                      {"compared", p.compared},
                      {"differing", p.differing}});
-  const json all = {
-      {"json_version", json_version}, {"buckets", buckets}, {"campaigns", campaigns}, {"samples", samples}, {"coverage", coverage}, {"pairs", pairs}};
+  const json all = {{"json_version", json_version}, {"buckets", buckets},   {"campaigns", campaigns},
+                    {"samples", samples},           {"coverage", coverage}, {"pairs", pairs}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

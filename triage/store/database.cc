@@ -138,12 +138,17 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     sqlite3_busy_timeout(connection, busy_timeout_ms);
     // A file that turns out to be damaged keeps its pending writes where they are.
     sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, pending ? 1 : 0, nullptr);
+    if (kind.add_functions) kind.add_functions(connection);
     run("PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON");
     check(kind);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
     const bool old = number("PRAGMA user_version") < kind.newest_version();
-    if (access == Access::read && old) copy_to_memory();
+    if (access == Access::read && old) {
+      copy_to_memory();
+      if (kind.add_functions) kind.add_functions(connection_.get());
+    }
     if (old) upgrade(kind);
+    if (old && access == Access::write && !fresh) shrink();
     // Fails where another process opens the file now; that one does it then.
     if (access == Access::write) sqlite3_exec(connection_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
     if (access == Access::read) run("PRAGMA query_only=ON");
@@ -172,6 +177,7 @@ void Database::check(const DatabaseKind& kind) const {
 
 void Database::upgrade(const DatabaseKind& kind) {
   atomically([&] {
+    if (kind.mend) kind.mend(*this, number("PRAGMA user_version"));
     // Asked again: another process may have been faster.
     for (int64_t version = number("PRAGMA user_version"); version < kind.newest_version(); ++version)
       run(kind.upgrades[static_cast<size_t>(version)]);
@@ -193,6 +199,9 @@ void Database::copy_to_memory() {
   if (finished != SQLITE_OK) fail(finished);
   connection_ = std::move(copy);
 }
+
+/// What an upgrade left free goes back to the file system; where there is no room for that, later.
+void Database::shrink() const { sqlite3_exec(connection_.get(), "VACUUM", nullptr, nullptr, nullptr); }
 
 int64_t Database::number(const char* sql) const {
   Statement statement(*this, sql);
@@ -281,6 +290,10 @@ void Statement::run_with_row_of(const Statement& row) {
 void Statement::bind(int position, std::string_view value) {
   sqlite3_bind_text(statement_.get(), position, value.data() ? value.data() : "", static_cast<int>(value.size()),
                     SQLITE_TRANSIENT);
+}
+void Statement::bind(int position, Blob value) {
+  sqlite3_bind_blob(statement_.get(), position, value.bytes.data() ? value.bytes.data() : "",
+                    static_cast<int>(value.bytes.size()), SQLITE_TRANSIENT);
 }
 void Statement::bind(int position, double value) { sqlite3_bind_double(statement_.get(), position, value); }
 void Statement::bind(int position, int64_t value) { sqlite3_bind_int64(statement_.get(), position, value); }

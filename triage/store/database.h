@@ -16,11 +16,16 @@ namespace mmafuzz {
 /// Errors of everything here are std::runtime_error with one line: the file, what is wrong, what to do.
 enum class Access { read, write };
 
+class Database;
+
 /// What a file must be. Script number i upgrades version i to i + 1; a new file runs them all.
 struct DatabaseKind {
   const char* name;  ///< for messages: "mmafuzz store"
   uint32_t application_id;
   std::span<const char* const> upgrades;
+  void (*add_functions)(sqlite3*) = nullptr;  ///< of its own, which its scripts and statements use
+  /// Before the upgrades: what files of a version lack that were written before it was final.
+  void (*mend)(const Database&, int64_t version) = nullptr;
   int newest_version() const { return static_cast<int>(upgrades.size()); }
 };
 
@@ -39,6 +44,10 @@ class Database {
   /// What is read inside is one state of the file, whoever writes meanwhile.
   void in_one_state(const std::function<void()>& reads) const;
 
+  /// Gives free pages back, where there is room to do so.
+  void shrink() const;
+  int64_t number(const char* sql) const;
+
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -48,11 +57,15 @@ class Database {
   void check(const DatabaseKind& kind) const;
   void upgrade(const DatabaseKind& kind);
   void copy_to_memory();
-  int64_t number(const char* sql) const;
   void within(const char* begin, const std::function<void()>& body) const;
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> connection_;
+};
+
+/// An argument that is bytes, not text.
+struct Blob {
+  std::string_view bytes;
 };
 
 /// One SQL statement, prepared once; arguments stand for its question marks in order.
@@ -85,6 +98,7 @@ class Statement {
 
  private:
   void bind(int position, std::string_view value);
+  void bind(int position, Blob value);
   void bind(int position, double value);
   void bind(int position, int64_t value);
   void bind(int position, uint64_t value) { bind(position, static_cast<int64_t>(value)); }

@@ -1,7 +1,9 @@
 #include "triage/store/store.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <tuple>
 
@@ -20,20 +22,29 @@ constexpr const char join_campaign[] =
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
     "excluded.version), untriaged=min(untriaged, excluded.untriaged)";
-constexpr const char join_count[] =
-    "INSERT INTO counts(bucket, campaign, count) VALUES(?,?,?) ON CONFLICT DO UPDATE SET count=max(count, "
-    "excluded.count)";
-constexpr const char join_sample[] =
-    "INSERT INTO samples(campaign, second, cases, bins, buckets) VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET "
-    "cases=max(cases, excluded.cases), bins=max(bins, excluded.bins), buckets=max(buckets, excluded.buckets)";
+// Names of rows that every campaign repeats have numbers.
+constexpr const char number_campaign[] = "INSERT OR IGNORE INTO campaign_numbers(uuid) VALUES(?)";
+constexpr const char number_bucket[] = "INSERT OR IGNORE INTO bucket_numbers(bucket) VALUES(?)";
+constexpr const char number_subject[] = "INSERT OR IGNORE INTO subjects(field, op) VALUES(?,?)";
+constexpr const char number_pair[] =
+    "INSERT OR IGNORE INTO pair_numbers(op, first_unit, second_unit, property) VALUES(?,?,?,?)";
 constexpr const char join_bin[] = "INSERT OR IGNORE INTO bins(bin_group, bin) VALUES(?,?)";
-constexpr const char join_field[] = "INSERT OR IGNORE INTO fields(campaign, field, op) VALUES(?,?,?)";
-constexpr const char join_hits[] =
-    "INSERT INTO hits(field, bin, hits) SELECT f.id, b.id, ?6 FROM fields f, bins b "
-    "WHERE f.campaign = ?1 AND f.field = ?2 AND f.op = ?3 AND b.bin_group = ?4 AND b.bin = ?5 "
-    "ON CONFLICT DO UPDATE SET hits=max(hits, excluded.hits)";
+
+constexpr const char join_count[] =
+    "INSERT INTO bucket_counts(bucket, campaign, count) SELECT b.number, c.number, ?3 FROM bucket_numbers b, "
+    "campaign_numbers c WHERE b.bucket = ?1 AND c.uuid = ?2 ON CONFLICT DO UPDATE SET count=max(count, excluded.count)";
+constexpr const char join_sample[] =
+    "INSERT INTO campaign_samples(campaign, second, cases, bins, buckets) SELECT number, ?2, ?3, ?4, ?5 FROM "
+    "campaign_numbers WHERE uuid = ?1 ON CONFLICT DO UPDATE SET cases=max(cases, excluded.cases), bins=max(bins, "
+    "excluded.bins), buckets=max(buckets, excluded.buckets)";
+constexpr const char join_reached[] =
+    "INSERT INTO reached(campaign, subject, bins) SELECT c.number, s.number, ?4 FROM campaign_numbers c, subjects s "
+    "WHERE c.uuid = ?1 AND s.field = ?2 AND s.op = ?3 ON CONFLICT DO UPDATE SET bins=united(bins, excluded.bins)";
 constexpr const char join_pair[] =
-    "INSERT INTO pairs(campaign, op, first_unit, second_unit, compared, differing, property) VALUES(?,?,?,?,?,?,?) "
+    "INSERT INTO pair_counts(campaign, pair, compared, differing) SELECT c.number, p.number, ?5, ?6 FROM "
+    "campaign_numbers c, pair_numbers p WHERE c.uuid = ?1 AND p.op = ?2 AND p.first_unit = ?3 AND p.second_unit = ?4 "
+    "AND "
+    "p.property = ?7 "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
 constexpr const char put_bucket[] =
@@ -43,12 +54,34 @@ constexpr const char put_bucket[] =
     "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 const std::string select_buckets =
     "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
-    "witness, addends, status, note, status_set, (SELECT coalesce(sum(count), 0) FROM counts WHERE bucket = id), id, "
+    "witness, addends, status, note, status_set, (SELECT coalesce(sum(n.count), 0) FROM "
+    "bucket_counts n JOIN bucket_numbers b ON b.number = n.bucket WHERE b.bucket = id), id, "
     "facts FROM buckets ";
 
 template <class Enum>
 Enum named(const std::string& name, std::initializer_list<Enum> all) {
   return *std::find_if(all.begin(), all.end() - 1, [&](Enum e) { return name == name_of(e); });
+}
+
+constexpr const char select_reached[] =
+    "SELECT c.uuid, s.field, s.op, r.bins FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN "
+    "subjects s "
+    "ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
+
+/// Numbers of bins by group and name.
+using BinNumbers = std::map<std::pair<std::string, std::string>, size_t>;
+BinNumbers bin_numbers(const Database& database) {
+  BinNumbers numbers;
+  Statement row(database, "SELECT bin_group, bin, id FROM bins");
+  while (row.next()) numbers[{row.text(0), row.text(1)}] = static_cast<size_t>(row.integer(2));
+  return numbers;
+}
+
+template <class Visit>
+void for_each_bit(const std::string& bytes, Visit visit) {
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (unsigned rest = static_cast<uint8_t>(bytes[i]); rest; rest &= rest - 1)
+      visit(8 * i + static_cast<size_t>(__builtin_ctz(rest)));
 }
 
 /// What a witness's text says and other columns say too.
@@ -173,33 +206,53 @@ void Store::add(const Bucket& bucket, const std::string& campaign) {
   found.status_set = 0;
   atomically([&] {
     join_in(found);
+    Statement(database_, number_bucket).run(bucket.id());
+    Statement(database_, number_campaign).run(campaign);
     Statement(database_, join_count).run(bucket.id(), campaign, bucket.count);
   });
 }
 
 void Store::add(const std::vector<CampaignSample>& samples) {
   atomically([&] {
-    Statement join(database_, join_sample);
-    for (const CampaignSample& s : samples) join.run(s.campaign, s.second, s.cases, s.bins, s.buckets);
+    Statement number(database_, number_campaign), join(database_, join_sample);
+    for (const CampaignSample& s : samples) {
+      number.run(s.campaign);
+      join.run(s.campaign, s.second, s.cases, s.bins, s.buckets);
+    }
   });
 }
 
 void Store::add(const std::vector<CoverageRecord>& coverage) {
   atomically([&] {
-    Statement bin(database_, join_bin), field(database_, join_field), hits(database_, join_hits);
+    Statement bin(database_, join_bin);
+    for (const CoverageRecord& c : coverage) bin.run(c.bin_group, c.bin);
+    const BinNumbers numbers = bin_numbers(database_);
+    std::map<std::array<std::string, 3>, std::string> reached;  // campaign, field, op
     for (const CoverageRecord& c : coverage) {
-      bin.run(c.bin_group, c.bin);
-      field.run(c.campaign, c.field, c.op);
-      if (c.hits) hits.run(c.campaign, c.field, c.op, c.bin_group, c.bin, c.hits);
+      std::string& bits = reached[{c.campaign, c.field, c.op}];
+      if (c.hits) set_bit(bits, numbers.at({c.bin_group, c.bin}));
     }
+    join_in_reached(reached);
   });
+}
+
+void Store::join_in_reached(const std::map<std::array<std::string, 3>, std::string>& reached) {
+  Statement campaign(database_, number_campaign), subject(database_, number_subject), join(database_, join_reached);
+  for (const auto& [names, bits] : reached) {
+    campaign.run(names[0]);
+    subject.run(names[1], names[2]);
+    join.run(names[0], names[1], names[2], Blob{bits});
+  }
 }
 
 void Store::add(const std::vector<PairRecord>& pairs) {
   atomically([&] {
-    Statement join(database_, join_pair);
-    for (const PairRecord& p : pairs)
+    Statement campaign(database_, number_campaign), pair(database_, number_pair), join(database_, join_pair);
+    for (const PairRecord& p : pairs) {
+      campaign.run(p.campaign);
+      pair.run(p.op, p.first_unit, p.second_unit, p.property);
       join.run(p.campaign, p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property);
+    }
   });
 }
 
@@ -229,11 +282,13 @@ void Store::merge_from(const Store& other) {
       copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns",
            join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
+      copy("SELECT uuid FROM campaign_numbers ORDER BY number", number_campaign);
+      copy("SELECT bucket FROM bucket_numbers ORDER BY number", number_bucket);
+      copy("SELECT op, first_unit, second_unit, property FROM pair_numbers ORDER BY number", number_pair);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
-      copy("SELECT bin_group, bin FROM bins", join_bin);
-      copy("SELECT campaign, field, op FROM fields", join_field);
-      copy("SELECT campaign, field, op, bin_group, bin, hits FROM coverage WHERE hits > 0", join_hits);
+      copy("SELECT bin_group, bin FROM bins ORDER BY id", join_bin);
+      join_in_reached(other.reached_by_numbers_of(database_));
       copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
   });
@@ -290,13 +345,39 @@ std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
   return all;
 }
 
+std::map<std::array<std::string, 3>, std::string> Store::reached_by_numbers_of(const Database& into) const {
+  const BinNumbers there = bin_numbers(into);
+  std::vector<size_t> number_there;  // by the number here
+  for (const auto& [bin, number] : bin_numbers(database_)) {
+    number_there.resize(std::max(number_there.size(), number + 1));
+    number_there[number] = there.at(bin);
+  }
+  std::map<std::array<std::string, 3>, std::string> all;
+  Statement row(database_, select_reached);
+  row.start("");
+  while (row.next()) {
+    std::string& bits = all[{row.text(0), row.text(1), row.text(2)}];
+    for_each_bit(row.text(3), [&](size_t bin) { set_bit(bits, number_there.at(bin)); });
+  }
+  return all;
+}
+
 std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
-  std::vector<CoverageRecord> all;
-  Statement row(database_,
-                "SELECT ?1, field, op, bin_group, bin, sum(hits) FROM coverage WHERE ?1 IN ('', campaign) GROUP BY 2, "
-                "3, 4, 5 ORDER BY 2, 3, 4, 5");
+  const BinNumbers numbers = bin_numbers(database_);  // in the order of names
+  size_t most = 0;
+  for (const auto& [bin, number] : numbers) most = std::max(most, number);
+  std::map<std::pair<std::string, std::string>, std::vector<uint64_t>> hits;  // of field and op, by bin
+  Statement row(database_, select_reached);
   row.start(campaign);
-  while (row.next()) all.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.natural(5)});
+  while (row.next()) {
+    std::vector<uint64_t>& of_bins = hits[{row.text(1), row.text(2)}];
+    of_bins.resize(most + 1);
+    for_each_bit(row.text(3), [&](size_t bin) { ++of_bins.at(bin); });
+  }
+  std::vector<CoverageRecord> all;
+  for (const auto& [subject, of_bins] : hits)
+    for (const auto& [bin, number] : numbers)
+      all.push_back({campaign, subject.first, subject.second, bin.first, bin.second, of_bins[number]});
   return all;
 }
 
@@ -322,6 +403,49 @@ void Store::write_witnesses() const {
   if (error) throw std::runtime_error(folder + ": cannot be created: " + error.message());
   for (const Bucket& bucket : select("WHERE witness <> ''", ""))
     if (is_minimized(bucket)) replace_file_if_other(folder + "/" + bucket.id() + ".cases", bucket.witness);
+}
+
+PrunedStore Store::prune(int64_t before) {
+  PrunedStore pruned;
+  atomically([&] {
+    Statement row(
+        database_,
+        "SELECT c.number FROM campaign_numbers c JOIN campaigns USING(uuid) WHERE started < ?1 AND (EXISTS(SELECT 1 "
+        "FROM campaign_samples WHERE campaign = c.number) OR EXISTS(SELECT 1 FROM reached WHERE campaign = c.number) "
+        "OR "
+        "EXISTS(SELECT 1 FROM pair_counts WHERE campaign = c.number))");
+    row.start(before);
+    std::vector<int64_t> numbers;
+    while (row.next()) numbers.push_back(row.integer(0));
+    for (const char* table : {"campaign_samples", "reached", "pair_counts"}) {
+      Statement gone(database_, (std::string("DELETE FROM ") + table + " WHERE campaign = ?").c_str());
+      for (const int64_t number : numbers) gone.run(number);
+    }
+    pruned.campaigns = numbers.size();
+  });
+  database_.shrink();
+  return pruned;
+}
+
+std::map<std::string, std::set<std::string>> Store::bins_of_campaigns() const {
+  std::vector<std::string> names;
+  for (const auto& [bin, number] : bin_numbers(database_)) {
+    names.resize(std::max(names.size(), number + 1));
+    names[number] = bin.first + "." + bin.second;
+  }
+  std::map<std::string, std::set<std::string>> all;
+  Statement row(database_,
+                "SELECT c.uuid, united_all(r.bins) FROM reached r JOIN campaign_numbers c ON c.number = r.campaign "
+                "GROUP BY r.campaign");
+  while (row.next()) for_each_bit(row.text(1), [&](size_t bin) { all[row.text(0)].insert(names.at(bin)); });
+  return all;
+}
+
+std::map<std::string, std::vector<std::pair<std::string, uint64_t>>> Store::counts() const {
+  std::map<std::string, std::vector<std::pair<std::string, uint64_t>>> all;
+  Statement row(database_, "SELECT bucket, campaign, count FROM counts");
+  while (row.next()) all[row.text(0)].emplace_back(row.text(1), row.natural(2));
+  return all;
 }
 
 }  // namespace mmafuzz

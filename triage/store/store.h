@@ -3,7 +3,10 @@
 // the same result.
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "triage/bucket.h"
@@ -31,7 +34,7 @@ struct CoverageRecord {
   std::string campaign, field;  ///< field: the focus unit, or the target where there is none
   std::string op;               ///< label, "dot.f32.f16.f16.f32"
   std::string bin_group, bin;   ///< names of docs/coverage.md
-  uint64_t hits = 0;            ///< 0: never reached
+  uint64_t hits = 0;            ///< campaigns that reached it: 1 or 0 of one campaign
 };
 
 /// A property of two units, or of one (`second_unit` empty), on one op.
@@ -39,6 +42,11 @@ struct PairRecord {
   std::string campaign, op, first_unit, second_unit;
   uint64_t compared = 0, differing = 0;  ///< cases
   std::string property = "equal";
+};
+
+/// What Store::prune took out.
+struct PrunedStore {
+  size_t campaigns = 0;
 };
 
 /// What a listing shows; globs have * and ?.
@@ -75,6 +83,9 @@ class Store {
   void set_status(const std::string& id, BucketStatus status, const std::string& note, int64_t when);
   /// Everything of the other store, in one transaction.
   void merge_from(const Store& other);
+  /// Of campaigns that started before `before` (seconds since 1970, UTC) progress, coverage and pairs go; the campaigns
+  /// themselves, buckets, counts, witnesses and decisions stay. Gives the room back to the file system.
+  PrunedStore prune(int64_t before);
   /// All writes inside are one transaction: a kill, an exception or a full disk leaves all or none of them.
   void atomically(const std::function<void()>& writes) { database_.atomically(writes); }
 
@@ -88,6 +99,10 @@ class Store {
   std::vector<CampaignSample> samples(const std::string& campaign = "") const;
   std::vector<CoverageRecord> coverage(const std::string& campaign = "") const;
   std::vector<PairRecord> pairs(const std::string& campaign = "") const;
+  /// Of each campaign the bins that any of its fields reached, as "group.bin".
+  std::map<std::string, std::set<std::string>> bins_of_campaigns() const;
+  /// Of each bucket the campaigns that saw it, with the number of divergences.
+  std::map<std::string, std::vector<std::pair<std::string, uint64_t>>> counts() const;
 
   const std::string& path() const { return database_.path(); }
   /// Folder of the witnesses' text files, `witnesses` beside the store.
@@ -99,6 +114,9 @@ class Store {
   std::vector<Bucket> select(const std::string& condition, const std::string& argument) const;
   void put(const Bucket& bucket);
   void join_in(const Bucket& bucket);
+  /// By campaign, field and op: bits with this store's numbers of bins, in another's.
+  std::map<std::array<std::string, 3>, std::string> reached_by_numbers_of(const Database& into) const;
+  void join_in_reached(const std::map<std::array<std::string, 3>, std::string>& reached);
 
   Database database_;
 };

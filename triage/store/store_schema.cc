@@ -1,5 +1,8 @@
 #include "triage/store/store_schema.h"
 
+#include <algorithm>
+#include <string>
+
 namespace mmafuzz {
 namespace {
 
@@ -40,9 +43,9 @@ CREATE TABLE pairs(
 // The facts of a bucket's cause; a bucket of an older store has none until it is triaged again. Whether a campaign's
 // divergences are in buckets. Coverage without repeated names: nine tenths of a store were names of bins. A bin that a
 // field does not mention was never reached by it.
-constexpr const char version_3[] = R"sql(
-ALTER TABLE buckets ADD COLUMN facts TEXT NOT NULL DEFAULT '';
-ALTER TABLE campaigns ADD COLUMN untriaged INTEGER NOT NULL DEFAULT 0;
+constexpr const char version_3_facts[] = "ALTER TABLE buckets ADD COLUMN facts TEXT NOT NULL DEFAULT '';";
+constexpr const char version_3_untriaged[] = "ALTER TABLE campaigns ADD COLUMN untriaged INTEGER NOT NULL DEFAULT 0;";
+constexpr const char version_3_coverage[] = R"sql(
 CREATE TABLE bins(id INTEGER PRIMARY KEY, bin_group TEXT NOT NULL, bin TEXT NOT NULL, UNIQUE(bin_group, bin));
 CREATE TABLE fields(
   id INTEGER PRIMARY KEY, campaign TEXT NOT NULL REFERENCES campaigns(uuid), field TEXT NOT NULL, op TEXT NOT NULL,
@@ -64,12 +67,141 @@ CREATE VIEW coverage AS
 // The command follows from the witness, and the witness leaves out what other columns say: most of a store was that.
 constexpr const char version_4[] = "ALTER TABLE buckets DROP COLUMN command;";
 
-constexpr const char* upgrades[] = {version_1, version_2, version_3, version_4};
+// A year of nights: numbers for names that every campaign repeats, a bit for each bin. What the tables were are views.
+constexpr const char version_5[] = R"sql(
+CREATE TABLE campaign_numbers(number INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE REFERENCES campaigns(uuid));
+INSERT INTO campaign_numbers(uuid) SELECT uuid FROM campaigns ORDER BY started, uuid;
+
+CREATE TABLE bucket_numbers(number INTEGER PRIMARY KEY, bucket TEXT NOT NULL UNIQUE REFERENCES buckets(id));
+INSERT INTO bucket_numbers(bucket) SELECT id FROM buckets ORDER BY id;
+CREATE TABLE bucket_counts(
+  bucket INTEGER NOT NULL REFERENCES bucket_numbers(number), campaign INTEGER NOT NULL REFERENCES campaign_numbers(number),
+  count INTEGER NOT NULL, PRIMARY KEY(bucket, campaign)) WITHOUT ROWID;
+INSERT INTO bucket_counts SELECT b.number, c.number, o.count FROM counts o JOIN bucket_numbers b ON b.bucket = o.bucket
+  JOIN campaign_numbers c ON c.uuid = o.campaign;
+DROP TABLE counts;
+CREATE VIEW counts AS
+  SELECT b.bucket AS bucket, c.uuid AS campaign, n.count AS count
+  FROM bucket_counts n JOIN bucket_numbers b ON b.number = n.bucket JOIN campaign_numbers c ON c.number = n.campaign;
+
+CREATE TABLE campaign_samples(
+  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), second INTEGER NOT NULL, cases INTEGER NOT NULL,
+  bins INTEGER NOT NULL, buckets INTEGER NOT NULL, PRIMARY KEY(campaign, second)) WITHOUT ROWID;
+INSERT INTO campaign_samples SELECT c.number, o.second, o.cases, o.bins, o.buckets FROM samples o
+  JOIN campaign_numbers c ON c.uuid = o.campaign;
+DROP TABLE samples;
+CREATE VIEW samples AS
+  SELECT c.uuid AS campaign, s.second AS second, s.cases AS cases, s.bins AS bins, s.buckets AS buckets
+  FROM campaign_samples s JOIN campaign_numbers c ON c.number = s.campaign;
+
+CREATE TABLE subjects(number INTEGER PRIMARY KEY, field TEXT NOT NULL, op TEXT NOT NULL, UNIQUE(field, op));
+INSERT INTO subjects(field, op) SELECT DISTINCT field, op FROM fields ORDER BY field, op;
+CREATE TABLE reached(
+  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), subject INTEGER NOT NULL REFERENCES subjects(number),
+  bins BLOB NOT NULL, PRIMARY KEY(campaign, subject)) WITHOUT ROWID;
+INSERT INTO reached SELECT c.number, s.number, bits(h.bin) FROM fields f JOIN campaign_numbers c ON c.uuid = f.campaign
+  JOIN subjects s ON s.field = f.field AND s.op = f.op LEFT JOIN hits h ON h.field = f.id AND h.hits > 0
+  GROUP BY c.number, s.number;
+DROP VIEW coverage;
+DROP TABLE hits;
+DROP TABLE fields;
+CREATE VIEW coverage AS
+  SELECT c.uuid AS campaign, s.field AS field, s.op AS op, b.bin_group AS bin_group, b.bin AS bin,
+         max(0, instr('0123456789ABCDEF', substr(hex(substr(r.bins, b.id / 8 + 1, 1)), 2 - (b.id >> 2 & 1), 1)) - 1)
+           >> (b.id & 3) & 1 AS hits
+  FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN subjects s ON s.number = r.subject
+  CROSS JOIN bins b;
+
+CREATE TABLE pair_numbers(
+  number INTEGER PRIMARY KEY, op TEXT NOT NULL, first_unit TEXT NOT NULL, second_unit TEXT NOT NULL, property TEXT NOT NULL,
+  UNIQUE(op, first_unit, second_unit, property));
+INSERT INTO pair_numbers(op, first_unit, second_unit, property)
+  SELECT DISTINCT op, first_unit, second_unit, property FROM pairs ORDER BY 1, 2, 3, 4;
+CREATE TABLE pair_counts(
+  campaign INTEGER NOT NULL REFERENCES campaign_numbers(number), pair INTEGER NOT NULL REFERENCES pair_numbers(number),
+  compared INTEGER NOT NULL, differing INTEGER NOT NULL, PRIMARY KEY(campaign, pair)) WITHOUT ROWID;
+INSERT INTO pair_counts SELECT c.number, p.number, o.compared, o.differing FROM pairs o
+  JOIN campaign_numbers c ON c.uuid = o.campaign JOIN pair_numbers p ON p.op = o.op AND p.first_unit = o.first_unit
+    AND p.second_unit = o.second_unit AND p.property = o.property;
+DROP TABLE pairs;
+CREATE VIEW pairs AS
+  SELECT c.uuid AS campaign, p.op AS op, p.first_unit AS first_unit, p.second_unit AS second_unit,
+         p.property AS property, n.compared AS compared, n.differing AS differing
+  FROM pair_counts n JOIN campaign_numbers c ON c.number = n.campaign JOIN pair_numbers p ON p.number = n.pair;
+)sql";
+
+// ---- functions of the scripts and of the store's statements ----
+
+std::string bytes_of(sqlite3_value* value) {
+  const void* data = sqlite3_value_blob(value);
+  return data ? std::string(static_cast<const char*>(data), static_cast<size_t>(sqlite3_value_bytes(value))) : "";
+}
+
+void give(sqlite3_context* context, const std::string& bytes) {
+  sqlite3_result_blob(context, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
+}
+
+void unite(std::string& all, const std::string& more) {
+  all.resize(std::max(all.size(), more.size()));
+  for (size_t i = 0; i < more.size(); ++i) all[i] = static_cast<char>(all[i] | more[i]);
+}
+
+/// united(x, y): a bit that is in either.
+void united(sqlite3_context* context, int, sqlite3_value** arguments) {
+  std::string all = bytes_of(arguments[0]);
+  unite(all, bytes_of(arguments[1]));
+  give(context, all);
+}
+
+/// bits(number), over the rows of a group: bit number n of the blob for each n that is not null.
+void bits_step(sqlite3_context* context, int, sqlite3_value** arguments) {
+  auto** bytes = static_cast<std::string**>(sqlite3_aggregate_context(context, sizeof(std::string*)));
+  if (!*bytes) *bytes = new std::string;
+  if (sqlite3_value_type(arguments[0]) != SQLITE_NULL)
+    set_bit(**bytes, static_cast<size_t>(sqlite3_value_int64(arguments[0])));
+}
+/// united_all(bits), over the rows of a group.
+void united_step(sqlite3_context* context, int, sqlite3_value** arguments) {
+  auto** bytes = static_cast<std::string**>(sqlite3_aggregate_context(context, sizeof(std::string*)));
+  if (!*bytes) *bytes = new std::string;
+  unite(**bytes, bytes_of(arguments[0]));
+}
+void bits_end(sqlite3_context* context) {
+  auto** bytes = static_cast<std::string**>(sqlite3_aggregate_context(context, 0));
+  give(context, bytes && *bytes ? **bytes : "");
+  if (bytes) delete *bytes;
+}
+
+void add_store_functions(sqlite3* connection) {
+  constexpr int plain = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+  sqlite3_create_function(connection, "united", 2, plain, nullptr, united, nullptr, nullptr);
+  sqlite3_create_function(connection, "united_all", 1, plain, nullptr, nullptr, united_step, bits_end);
+  sqlite3_create_function(connection, "bits", 1, plain, nullptr, nullptr, bits_step, bits_end);
+}
+
+/// Version 2 had pairs without a property first. Version 3 had three shapes before it stayed: without `untriaged`, and
+/// without the tables of coverage. Such files went on to version 4 as they were.
+void mend_store(const Database& store, int64_t version) {
+  if (version < 2 || version > 4) return;
+  if (!store.number("SELECT count(*) FROM pragma_table_info('pairs') WHERE name = 'property'"))
+    store.run("ALTER TABLE pairs ADD COLUMN property TEXT NOT NULL DEFAULT 'equal'");
+  if (version == 2) return;
+  if (!store.number("SELECT count(*) FROM pragma_table_info('campaigns') WHERE name = 'untriaged'"))
+    store.run(version_3_untriaged);
+  if (!store.number("SELECT count(*) FROM sqlite_master WHERE name = 'bins'")) store.run(version_3_coverage);
+}
 
 }  // namespace
 
+void set_bit(std::string& bytes, size_t bit) {
+  if (bytes.size() <= bit / 8) bytes.resize(bit / 8 + 1);
+  bytes[bit / 8] = static_cast<char>(bytes[bit / 8] | 1 << bit % 8);
+}
+
 const DatabaseKind& store_kind() {
-  static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades};
+  static const std::string version_3 = std::string(version_3_facts) + version_3_untriaged + version_3_coverage;
+  static const char* const upgrades[] = {version_1, version_2, version_3.c_str(), version_4, version_5};
+  static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades, add_store_functions, mend_store};
   return kind;
 }
 

@@ -1,0 +1,139 @@
+// mmafuzz bench store: a store into which a year of nights is merged: its size, and the time of a merge, a report and
+// trends.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <random>
+
+#include "bench/bench.h"
+#include "triage/facts/knowledge.h"
+#include "triage/facts/trends.h"
+#include "triage/report/report.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct StoreBench {
+  std::string store, folder;
+  unsigned nights = 365;
+  unsigned samples = 256;
+};
+
+double seconds_since(const Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A night like the given one: the same buckets less one in twenty, the same bins less one in twenty, other counts.
+struct Night {
+  std::vector<Bucket> buckets;
+  std::vector<CampaignRecord> campaigns;
+  std::vector<CoverageRecord> coverage;
+  std::vector<PairRecord> pairs;
+};
+
+void make_night(const Night& like, unsigned number, unsigned samples, const std::string& file) {
+  std::mt19937_64 random(number);
+  Store store(file, Access::write);
+  CampaignRecord campaign = like.campaigns.front();
+  campaign.uuid = fmt::format("{:032x}", number + 1);
+  campaign.started = 1767225600 + int64_t{number} * 86400;  // from 2026-01-01
+  store.atomically([&] {
+    store.add_campaign(campaign);
+    for (Bucket bucket : like.buckets) {
+      if (random() % 20 == 0) continue;
+      bucket.count = 1 + random() % 256;
+      bucket.first_seen = bucket.last_seen = campaign.started;
+      store.add(bucket, campaign.uuid);
+    }
+    std::vector<CampaignSample> progress;
+    for (unsigned i = 0; i < samples; ++i)
+      progress.push_back({campaign.uuid, int64_t{i} * 112, i * uint64_t{1000000}, i * uint64_t{30}, i});
+    store.add(progress);
+    std::vector<CoverageRecord> coverage = like.coverage;
+    for (CoverageRecord& record : coverage) {
+      record.campaign = campaign.uuid;
+      if (random() % 20 == 0) record.hits = 0;
+    }
+    store.add(coverage);
+    std::vector<PairRecord> pairs = like.pairs;
+    for (PairRecord& record : pairs) record.campaign = campaign.uuid;
+    store.add(pairs);
+  });
+}
+
+void run(const StoreBench& bench) {
+  Night like;
+  {
+    const Store store(bench.store, Access::read);
+    like = {store.buckets(), store.campaigns(), store.coverage(), store.pairs()};
+  }
+  if (like.campaigns.empty()) throw BadInput(bench.store + " holds no campaign");
+  const std::string root = fmt::format("{}/mmafuzz-bench-store-{}", bench.folder, getpid());
+  fs::create_directories(root);
+  const std::string all = root + "/all.sqlite", night = root + "/night.sqlite";
+  fmt::print("nights like {}: {} buckets, {} bins of fields, {} pairs, {} samples\n", bench.store, like.buckets.size(),
+             like.coverage.size(), like.pairs.size(), bench.samples);
+  fmt::print("{:>7} {:>10} {:>13} {:>9} {:>10} {:>10}\n", "nights", "MB", "KB a night", "merge s", "report s",
+             "trends s");
+  double last_size = 0;
+  unsigned last_night = 0;
+  for (unsigned number = 0; number < bench.nights; ++number) {
+    make_night(like, number, bench.samples, night);
+    double merge;
+    {
+      Store into(all, Access::write);
+      const auto start = Clock::now();
+      into.merge_from(Store(night, Access::read));
+      merge = seconds_since(start);
+    }
+    for (const char* end : {"", "-wal", "-shm"}) fs::remove(night + end);
+    const unsigned done = number + 1;
+    const bool shown = done == 1 || done == 7 || done == 30 || done == 90 || done == 180 || done == bench.nights;
+    if (!shown) continue;
+    const auto start = Clock::now();
+    const std::string page = html_report(read_report_data(all), Knowledge(), registry());
+    const double report = seconds_since(start);
+    const auto begin = Clock::now();
+    trends_of(Store(all, Access::read));
+    const double size = static_cast<double>(fs::file_size(all));
+    fmt::print("{:>7} {:>10.1f} {:>13.1f} {:>9.2f} {:>10.2f} {:>10.2f}\n", done, size / 1e6,
+               (size - last_size) / 1e3 / (done - last_night), merge, report, seconds_since(begin));
+    std::fflush(stdout);
+    last_size = size;
+    last_night = done;
+  }
+  Store store(all, Access::write);
+  const auto start = Clock::now();
+  const PrunedStore pruned = store.prune(1767225600 + (int64_t{bench.nights} - 90) * 86400);
+  fmt::print("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB\n", pruned.campaigns, seconds_since(start),
+             static_cast<double>(fs::file_size(all)) / 1e6);
+  fs::remove_all(root);
+}
+
+}  // namespace
+
+void add_bench_store(Arguments& bench, int& status) {
+  auto options = std::make_shared<StoreBench>();
+  options->folder = fs::temp_directory_path().string();
+  Arguments* sub = bench.add_subcommand("store", "Size and times of a store into which nights are merged");
+  sub->add_option("store", options->store, "store of one campaign: every night is like it")->required();
+  sub->add_option("--nights", options->nights, "nights")->check(in_range(1, 10000))->capture_default_str();
+  sub->add_option("--samples", options->samples, "samples of progress of a night")
+      ->check(in_range(1, 100000))
+      ->capture_default_str();
+  sub->add_option("--folder", options->folder, "where the store is made")
+      ->check(existing_path())
+      ->capture_default_str();
+  sub->footer("Example: mmafuzz bench store out/findings.sqlite --nights 365");
+  sub->callback([options, &status] {
+    run(*options);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,132 @@
+// mmafuzz store: a store that many nights were merged into: what changes over time, and what may go.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "core/duration.h"
+#include "triage/facts/trends.h"
+
+namespace mmafuzz::cli {
+namespace {
+
+std::string day(int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+/// "1,023" for the last campaigns, "-" where one did not see it.
+std::string last_counts(const Trend& trend, size_t campaigns, size_t shown) {
+  std::string text;
+  for (size_t i = campaigns - std::min(campaigns, shown); i < campaigns; ++i) {
+    const auto found = std::find(trend.seen.begin(), trend.seen.end(), i);
+    const size_t at = static_cast<size_t>(found - trend.seen.begin());
+    text += " " + (found == trend.seen.end() ? "-" : trend.counts.empty() ? "+" : std::to_string(trend.counts[at]));
+  }
+  return text;
+}
+
+void print_list(const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  fmt::print("{} ({})\n", what, names.size());
+  constexpr size_t most = 20;
+  for (size_t i = 0; i < std::min(most, names.size()); ++i) fmt::print("  {}\n", names[i]);
+  if (names.size() > most) fmt::print("  and {} more\n", names.size() - most);
+}
+
+struct TrendOptions {
+  std::string store;
+  unsigned recent = 7;
+  bool bins = false;
+};
+
+void print_trends(const TrendOptions& options) {
+  const Trends all = trends_of(Store(options.store, Access::read));
+  const size_t campaigns = all.campaigns.size();
+  if (!campaigns) throw BadInput(options.store + " holds no campaigns");
+  fmt::print("{} campaigns from {} to {}\n\n", campaigns, day(all.campaigns.front().started),
+             day(all.campaigns.back().started));
+  const std::vector<Trend>& rows = options.bins ? all.bins : all.facts;
+  size_t width = 4;
+  for (const Trend& trend : rows) width = std::max(width, trend.name.size());
+  fmt::print("{:<{}}  {:>7}  {:<10}  {:<10}  last {}\n", options.bins ? "bin" : "fact", width, "seen in", "first",
+             "last", options.bins ? "campaigns" : "campaigns' divergences");
+  for (const Trend& trend : rows)
+    fmt::print("{:<{}}  {:>7}  {}  {} {}\n", trend.name, width, trend.seen.size(), day(trend.first), day(trend.last),
+               last_counts(trend, campaigns, options.recent));
+  std::vector<std::string> come, gone, bins_come, bins_gone;
+  const auto sort_out = [&](const std::vector<Trend>& trends, std::vector<std::string>& fresh,
+                            std::vector<std::string>& lost) {
+    for (const Trend& trend : trends) {
+      if (has_come(trend, campaigns, options.recent)) fresh.push_back(trend.name);
+      if (has_gone(trend, campaigns, options.recent)) lost.push_back(trend.name);
+    }
+  };
+  sort_out(all.facts, come, gone);
+  sort_out(all.bins, bins_come, bins_gone);
+  fmt::print("\nbins reached by the last campaigns:");
+  for (size_t i = campaigns - std::min<size_t>(campaigns, options.recent); i < campaigns; ++i)
+    fmt::print(" {}", all.bins_reached[i] ? std::to_string(all.bins_reached[i]) : "pruned");
+  fmt::print("\n");
+  const std::string recent = fmt::format("the last {}", options.recent);
+  print_list(("facts that only " + recent + " saw").c_str(), come);
+  print_list(("facts that " + recent + " did not see, and half of the campaigns before did").c_str(), gone);
+  print_list(("bins that only " + recent + " reached").c_str(), bins_come);
+  print_list(("bins that " + recent + " did not reach, and half of the campaigns before did").c_str(), bins_gone);
+}
+
+void prune(const std::string& file, const std::string& keep) {
+  const std::optional<double> seconds = parse_duration(keep);
+  if (!seconds) throw BadInput("--keep " + keep + ": give a time, as in 90d");
+  const auto size = [&] { return static_cast<double>(std::filesystem::file_size(file)) / 1e6; };
+  { const Store there(file, Access::read); }  // a wrong name creates no store
+  const double before = size();
+  Store store(file, Access::write);
+  const PrunedStore pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));
+  fmt::print("{}: progress, coverage and pairs of {} campaigns are gone; {:.1f} MB, before {:.1f} MB\n", file,
+             pruned.campaigns, size(), before);
+}
+
+}  // namespace
+
+void add_store(Arguments& app, int& status) {
+  Arguments* sub = app.add_subcommand("store", "Trends of a store of many nights, and what may go from it");
+  sub->require_subcommand();
+  sub->footer("Example: mmafuzz store trends all-nights.sqlite");
+  auto options = std::make_shared<TrendOptions>();
+  Arguments* trends = sub->add_subcommand("trends", "Facts and bins over campaigns: which come, stay and go");
+  trends->add_option("store", options->store, "store file")->required();
+  trends->add_option("--recent", options->recent, "how many of the last campaigns are the recent ones")
+      ->check(in_range(1, 1000))
+      ->capture_default_str();
+  trends->add_flag("--bins", options->bins, "a line for each bin, not for each fact");
+  trends->footer("Example: mmafuzz store trends all-nights.sqlite --recent 14");
+  trends->callback([options, &status] {
+    print_trends(*options);
+    status = exit_ok;
+  });
+  struct PruneOptions {
+    std::string store, keep;
+  };
+  auto pruned = std::make_shared<PruneOptions>();
+  Arguments* prune_command = sub->add_subcommand("prune", "Drop progress, coverage and pairs of old campaigns");
+  prune_command->add_option("store", pruned->store, "store file")->required();
+  prune_command
+      ->add_option("--keep", pruned->keep, "of campaigns that started within this time, as in 90d, everything stays")
+      ->required();
+  prune_command->footer(
+      "The campaigns themselves, buckets, counts, witnesses and decisions stay. What is merged again comes back.\n"
+      "Example: mmafuzz store prune all-nights.sqlite --keep 90d");
+  prune_command->callback([pruned, &status] {
+    prune(pruned->store, pruned->keep);
+    status = exit_ok;
+  });
+}
+
+}  // namespace mmafuzz::cli
