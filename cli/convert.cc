@@ -1,6 +1,7 @@
 // mmafuzz convert: cases from NumPy's arrays and from TestFloat, and cases as arrays.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -19,7 +20,12 @@ struct ConvertOptions {
   std::string op, output, unit, from, function, words;
 };
 
+void must_be_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw BadInput(path + ": is a folder");
+}
+
 std::string content_of(const std::string& path) {
+  must_be_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadInput(path + ": cannot open");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -56,6 +62,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
 }
 
 void write_cases(const ConvertOptions& options, const CaseBlock& block) {
+  if (block.batch.size() == 0) throw BadInput(options.files[0] + ": no case: the arrays are empty");
   CaseWriter writer(options.output);
   writer.unit(options.unit);
   writer.op(block.batch.op());
@@ -114,6 +121,7 @@ void convert_testfloat(const ConvertOptions& options) {
   writer.op(op);
   size_t cases = 0;
   for (const std::string& path : options.files) {
+    must_be_file(path);
     std::ifstream file;
     if (path != "-") file.open(path);
     if (path != "-" && !file) throw BadInput(path + ": cannot open");
@@ -139,6 +147,7 @@ void convert_testfloat(const ConvertOptions& options) {
       }
     }
   }
+  if (cases == 0) throw BadInput(options.files[0] + ": no case: testfloat_gen prints one on each line");
   writer.finish();
   tell(options, cases);
 }

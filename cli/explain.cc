@@ -66,6 +66,9 @@ void add_explain(Arguments& app, int& status) {
   sub->callback([options, &status] {
     const bool given = !options->cases.empty();
     if (given && options->op.empty()) throw BadInput("--case needs --op");
+    if (given && !options->lines.empty()) throw BadInput("--line is a line of a file: leave it out with --case");
+    if (given && !options->file.empty()) throw BadInput("give a case file or --case, not both");
+    if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
     const std::string text = given ? text_of_cases(op_from_text(options->op), options->cases) : "";

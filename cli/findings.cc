@@ -257,12 +257,14 @@ void add_findings(Arguments& app, int& status) {
       "Examples: mmafuzz findings night.store --fact 'fraction_bits=24~25'\n"
       "          mmafuzz findings night.store --buckets --severity semantic --cause 'fraction_bits*'\n"
       "          mmafuzz findings night.store --accept 'nan=*' --reason 'each vendor has its own NaN'");
-  sub->callback([options, &status] {
+  sub->callback([options, sub, &status] {
     status = exit_ok;
     if (!options->severity.empty()) options->filter.severity = severity_from(options->severity);
     if (!options->status.empty()) options->filter.status = status_from(options->status);
     const bool filters = options->filter.severity || options->filter.status || options->filter.cause != "*" ||
                          options->filter.unit != "*" || options->filter.op != "*" || !options->fact.empty();
+    if (sub->count("--show") && options->show.empty())
+      throw BadInput("--show needs the id of a bucket, or its beginning; --buckets lists them");
     if (!options->show.empty()) {
       const Bucket bucket = Store(options->store, Access::read).find(options->show);
       if (options->json)

@@ -1,4 +1,6 @@
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 
@@ -7,6 +9,30 @@
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {
+namespace {
+
+constexpr char help[] =
+    "Options of mmafuzz; an engine has its own (libFuzzer: -help=1). Each is a variable of the environment, too.\n"
+    "  --ops=LINE[;LINE...]  MMAFUZZ_OPS         ops, as op lines without `op` (default: the target's own)\n"
+    "  --units=A,B           MMAFUZZ_UNITS       units, names or patterns (default: all with their own arithmetic)\n"
+    "  --segment=FILE        MMAFUZZ_SEGMENT     append divergences that do not stop the search to this file\n"
+    "  --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far\n"
+    "  --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search\n"
+    "A replayer takes files and folders; --encode=FOLDER writes cases as inputs, --decode prints inputs as cases.\n"
+    "Example: dot_replay corpus/dot_models\n";
+
+/// A search does not stop for these files later, so a wrong path is told at the start.
+void must_be_writable(const char* option, const std::string& path) {
+  if (path.empty()) return;
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path).parent_path();
+  if (fs::is_directory(path)) throw std::runtime_error(std::string(option) + path + ": a folder, expected a file");
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw std::runtime_error(std::string(option) + path + ": there is no folder " + folder.string());
+}
+
+}  // namespace
+
 TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
   TargetOptions options;
   const auto take = [&](std::string_view name, std::string_view value) {
@@ -28,12 +54,18 @@ TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
     std::string_view argument = argv[i];
     if (!argument.starts_with("--") || argument == "--") continue;
     argument.remove_prefix(2);
+    if (argument == "help") {
+      std::fputs(help, stdout);
+      std::exit(0);
+    }
     const size_t equals = argument.find('=');
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
     if (!take(argument.substr(0, equals), value))
       throw std::runtime_error("unknown option --" + std::string(argument) +
                                "; known: --ops= --units= --segment= --status= --keep-going");
   }
+  must_be_writable("--segment=", options.segment);
+  must_be_writable("--status=", options.status);
   return options;
 }
 

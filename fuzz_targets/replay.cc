@@ -55,9 +55,9 @@ int replay(int argc, char** argv) {
     else if (argument.starts_with("--")) arguments.push_back(argv[i]);
     else paths.push_back(argument);
   }
+  const TargetOptions options = TargetOptions::parse(static_cast<int>(arguments.size()), arguments.data());
   if (paths.empty()) throw std::runtime_error(std::string("give files or folders to replay: ") + argv[0] + " PATH...");
-  const std::unique_ptr<Target> target =
-      make_target(TargetOptions::parse(static_cast<int>(arguments.size()), arguments.data()));
+  const std::unique_ptr<Target> target = make_target(options);
   size_t inputs = 0, cases = 0;
   for (const std::string& path : files_of(paths)) {
     if (!encode_to.empty()) {

@@ -1,5 +1,10 @@
 #include "plan/request.h"
 
+#include <algorithm>
+
+#include "core/quoted.h"
+#include "core/unit_name.h"
+#include "oracles/models/gpu_names.h"
 #include "plan/registry.h"
 #include "plan/unit_alias.h"
 
@@ -13,6 +18,22 @@ Op op_from_text(const std::string& text) {
   return *op;
 }
 
+namespace {
+
+/// The GPUs whose names are nearest to a word that is none: "mi300a, mi300x"; empty where none is near.
+std::string nearest_gpus(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
+  constexpr size_t near = 2;
+  size_t least = near;
+  for (const GpuName& gpu : gpu_names()) least = std::min(least, edit_distance(word, gpu.name));
+  std::string names;
+  for (const GpuName& gpu : gpu_names())
+    if (edit_distance(word, gpu.name) == least) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+  return names;
+}
+
+}  // namespace
+
 std::unique_ptr<Unit> bind_or_fail(const std::string& name, const Op& op) { return bind_or_fail(registry(), name, op); }
 
 std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& text, const Op& op) {
@@ -20,6 +41,10 @@ std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& tex
   Result<std::unique_ptr<Unit>> unit = units.bind(name, op);
   if (unit) return std::move(*unit);
   if (is_alias(name)) throw BadInput("no unit of " + name + " takes '" + to_text(op) + "'");
+  const std::string plain = name.substr(0, name.find_first_of("/?"));
+  if (const std::string gpus = plain.size() < 32 ? nearest_gpus(plain) : "";
+      !gpus.empty() && unit.refusal().kind == Refusal::Kind::unknown && name.find(':') == std::string::npos)
+    throw BadInput("unknown unit " + quoted(name) + "; nearest: " + gpus);
   const bool declined = unit.refusal().kind == Refusal::Kind::declined;
   throw BadInput((declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "core/property.h"
 #include "plan/default_fields.h"
 #include "oracles/families.h"
@@ -16,13 +17,6 @@
 
 namespace mmafuzz {
 namespace {
-
-Op op_of(const std::string& text) {
-  size_t column;
-  Result<Op> op = parse_op(text, column);
-  if (!op) throw std::runtime_error(text + ": " + op.refusal().reason);
-  return *op;
-}
 
 std::string refusal_of(const std::string& text) {
   size_t column;
@@ -115,7 +109,7 @@ TEST(AttackedOracles, EverySwitchDecidesSomething) {
       for (const std::string before : {"convert from=fp32 to=", "convert from=fp32 round=stochastic to=",
                                        "scalar add format=", "scalar mul format="}) {
         if (differs) break;
-        const Op op = op_of(before + plain), switched = op_of(before + plain + "?" + one);
+        const Op op = op_from_text(before + plain), switched = op_from_text(before + plain + "?" + one);
         Batch cases, same(switched);
         StructuredGenerator(op, 9).fill(0, 20000, cases);
         if (op.kind == OpKind::convert) append_between(op, cases);
@@ -135,7 +129,8 @@ TEST(AttackedOracles, EverySwitchDecidesSomething) {
 TEST(AttackedOracles, MatrixUnitsDeclineAttributesOfOps) {
   for (const char* name : {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "twin:hopper/mma.m16n8k16.f32.f16.f16.f32"}) {
     for (const char* attribute : {"ftz=1", "saturate=1", "round=up"}) {
-      const auto unit = registry().bind(name, op_of(std::string("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16 ") + attribute));
+      const auto unit =
+          registry().bind(name, op_from_text(std::string("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16 ") + attribute));
       ASSERT_FALSE(unit) << name << " " << attribute;
       EXPECT_EQ(unit.refusal().kind, Refusal::Kind::declined);
       EXPECT_NE(unit.refusal().reason.find(attribute), std::string::npos) << unit.refusal().reason;
@@ -145,7 +140,7 @@ TEST(AttackedOracles, MatrixUnitsDeclineAttributesOfOps) {
 
 TEST(FlagPolicy, IeeeLeavesOutTheSixthFlagAndWhatTheStandardLeavesOpen) {
   const auto same = [](const char* op_text, std::vector<uint64_t> operands, uint8_t x, uint8_t y) {
-    Batch batch(op_of(op_text));
+    Batch batch(op_from_text(op_text));
     batch.resize(1);
     for (size_t i = 0; i < operands.size(); ++i) batch.inputs()[0].set(0, static_cast<int>(i), operands[i]);
     return same_flags(batch, 0, x, y);

@@ -236,7 +236,23 @@ good check testfloat.cases
 expect "both lines were compared" has out "2 cases, 0 mismatches"
 bad_call "--from testfloat needs --function" convert --from testfloat testfloat.txt -o x.cases
 bad "testfloat.txt:1: expected 3 operands, a result and flags of f32_mulAdd" convert --from testfloat --function f32_mulAdd testfloat.txt -o x.cases
+printf '3C00 3C00 4000 00\n3C00 3G00 4000 00\n' >wrong.txt
+bad "wrong.txt:2: field operands: expected 4 lower-case hex digits of fp16, found '3g00'" convert --from testfloat --function f16_add wrong.txt -o x.cases
+: >empty.txt
+bad "empty.txt: no case" convert --from testfloat --function f16_add empty.txt -o x.cases
+bad "$work: is a folder" convert --from testfloat --function f16_add "$work" -o x.cases
+bad "$work: is a folder" convert "$work" "$work" "$work" -o x.cases --op "$dot2"
+{ printf '\x93NUMPY\x01\x00\x36\x00'; printf '%-53s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': (0, 2)}"; } >empty.npy
+{ printf '\x93NUMPY\x01\x00\x36\x00'; printf '%-53s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}"; } >empty_c.npy
+bad "empty.npy: no case: the arrays are empty" convert empty.npy empty.npy empty_c.npy -o x.cases --op "$dot2"
 bad_call "no function 'f80_add' of TestFloat is known" convert --from testfloat --function f80_add testfloat.txt -o x.cases
+
+# ---- what people type ----
+bad "unknown unit 'mi300'; nearest: mi300a, mi300x" eval mi300 --op "$dot2" --case '1. 2. | 2. 3. | 0.'
+bad_call "--line is a line of a file" explain --op "$dot2" --case '1. 2. | 2. 3. | 0.' --units "$hopper" --line 3
+bad_call "give a case file or --case, not both" explain --op "$dot2" --case '1. 2. | 2. 3. | 0.' --units "$hopper" good.cases
+bad "unknown property 'nonsense'; known: equal, equals_model, " minimize --property nonsense --units exact good.cases
+bad_call "--show needs the id of a bucket" findings none.store --show ''
 
 # ---- typed cases that hold too much or nothing ----
 d='dot a=fp16 b=fp16 c=fp32 d=fp32 k=2'

@@ -4,6 +4,7 @@
 
 #include "oracles/families.h"
 #include "plan/registry.h"
+#include "plan/request.h"
 #include "oracles/properties/properties.h"
 #include "core/function_unit.h"
 #include "search/structured_generator.h"
@@ -12,13 +13,6 @@
 
 namespace mmafuzz {
 namespace {
-
-Op op_of(const std::string& text) {
-  size_t column;
-  Result<Op> op = parse_op(text, column);
-  EXPECT_TRUE(op) << text;
-  return *op;
-}
 
 struct Tally {
   size_t compared = 0, failed = 0;
@@ -53,7 +47,7 @@ TEST(ConversionProperties, HoldForTheUnitsThatClaimThem) {
                            "from=fp64 to=fp16", "from=fp64 to=fp32", "from=fp16 to=fp32", "from=e4m3 to=fp32",
                            "from=cfloat8_1_4_3:7 to=fp32", "from=fp32 to=cfloat8_1_4_3:7?hole=tie_down,zero=positive"})
     for (const char* round : {"nearest_even", "nearest_away", "toward_zero", "up", "down", "stochastic seed=3"}) {
-      const Op op = op_of(std::string("convert ") + pair + " round=" + round);
+      const Op op = op_from_text(std::string("convert ") + pair + " round=" + round);
       for (const char* name : {"ieee", "bulk"}) {
         const auto unit = registry().bind(name, op);
         if (!unit) continue;
@@ -71,7 +65,7 @@ TEST(ScalarProperties, HoldForIeee) {
   for (const char* format : {"fp16", "fp32", "fp64"})
     for (const char* operation : {"add", "sub", "mul", "div", "sqrt", "fma", "rcp"})
       for (const char* round : {"nearest_even", "toward_zero", "up", "down"}) {
-        const Op op = op_of(std::string("scalar ") + operation + " format=" + format + " round=" + round);
+        const Op op = op_from_text(std::string("scalar ") + operation + " format=" + format + " round=" + round);
         const auto unit = registry().bind("ieee", op);
         for (const char* property : {"monotone_in_operand", "not_above_up", "not_below_down", "sign_symmetry"}) {
           const Tally tally = check(property, **unit, op);
@@ -136,14 +130,14 @@ INSTANTIATE_TEST_SUITE_P(All, ConversionFlaw, testing::ValuesIn(flaws),
                          [](const auto& info) { return std::string(info.param.property); });
 
 TEST_P(ConversionFlaw, IsCaughtByItsProperty) {
-  const Op op = op_of(GetParam().op);
+  const Op op = op_from_text(GetParam().op);
   const Tally tally = check(GetParam().property, *wrong_unit(op, GetParam().convert), op);
   EXPECT_GT(tally.compared, 100u);
   EXPECT_GT(tally.failed, 0u);
 }
 
 TEST(Hole, OfTheLiteralReadingIsFoundAndTheGradualOneHasNone) {
-  const Op literal = op_of("convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even");
+  const Op literal = op_from_text("convert from=fp32 to=cfloat8_1_4_3:7 round=nearest_even");
   const auto unit = registry().bind("ieee", literal);
   const Result<BoundProperty> bound = BoundProperty::bind(*find_property("half_ulp"), **unit, literal, registry());
   ASSERT_TRUE(bound);
@@ -163,7 +157,7 @@ TEST(Hole, OfTheLiteralReadingIsFoundAndTheGradualOneHasNone) {
   }
   EXPECT_GT(failed, 5u);
   for (const char* other : {"cfloat8_1_4_3:7?denormal=gradual", "fp16", "e4m3", "e8m0"}) {
-    const Op op = op_of(std::string("convert from=fp32 to=") + other + " round=nearest_even");
+    const Op op = op_from_text(std::string("convert from=fp32 to=") + other + " round=nearest_even");
     const Tally tally = check("half_ulp", **registry().bind("ieee", op), op);
     EXPECT_GT(tally.compared, 100u);
     EXPECT_EQ(tally.failed, 0u) << tally.first;
@@ -171,7 +165,7 @@ TEST(Hole, OfTheLiteralReadingIsFoundAndTheGradualOneHasNone) {
 }
 
 TEST(DoubleRounding, IsFoundOnTheWayFromFp64ThroughFp32ToFp16) {
-  const Op op = op_of("convert from=fp64 to=fp16 round=nearest_even");
+  const Op op = op_from_text("convert from=fp64 to=fp16 round=nearest_even");
   const Tally direct = check("survives_detour", **registry().bind("ieee", op), op);
   EXPECT_GT(direct.failed, 0u);
   // A unit that makes the detour itself never fails it.

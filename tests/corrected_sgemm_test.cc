@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "core/property.h"
 #include "plan/registry.h"
 #include "search/structured_generator.h"
@@ -13,19 +14,6 @@
 
 namespace mmafuzz {
 namespace {
-
-Op parsed(const std::string& line) {
-  size_t column;
-  const Result<Op> op = parse_op(line, column);
-  if (!op) throw std::runtime_error(op.refusal().reason);
-  return *op;
-}
-
-std::unique_ptr<Unit> unit_of(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
-  if (!unit) throw std::runtime_error(unit.refusal().reason);
-  return std::move(*unit);
-}
 
 uint64_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 float number(uint64_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x)); }
@@ -42,7 +30,7 @@ const Machine units[] = {{"volta", "volta/mma.m8n8k4.f32.f16.f16.f32", 4},
 
 /// Table 5 of "An SMT formalization of mixed-precision matrix multiplication", with b1's exponent as given.
 uint64_t table_5(const std::string& method, const Machine& u, int b1_exponent) {
-  const Op op = parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4");
+  const Op op = op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=4");
   const float a[] = {0x1.004p-8f, std::ldexp(1.326171875f, -14), 0x1p-12f, 0x1p-12f};
   const float b[] = {std::ldexp(1.998046875f, b1_exponent), std::ldexp(1.4443359375f, -7), 0x1p-12f, 0x1p-12f};
   Batch batch(op);
@@ -55,7 +43,7 @@ uint64_t table_5(const std::string& method, const Machine& u, int b1_exponent) {
   Outcomes outcomes;
   const std::string name =
       method == "exact" ? method : "split:" + method + ".fp16?unit_k=" + std::to_string(u.k) + ",on=model:" + u.on;
-  unit_of(name, op)->run(batch, outcomes);
+  bind_or_fail(name, op)->run(batch, outcomes);
   return outcomes.results.get(0);
 }
 
@@ -75,8 +63,8 @@ TEST(Table5, AsPrintedShowsNoDifference) {
 class Twin {
  public:
   explicit Twin(const Machine& u)
-      : dot_op_(parsed("dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(u.k))),
-        dot_(unit_of(std::string("twin:") + u.on, dot_op_)),
+      : dot_op_(op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(u.k))),
+        dot_(bind_or_fail(std::string("twin:") + u.on, dot_op_)),
         k_(size_t(u.k)) {}
 
   uint64_t markidis(const std::vector<float>& a, const std::vector<float>& b, float c) const {
@@ -99,12 +87,12 @@ class Twin {
     std::vector<uint64_t> main, rest;
   };
   static uint64_t convert(const char* from, const char* to, uint64_t x) {
-    const Op op = parsed(std::string("convert from=") + from + " to=" + to + " round=nearest_even");
+    const Op op = op_from_text(std::string("convert from=") + from + " to=" + to + " round=nearest_even");
     Batch one(op);
     one.resize(1);
     one.inputs()[0].set(0, 0, x);
     Outcomes outcomes;
-    unit_of("exact:mpfr", op)->run(one, outcomes);
+    bind_or_fail("exact:mpfr", op)->run(one, outcomes);
     return outcomes.results.get(0);
   }
   Parts parts(const std::vector<float>& x, float scale) const {
@@ -129,9 +117,10 @@ class Twin {
 TEST(CorrectedSgemm, IsWhatItsFormulaSays) {
   for (const Machine& u : units) {
     const Twin twin(u);
-    const Op op = parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=" + std::to_string(u.k) + " nan=any");
+    const Op op = op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=" + std::to_string(u.k) + " nan=any");
     const std::string parameters = ".fp16?unit_k=" + std::to_string(u.k) + ",on=model:" + u.on;
-    const auto markidis = unit_of("split:markidis" + parameters, op), ootomo = unit_of("split:ootomo" + parameters, op);
+    const auto markidis = bind_or_fail("split:markidis" + parameters, op),
+               ootomo = bind_or_fail("split:ootomo" + parameters, op);
     Batch batch;
     StructuredGenerator(op, 3).fill(0, case_count(40, 4000), batch);
     Outcomes first, second;
@@ -157,18 +146,18 @@ TEST(CorrectedSgemm, IsWhatItsFormulaSays) {
 TEST(CorrectedSgemm, IsNearlySgemmWithinFp16sRange) {
   // Both methods represent an operand to 2^-22 of itself; 64 products of numbers near 1 err by well below 2^-14, where
   // fp16 alone errs by 2^-6.
-  const Op op = parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=4 n=4 k=64");
+  const Op op = op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=4 n=4 k=64");
   Batch batch(op);
   batch.resize(1);
   CounterRng rng(5, 0);
   for (size_t column = 0; column < 2; ++column)
     for (int e = 0; e < 256; ++e) batch.inputs()[column].set(0, e, 0x3f800000u | (rng.next() & 0x7fffff));
   Outcomes exact;
-  unit_of("exact", op)->run(batch, exact);
+  bind_or_fail("exact", op)->run(batch, exact);
   for (const char* name : {"split:markidis.fp16", "split:ootomo.fp16", "split:ootomo.fp16?residual_product=0",
                            "split:ootomo.tf32", "split:markidis.fp16?scale=11"}) {
     Outcomes got;
-    unit_of(name, op)->run(batch, got);
+    bind_or_fail(name, op)->run(batch, got);
     for (int e = 0; e < 16; ++e)
       EXPECT_NEAR(number(got.results.get(0, e)) / number(exact.results.get(0, e)), 1, 0x1p-17) << name;
   }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "oracles/bounds/error_bound.h"
 #include "oracles/families.h"
 #include "plan/registry.h"
@@ -23,12 +24,6 @@
 
 namespace mmafuzz {
 namespace {
-
-std::unique_ptr<Unit> unit(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> bound = registry().bind(name, op);
-  if (!bound) throw std::runtime_error(bound.refusal().reason);
-  return std::move(*bound);
-}
 
 /// Structured cases, every other one moved to a corner of the model.
 Batch cases_of(const Op& op, const DotModel* model, uint64_t first, size_t count) {
@@ -98,7 +93,7 @@ TEST_P(Rows, ObeyTheirBounds) {
     const Result<ErrorBounds> bounds = ErrorBounds::of_model(op, row.model);
     ASSERT_TRUE(bounds) << bounds.refusal().reason;
     const size_t count = case_count(6'000, 1'000'000) / (k == row.op.k ? 1 : 20);
-    const Tally tally = look(op, *bounds, *unit("model:" + row.name(), op), count, &row.model);
+    const Tally tally = look(op, *bounds, *bind_or_fail("model:" + row.name(), op), count, &row.model);
     EXPECT_EQ(tally.beyond, 0u);
     EXPECT_GT(tally.finite, count / 4);  // many cases hold an infinity or a NaN
     EXPECT_LT(tally.infinite, tally.finite / 2);
@@ -113,7 +108,8 @@ TEST(References, ObeyTheirBounds) {
       op.rounding = rounding;
       for (const char* name : {"exact", "exact:bigint", "ieee:fma", "ieee:serial", "ieee:pairwise"}) {
         SCOPED_TRACE(name + (" " + to_text(op)));
-        const Tally tally = look(op, *ErrorBounds::of_reference(op, name), *unit(name, op), case_count(1000, 100'000));
+        const Tally tally =
+            look(op, *ErrorBounds::of_reference(op, name), *bind_or_fail(name, op), case_count(1000, 100'000));
         EXPECT_EQ(tally.beyond, 0u);
         EXPECT_GT(tally.finite, 0u);
       }
@@ -151,7 +147,7 @@ TEST(Overrides, ObeyTheirOwnBounds) {
     const Op& op = find_model_row(row)->op;
     for (const std::string& change : overrides) {
       SCOPED_TRACE(row + "?" + change);
-      const auto changed = unit("model:" + row + "?" + change, op);
+      const auto changed = bind_or_fail("model:" + row + "?" + change, op);
       const Result<ErrorBounds> bounds = ErrorBounds::of_unit(op, *changed);
       ASSERT_TRUE(bounds) << bounds.refusal().reason;
       EXPECT_EQ(look(op, *bounds, *changed, case_count(4000, 400'000), changed->model()).beyond, 0u);
@@ -189,7 +185,9 @@ struct ByHand {
     return testing::AssertionFailure() << mpfr_get_d(bound.bound.get(), MPFR_RNDN) << " is not "
                                        << mpfr_get_d(sum.get(), MPFR_RNDN);
   }
-  double ratio() const { return bound.ratio(op.d, run_one_dot(*unit("model:" + row->name(), op), op, a, b, c)); }
+  double ratio() const {
+    return bound.ratio(op.d, run_one_dot(*bind_or_fail("model:" + row->name(), op), op, a, b, c));
+  }
 
   const ModelRow* row;
   Op op;
@@ -262,7 +260,8 @@ TEST(Planted, WrongUnitsBreakTheBoundOfTheRightOne) {
   const ErrorBounds bounds = *ErrorBounds::of_model(row.op, row.model);
   for (const char* change :
        {"fraction_bits=22", "zero_exponent=0", "output_fraction_bits=22", "block=17,k=17,fraction_bits=21"})
-    EXPECT_GT(look(row.op, bounds, *unit("model:" + hopper_row + "?" + change, row.op), 4000).beyond, 0u) << change;
+    EXPECT_GT(look(row.op, bounds, *bind_or_fail("model:" + hopper_row + "?" + change, row.op), 4000).beyond, 0u)
+        << change;
   const auto dropped_lane = make_dot_unit([&](const DotOperands& in) {
     Encodings a(in.a, in.a + in.k);
     a[3] = 0;
@@ -305,9 +304,9 @@ TEST(TheProperty, JudgesABlackBoxByTheRowThatItClaims) {
 TEST(Unproven, IsDeclined) {
   const ModelRow& row = *find_model_row(hopper_row);
   for (const char* change : {"integer_bits=3", "integer_bits=5"})
-    EXPECT_FALSE(ErrorBounds::of_unit(row.op, *unit("model:" + hopper_row + "?" + change, row.op))) << change;
+    EXPECT_FALSE(ErrorBounds::of_unit(row.op, *bind_or_fail("model:" + hopper_row + "?" + change, row.op))) << change;
   const ModelRow& tf32 = *find_model_row("hopper/mma.m16n8k8.f32.tf32.tf32.f32");
-  EXPECT_FALSE(ErrorBounds::of_unit(tf32.op, *unit("model:" + tf32.name() + "?low_bits=rounded", tf32.op)));
+  EXPECT_FALSE(ErrorBounds::of_unit(tf32.op, *bind_or_fail("model:" + tf32.name() + "?low_bits=rounded", tf32.op)));
   EXPECT_FALSE(ErrorBounds::of_reference(row.op, "hypothesis:fma"));
 }
 
@@ -330,7 +329,7 @@ TEST(Witnesses, AreAsTightAsTheFileSays) {
     CaseBlock block;
     ASSERT_TRUE(reader.next(block, 1)) << line;
     const Op& op = block.batch.op();
-    const auto tested = unit(block.unit, op);
+    const auto tested = bind_or_fail(block.unit, op);
     DotCase one(op);
     ErrorBound bound(op);
     ErrorBounds::of_unit(op, *tested)->evaluate(one.load(block.batch, 0), bound);

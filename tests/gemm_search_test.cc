@@ -22,12 +22,6 @@
 namespace mmafuzz {
 namespace {
 
-std::unique_ptr<Unit> bound(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
-  if (!unit) throw std::runtime_error(unit.refusal().reason);
-  return std::move(*unit);
-}
-
 Op product(const std::string& format, int m, int n, int k, const std::string& more = "") {
   return op_from_text("gemm a=" + format + " b=" + format + " c=" + format + " d=" + format +
                       " m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) + more);
@@ -46,7 +40,7 @@ Batch ones(const Op& op) {
 
 TEST(Moves, ReachTheCornersOfSlicesFromOnes) {
   const Op op = product("fp64", 2, 2, 16);
-  const auto unit = bound("ozaki:dgemm.fp16?slices=5", op);
+  const auto unit = bind_or_fail("ozaki:dgemm.fp16?slices=5", op);
   const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
   Coverage coverage(op, nullptr, unit->slicing());
   struct Names {
@@ -117,7 +111,7 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
         {"ozaki:dgemm.s8?slices=7,sum=exact", product("fp64", 1, 1, 4)},
         {"ozaki:sgemm.fp16?slices=2", product("fp32", 2, 2, 6)},
         {"ozaki:sgemm.fp16?sum=exact", product("fp32", 2, 2, 6, " alpha=beaaaaab beta=40400000")}}) {
-    const auto unit = bound(name, op);
+    const auto unit = bind_or_fail(name, op);
     const gemm::OzakiGemm& scheme = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
     Batch batch;
     StructuredGenerator(op, 5).fill(0, case_count(400, 20000), batch);
@@ -208,7 +202,7 @@ TEST(GemmSpecials, FailExactlyWhereMpfrDiffers) {
           column.set(i, e, values[rng.below(choices)]);
         }
     }
-    const auto exact = bound("exact:mpfr", op);
+    const auto exact = bind_or_fail("exact:mpfr", op);
     Outcomes right;
     exact->run(batch, right);
     for (const uint64_t value : values) {
@@ -260,7 +254,7 @@ TEST(SliceDots, OfZerosAreSampled) {
   const gemm::OzakiPlan plan = gemm::parse_ozaki_plan("fp16", "")->plan;
   const Op dot = gemm::OzakiGemm::dot_op(plan, 16);
   const gemm::OzakiGemm wrong(
-      plan, op, std::make_unique<WrongAboutZeros>(bound("model:hopper/mma.m16n8k16.f32.f16.f16.f32", dot)), 16);
+      plan, op, std::make_unique<WrongAboutZeros>(bind_or_fail("model:hopper/mma.m16n8k16.f32.f16.f16.f32", dot)), 16);
   // 2^0 beside 2^-200 in a, one place each: slice 1 of a meets slice 1 of b only, and so on.
   gemm::OzakiGemm::Factors factors;
   for (int l = 0; l < 16; ++l) {
@@ -277,7 +271,7 @@ TEST(CorrectedSgemm, IsTheSameByHostAndInIntegers) {
                            "split:ootomo.tf32", "split:markidis.fp16?scale=5"})
     for (const char* more : {"", " alpha=beaaaaab beta=40400000", " alpha=00000000", " beta=00000000"}) {
       const Op op = product("fp32", 2, 3, 20, more);
-      const auto unit = bound(name, op);
+      const auto unit = bind_or_fail(name, op);
       Batch batch;
       StructuredGenerator(op, 8).fill(0, case_count(300, 20000), batch);
       Outcomes by_host, in_integers;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "arithmetic/corner_encodings.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/families.h"
@@ -23,31 +24,18 @@ namespace {
 
 using namespace gemm;
 
-Op parsed(const std::string& line) {
-  size_t column;
-  const Result<Op> op = parse_op(line, column);
-  if (!op) throw std::runtime_error(op.refusal().reason);
-  return *op;
-}
-
 Op dgemm(int m, int n, int k, const std::string& more = "") {
-  return parsed("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=" + std::to_string(m) + " n=" + std::to_string(n) +
-                " k=" + std::to_string(k) + more);
+  return op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=" + std::to_string(m) + " n=" + std::to_string(n) +
+                      " k=" + std::to_string(k) + more);
 }
 Op sgemm(int m, int n, int k) {
-  return parsed("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=" + std::to_string(m) + " n=" + std::to_string(n) +
-                " k=" + std::to_string(k));
-}
-
-std::unique_ptr<Unit> bound_unit(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
-  if (!unit) throw std::runtime_error(unit.refusal().reason);
-  return std::move(*unit);
+  return op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=" + std::to_string(m) + " n=" + std::to_string(n) +
+                      " k=" + std::to_string(k));
 }
 
 /// Fails where a unit's results are not those of another one.
 void expect_same(const std::string& name, const std::string& reference, const Op& op, uint64_t seed, size_t cases) {
-  const auto unit = bound_unit(name, op), other = bound_unit(reference, op);
+  const auto unit = bind_or_fail(name, op), other = bind_or_fail(reference, op);
   Batch batch;
   StructuredGenerator(op, seed).fill(0, cases, batch);
   Outcomes got, expected;
@@ -67,7 +55,7 @@ uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
 /// One element, op dgemm 1x1xk.
 uint64_t one_element(const std::string& name, const Op& op, const std::vector<double>& a, const std::vector<double>& b,
                      double c) {
-  const auto unit = bound_unit(name, op);
+  const auto unit = bind_or_fail(name, op);
   Batch batch(op);
   batch.resize(1);
   for (int l = 0; l < op.k; ++l) {
@@ -98,12 +86,13 @@ TEST(ExactGemm, ThreeWaysAgreeInEveryRoundingMode) {
       expect_same("exact:bigint", "exact:mpfr", op, 2, case_count(100, 2000));
     }
   }
-  expect_same("exact", "exact:mpfr", parsed("gemm a=fp16 b=e4m3 c=fp32 d=fp32 m=3 n=2 k=7"), 3, case_count(500, 20000));
+  expect_same("exact", "exact:mpfr", op_from_text("gemm a=fp16 b=e4m3 c=fp32 d=fp32 m=3 n=2 k=7"), 3,
+              case_count(500, 20000));
 }
 
 TEST(IeeeGemm, IsTheBlasLoopOnTheHost) {
   const Op op = dgemm(2, 2, 4, " alpha=4008000000000000 beta=3fe0000000000000 nan=any");
-  const auto unit = bound_unit("ieee:serial", op);
+  const auto unit = bind_or_fail("ieee:serial", op);
   Batch batch;
   StructuredGenerator(op, 5).fill(0, 2000, batch);
   Outcomes outcomes;
@@ -170,7 +159,7 @@ Batch all_ones(const Op& op) {
 }
 
 int64_t inexact(const std::string& name, const Op& op, const Batch& batch) {
-  const auto unit = bound_unit(name, op);
+  const auto unit = bind_or_fail(name, op);
   int64_t count = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     std::vector<uint64_t> a(size_t(op.m) * size_t(op.k)), b(size_t(op.k) * size_t(op.n));
@@ -203,7 +192,7 @@ TEST(SliceProducts, AreNotExactAtOneBitMore) {
       const Op op = dgemm(1, 1, k);
       const int digits = fp16 ? 11 : 4;
       const OzakiGemm& engine =
-          dynamic_cast<const OzakiUnit&>(*bound_unit(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op))
+          dynamic_cast<const OzakiUnit&>(*bind_or_fail(std::string("ozaki:dgemm.") + u.slice + "?on=" + u.on, op))
               .engine();
       const SliceWidths w = engine.widths(k);
       const SliceWidths wider = w.a == w.b ? SliceWidths{w.a + 1, w.b} : SliceWidths{w.a, w.b + 1};
@@ -337,7 +326,7 @@ TEST(Estimate,
 
 /// The properties that the unit claims, on structured cases.
 void expect_claims(const std::string& name, const Op& op, uint64_t seed, size_t cases) {
-  const auto unit = bound_unit(name, op);
+  const auto unit = bind_or_fail(name, op);
   Batch batch;
   StructuredGenerator(op, seed).fill(0, cases, batch);
   Outcomes base;
@@ -428,13 +417,13 @@ TEST(Shapes, EmptyProductsAreSumsOfNothing) {
 TEST(IntegerDots, WrapOrSaturateOnce) {
   for (const char* line : {"dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=s8 b=u8 c=s32 d=s32 k=16 saturate=1",
                            "dot a=u8 b=u8 c=s32 d=s32 k=3 saturate=1"})
-    expect_same("integer", "integer:bigint", parsed(line), 41, case_count(5000, 200000));
-  const Op wraps = parsed("dot a=s8 b=s8 c=s32 d=s32 k=1"),
-           saturates = parsed("dot a=s8 b=s8 c=s32 d=s32 k=1 saturate=1");
-  EXPECT_EQ(run_one_dot(*bound_unit("integer", wraps), wraps, {1}, {1}, 0x7fffffff), 0x80000000u);
-  EXPECT_EQ(run_one_dot(*bound_unit("integer", saturates), saturates, {1}, {1}, 0x7fffffff), 0x7fffffffu);
-  EXPECT_EQ(run_one_dot(*bound_unit("integer", wraps), wraps, {0xff}, {1}, 0x80000000), 0x7fffffffu);
-  EXPECT_EQ(run_one_dot(*bound_unit("integer", saturates), saturates, {0xff}, {1}, 0x80000000), 0x80000000u);
+    expect_same("integer", "integer:bigint", op_from_text(line), 41, case_count(5000, 200000));
+  const Op wraps = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=1"),
+           saturates = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=1 saturate=1");
+  EXPECT_EQ(run_one_dot(*bind_or_fail("integer", wraps), wraps, {1}, {1}, 0x7fffffff), 0x80000000u);
+  EXPECT_EQ(run_one_dot(*bind_or_fail("integer", saturates), saturates, {1}, {1}, 0x7fffffff), 0x7fffffffu);
+  EXPECT_EQ(run_one_dot(*bind_or_fail("integer", wraps), wraps, {0xff}, {1}, 0x80000000), 0x7fffffffu);
+  EXPECT_EQ(run_one_dot(*bind_or_fail("integer", saturates), saturates, {0xff}, {1}, 0x80000000), 0x80000000u);
 }
 
 TEST(Parameters, SayWhatIsAllowed) {

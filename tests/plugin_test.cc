@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "plan/registry.h"
 #include "oracles/units/plugin_abi.h"
 
@@ -26,22 +27,9 @@ using ::testing::StartsWith;
 const std::string example_file = MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
 const std::string example = "plugin:" + example_file;
 
-Op op_of(const std::string& text) {
-  size_t column = 0;
-  Result<Op> op = parse_op(text, column);
-  if (!op) throw std::runtime_error(text + ": " + op.refusal().reason);
-  return *op;
-}
-
-std::unique_ptr<Unit> bound(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
-  if (!unit) throw std::runtime_error(unit.refusal().reason);
-  return std::move(*unit);
-}
-
 /// Why a unit cannot be had; empty if it can.
 std::string reason(const std::string& name, const std::string& op, Refusal::Kind kind = Refusal::Kind::declined) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_of(op));
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_from_text(op));
   if (unit) return {};
   EXPECT_EQ(unit.refusal().kind, kind) << unit.refusal().reason;
   EXPECT_EQ(unit.refusal().reason.find('\n'), std::string::npos);
@@ -84,7 +72,7 @@ TEST(ExamplePlugin, SaysItsNameAndTheInterfaceItWasBuiltFor) {
 }
 
 TEST(ExamplePlugin, IsAUnitUnderItsFullNameAndClaimsNothing) {
-  const std::unique_ptr<Unit> unit = bound(example, op_of(dot4));
+  const std::unique_ptr<Unit> unit = bind_or_fail(example, op_from_text(dot4));
   EXPECT_EQ(unit->name(), example);
   EXPECT_TRUE(unit->claims().empty());
   EXPECT_EQ(unit->model(), nullptr);
@@ -124,21 +112,21 @@ const Golden golden[] = {
 
 TEST(ExamplePlugin, GivesTheResultsThatItsSemanticsSay) {
   for (const Golden& g : golden) {
-    Op op = op_of(dot4);
+    Op op = op_from_text(dot4);
     op.k = static_cast<int>(g.a.size());
-    EXPECT_EQ(to_hex(op.d, run_one_dot(*bound(example, op), op, g.a, g.b, g.c)), to_hex(op.d, g.d)) << g.claim;
+    EXPECT_EQ(to_hex(op.d, run_one_dot(*bind_or_fail(example, op), op, g.a, g.b, g.c)), to_hex(op.d, g.d)) << g.claim;
   }
 }
 
 TEST(ExamplePlugin, GetsAnyLengthOfDot) {
   for (const int k : {1, 3, 16, 1000, max_extent}) {
-    Op op = op_of(dot4);
+    Op op = op_from_text(dot4);
     op.k = k;
     const std::vector<uint64_t> ones(static_cast<size_t>(k), 0x3c00);
     const float sum = static_cast<float>(k);
     uint32_t bits;
     std::memcpy(&bits, &sum, sizeof bits);
-    EXPECT_EQ(run_one_dot(*bound(example, op), op, ones, ones, 0), bits) << k;
+    EXPECT_EQ(run_one_dot(*bind_or_fail(example, op), op, ones, ones, 0), bits) << k;
   }
 }
 
@@ -153,8 +141,8 @@ Batch random_batch(const Op& op, size_t cases) {
 }
 
 TEST(ExamplePlugin, ABatchEqualsItsCasesOneByOne) {
-  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=5");
-  const std::unique_ptr<Unit> unit = bound(example, op);
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=5");
+  const std::unique_ptr<Unit> unit = bind_or_fail(example, op);
   const Batch batch = random_batch(op, 2000);
   Outcomes all;
   unit->run(batch, all);
@@ -171,15 +159,15 @@ TEST(ExamplePlugin, ABatchEqualsItsCasesOneByOne) {
 }
 
 TEST(ExamplePlugin, AnEmptyBatchGivesNoResults) {
-  const Op op = op_of(dot4);
+  const Op op = op_from_text(dot4);
   Outcomes none;
-  bound(example, op)->run(Batch(op), none);
+  bind_or_fail(example, op)->run(Batch(op), none);
   EXPECT_EQ(none.results.cases(), 0u);
 }
 
 TEST(ExamplePlugin, ThreadsMayRunItAtOnce) {
-  const Op op = op_of(dot4);
-  const std::unique_ptr<Unit> unit = bound(example, op);
+  const Op op = op_from_text(dot4);
+  const std::unique_ptr<Unit> unit = bind_or_fail(example, op);
   const Batch batch = random_batch(op, 5000);
   std::vector<Outcomes> outcomes(4);
   std::vector<std::thread> threads;
@@ -285,8 +273,8 @@ TEST(Plugin, ThatFailsThrowsWithItsCode) {
       abi + name + supports +
           "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 7; }\n");
   if (file.empty()) GTEST_SKIP() << "no C compiler";
-  const Op op = op_of(dot4);
-  const std::unique_ptr<Unit> unit = bound("plugin:" + file, op);
+  const Op op = op_from_text(dot4);
+  const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + file, op);
   Outcomes outcomes;
   try {
     unit->run(random_batch(op, 3), outcomes);
@@ -321,18 +309,18 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
 )");
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   {
-    const Op op = op_of("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
-    const uint64_t r =
-        run_one_dot(*bound("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
+    const Op op = op_from_text("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
+    const uint64_t r = run_one_dot(*bind_or_fail("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc,
+                                   {7, 0xd8}, {0xe9, 10});
     EXPECT_EQ(to_hex(op.d, r), "cccccccce9d8b5a3");
   }
   const auto results = [&](const std::string& op, const std::vector<std::vector<uint64_t>>& cases) {
-    Batch batch(op_of(op));
+    Batch batch(op_from_text(op));
     batch.resize(cases.size());
     for (size_t i = 0; i < cases.size(); ++i)
       for (size_t j = 0; j < cases[i].size(); ++j) batch.inputs()[0].set(i, static_cast<int>(j), cases[i][j]);
     Outcomes outcomes;
-    bound("plugin:" + file, batch.op())->run(batch, outcomes);
+    bind_or_fail("plugin:" + file, batch.op())->run(batch, outcomes);
     std::vector<uint64_t> values;
     for (size_t i = 0; i < cases.size(); ++i) values.push_back(outcomes.results.get(i));
     return values;
@@ -358,8 +346,8 @@ const std::string recording =
 TEST(Recording, AnswersExactlyTheRecordedCases) {
   const Folder folder;
   const std::string unit_name = "recorded:" + folder.write("r.cases", recording);
-  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2");
-  const std::unique_ptr<Unit> unit = bound(unit_name, op);
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2");
+  const std::unique_ptr<Unit> unit = bind_or_fail(unit_name, op);
   EXPECT_EQ(unit->name(), unit_name);
   Batch batch(op);
   batch.resize(5);
@@ -390,7 +378,8 @@ TEST(Recording, AnswersExactlyTheRecordedCases) {
 TEST(Recording, ClaimsTheModelOfItsProvenance) {
   const Folder folder;
   const std::string file = folder.write("r.cases", recording);
-  const std::unique_ptr<Unit> unit = bound("recorded:" + file, op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"));
+  const std::unique_ptr<Unit> unit =
+      bind_or_fail("recorded:" + file, op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"));
   ASSERT_EQ(unit->claims().size(), 1u);
   EXPECT_EQ(unit->claims()[0].property, "equals_model");
   EXPECT_EQ(unit->claims()[0].detail, "model:hopper/mma.m16n8k16.f32.f16.f16.f32");
@@ -400,7 +389,7 @@ TEST(Recording, OfAnUnknownMachineClaimsNothing) {
   const Folder folder;
   const std::string file =
       folder.write("r.cases", "mmafuzz-cases 1\nunit somebody.chip/dot\nop scalar add format=fp16\n3c00 3c00 | 4000\n");
-  EXPECT_TRUE(bound("recorded:" + file, op_of("scalar add format=fp16"))->claims().empty());
+  EXPECT_TRUE(bind_or_fail("recorded:" + file, op_from_text("scalar add format=fp16"))->claims().empty());
 }
 
 TEST(Recording, WithoutResultsForAnOpIsDeclined) {
@@ -424,13 +413,13 @@ TEST(Recording, OfAGemmAnswersEveryElement) {
   const std::string op = "gemm a=fp16 b=fp16 c=fp16 d=fp16 m=1 n=2 k=1";
   const std::string file =
       folder.write("g.cases", "mmafuzz-cases 1\nop " + op + "\n3c00 | 3c00 4000 | 0000 0000 | 3c00 4000\n");
-  Batch batch(op_of(op));
+  Batch batch(op_from_text(op));
   batch.resize(1);
   batch.inputs()[0].set(0, 0, 0x3c00);
   batch.inputs()[1].set(0, 0, 0x3c00);
   batch.inputs()[1].set(0, 1, 0x4000);
   Outcomes outcomes;
-  bound("recorded:" + file, batch.op())->run(batch, outcomes);
+  bind_or_fail("recorded:" + file, batch.op())->run(batch, outcomes);
   EXPECT_TRUE(outcomes.has_answer(0));
   EXPECT_EQ(outcomes.results.get(0, 0), 0x3c00u);
   EXPECT_EQ(outcomes.results.get(0, 1), 0x4000u);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/case_text.h"
+#include "plan/request.h"
 #include "plan/registry.h"
 #include "oracles/units/process_unit.h"
 #include "search/comparison.h"
@@ -24,21 +25,8 @@ using ::testing::HasSubstr;
 
 const std::string add16 = "scalar add format=fp16";
 
-Op op_of(const std::string& text) {
-  size_t column = 0;
-  Result<Op> op = parse_op(text, column);
-  if (!op) throw std::runtime_error(text + ": " + op.refusal().reason);
-  return *op;
-}
-
-std::unique_ptr<Unit> bound(const std::string& name, const Op& op) {
-  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
-  if (!unit) throw std::runtime_error(unit.refusal().reason);
-  return std::move(*unit);
-}
-
 std::string reason(const std::string& name, const std::string& op = add16) {
-  const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_of(op));
+  const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op_from_text(op));
   if (unit) return "it is bound";
   EXPECT_EQ(unit.refusal().reason.find('\n'), std::string::npos);
   return unit.refusal().reason;
@@ -52,7 +40,7 @@ std::string false_unit(const std::string& fault, const std::string& protocol = "
 
 /// Cases of add16 by their first operands; the second is 1.
 Batch cases_of(const std::vector<uint64_t>& operands) {
-  Batch batch(op_of(add16));
+  Batch batch(op_from_text(add16));
   batch.resize(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     batch.inputs()[0].set(i, 0, operands[i]);
@@ -99,7 +87,7 @@ class FaultTest : public ProcessUnits, public ::testing::WithParamInterface<std:
 
 TEST_P(FaultTest, IsFoundAndTheSearchGoesOn) {
   const auto& [fault, protocol] = GetParam();
-  const std::unique_ptr<Unit> unit = bound(false_unit(fault.name, protocol), op_of(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail(false_unit(fault.name, protocol), op_from_text(add16));
   const std::string said = run(*unit, cases_of({1, 2, bad, 4, 5}));
   EXPECT_THAT(said, HasSubstr("process failed: process:python3%20"));
   EXPECT_THAT(said, ContainsRegex(fault.says));
@@ -193,7 +181,7 @@ TEST_F(ProcessUnits, ACommandIsWrittenSoThatCaseTextCanNameIt) {
 }
 
 TEST_F(ProcessUnits, ClaimsThatItAnswersAndWhatItSays) {
-  const std::unique_ptr<Unit> unit = bound(false_unit("well", "text", "ieee"), op_of(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail(false_unit("well", "text", "ieee"), op_from_text(add16));
   ASSERT_EQ(unit->claims().size(), 2u);
   EXPECT_EQ(unit->claims()[0].property, "answers");
   EXPECT_EQ(unit->claims()[1].property, "equals_model");
@@ -202,7 +190,7 @@ TEST_F(ProcessUnits, ClaimsThatItAnswersAndWhatItSays) {
 }
 
 TEST_F(ProcessUnits, AFailureIsAContractDivergenceWhateverElseIsCompared) {
-  const Op op = op_of(add16);
+  const Op op = op_from_text(add16);
   const Comparison alone(op, {false_unit("crash", "text", "exact")}, registry(), all_properties());
   testing::internal::CaptureStderr();
   for (const uint64_t first : {uint64_t{0}, uint64_t{1} << 20}) {  // when all properties are looked at, and later
@@ -234,7 +222,7 @@ TEST_F(ProcessUnits, ThatCannotBeStartedAnyMoreTakesNoFurtherPart) {
   const std::filesystem::path script = folder_ / "once";
   std::ofstream(script) << "#!/bin/sh\nexec python3 " MMAFUZZ_SOURCE_DIR "/tests/false_process.py crash\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  const std::unique_ptr<Unit> unit = bound("process:" + script.string(), op_of(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail("process:" + script.string(), op_from_text(add16));
   std::filesystem::remove(script);
   const std::string said = run(*unit, cases_of({1, 2, bad, 4, 5}));
   EXPECT_THAT(said, HasSubstr("takes no further part: it could not be started 3 times in a row"));
@@ -247,7 +235,7 @@ TEST_F(ProcessUnits, ThatCannotBeStartedAnyMoreTakesNoFurtherPart) {
 }
 
 TEST_F(ProcessUnits, AFailureThatDoesNotComeAgainIsStillAFinding) {
-  const std::unique_ptr<Unit> unit = bound(false_unit("crash_third"), op_of(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail(false_unit("crash_third"), op_from_text(add16));
   run(*unit, cases_of({1}));
   run(*unit, cases_of({2}));
   const std::string said = run(*unit, cases_of({3, 4}));
@@ -270,12 +258,13 @@ TEST_F(ProcessUnits, AServedUnitGivesWhatItGivesHere) {
       {"exact", "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=3 k=4 alpha=40000000"},
   };
   for (const auto& [unit, text] : served) {
-    const Op op = op_of(text);
+    const Op op = op_from_text(text);
     Batch batch(op);
     StructuredGenerator(op, 3).fill(0, 777, batch);
     Outcomes here;
-    bound(unit, op)->run(batch, here);
-    const std::unique_ptr<Unit> there = bound("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve " + std::string(unit), op);
+    bind_or_fail(unit, op)->run(batch, here);
+    const std::unique_ptr<Unit> there =
+        bind_or_fail("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve " + std::string(unit), op);
     EXPECT_EQ(run(*there, batch), "") << text;
     EXPECT_EQ(outcomes_.flags, here.flags) << text;
     for (size_t i = 0; i < batch.size(); ++i)
@@ -288,7 +277,7 @@ TEST_F(ProcessUnits, WhatAServedRecordingDoesNotKnowHasNoAnswer) {
   const std::filesystem::path file = folder_ / "r.cases";
   std::ofstream(file) << "mmafuzz-cases 1\nop scalar add format=fp16\n0001 3c00 | 1234\n";
   const std::unique_ptr<Unit> unit =
-      bound("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve recorded:" + file.string(), op_of(add16));
+      bind_or_fail("process:" MMAFUZZ_BINARY_DIR "/mmafuzz serve recorded:" + file.string(), op_from_text(add16));
   EXPECT_EQ(run(*unit, cases_of({1, 2})), "");
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_EQ(outcomes_.results.get(0), 0x1234u);
@@ -302,7 +291,7 @@ TEST_F(ProcessUnits, SeveralOpsAndThreadsMayUseOneCommand) {
   std::vector<Batch> batches;
   for (int k = 1; k <= 4; ++k) {
     const Op op = dot_op("fp16", "fp32", "fp32", k);
-    units.push_back(bound(name, op));
+    units.push_back(bind_or_fail(name, op));
     batches.emplace_back(op);
     StructuredGenerator(op, 1).fill(0, 300, batches.back());
   }
@@ -313,7 +302,7 @@ TEST_F(ProcessUnits, SeveralOpsAndThreadsMayUseOneCommand) {
       for (size_t round = 0; round < 8; ++round) {
         const size_t i = (t + round) % units.size();
         Outcomes here, there;
-        bound("exact", batches[i].op())->run(batches[i], here);
+        bind_or_fail("exact", batches[i].op())->run(batches[i], here);
         units[i]->run(batches[i], there);
         const size_t bytes = batches[i].size() * here.results.stride();
         wrong[t] += std::memcmp(here.results.data(), there.results.data(), bytes) != 0;
@@ -324,13 +313,13 @@ TEST_F(ProcessUnits, SeveralOpsAndThreadsMayUseOneCommand) {
 }
 
 TEST_F(ProcessUnits, AnIsolatedPluginEqualsThePluginAndItsCrashIsAFinding) {
-  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
   Batch batch(op);
   StructuredGenerator(op, 1).fill(0, 500, batch);
   const std::string example = "plugin:" MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
   Outcomes here;
-  bound(example, op)->run(batch, here);
-  EXPECT_EQ(run(*bound(example + "?isolated=1", op), batch), "");
+  bind_or_fail(example, op)->run(batch, here);
+  EXPECT_EQ(run(*bind_or_fail(example + "?isolated=1", op), batch), "");
   EXPECT_EQ(std::memcmp(here.results.data(), outcomes_.results.data(), 500 * here.results.stride()), 0);
   EXPECT_THAT(reason(example + "?isolated=1"), HasSubstr("computes dot products only, not scalar"));
 
@@ -352,7 +341,7 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   const std::string command = "cc -shared -fPIC -I '" MMAFUZZ_SOURCE_DIR "' '" + source.string() + "' -o '" +
                               library.string() + "' 2>/dev/null";
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no C compiler";
-  const std::unique_ptr<Unit> unit = bound("plugin:" + library.string() + "?isolated=1", op_of(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + library.string() + "?isolated=1", op_from_text(add16));
   EXPECT_THAT(run(*unit, cases_of({1, bad, 3})), HasSubstr("died of Aborted"));
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_TRUE(outcomes_.has_failed(1));
@@ -410,16 +399,16 @@ not_a_function = 3
 };
 
 TEST_F(PythonUnits, GetEncodingsAndGiveThem) {
-  run(*bound(unit("first"), op_of(add16)), cases_of({1, 2, bad}));
+  run(*bind_or_fail(unit("first"), op_from_text(add16)), cases_of({1, 2, bad}));
   for (size_t i : {0, 1, 2}) EXPECT_TRUE(outcomes_.has_answer(i));
   EXPECT_EQ(outcomes_.results.get(1), 2u);
-  const Op scaled = op_of("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
-  const uint64_t r =
-      run_one_dot(*bound(unit("dot"), scaled), scaled, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
+  const Op scaled = op_from_text("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
+  const uint64_t r = run_one_dot(*bind_or_fail(unit("dot"), scaled), scaled, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc,
+                                 {7, 0xd8}, {0xe9, 10});
   EXPECT_EQ(to_hex(scaled.d, r), "cccccccce9d8b5a3");
-  Batch product(op_of("gemm a=fp16 b=fp16 c=fp16 d=fp16 m=2 n=3 k=1"));
+  Batch product(op_from_text("gemm a=fp16 b=fp16 c=fp16 d=fp16 m=2 n=3 k=1"));
   product.resize(2);
-  run(*bound(unit("gemm"), product.op()), product);
+  run(*bind_or_fail(unit("gemm"), product.op()), product);
   EXPECT_EQ(outcomes_.results.get(1, 5), 0x23u);
 }
 
@@ -435,12 +424,13 @@ TEST_F(PythonUnits, SayWhatTheyTake) {
 }
 
 TEST_F(PythonUnits, WhatTheyRaiseOrGiveWronglyIsAFinding) {
-  EXPECT_THAT(run(*bound(unit("raises"), op_of(add16)), cases_of({1, bad, 3})), HasSubstr("ValueError: no NaN"));
+  EXPECT_THAT(run(*bind_or_fail(unit("raises"), op_from_text(add16)), cases_of({1, bad, 3})),
+              HasSubstr("ValueError: no NaN"));
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_TRUE(outcomes_.has_failed(1));
   EXPECT_TRUE(outcomes_.has_answer(2));
-  EXPECT_THAT(run(*bound(unit("text"), op_of(add16)), cases_of({1})), HasSubstr("the result is a str"));
-  EXPECT_THAT(run(*bound(unit("wide"), op_of(add16)), cases_of({1})), HasSubstr("OverflowError"));
+  EXPECT_THAT(run(*bind_or_fail(unit("text"), op_from_text(add16)), cases_of({1})), HasSubstr("the result is a str"));
+  EXPECT_THAT(run(*bind_or_fail(unit("wide"), op_from_text(add16)), cases_of({1})), HasSubstr("OverflowError"));
 }
 
 /// The same functions on arrays, where this machine's Python has numpy.
@@ -449,14 +439,14 @@ TEST_F(PythonUnits, OnArraysGetTheTypesOfTheFormats) {
   if (std::system((std::string(python ? python : "python3") + " -c 'import numpy' 2>/dev/null").c_str()) != 0)
     GTEST_SKIP() << "no numpy";
   const std::string units = "python:" MMAFUZZ_SOURCE_DIR "/examples/units.py:serial";
-  const Op op = op_of("dot a=fp16 b=fp16 c=fp32 d=fp32 k=3");
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=3");
   // 1 * 2 + 2 * 0.5 + 3 * -1 + 0.5 is 0.5
-  EXPECT_EQ(run_one_dot(*bound(units, op), op, {0x3c00, 0x4000, 0x4200}, {0x4000, 0x3800, 0xbc00}, 0x3f000000),
+  EXPECT_EQ(run_one_dot(*bind_or_fail(units, op), op, {0x3c00, 0x4000, 0x4200}, {0x4000, 0x3800, 0xbc00}, 0x3f000000),
             0x3f000000u);
-  const Op wrong = op_of("dot a=fp16 b=fp16 c=fp32 d=fp16 k=1");
+  const Op wrong = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp16 k=1");
   Batch batch(wrong);
   batch.resize(1);
-  EXPECT_THAT(run(*bound(units, wrong), batch), HasSubstr("the result is float32, and fp16 is float16"));
+  EXPECT_THAT(run(*bind_or_fail(units, wrong), batch), HasSubstr("the result is float32, and fp16 is float16"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/quoted.h"
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
@@ -17,11 +18,15 @@ Result<Judge> Judge::bind(const std::string& property, const std::vector<std::st
     judge.units_.push_back(std::move(*unit));
   }
   const bool compares = property == "equal" || property == "equals_model";
+  const Property* stated = compares ? nullptr : find_property(property);
+  if (!compares && !stated) {
+    std::string known = "equal, equals_model";
+    for (const Property* each : all_properties()) known += std::string(", ") + each->name();
+    return unknown("unknown property " + quoted(property) + "; known: " + known);
+  }
   if (judge.units_.size() != (compares ? 2u : 1u))
     return invalid("property " + property + " takes " + (compares ? "two units" : "one unit"));
   if (compares) return judge;
-  const Property* stated = find_property(property);
-  if (!stated) return unknown("unknown property '" + property + "'");
   Result<BoundProperty> bound = BoundProperty::bind(*stated, *judge.units_[0], op, registry);
   if (!bound) return bound.refusal();
   judge.bound_ = std::make_unique<BoundProperty>(std::move(*bound));

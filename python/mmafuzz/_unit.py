@@ -130,24 +130,15 @@ class Unit:
         Returns (...), of d's dtype; a scalar where both are vectors.
 
         TypeError, ValueError: as `matmul`."""
-        a, b = as_array(a, "a"), as_array(b, "b")
-        if a.ndim == 0 or b.ndim == 0:
-            raise ValueError("a and b need an axis of products: pass at least one dimension")
+        a, b, c, scale_a, scale_b = _operands(a, b, c, scale_a, scale_b)
         if a.shape[-1] != b.shape[-1]:
             raise ValueError(f"a has {a.shape[-1]} products and b has {b.shape[-1]}: shapes {a.shape} and {b.shape}")
-        c, scale_a, scale_b = (
-            None if x is None else as_array(x, name)
-            for x, name in ((c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"))
-        )
         if self._is_scheme:  # each row is a product of 1 x K and K x 1
             c = None if c is None else c[..., None, None]
             d = self._product(a[..., None, :], b[..., :, None], c, scale_a, scale_b, op, k, threads, (a, b))
             return d[..., 0, 0][()]
         plan = self._plan_for(a, b, c, scale_a, scale_b, op, k)
-        try:
-            shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-        except ValueError:
-            raise ValueError(f"the leading axes of a and b do not fit: shapes {a.shape} and {b.shape}") from None
+        shape = _leading_axes(a.shape[:-1], b.shape[:-1], (a, b))
         given = [(a, "a", shape + a.shape[-1:]), (b, "b", shape + b.shape[-1:]), (c, "c", shape)]
         if scale_a is not None:
             count = scale_a.shape[-1:]
@@ -207,23 +198,19 @@ class Unit:
 
         TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
         declines, a code beyond its format, K = 0, a case that a recording does not have."""
-        a, b = as_array(a, "a"), as_array(b, "b")
-        if a.ndim == 0 or b.ndim == 0:
-            raise ValueError("matmul takes no scalars: a and b need at least one dimension")
+        a, b, c, scale_a, scale_b = _operands(a, b, c, scale_a, scale_b)
         whole_a, whole_b = a if a.ndim > 1 else a[None, :], b if b.ndim > 1 else b[:, None]
         if whole_a.shape[-1] != whole_b.shape[-2]:
             raise ValueError(
                 f"a has {whole_a.shape[-1]} columns and b {whole_b.shape[-2]} rows: shapes {a.shape} and {b.shape}"
             )
         if c is not None:
-            c = as_array(c, "c")
             if b.ndim == 1 and c.ndim:
                 c = c[..., None]
             if a.ndim == 1 and c.ndim:
                 c = c[..., None, :]
-        scale_a = None if scale_a is None else np.atleast_2d(as_array(scale_a, "scale_a"))
+        scale_a = None if scale_a is None else np.atleast_2d(scale_a)
         if scale_b is not None:
-            scale_b = as_array(scale_b, "scale_b")
             scale_b = scale_b if scale_b.ndim > 1 else scale_b[..., None]
         d = self._product(whole_a, whole_b, c, scale_a, scale_b, op, k, threads, (a, b))
         if a.ndim == 1:
@@ -283,12 +270,7 @@ class Unit:
             scale_a, scale_b = codes_of(scale_a, formats[4], "scale_a"), codes_of(scale_b, formats[5], "scale_b")
         batch: tuple[int, ...] = ()
         if a.ndim > 2 or b.ndim > 2:
-            try:
-                batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-            except ValueError:
-                raise ValueError(
-                    f"the leading axes of a and b do not fit: shapes {given[0].shape} and {given[1].shape}"
-                ) from None
+            batch = _leading_axes(a.shape[:-2], b.shape[:-2], given)
         shape = batch + extents
         if c is not None:
             c = _broadcast(c, shape, "c")
@@ -438,6 +420,24 @@ def op_line(kind: str, words: dict[str, str], k: int) -> str:
     first = [f"{word}={words[word]}" for word in order if word in words]
     rest = [f"{word}={value}" for word, value in words.items() if word not in order]
     return " ".join([kind, *first, f"k={k}", *rest])
+
+
+def _operands(a: Any, b: Any, *more: Any) -> tuple[Any, ...]:
+    """a, b, c and the scales of `dot` and `matmul` as arrays; None stays None."""
+    a, b = as_array(a, "a"), as_array(b, "b")
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("a and b need an axis of products: they take no scalars, but at least one dimension")
+    return (a, b, *(None if x is None else as_array(x, name) for x, name in zip(more, ("c", "scale_a", "scale_b"))))
+
+
+def _leading_axes(a: tuple[int, ...], b: tuple[int, ...], given: tuple[np.ndarray, np.ndarray]) -> tuple[int, ...]:
+    """The shape to which the leading axes are broadcast. `given`: what the message shows."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise ValueError(
+            f"the leading axes of a and b do not fit: shapes {given[0].shape} and {given[1].shape}"
+        ) from None
 
 
 def _broadcast(x: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
