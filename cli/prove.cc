@@ -13,7 +13,6 @@
 namespace mmafuzz::cli {
 namespace {
 
-
 constexpr int exit_unknown = 4;
 
 struct ProveOptions {
@@ -55,10 +54,10 @@ int print_reply(const prove::Reply& f, bool verbose) {
         ++by[s.solver].first;
         by[s.solver].second += s.seconds;
       }
-      for (const auto& [solver, work] : by)
-        fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
+      for (const auto& [solver, work] : by) fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
       if (verbose)
-        for (const prove::ProofStep& s : f.proof.steps) fmt::print("  {}: unsat, {}, {:.3f} s\n", s.name, s.solver, s.seconds);
+        for (const prove::ProofStep& s : f.proof.steps)
+          fmt::print("  {}: unsat, {}, {:.3f} s\n", s.name, s.solver, s.seconds);
       fmt::print("  {:.2f} s in all{}\n", f.proof.seconds, f.proof.confirmed ? ", confirmed by a second solver" : "");
       return exit_ok;
     }
@@ -87,10 +86,15 @@ void add_prove(Arguments& app, int& status) {
     mode->add_option("--op", options->inquiry.op, "op line (default: the op of the unit's row)");
     mode->add_option("--domain", options->inquiry.domain,
                      "restricts operands: finite, normal, positive, binade, products=N, by commas");
-    mode->add_option("--time", options->seconds, "seconds for each question")->capture_default_str()->check(positive_number());
-    mode->add_option("--memory", options->memory, "megabytes for each solver")->capture_default_str()->check(positive_number());
+    mode->add_option("--time", options->seconds, "seconds for each question")
+        ->capture_default_str()
+        ->check(positive_number());
+    mode->add_option("--memory", options->memory, "megabytes for each solver")
+        ->capture_default_str()
+        ->check(positive_number());
     mode->add_flag("--confirm", options->confirm, "every unsat by a second solver");
-    mode->add_option("--solver", options->solvers, "name=command of a solver, repeatable (default: bitwuzla, cvc5, z3, those that are installed)")
+    mode->add_option("--solver", options->solvers,
+                     "name=command of a solver, repeatable (default: bitwuzla, cvc5, z3, those that are installed)")
         ->allow_extra_args(false);
     mode->add_option("--emit", options->emit, "write every query as SMT-LIB 2 to this folder");
     mode->add_flag("-v,--verbose", options->verbose, "print each step");
@@ -101,7 +105,8 @@ void add_prove(Arguments& app, int& status) {
   equal->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove equal takes two units");
     prove::Solvers solvers = start_solvers(*options);
-    status = print_reply(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options)), options->verbose);
+    status = print_reply(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options)),
+                         options->verbose);
   });
   Arguments* property = sub->add_subcommand("property", "A unit has a property");
   property->add_option("property", options->property, "its name")->required();
@@ -109,7 +114,8 @@ void add_prove(Arguments& app, int& status) {
   common(property);
   property->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
-    status = print_reply(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options)), options->verbose);
+    status = print_reply(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options)),
+                         options->verbose);
   });
   Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
   bits->add_option("unit", options->unit, "the unit")->required();
@@ -120,7 +126,8 @@ void add_prove(Arguments& app, int& status) {
     if (found.bits > 0) print_reply(found.enough, options->verbose);
     const int last = print_reply(found.one_fewer, options->verbose);
     status = found.bits > 0 && last == exit_divergence ? exit_ok : exit_unknown;
-    if (found.bits > 0 && last == exit_divergence) fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
+    if (found.bits > 0 && last == exit_divergence)
+      fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
   });
 }
 

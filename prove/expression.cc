@@ -71,8 +71,8 @@ Expression Expressions::constant(int width, const Bits& value) {
 }
 
 Expression Expressions::number(int width, int64_t value) {
-  return constant(width, value < 0 ? ones(width) - Bits(static_cast<uint64_t>(-(value + 1)))
-                                   : Bits(static_cast<uint64_t>(value)));
+  return constant(
+      width, value < 0 ? ones(width) - Bits(static_cast<uint64_t>(-(value + 1))) : Bits(static_cast<uint64_t>(value)));
 }
 
 Expression Expressions::make(Operation operation, int width, std::initializer_list<Expression> arguments, int low) {
@@ -120,12 +120,8 @@ Expression operator+(Expression x, Expression y) {
 Expression operator-(Expression x, Expression y) { return x + (-y); }
 Expression operator*(Expression x, Expression y) { return binary(Operation::bvmul, x, y); }
 
-Expression shift_left(Expression x, Expression by) {
-  return is_value(by, 0) ? x : binary(Operation::bvshl, x, by);
-}
-Expression shift_right(Expression x, Expression by) {
-  return is_value(by, 0) ? x : binary(Operation::bvlshr, x, by);
-}
+Expression shift_left(Expression x, Expression by) { return is_value(by, 0) ? x : binary(Operation::bvshl, x, by); }
+Expression shift_right(Expression x, Expression by) { return is_value(by, 0) ? x : binary(Operation::bvlshr, x, by); }
 
 Expression concat(Expression high, Expression low) {
   return high.of().make(Operation::concat, high.width() + low.width(), {high, low});

@@ -49,8 +49,7 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
 Operands dot_variables(Expressions& in, const Op& op, const std::string& suffix) {
   Operands x;
   const auto fill = [&](std::vector<Expression>& field, const char* name, const Format& f, int count) {
-    for (int i = 0; i < count; ++i)
-      field.push_back(in.variable(name + std::to_string(i) + suffix, f.fields().width));
+    for (int i = 0; i < count; ++i) field.push_back(in.variable(name + std::to_string(i) + suffix, f.fields().width));
   };
   fill(x.a, "a", op.a, op.k);
   fill(x.b, "b", op.b, op.k);

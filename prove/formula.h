@@ -1,6 +1,6 @@
 // A dot product of a row as a formula over its operands: the third formalization of the kernels, beside arithmetic/ and
-// the slow twins. It is written from docs/semantics.md and from the meaning that oracles/models/parameters.cc gives to a
-// parameter, not from either implementation.
+// the slow twins. It is written from docs/semantics.md and from the meaning that oracles/models/parameters.cc gives to
+// a parameter, not from either implementation.
 #pragma once
 
 #include <string>
@@ -37,8 +37,8 @@ struct Formula {
 /// Whether formulas cover a row with these parameters; else what they leave out.
 Result<bool> covered(const DotModel& model);
 
-/// The formula of a row that is covered, on any number of products: a longer dot is a sequence of instructions, a shorter
-/// one is padded with +0 (scales: 1).
+/// The formula of a row that is covered, on any number of products: a longer dot is a sequence of instructions, a
+/// shorter one is padded with +0 (scales: 1).
 Formula dot_formula(const DotModel& model, const Operands& operands);
 
 /// Variables for the fields of a dot: "a0", "b0", ..., "c", "sa0", "sb0". A suffix keeps the variables of two cases

@@ -56,8 +56,7 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
 
 }  // namespace
 
-Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second,
-                  const InquiryOptions& options) {
+Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options) {
   const Op op = op_of(first, options);
   const Subject u = subject(first, op), v = subject(second, op);
   Expressions in;
@@ -72,7 +71,7 @@ Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& s
 }
 
 Reply ask_property(Solvers& solvers, const std::string& property, const std::string& unit,
-                     const InquiryOptions& options) {
+                   const InquiryOptions& options) {
   const Property* known = find_property(property);
   if (!known) throw BadInput("unknown property '" + property + "'; 'mmafuzz list properties' has them");
   const Op op = op_of(unit, options);
@@ -114,7 +113,8 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   u.unit->run(f.witness, base);
   std::vector<BoundProperty::Verdict> verdicts;
   bound->judge(f.witness, base, verdicts);
-  f.results = {to_hex(op.d, verdicts.at(0).before) + " on the case", to_hex(op.d, verdicts.at(0).after) + " on its twin"};
+  f.results = {to_hex(op.d, verdicts.at(0).before) + " on the case",
+               to_hex(op.d, verdicts.at(0).after) + " on its twin"};
   if (!verdicts.at(0).failed) refuse_witness(f);
   return f;
 }

@@ -1,5 +1,5 @@
-// Questions about units by name: the formula of a unit's row is asked about, and what a solver gives back is replayed on
-// the units themselves before it is believed.
+// Questions about units by name: the formula of a unit's row is asked about, and what a solver gives back is replayed
+// on the units themselves before it is believed.
 #pragma once
 
 #include "prove/questions.h"
@@ -23,18 +23,17 @@ struct Reply {
 };
 
 /// Are two units the same function? Throws BadInput for what no formula covers, Contradiction where a witness is none.
-Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second,
-                  const InquiryOptions& options);
+Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options);
 
 /// Has a unit a property?
 Reply ask_property(Solvers& solvers, const std::string& property, const std::string& unit,
-                     const InquiryOptions& options);
+                   const InquiryOptions& options);
 
 /// The least number of integer bits with which a fused sum never wraps.
 struct IntegerBits {
-  int bits = 0;         ///< 0: unknown
-  Reply enough;       ///< equal to the unit whose sum never wraps
-  Reply one_fewer;    ///< differs from it
+  int bits = 0;     ///< 0: unknown
+  Reply enough;     ///< equal to the unit whose sum never wraps
+  Reply one_fewer;  ///< differs from it
 };
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 

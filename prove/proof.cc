@@ -17,7 +17,10 @@ using Clock = std::chrono::steady_clock;
 class Rewriter {
  public:
   explicit Rewriter(Expressions& in) : in_(in) {}
-  void replace(uint32_t index, Expression by) { replaced_[index] = by; done_.clear(); }
+  void replace(uint32_t index, Expression by) {
+    replaced_[index] = by;
+    done_.clear();
+  }
   bool replaces(uint32_t index) const { return replaced_.contains(index); }
 
   Expression operator()(Expression x) {
@@ -62,6 +65,7 @@ class Prover {
         in_(question.violated.of()),
         merged_(in_),
         begin_(Clock::now()) {
+    hints_ = question.hints;
     for (const Expression& a : question.assumptions) assumptions_.push_back(a);
     if (assumptions_.empty()) {
       samples_ = samples;
@@ -129,7 +133,9 @@ class Prover {
         const Expression goal = in_this_case(claim);
         const Expression here = value ? own : ~own;
         const std::string name = stage.name + ", " + (value ? "zero" : "not zero");
-        if (ask(name, {~goal, here}, std::min(20.0, left())).verdict != Verdict::unsat) return false;
+        std::vector<Expression> query = {~goal, here};
+        query.insert(query.end(), assumptions_.begin(), assumptions_.end());
+        if (ask(name, query, std::min(20.0, left())).verdict != Verdict::unsat) return false;
       }
       return true;
     });
@@ -199,12 +205,16 @@ class Prover {
       for (const uint32_t index : in_order({query.back()})) seen.insert(index);
     };
     for (const Expression& a : assertions) add(a);
-    for (const Expression& a : assumptions_) add(merged_(a));
+    for (const Expression& a : assumptions_) {
+      add(merged_(a));
+      query.push_back(a);  // as it is: what was merged because of it must not be taken out of it
+    }
     // An invariant is of use where all that it speaks of is in the query.
     for (const Expression& invariant : invariants_) {
       const Expression own = cut(invariant);
       const std::vector<Expression> about = variables_of({own});
-      if (!about.empty() && std::all_of(about.begin(), about.end(), [&](Expression v) { return seen.contains(v.index()); }))
+      if (!about.empty() &&
+          std::all_of(about.begin(), about.end(), [&](Expression v) { return seen.contains(v.index()); }))
         query.push_back(own);
     }
     for (const uint32_t index : cuts)
@@ -218,14 +228,18 @@ class Prover {
     return fresh_[index] = in_.variable("cut" + std::to_string(index), in_.node(index).width);
   }
 
-  Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds) {
+  Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds, bool is_of_proof = true) {
     const std::string comment = question_.text + "\n" + name;
     if (options_.emit) options_.emit(name, to_smt_lib(query, comment) + "(check-sat)\n");
     options_.progress(name);
     solvers_.limits().seconds = seconds;
     Answer answer = solvers_.solve(query, comment);
-    options_.progress("  " + std::string(answer.verdict == Verdict::unsat ? "unsat" : answer.verdict == Verdict::sat ? "sat" : "unknown") + " " + answer.solver + " " + std::to_string(answer.seconds));
-    if (answer.verdict == Verdict::unsat) {
+    options_.progress("  " +
+                      std::string(answer.verdict == Verdict::unsat ? "unsat"
+                                  : answer.verdict == Verdict::sat ? "sat"
+                                                                   : "unknown") +
+                      " " + answer.solver + " " + std::to_string(answer.seconds));
+    if (answer.verdict == Verdict::unsat && is_of_proof) {
       proof_.steps.push_back({name, answer.solver, answer.seconds});
       if (options_.confirm && !confirmed(name, query, answer, comment)) answer.verdict = Verdict::unknown;
     }
@@ -267,17 +281,35 @@ class Prover {
       }
       if (used.empty()) {
         if (answer.verdict == Verdict::sat) {
-          proof_.outcome = Outcome::witness;
-          proof_.witness = answer.model;
-          proof_.steps.push_back({"the witness", answer.solver, answer.seconds});
+          found(answer);
         } else if (proof_.reason.empty()) {
           proof_.reason = answer.solver;
         }
         return;
       }
-      if (!learn())
-        for (const uint32_t index : used) cuts.erase(index);
+      if (learn()) continue;
+      if (look_for_witness(violated)) return;
+      for (const uint32_t index : used) cuts.erase(index);
     }
+  }
+
+  /// A witness in one of the parts of the domain that are easy to search, before the whole of it is.
+  bool look_for_witness(Expression violated) {
+    for (const Hint& hint : std::exchange(hints_, {})) {
+      std::vector<Expression> query = {violated, hint.holds};
+      query.insert(query.end(), assumptions_.begin(), assumptions_.end());
+      const Answer answer = ask("a witness, " + hint.name, query, std::min(left(), 5.0), false);
+      if (answer.verdict != Verdict::sat) continue;
+      found(answer);
+      return true;
+    }
+    return false;
+  }
+
+  void found(const Answer& answer) {
+    proof_.outcome = Outcome::witness;
+    proof_.witness = answer.model;
+    proof_.steps.push_back({"the witness", answer.solver, answer.seconds});
   }
 
   /// Of a stage's points, not proven yet.
@@ -295,6 +327,7 @@ class Prover {
   Rewriter merged_;
   std::vector<Expression> assumptions_, invariants_;
   std::vector<Invariant> unproven_;
+  std::vector<Hint> hints_;
   std::set<uint32_t> cuts_;
   std::map<uint32_t, Expression> fresh_;
   Proof proof_;

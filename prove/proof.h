@@ -1,6 +1,6 @@
-// A proof in steps. Two formulas are walked stage by stage; what is proven equal at one stage is one thing for the later
-// stages, and may be anything there that its invariants allow. So no step needs more than a few addends, and the last
-// step is the question itself (docs/proofs.md, "How a proof is put together").
+// A proof in steps. Two formulas are walked stage by stage; what is proven equal at one stage is one thing for the
+// later stages, and may be anything there that its invariants allow. So no step needs more than a few addends, and the
+// last step is the question itself (docs/proofs.md, "How a proof is put together").
 #pragma once
 
 #include <functional>
@@ -12,13 +12,20 @@
 
 namespace mmafuzz::prove {
 
+/// A part of the domain in which a witness may be found sooner.
+struct Hint {
+  std::string name;
+  Expression holds;  ///< one bit
+};
+
 /// What is asked: whether the assumptions allow `violated`.
 struct Question {
   std::string text;  ///< "sign_symmetry of model:..."
   std::vector<Expression> variables;
   std::vector<Expression> assumptions;  ///< one bit each
   Expression violated;                  ///< one bit
-  std::vector<Stage> first, second;     ///< stages that correspond, in order; as many of one as of the other, or none
+  std::vector<Hint> hints;
+  std::vector<Stage> first, second;  ///< stages that correspond, in order; as many of one as of the other, or none
 };
 
 /// One query of a proof.
@@ -32,7 +39,7 @@ enum class Outcome { proven, witness, unknown };
 
 struct Proof {
   Outcome outcome = Outcome::unknown;
-  std::vector<ProofStep> steps;              ///< queries whose unsat the proof uses; of a witness the sat, last
+  std::vector<ProofStep> steps;         ///< queries whose unsat the proof uses; of a witness the sat, last
   std::map<std::string, Bits> witness;  ///< values of the question's variables
   std::string reason;                   ///< of unknown
   double seconds = 0;
@@ -47,8 +54,8 @@ struct ProofOptions {
   std::function<void(const std::string& name, const std::string& smt_lib)> emit;  ///< if set: every query
 };
 
-/// `samples` are values of the question's variables that the assumptions allow or not; they choose what to try to prove,
-/// and prove nothing.
+/// `samples` are values of the question's variables that the assumptions allow or not; they choose what to try to
+/// prove, and prove nothing.
 Proof prove(Solvers& solvers, const Question& question, const std::vector<std::vector<uint64_t>>& samples,
             const ProofOptions& options);
 

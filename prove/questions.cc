@@ -32,12 +32,32 @@ Expression with_flipped_sign(const FormatFields& f, Expression x) {
   return f.has_sign() ? x ^ x.of().constant(f.width, Bits(f.in_container(f.sign_bit()))) : x;
 }
 
+/// All operands of one sign in one binade; few products.
+std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
+  std::vector<Expression> binade;
+  const auto add = [&](const FormatFields& f, Expression e) {
+    const Number n = decode(f, e, f.exponent_bits + 3);
+    binade.push_back(is_zero(n.exponent) & ~n.negative);
+  };
+  for (const Expression& a : x.a) add(op.a.fields(), a);
+  for (const Expression& b : x.b) add(op.b.fields(), b);
+  add(op.c.fields(), x.c);
+  std::vector<Hint> hints = {{"all operands in [1, 2)", all_of(in, binade)}};
+  for (size_t few = 1; few < x.a.size() && few <= 4; few *= 2) {
+    std::vector<Expression> none;
+    for (size_t i = few; i < x.a.size(); ++i) none.push_back(is_zero(x.a[i]) & is_zero(x.b[i]));
+    hints.push_back({std::to_string(few) + " products", all_of(in, none)});
+  }
+  return hints;
+}
+
 /// The question whether two formulas' results stand in a relation, on the same or on transformed operands.
 CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
                     Expression holds) {
   CaseQuestion q{op, operands, {}, {}};
   q.question.variables = in_case_order(operands);
   q.question.violated = ~holds;
+  q.question.hints = hints_of(in, op, operands);
   bool same_shape = first.stages.size() == second.stages.size();
   for (size_t s = 0; same_shape && s < first.stages.size(); ++s)
     same_shape = first.stages[s].points.size() == second.stages[s].points.size();
@@ -64,20 +84,25 @@ bool has_like_blocks(const Op& op, const DotModel& m) {
   return op.k <= m.block || (op.c == op.d && op.k % m.block == 0 && m.k % m.block == 0);
 }
 
-constexpr const char* by_induction = "By induction over the blocks of a dot, each of which takes the last one's d as c: ";
+constexpr const char* by_induction =
+    "By induction over the blocks of a dot, each of which takes the last one's d as c: ";
 
 CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool any_related_c) {
   const Operands x = dot_variables(in, op);
   Operands y = x;
   for (Expression& a : y.a) a = with_flipped_sign(m.a, a);
   y.c = any_related_c ? in.variable("c_of_twin", m.c.width) : with_flipped_sign(m.c, x.c);
+  // Opposite encodings, or zeros of any signs. Of a d also NaN, which is always positive.
   const auto opposite = [](const FormatFields& f, Expression p, Expression q) {
     const Number a = decode(f, p, f.exponent_bits + 3), b = decode(f, q, f.exponent_bits + 3);
-    return choose(a.nan | b.nan, a.nan & b.nan,
-                  choose(a.zero | b.zero, a.zero & b.zero, equal(with_flipped_sign(f, p), q)));
+    return equal(with_flipped_sign(f, p), q) | (a.zero & b.zero);
+  };
+  const auto same_nan = [](const FormatFields& f, Expression p, Expression q) {
+    return equal(p, q) & decode(f, p, f.exponent_bits + 3).nan;
   };
   const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-  CaseQuestion q = relate(in, op, x, before, after, opposite(m.d, before.result, after.result));
+  CaseQuestion q = relate(in, op, x, before, after,
+                          opposite(m.d, before.result, after.result) | same_nan(m.d, before.result, after.result));
   if (any_related_c) {
     q.question.variables.push_back(y.c);
     q.twin_samples = {with_flipped_sign(m.c, x.c)};
@@ -90,10 +115,19 @@ PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
   if (!has_like_blocks(op, m) || op.k <= m.block) return p;
-  p.argument = std::string(by_induction) +
-               "where the two c are opposite numbers, zeros of any sign, or NaN, and the products opposite, so are the two d.";
+  p.argument =
+      std::string(by_induction) +
+      "where the two c are opposite or zeros of any sign, and the products opposite, so are the two d, or both are the "
+      "same NaN (lemma 1). A block whose c is NaN gives that NaN (lemma 2).";
   const Block block = block_of(op, m);
-  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block.op, block.model, true); }};
+  p.lemmas = {[=](Expressions& in) { return negated_twin(in, block.op, block.model, true); },
+              [=](Expressions& in) {
+                const Operands x = dot_variables(in, block.op);
+                const Formula f = dot_formula(block.model, x);
+                CaseQuestion q = relate(in, block.op, x, f, f, equal(f.result, in.constant(m.d.width, Bits(m.nan))));
+                q.question.assumptions.push_back(decode(m.c, x.c, m.c.exponent_bits + 3).nan);
+                return q;
+              }};
   return p;
 }
 
@@ -108,34 +142,13 @@ PropertyQuestion swap_operands(const Op& op, const DotModel& m) {
           }};
 }
 
-PropertyQuestion split_k(const Op& op, const DotModel& m) {
-  const int cut = op.k / 2 / m.block * m.block;
-  return {"", {}, [=](Expressions& in) {
-            const Operands x = dot_variables(in, op);
-            Operands first, second;
-            for (int i = 0; i < op.k; ++i) {
-              (i < cut ? first : second).a.push_back(x.a[size_t(i)]);
-              (i < cut ? first : second).b.push_back(x.b[size_t(i)]);
-            }
-            for (int i = 0; i < op.scales(); ++i) {
-              (i * m.scale_block < cut ? first : second).scale_a.push_back(x.scale_a[size_t(i)]);
-              (i * m.scale_block < cut ? first : second).scale_b.push_back(x.scale_b[size_t(i)]);
-            }
-            first.c = x.c;
-            const Formula whole = dot_formula(m, x);
-            second.c = dot_formula(m, first).result;
-            const Formula after = dot_formula(m, second);
-            return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
-          }};
-}
-
 /// Zero products of x become +0 * +0; with `more`, as many zero products with great factors follow.
 Operands padded(Expressions& in, const Operands& x, const DotModel& m, bool more) {
   Operands y = x;
   const Expression zero_a = in.constant(m.a.width, 0), zero_b = in.constant(m.b.width, 0);
   for (size_t i = 0; i < x.a.size(); ++i) {
-    const Expression zero = product_of(decode(m.a, x.a[i], exponent_width_of(m)),
-                                       decode(m.b, x.b[i], exponent_width_of(m))).zero;
+    const Expression zero =
+        product_of(decode(m.a, x.a[i], exponent_width_of(m)), decode(m.b, x.b[i], exponent_width_of(m))).zero;
     y.a[i] = choose(zero, zero_a, x.a[i]);
     y.b[i] = choose(zero, zero_b, x.b[i]);
   }
@@ -167,6 +180,64 @@ Expression is_result(const DotModel& m, Expression x) {
   return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x, m.d.exponent_bits + 3).nan;
 }
 
+/// Lemma: every d of a block has the form that is_result() states.
+MakeQuestion results_have_their_form(const Block& block) {
+  return [block](Expressions& in) {
+    const Operands x = dot_variables(in, block.op);
+    const Formula f = dot_formula(block.model, x);
+    return relate(in, block.op, x, f, f, is_result(block.model, f.result));
+  };
+}
+
+/// Lemma: a block of zero products gives its c, where that has the form of a d; zeros may change their sign.
+MakeQuestion zeros_add_nothing(const Block& block) {
+  return [block](Expressions& in) {
+    const Operands x = dot_variables(in, block.op);
+    const Operands longer = padded(in, x, block.model, true);
+    Operands y = x;
+    for (size_t i = 0; i < y.a.size(); ++i) {
+      y.a[i] = longer.a[i + y.a.size()];
+      y.b[i] = longer.b[i + y.b.size()];
+    }
+    const Formula after = dot_formula(block.model, y);
+    CaseQuestion q = relate(in, block.op, x, {}, {}, same_number(block.model.d, x.c, after.result));
+    q.question.assumptions = {plain_scales(in, x, block.model), is_result(block.model, x.c)};
+    return q;
+  };
+}
+
+/// Lemma: a block gives the same number where c is the same number.
+MakeQuestion zero_signs_do_not_matter(const Block& block) {
+  return [block](Expressions& in) {
+    const DotModel& m = block.model;
+    const Operands x = dot_variables(in, block.op);
+    Operands y = x;
+    y.c = in.variable("c_of_twin", m.c.width);
+    const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+    const auto same = [](const FormatFields& f, Expression p, Expression q) {
+      const Number a = decode(f, p, f.exponent_bits + 3), b = decode(f, q, f.exponent_bits + 3);
+      return equal(p, q) | (a.zero & b.zero);
+    };
+    CaseQuestion q = relate(in, block.op, x, before, after, same(m.d, before.result, after.result));
+    q.question.variables.push_back(y.c);
+    q.twin_samples = {x.c};
+    q.question.assumptions.push_back(same(m.c, x.c, y.c));
+    return q;
+  };
+}
+
+/// Lemma: other factors beside a zero factor change nothing.
+MakeQuestion other_factors_do_not_matter(const Block& block) {
+  return [block](Expressions& in) {
+    const DotModel& m = block.model;
+    const Operands x = dot_variables(in, block.op);
+    const Formula before = dot_formula(m, x), after = dot_formula(m, padded(in, x, m, false));
+    CaseQuestion q = relate(in, block.op, x, before, after, equal(before.result, after.result));
+    q.question.assumptions.push_back(plain_scales(in, x, m));
+    return q;
+  };
+}
+
 PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) {
@@ -181,36 +252,42 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
   };
   if (!has_like_blocks(op, m) || op.k % m.block != 0 || !(op.c == op.d)) return p;
   p.argument =
-      "A block gives the same encoding where the other factors of its zero products are +0 (lemma 1). A block of zero "
-      "products gives its c, zeros of any sign (lemma 2), where c has the form of every block's d (lemma 3). So more "
-      "blocks of zeros add nothing.";
+      "A block gives the same encoding where the other factors of its zero products are +0 (lemma 1). Every d has a "
+      "form (lemma 2) in which a block of zero products gives its c, zeros of any sign (lemma 3). So more blocks of "
+      "zeros add nothing.";
   const Block block = block_of(op, m);
-  p.lemmas.push_back([=](Expressions& in) {
-    const Operands x = dot_variables(in, block.op);
-    const Formula before = dot_formula(block.model, x), after = dot_formula(block.model, padded(in, x, m, false));
-    CaseQuestion q = relate(in, block.op, x, before, after, equal(before.result, after.result));
-    q.question.assumptions.push_back(plain_scales(in, x, m));
-    return q;
-  });
-  p.lemmas.push_back([=](Expressions& in) {
-    const Operands x = dot_variables(in, block.op);
-    const Operands longer = padded(in, x, m, true);
-    Operands y = x;
-    for (size_t i = 0; i < y.a.size(); ++i) {
-      y.a[i] = longer.a[i + y.a.size()];
-      y.b[i] = longer.b[i + y.b.size()];
+  p.lemmas = {other_factors_do_not_matter(block), results_have_their_form(block), zeros_add_nothing(block)};
+  return p;
+}
+
+PropertyQuestion split_k(const Op& op, const DotModel& m) {
+  const int cut = op.k / 2 / m.block * m.block;
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) {
+    const Operands x = dot_variables(in, op);
+    Operands first, second;
+    for (int i = 0; i < op.k; ++i) {
+      (i < cut ? first : second).a.push_back(x.a[size_t(i)]);
+      (i < cut ? first : second).b.push_back(x.b[size_t(i)]);
     }
-    const Formula after = dot_formula(block.model, y);
-    CaseQuestion q = relate(in, block.op, x, {}, {}, same_number(m.d, x.c, after.result));
-    q.question.assumptions = {plain_scales(in, x, m), is_result(m, x.c)};
-    return q;
-  });
-  if (m.output_fraction_bits < m.d.fraction_bits)
-    p.lemmas.push_back([=](Expressions& in) {
-      const Operands x = dot_variables(in, block.op);
-      const Formula f = dot_formula(block.model, x);
-      return relate(in, block.op, x, f, f, is_result(m, f.result));
-    });
+    for (int i = 0; i < op.scales(); ++i) {
+      (i * m.scale_block < cut ? first : second).scale_a.push_back(x.scale_a[size_t(i)]);
+      (i * m.scale_block < cut ? first : second).scale_b.push_back(x.scale_b[size_t(i)]);
+    }
+    first.c = x.c;
+    const Formula whole = dot_formula(m, x);
+    second.c = dot_formula(m, first).result;
+    const Formula after = dot_formula(m, second);
+    return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
+  };
+  if (!has_like_blocks(op, m)) return p;
+  p.argument =
+      "Both ways run the same blocks; where the first dot is shorter than an instruction, blocks of zero products come "
+      "between. Every d has a form (lemma 1) in which such a block gives its c, zeros of any sign (lemma 2). The "
+      "blocks "
+      "after it give the same number from c that are the same number (lemma 3).";
+  const Block block = block_of(op, m);
+  p.lemmas = {results_have_their_form(block), zeros_add_nothing(block), zero_signs_do_not_matter(block)};
   return p;
 }
 
@@ -249,8 +326,9 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
   };
   // With scales, products of one scale alone change places.
   if (!has_like_blocks(op, m)) return p;
-  p.argument = "Every permutation is made of exchanges of neighbours. A lemma for each place of a block says that the "
-               "exchange leaves the block's d unchanged, and so the blocks after it.";
+  p.argument =
+      "Every permutation is made of exchanges of neighbours. A lemma for each place of a block says that the "
+      "exchange leaves the block's d unchanged, and so the blocks after it.";
   const Block block = block_of(op, m);
   for (size_t i = 0; i + 1 < size_t(block.op.k); ++i)
     p.lemmas.push_back([=](Expressions& in) {
@@ -276,8 +354,8 @@ PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
     for (size_t i = 0; i < x.a.size(); ++i) {
       const Number p = product_of(decode(m.a, x.a[i], width), decode(m.b, x.b[i], width)),
                    q = product_of(decode(m.a, y.a[i], width), decode(m.b, y.b[i], width));
-      const Expression alike = equal(p.negative, q.negative) & equal(p.exponent, q.exponent) &
-                               equal(p.significand, q.significand);
+      const Expression alike =
+          equal(p.negative, q.negative) & equal(p.exponent, q.exponent) & equal(p.significand, q.significand);
       const Expression finite = ~(p.zero | p.infinite | p.nan | q.zero | q.infinite | q.nan);
       same.push_back((alike & finite) | (equal(x.a[i], y.a[i]) & equal(x.b[i], y.b[i])));
     }
@@ -295,9 +373,10 @@ PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
   p.whole = [=](Expressions& in) { return ask(in, op, m); };
   if (!has_like_blocks(op, m)) return p;
   p.argument = "A lemma says it of one block; the blocks after it get the same c.";
-  p.lemmas = {[=](Expressions& in) { const Block block = block_of(op, m);
-                return ask(in, block.op, block.model);
-              }};
+  p.lemmas = {[=](Expressions& in) {
+    const Block block = block_of(op, m);
+    return ask(in, block.op, block.model);
+  }};
   return p;
 }
 
@@ -306,9 +385,13 @@ struct Provable {
   PropertyQuestion (*make)(const Op&, const DotModel&);
 };
 constexpr Provable provable[] = {
-    {"block_permutation", block_permutation}, {"monotone_in_c", monotone_in_c},
-    {"product_value_and_exponent", product_value_and_exponent}, {"sign_symmetry", sign_symmetry},
-    {"split_k", split_k}, {"swap_operands", swap_operands}, {"zero_padding", zero_padding},
+    {"block_permutation", block_permutation},
+    {"monotone_in_c", monotone_in_c},
+    {"product_value_and_exponent", product_value_and_exponent},
+    {"sign_symmetry", sign_symmetry},
+    {"split_k", split_k},
+    {"swap_operands", swap_operands},
+    {"zero_padding", zero_padding},
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ struct CaseQuestion {
   Op op;
   Operands operands;  ///< of the case
   Question question;
-  std::vector<Expression> twin_samples;  ///< of variables beyond the case's: values that the assumptions allow, from the case
+  std::vector<Expression>
+      twin_samples;  ///< of variables beyond the case's: values that the assumptions allow, from the case
 };
 
 /// Whether two rows give the same encodings on all cases of an op.

@@ -94,8 +94,7 @@ std::string to_smt_lib(const std::vector<Expression>& assertions, const std::str
     else if (n.operation != Operation::constant)
       text += "(define-fun " + print.name(index) + " () " + sort_of(n.width) + " " + print.definition(index) + ")\n";
   }
-  for (const Expression& assertion : assertions)
-    text += "(assert (= " + print.name(assertion.index()) + " #b1))\n";
+  for (const Expression& assertion : assertions) text += "(assert (= " + print.name(assertion.index()) + " #b1))\n";
   return text;
 }
 

@@ -56,9 +56,9 @@ std::string output_of(const std::vector<std::string>& command) {
     std::string text;
     try {
       shutdown(child.socket(), SHUT_WR);
-      talk(child.socket(), "", text, [] { return false; }, Clock::now() + std::chrono::seconds(10));
-    } catch (const std::runtime_error&) {
-    }
+      talk(
+          child.socket(), "", text, [] { return false; }, Clock::now() + std::chrono::seconds(10));
+    } catch (const std::runtime_error&) {}
     return child.end() == "it exited with code 0" ? text : "";
   } catch (const std::runtime_error&) {
     return "";
@@ -147,7 +147,8 @@ struct Solvers::Session {
       child.start(words, ChildProcess::Output::socket);
     }
     received.clear();
-    talk(child.socket(), text, received, [] { return true; }, Clock::now() + std::chrono::seconds(30));
+    talk(
+        child.socket(), text, received, [] { return true; }, Clock::now() + std::chrono::seconds(30));
   }
   enum class State { computing, answered, gone, endless };
 
@@ -172,7 +173,8 @@ struct Solvers::Session {
   bool model(const std::string& ask, const SolverLimits& limits, std::map<std::string, Bits>& values) {
     try {
       send(ask + "\n" + echo_end, limits);
-      talk(child.socket(), "", received, [&] { return answered(); }, Clock::now() + std::chrono::seconds(20));
+      talk(
+          child.socket(), "", received, [&] { return answered(); }, Clock::now() + std::chrono::seconds(20));
     } catch (const std::runtime_error&) {
       return false;
     }
@@ -197,7 +199,8 @@ Solvers::Solvers(std::vector<SolverCommand> commands, const SolverLimits& limits
   if (sessions_.empty()) {
     std::string all = "no solver to ask";
     for (const std::string& r : refused_) all += "; " + r;
-    throw std::runtime_error(all + " (ci/setup-solvers installs bitwuzla, cvc5 and z3; --solver name=command names one)");
+    throw std::runtime_error(all +
+                             " (ci/setup-solvers installs bitwuzla, cvc5 and z3; --solver name=command names one)");
   }
 }
 
@@ -224,8 +227,8 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
   const Known known[] = {
       {[&](Expressions& in) {
          const auto [x, y] = two(in);
-         return std::vector{equal(x * y, in.constant(8, 35)), unsigned_below(x, y), unsigned_below(y, in.constant(8, 16)),
-                            unsigned_below(in.constant(8, 1), x)};
+         return std::vector{equal(x * y, in.constant(8, 35)), unsigned_below(x, y),
+                            unsigned_below(y, in.constant(8, 16)), unsigned_below(in.constant(8, 1), x)};
        },
        Verdict::sat},
       {[&](Expressions& in) {
@@ -235,8 +238,7 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
        Verdict::unsat},
       {[&](Expressions& in) {
          const auto [x, y] = two(in);
-         return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, in.constant(8, 3)),
-                            bit(x, 7)};
+         return std::vector{equal(shift_right(shift_left(x, y), y), x), equal(y, in.constant(8, 3)), bit(x, 7)};
        },
        Verdict::unsat},
       {[&](Expressions& in) {

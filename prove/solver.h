@@ -1,5 +1,5 @@
-// SMT solvers as programs: SMT-LIB 2 through a pipe, several at once, the first answer wins. A solver keeps running from
-// query to query, so that a short query costs milliseconds.
+// SMT solvers as programs: SMT-LIB 2 through a pipe, several at once, the first answer wins. A solver keeps running
+// from query to query, so that a short query costs milliseconds.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct SolverCommand {
 };
 
 struct SolverLimits {
-  double seconds = 60;        ///< for one query
+  double seconds = 60;          ///< for one query
   int memory_megabytes = 4096;  ///< of address space, each solver
 };
 
@@ -28,7 +28,7 @@ enum class Verdict { sat, unsat, unknown };
 
 struct Answer {
   Verdict verdict = Verdict::unknown;
-  std::string solver;               ///< that gave it, with its version: "bitwuzla 0.9.1"; of unknown: why
+  std::string solver;  ///< that gave it, with its version: "bitwuzla 0.9.1"; of unknown: why
   double seconds = 0;
   std::map<std::string, Bits> model;  ///< of sat
 };

@@ -31,10 +31,9 @@ void expect_formula(const DotModel& model, const Op& op, uint64_t seed, size_t c
       for (const Column& column : batch.inputs())
         for (int j = 0; j < column.count(); ++j) values.push_back(column.get(i, j));
       evaluator.run(values, results);
-      ASSERT_EQ(to_hex(op.d, results[0]), to_hex(op.d, evaluate_dot(model, one.load(batch, i))))
-          << what << "\n"
-          << to_text(op) << "\n"
-          << case_line(batch, i);
+      ASSERT_EQ(to_hex(op.d, results[0]), to_hex(op.d, evaluate_dot(model, one.load(batch, i)))) << what << "\n"
+                                                                                                 << to_text(op) << "\n"
+                                                                                                 << case_line(batch, i);
     }
   }
 }

@@ -26,7 +26,8 @@ Expression at_most(Expression x, const Bits& most) { return ~unsigned_below(x.of
 
 /// Whether a number of two's complement is in -most..most.
 Expression is_within(Expression x, const Bits& most) {
-  const Expression greatest = x.of().constant(x.width(), most), least = x.of().constant(x.width(), ones(x.width()) - most + 1);
+  const Expression greatest = x.of().constant(x.width(), most),
+                   least = x.of().constant(x.width(), ones(x.width()) - most + 1);
   return ~signed_below(greatest, x) & ~signed_below(x, least);
 }
 
@@ -37,16 +38,15 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const int exponent_width = greatest.width();
   const int width = std::max(integer_bits + fraction_bits, exponent_width);
-  const Expression magnitude =
-      zero_extend(append_zeros(x.significand, fraction_bits - x.fraction_bits), width);
+  const Expression magnitude = zero_extend(append_zeros(x.significand, fraction_bits - x.fraction_bits), width);
   const Expression down = zero_extend(greatest - x.exponent, width);
   const Expression cut = choose(x.zero, in.constant(width, 0), shift_right(magnitude, down));
   return extract(cut, integer_bits + fraction_bits - 1, fraction_bits - kept_bits);
 }
 
 Expression infinity(const FormatFields& f, Expression negative) {
-  const Expression magnitude = negative.of().constant(
-      f.exponent_bits + f.fraction_bits, Bits(unsigned(f.top_exponent_field())) << f.fraction_bits);
+  const Expression magnitude = negative.of().constant(f.exponent_bits + f.fraction_bits,
+                                                      Bits(unsigned(f.top_exponent_field())) << f.fraction_bits);
   return concat(negative, magnitude);
 }
 
@@ -60,8 +60,7 @@ Expression zero_sign(const DotModel& m, const std::vector<Addend>& addends) {
   switch (m.zero_sign) {
     case ZeroSign::positive: break;
     case ZeroSign::any_negative: return any_of(in, negative);
-    case ZeroSign::ieee:
-      return m.output_rounding == Rounding::down ? any_of(in, negative) : all_of(in, negative);
+    case ZeroSign::ieee: return m.output_rounding == Rounding::down ? any_of(in, negative) : all_of(in, negative);
   }
   return in.constant(1, 0);
 }
@@ -77,8 +76,8 @@ Expression rounded(const DotModel& m, Expression negative, Expression magnitude,
   const Expression between = round_to(first, negative, magnitude, unit, nothing);
   const int width = std::max(unit.width(), 12);
   const Number x = decode(fp32_fields, between, width);
-  const Expression last = round_to(to, negative, x.significand,
-                                   x.exponent - in.number(width, x.fraction_bits), nothing);
+  const Expression last =
+      round_to(to, negative, x.significand, x.exponent - in.number(width, x.fraction_bits), nothing);
   const Expression zero = concat(m.underflow_sign == UnderflowSign::kept ? negative : nothing,
                                  in.constant(m.d.exponent_bits + m.d.fraction_bits, 0));
   const Expression beyond = round_to(to, negative, in.constant(1, 1), in.number(width, 200), nothing);
@@ -92,8 +91,7 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
   Formula f;
 
   Expression greatest = addends[0].alignment_exponent;
-  if (m.zero_rule == ZeroRule::clamp)
-    greatest = signed_greater_of(as_number(greatest, m.zero_exponent), greatest);
+  if (m.zero_rule == ZeroRule::clamp) greatest = signed_greater_of(as_number(greatest, m.zero_exponent), greatest);
   for (size_t i = 1; i < addends.size(); ++i) {
     greatest = signed_greater_of(greatest, addends[i].alignment_exponent);
     f.stages.push_back({"greatest exponent of " + std::to_string(i + 1), {greatest}, {}});
@@ -109,9 +107,8 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
     width = std::max(width, magnitude.width());
     const int up = m.fraction_bits - x.fraction_bits;
     most.push_back(up >= 0 ? x.greatest_significand << up : x.greatest_significand >> -up);
-    f.stages.push_back({"addend " + std::to_string(i),
-                        {magnitude},
-                        {at_most(magnitude, most.back()), ~x.zero | is_zero(magnitude)}});
+    f.stages.push_back(
+        {"addend " + std::to_string(i), {magnitude}, {at_most(magnitude, most.back()), ~x.zero | is_zero(magnitude)}});
   }
 
   int carries = 0;
@@ -122,7 +119,8 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
   for (size_t i = 0; i < addends.size(); ++i) {
     const Expression magnitude = zero_extend(magnitudes[i], width);
     const Expression with_sign = choose(addends[i].number.negative, -magnitude, magnitude);
-    f.stages.push_back({"addend " + std::to_string(i) + " with its sign", {with_sign}, {is_within(with_sign, most[i])}});
+    f.stages.push_back(
+        {"addend " + std::to_string(i) + " with its sign", {with_sign}, {is_within(with_sign, most[i])}});
     sum = sum + with_sign;
     bound += most[i];
     f.stages.push_back({"sum of " + std::to_string(i + 1), {sum}, {is_within(sum, bound)}});
@@ -135,8 +133,7 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
 
   const Expression unit = greatest - as_number(greatest, m.fraction_bits);
   const Expression finite =
-      choose(is_zero(magnitude),
-             concat(zero_sign(m, addends), in.constant(m.d.exponent_bits + m.d.fraction_bits, 0)),
+      choose(is_zero(magnitude), concat(zero_sign(m, addends), in.constant(m.d.exponent_bits + m.d.fraction_bits, 0)),
              rounded(m, negative, magnitude, unit));
 
   std::vector<Expression> nan = {scales_are_nan}, up, down;
@@ -148,8 +145,8 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
   const Expression any_up = any_of(in, up), any_down = any_of(in, down);
   const Expression is_nan = any_of(in, nan) | (any_up & any_down);
   f.stages.push_back({"specials", {is_nan, any_up, any_down}, {}});
-  f.result = choose(is_nan, in.constant(m.d.width, Bits(m.nan)),
-                    choose(any_up | any_down, infinity(m.d, any_down), finite));
+  f.result =
+      choose(is_nan, in.constant(m.d.width, Bits(m.nan)), choose(any_up | any_down, infinity(m.d, any_down), finite));
   f.stages.push_back({"result", {f.result}, {}});
   return f;
 }

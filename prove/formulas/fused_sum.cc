@@ -5,7 +5,8 @@
 namespace mmafuzz::prove {
 
 Result<bool> fused_sum_covers(const DotModel& m) {
-  if (m.special_scope != SpecialScope::block) return declined("formulas look for specials in each block (special_scope)");
+  if (m.special_scope != SpecialScope::block)
+    return declined("formulas look for specials in each block (special_scope)");
   if (m.low_bits == LowBits::rounded) return declined("formulas do not round the low bits of tf32 operands (low_bits)");
   if (m.subnormals != Subnormals::kept) return declined("formulas of fused sums keep subnormals (subnormals)");
   if (m.scale_block > 0 && (m.scale_a.fraction_bits > 0 || m.scale_b.fraction_bits > 0))
@@ -55,11 +56,11 @@ Formula fused_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
         if (by_operand) zero_reads = zero_reads + sa.exponent + sb.exponent;
         scale_nan.push_back(sa.nan | sb.nan);
       }
-      all.stages.push_back({block + "product " + std::to_string(i - first),
-                            {p.negative, p.exponent, p.significand, p.zero, p.infinite, p.nan},
-                            {~unsigned_below(in.constant(p.significand.width(), p.greatest_significand),
-                                             p.significand)},
-                            {p.zero}});
+      all.stages.push_back(
+          {block + "product " + std::to_string(i - first),
+           {p.negative, p.exponent, p.significand, p.zero, p.infinite, p.nan},
+           {~unsigned_below(in.constant(p.significand.width(), p.greatest_significand), p.significand)},
+           {p.zero}});
       addends.push_back({p, choose(p.zero, zero_reads, p.exponent)});
     }
     const Number c = c_of(m, all.result, last_format, width);

@@ -86,8 +86,8 @@ Number normalized(const Number& x, int least) {
   // Of value significand * 2^(exponent - fraction_bits): up by leading_fraction + x.exponent - y.exponent.
   const Expression up = x.exponent + as_number(x.exponent, leading_fraction) - y.exponent;
   const int wide = std::max(width, x.significand.width());
-  y.significand = extract(shift_left(zero_extend(x.significand, wide), zero_extend(up, wide)),
-                          x.significand.width() - 1, 0);
+  y.significand =
+      extract(shift_left(zero_extend(x.significand, wide), zero_extend(up, wide)), x.significand.width() - 1, 0);
   return y;
 }
 
@@ -171,14 +171,12 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   const int magnitude_bits = f.exponent_bits + to.fraction_bits, more = f.fraction_bits - to.fraction_bits;
   const int all_bits = f.exponent_bits + f.fraction_bits;
   const Expression finite = append_zeros(extract(code, magnitude_bits - 1, 0), more);
-  const Expression infinity = in.constant(all_bits, top_is_special ? Bits(unsigned(f.top_exponent_field()))
-                                                                         << f.fraction_bits
-                                                                   : Bits(f.greatest_magnitude()));
+  const Expression infinity =
+      in.constant(all_bits, top_is_special ? Bits(unsigned(f.top_exponent_field())) << f.fraction_bits
+                                           : Bits(f.greatest_magnitude()));
   const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()));
-  const Expression result =
-      choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
-  const Expression sign =
-      to.underflow_sign == UnderflowSign::kept ? negative : negative & (any_bit(result));
+  const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
+  const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & (any_bit(result));
   return concat(sign, result);
 }
 
