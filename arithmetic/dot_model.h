@@ -83,15 +83,24 @@ enum class ChainStart : uint8_t {
   first_product,  ///< nothing: FMUL
 };
 
+/// In which order an instruction's products are dealt to its blocks, or join its chain.
+enum class ProductOrder : uint8_t {
+  ascending,
+  descending,
+  swapped_pairs,  ///< 1, 0, 3, 2, ...: the odd one of a pair first (AVX512-BF16, Intel SDM, VDPBF16PS)
+  interleaved,    ///< to the blocks in turn: a k of n blocks gives block j the products j, j + n, j + 2n, ...
+};
+
 /// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
 /// its header names and ignores the others.
 struct DotModel {
   FormatFields a, b, c, d, scale_a, scale_b;
   int scale_block = 0;  ///< products per scale; 0: the operation has no scales
   Kernel kernel = Kernel::fused_sum;
-  int k = 0;              ///< products per instruction
-  int block = 0;          ///< products per fused step (P of FTZ-AddMul)
-  int group = 16;         ///< products per group of grouped_sum
+  int k = 0;       ///< products per instruction
+  int block = 0;   ///< products per fused step (P of FTZ-AddMul)
+  int group = 16;  ///< products per group of grouped_sum
+  ProductOrder order = ProductOrder::ascending;
   int fraction_bits = 0;  ///< F: bits kept below the weight of the greatest exponent
   ZeroRule zero_rule = ZeroRule::constant;
   int zero_exponent = 0;

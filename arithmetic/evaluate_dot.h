@@ -12,6 +12,17 @@
 
 namespace mmafuzz {
 
+/// The product that stands at `position` when an instruction's products are in the row's order.
+MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
+  switch (m.order) {
+    case ProductOrder::descending: return m.k - 1 - position;
+    case ProductOrder::swapped_pairs: return (position ^ 1) < m.k ? position ^ 1 : position;
+    case ProductOrder::interleaved: return position % m.block * (m.k / m.block) + position / m.block;
+    case ProductOrder::ascending: break;
+  }
+  return position;
+}
+
 template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& in, int first_index,
                                          const FormatFields& c_format, Trace& trace, Step& step) {
@@ -43,7 +54,15 @@ MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace
     part.k = m.k;
     part.c = accumulator;
     const int n = smaller(m.k, in.k - first);
-    if (n == m.k) {
+    if (m.order != ProductOrder::ascending) {
+      for (int i = 0; i < m.k; ++i) {
+        const int from = product_at(m, i);
+        a[i] = from < n ? in.a[first + from] : 0;
+        b[i] = from < n ? in.b[first + from] : 0;
+      }
+      part.a = a;
+      part.b = b;
+    } else if (n == m.k) {
       part.a = in.a + first;
       part.b = in.b + first;
     } else {

@@ -265,9 +265,10 @@ HWY_EXPORT(amd_batch);
 bool AmdSimd::supports(const DotModel& m, int k) {
   const bool formats =
       fits_fp32(m.a) && fits_fp32(m.b) && m.c == fp32_fields && m.d == fp32_fields && m.a.width == m.b.width;
-  const bool common = m.block > 0 && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k &&
-                      m.scale_block == 0 && m.output_rounding == Rounding::nearest_even &&
-                      m.low_bits == LowBits::ignored && m.overflow != Overflow::saturate &&
+  const bool common = m.block > 0 && m.order == ProductOrder::ascending && m.k % m.block == 0 &&
+                      sequence_k(m, k) <= max_instruction_k && m.scale_block == 0 &&
+                      m.output_rounding == Rounding::nearest_even && m.low_bits == LowBits::ignored &&
+                      m.overflow != Overflow::saturate &&
                       decode(fp32_fields, m.nan).cls == NumberClass::nan;  // as the host passes it on
   if (!formats || !common) return false;
   switch (m.kernel) {

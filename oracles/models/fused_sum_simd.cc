@@ -435,14 +435,15 @@ bool FusedSumSimd::supports(const DotModel& m, int k) {
       (int64_t{(m.block + 1) / 2} << (m.fraction_bits + 2)) + (int64_t{1} << (m.fraction_bits + 1));
   const bool known_output = m.c == m.d && ((m.d == fp32_fields && m.output_rounding == Rounding::toward_zero) ||
                                            (m.d == fp16_fields && m.output_rounding == Rounding::nearest_even));
-  return m.kernel == Kernel::fused_sum && m.scale_block == 0 && plain_operand(m.a) && plain_operand(m.b) &&
-         m.a.width == m.b.width && known_output && m.k % m.block == 0 && sequence_k(m, k) <= max_instruction_k &&
-         m.block % per_word == 0 && half_sum < (int64_t{1} << 31) && m.zero_rule == ZeroRule::constant &&
-         m.product == ProductRule::unnormalized && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
-         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
-         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
-         m.low_bits == LowBits::ignored && (m.c_exponent != CExponent::fp32 || m.d == fp32_fields) &&
-         m.subnormals == Subnormals::kept && m.output_fraction_bits >= 1;
+  return m.kernel == Kernel::fused_sum && m.order == ProductOrder::ascending && m.scale_block == 0 &&
+         plain_operand(m.a) && plain_operand(m.b) && m.a.width == m.b.width && known_output && m.k % m.block == 0 &&
+         sequence_k(m, k) <= max_instruction_k && m.block % per_word == 0 && half_sum < (int64_t{1} << 31) &&
+         m.zero_rule == ZeroRule::constant && m.product == ProductRule::unnormalized && m.integer_bits == 0 &&
+         m.overflow == Overflow::infinity && m.output_via == OutputVia::direct &&
+         m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&
+         m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored &&
+         (m.c_exponent != CExponent::fp32 || m.d == fp32_fields) && m.subnormals == Subnormals::kept &&
+         m.output_fraction_bits >= 1;
 }
 
 void FusedSumSimd::run(const Batch& batch, Column& results) const {

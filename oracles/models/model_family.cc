@@ -75,12 +75,19 @@ Result<bool> fits(const ModelRow& row, const Op& op) {
   return true;
 }
 
+/// Whether a row of one's own can have the op's formats.
+Result<bool> takes_custom(const Op& op) {
+  if (op.kind != OpKind::dot || op.a.fields().integer) return declined("a row takes dots of floating-point formats");
+  return true;
+}
+
 class RowFamily final : public Family {
  public:
   explicit RowFamily(bool twin) : prefix_(twin ? "twin:" : "model:"), twin_(twin) {}
 
   bool owns(std::string_view name) const override {
-    return name.starts_with(prefix_) && find_model_row(name.substr(prefix_.size())) != nullptr;
+    return name.starts_with(prefix_) &&
+           (name.substr(prefix_.size()) == custom_row || find_model_row(name.substr(prefix_.size())) != nullptr);
   }
 
   Role role(const std::string&) const override { return twin_ ? Role::twin : Role::model; }
@@ -113,6 +120,7 @@ class RowFamily final : public Family {
       if (twin_) info.claims = {{"equals_model", "model:" + row.name()}};
       all.push_back(std::move(info));
     }
+    all.push_back({prefix_ + custom_row + "?<parameters>", "a row of your own: any dot, any parameters", "", {}, ""});
     return all;
   }
 
@@ -126,10 +134,10 @@ class RowFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return bind_gemm(name, op);
     const UnitName parts(name);
-    const ModelRow* row = find_model_row(parts.path);
-    const Result<bool> fit = fits(*row, op);
+    const ModelRow* row = find_model_row(parts.path);  // none: custom_row
+    const Result<bool> fit = row ? fits(*row, op) : takes_custom(op);
     if (!fit) return fit.refusal();
-    Result<DotModel> model = with_overrides(row->model, parts.settings);
+    Result<DotModel> model = with_overrides(row ? row->model : custom_model(op), parts.settings);
     if (!model) return invalid("unit " + name + ": " + model.refusal().reason);
     std::unique_ptr<Unit> unit;
     std::vector<Claim> claims;
@@ -140,7 +148,7 @@ class RowFamily final : public Family {
       unit = std::make_unique<ModelUnit>(*model, op);
       // An overridden row is a mutant and promises nothing. A k that is padded is not the same dot for a chain of
       // operations: a last -0 becomes +0.
-      if (parts.settings.empty())
+      if (row && parts.settings.empty())
         for (const Claim& claim : row->claims)
           if (claim.property != "equals_model" || op.k % row->op.k == 0) claims.push_back(claim);
     }

@@ -2,9 +2,11 @@
 
 #include <charconv>
 #include <map>
+#include <algorithm>
 #include <stdexcept>
 
 #include "oracles/models/gpu_names.h"
+#include "oracles/models/parameters.h"
 
 namespace mmafuzz {
 namespace {
@@ -97,6 +99,40 @@ ModelRow start_row(std::string arch, std::string instruction, std::string shape,
   m.k = m.block = row.op.k;
   m.output_fraction_bits = m.d.fraction_bits;
   return row;
+}
+
+DotModel custom_model(const Op& op) {
+  DotModel m;
+  m.kernel = Kernel::fma_chain;
+  m.a = op.a.fields();
+  m.b = op.b.fields();
+  m.c = op.c.fields();
+  m.d = op.d.fields();
+  if (op.has_scales()) {
+    m.scale_a = op.scale_a.fields();
+    m.scale_b = op.scale_b.fields();
+    m.scale_block = op.scale_block;
+    m.kernel = Kernel::fused_sum;
+  }
+  m.k = m.block = std::min(op.k, max_instruction_k);
+  m.group = std::min(m.group, m.k);
+  m.output_fraction_bits = m.d.fraction_bits;
+  m.output_rounding = Rounding::nearest_even;
+  m.overflow = Overflow::by_rounding;
+  m.nan = m.d.encode_nan();
+  return m;
+}
+
+std::string custom_name(const DotModel& model, const Op& op) {
+  const DotModel plain = custom_model(op);
+  std::string settings;
+  for (const Parameter& p : parameters()) {
+    const std::string_view name = p.name;
+    const bool always = name == "kernel" || name == "k" || name == "block" || name == "group";
+    if (!p.used_by(model.kernel) || (!always && p.get(model) == p.get(plain))) continue;
+    settings += (settings.empty() ? "" : ",") + std::string(name) + "=" + parameter_text(p, model);
+  }
+  return std::string("model:") + custom_row + "?" + settings;
 }
 
 void RowList::fma_chain(const char* arch, const char* instruction, const std::vector<const char*>& shapes,

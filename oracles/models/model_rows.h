@@ -34,6 +34,16 @@ const std::vector<ModelRow>& model_rows();
 /// The row of that name; any valid n of wgmma and m, n of tcgen05 finds the listed shape. nullptr if there is none.
 const ModelRow* find_model_row(std::string_view name);
 
+/// What stands for a row after `model:` and `twin:` where the whole row is overrides.
+inline constexpr char custom_row[] = "custom";
+
+/// The row that the overrides of `model:custom?...` change: an op's formats, at most 64 products at once, each joined
+/// by an IEEE fused multiply-add.
+DotModel custom_model(const Op& op);
+
+/// The unit `model:custom?...` that is this row on this op.
+std::string custom_name(const DotModel& model, const Op& op);
+
 /// Starts a row: formats from the types, k from the shape, everything else at its default.
 ModelRow start_row(std::string arch, std::string instruction, std::string shape, std::string types);
 

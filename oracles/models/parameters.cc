@@ -49,6 +49,8 @@ std::vector<Parameter> make_parameters() {
       {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
       {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block),
        {fused, emulated, exact, tree, staged, core}},
+      {"order", "which products go together, or first", Words{"ascending", "descending", "swapped_pairs", "interleaved"}, 0, 0, false,
+       MMAFUZZ_MEMBER(order), {fused, exact, tree, staged, chain, core}},
       {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group), {grouped}},
       {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits), {fused, grouped, emulated, staged}},
       {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule), {fused, grouped, emulated, staged}},
@@ -68,7 +70,7 @@ std::vector<Parameter> make_parameters() {
       {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged}},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged, chain}},
       {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_operands), {tree}},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
@@ -157,6 +159,31 @@ bool Parameter::used_by(Kernel kernel) const {
   return kernels.empty() || std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
 }
 
+std::string contradiction_in(const DotModel& model) {
+  if (model.output_fraction_bits > model.d.fraction_bits)
+    return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
+  if (decode(model.d, model.nan).cls != NumberClass::nan) return "nan must be the encoding of a NaN of d's format";
+  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
+    return "output_via=fp32_truncated needs a result narrower than fp32";
+  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0)
+    return "kernel=emulated_fp8 needs a k that is a multiple of 4";
+  if (model.kernel == Kernel::grouped_sum && !model.scale_block)
+    return "kernel=grouped_sum needs an operation with scales";
+  if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
+    return "only grouped_sum and fused_sum know scales";
+  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return "kernel=emulated_fp8 needs 8-bit operands";
+  const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
+  if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
+    return "this kernel sums products of at most 22 bits; these operands are wider";
+  if (model.scale_block && model.k % model.scale_block != 0)
+    return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
+  if (model.order == ProductOrder::interleaved && model.k % model.block != 0)
+    return "order=interleaved needs a k that is a multiple of block";
+  if (model.order != ProductOrder::ascending && model.scale_block)
+    return "only order=ascending is known for an operation with scales";
+  return "";
+}
+
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
   std::vector<const Parameter*> named;
   for (const auto& [name, text] : settings_of(overrides)) {
@@ -176,23 +203,7 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
     if (!p->used_by(model.kernel))
       return invalid(std::string("parameter ") + p->name + " has no effect on kernel " +
                      parameter_text(*find_parameter("kernel"), model));
-  if (model.output_fraction_bits > model.d.fraction_bits)
-    return invalid("output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here");
-  if (decode(model.d, model.nan).cls != NumberClass::nan)
-    return invalid("nan must be the encoding of a NaN of d's format");
-  if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
-    return invalid("output_via=fp32_truncated needs a result narrower than fp32");
-  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0)
-    return invalid("kernel=emulated_fp8 needs a k that is a multiple of 4");
-  if (model.kernel == Kernel::grouped_sum && !model.scale_block)
-    return invalid("kernel=grouped_sum needs an operation with scales");
-  if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
-    return invalid("only grouped_sum and fused_sum know scales");
-  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8)
-    return invalid("kernel=emulated_fp8 needs 8-bit operands");
-  const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
-  if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
-    return invalid("this kernel sums products of at most 22 bits; these operands are wider");
+  if (const std::string why = contradiction_in(model); !why.empty()) return invalid(why);
   return model;
 }
 

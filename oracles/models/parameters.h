@@ -41,6 +41,9 @@ std::string what_kernel_does(std::string_view name);
 /// The values that it takes, for people.
 std::string values_text(const Parameter& parameter);
 
+/// Why no unit can have these parameters together; empty if one can.
+std::string contradiction_in(const DotModel& model);
+
 /// Applies "name=value,name=value". Refuses unknown names and values, and parameters
 /// that the row's kernel does not use, with a message that says what is allowed.
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides);

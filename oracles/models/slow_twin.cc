@@ -77,6 +77,32 @@ struct Instruction {
   }
 };
 
+/// The numbers of an instruction's products, in the order in which its adders take them.
+std::vector<int> order_of_products(const DotModel& model) {
+  std::vector<int> numbers;
+  switch (model.order) {
+    case ProductOrder::ascending:
+      for (int i = 0; i < model.k; ++i) numbers.push_back(i);
+      break;
+    case ProductOrder::descending:
+      for (int i = model.k - 1; i >= 0; --i) numbers.push_back(i);
+      break;
+    case ProductOrder::swapped_pairs:
+      for (int i = 0; i < model.k; i += 2) {
+        if (i + 1 < model.k) numbers.push_back(i + 1);
+        numbers.push_back(i);
+      }
+      break;
+    case ProductOrder::interleaved: {
+      const int blocks = model.k / model.block;
+      for (int j = 0; j < blocks; ++j)
+        for (int i = j; i < model.k; i += blocks) numbers.push_back(i);
+      break;
+    }
+  }
+  return numbers;
+}
+
 Instruction read_instruction(const DotModel& model, const DotOperands& operands, int first) {
   const bool emulated = model.kernel == Kernel::emulated_fp8;
   const FormatFields& used_a = emulated ? fp16_fields : model.a;
@@ -84,7 +110,8 @@ Instruction read_instruction(const DotModel& model, const DotOperands& operands,
   const Term one{Kind::finite, false, 1, 0, 0};
   const int scale_count = model.scale_block ? (operands.k + model.scale_block - 1) / model.scale_block : 0;
   Instruction instruction;
-  for (int i = first; i < first + model.k; ++i) {
+  for (const int number : order_of_products(model)) {
+    const int i = first + number;
     const bool given = i < operands.k;
     instruction.products.push_back(multiply(read_operand(model, model.a, used_a, given ? operands.a[i] : 0),
                                             read_operand(model, model.b, used_b, given ? operands.b[i] : 0)));

@@ -1,0 +1,177 @@
+// mmafuzz bench identify: every row of the catalogue, random points of the space, and boxes outside of it, each offered
+// as an anonymous black box to `identify`. The box around a row is its slow twin, which shares nothing with the
+// kernels.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "arithmetic/counter_rng.h"
+#include "bench/bench.h"
+#include "core/function_unit.h"
+#include "identify/fit.h"
+#include "identify/identify.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/slow_twin.h"
+#include "search/random_generators.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+struct IdentifyBench {
+  std::string rows = "*";
+  uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 17;
+  bool no_rows = false, verbose = false;
+  IdentifySettings settings;
+};
+
+std::unique_ptr<Unit> box_around(const DotModel& model) {
+  return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
+}
+
+/// How an answer compares with the truth.
+struct Judgement {
+  const char* word;         ///< "exact", "same" (no case tells the rows apart), "WRONG", "none"
+  size_t undetermined = 0;  ///< parameters of the truth that differ, and that nothing tells apart
+};
+
+size_t differing_cases(const Op& op, const DotModel& x, const DotModel& y, uint64_t cases) {
+  size_t count = 0;
+  DotCase one(op);
+  constexpr size_t chunk = 4096;
+  for (uint64_t first = 0; first < cases; first += chunk) {
+    for (const bool structured : {true, false}) {
+      Batch batch;
+      if (structured) StructuredGenerator(op, 977).fill(first, chunk, batch);
+      else RandomGenerator(op, RandomKind::spread, 977).fill(first, chunk, batch);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const DotOperands& in = one.load(batch, i);
+        count += !same_result(op, evaluate_dot(x, in), evaluate_dot(y, in));
+      }
+    }
+    if (count) break;
+  }
+  return count;
+}
+
+Judgement judge(const Identification& id, const DotModel& truth, uint64_t compare) {
+  if (id.verdict != IdentifyVerdict::identified) return {"none"};
+  const Op& op = id.evidence.op();
+  if (!id.model) return {"WRONG"};
+  Judgement j{"exact"};
+  for (const Parameter& p : parameters()) j.undetermined += p.used_by(truth.kernel) && p.get(*id.model) != p.get(truth);
+  j.undetermined += truth.kernel != id.model->kernel;
+  if (j.undetermined == 0) return j;
+  j.word = differing_cases(op, truth, *id.model, compare) ? "WRONG" : "same";
+  return j;
+}
+
+struct Totals {
+  std::vector<size_t> dots, rounds;
+  std::vector<double> seconds;
+  size_t boxes = 0, exact = 0, same = 0, wrong = 0, none = 0;
+};
+
+template <class T>
+T median(std::vector<T> values) {
+  if (values.empty()) return T{};
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+template <class T>
+T greatest(const std::vector<T>& values) {
+  return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
+}
+
+void one_box(const std::string& name, const Op& op, const DotModel& truth, const IdentifyBench& options,
+             Totals& totals) {
+  const std::unique_ptr<Unit> box = box_around(truth);
+  const Identification id = identify(*box, op, options.settings);
+  const Judgement j = judge(id, truth, options.compare);
+  ++totals.boxes;
+  const std::string_view word = j.word;
+  totals.exact += word == "exact";
+  totals.same += word == "same";
+  totals.wrong += word == "WRONG";
+  totals.none += word == "none";
+  totals.dots.push_back(id.dots);
+  totals.rounds.push_back(id.rounds);
+  totals.seconds.push_back(id.seconds);
+  fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", name, word, j.undetermined, id.dots, id.rounds,
+             id.verified, id.seconds);
+  if (options.verbose && word != "exact") {
+    fmt::print("    truth {}\n    found {} {}\n", custom_name(truth, op), id.name, id.reason);
+    for (const Refuted& r : id.best)
+      fmt::print("    best {} {} of {}\n", r.hypothesis, r.mismatches, id.evidence.size());
+  }
+  std::fflush(stdout);
+}
+
+void print_totals(const char* what, const Totals& t) {
+  fmt::print(
+      "{}: {} boxes: {} exact, {} not told apart by any case, {} not named, {} named wrongly; dots median {} "
+      "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}\n",
+      what, t.boxes, t.exact, t.same, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
+      greatest(t.rounds), median(t.seconds), greatest(t.seconds));
+}
+
+/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and every parameter drawn from its
+/// whole range.
+std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number) {
+  CounterRng rng(seed, number);
+  const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
+  const HypothesisSpace space(row.op);
+  const Kernel kernel = space.kernels()[rng.below(static_cast<uint32_t>(space.kernels().size()))];
+  DotModel m = space.starts(kernel).back();
+  for (const Parameter* p : space.parameters_of(kernel)) {
+    const std::vector<int64_t>& values = space.values(*p);
+    const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
+    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
+  }
+  return {row.op, m};
+}
+
+int run_identify_bench(const IdentifyBench& options) {
+  fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6}\n", "box", "named", "open", "dots", "rnd", "held", "s");
+  int status = exit_ok;
+  Totals rows;
+  if (!options.no_rows) {
+    for (const ModelRow& row : model_rows()) {
+      if (!matches_glob(options.rows, row.name())) continue;
+      one_box(row.name(), row.op, row.model, options, rows);
+    }
+    print_totals("rows", rows);
+    if (rows.wrong || rows.none) status = exit_divergence;
+  }
+  Totals points;
+  for (uint64_t n = options.first_point; n < options.first_point + options.points; ++n) {
+    const auto [op, model] = random_point(options.seed, n);
+    one_box("point " + std::to_string(n) + " " + parameter_text(*find_parameter("kernel"), model) + " " + op.d.name() +
+                "." + op.a.name() + "." + op.b.name() + " k=" + std::to_string(op.k),
+            op, model, options, points);
+  }
+  if (options.points) print_totals("points", points);
+  if (points.wrong) status = exit_divergence;
+  return status;
+}
+
+}  // namespace
+
+void add_bench_identify(Arguments& bench, int& status) {
+  auto options = std::make_shared<IdentifyBench>();
+  Arguments* sub = bench.add_subcommand("identify", "Black boxes of known content, offered to identify");
+  sub->add_option("--rows", options->rows, "only rows that match this glob");
+  sub->add_flag("--no-rows", options->no_rows, "no rows");
+  sub->add_option("--points", options->points, "random points of the space")->check(unsigned_number());
+  sub->add_option("--first-point", options->first_point, "number of the first one")->check(unsigned_number());
+  sub->add_option("--seed", options->seed, "seed of the points")->check(unsigned_number());
+  sub->add_option("--verify", options->settings.verify, "cases of each verification")->check(unsigned_number());
+  sub->add_flag("--verbose", options->verbose, "print what was found where it is not the truth");
+  sub->footer(
+      "exact: every parameter as in the box; same: some differ, and no case of 2 x 131072 tells; none: no name.\n"
+      "Exit code 1 if a row is not named, or a box is named wrongly.\n"
+      "Example: mmafuzz bench identify --rows 'volta/*' --points 20");
+  sub->callback([options, &status] { status = run_identify_bench(*options); });
+}
+
+}  // namespace mmafuzz

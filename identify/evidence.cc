@@ -1,0 +1,82 @@
+#include "identify/evidence.h"
+
+#include <algorithm>
+
+namespace mmafuzz {
+namespace {
+
+std::string key_of_case(const Batch& batch, size_t index) {
+  std::string key;
+  for (const Column& column : batch.inputs())
+    key.append(reinterpret_cast<const char*>(column.data()) + index * column.stride(), column.stride());
+  return key;
+}
+
+}  // namespace
+
+DotCases::DotCases(const Op& op) : op_(op), stride_(size_t(2 * op.k + 1 + 2 * op.scales())) {}
+
+void DotCases::add(const Batch& batch, size_t index) {
+  encodings_.resize(encodings_.size() + stride_);
+  uint64_t* to = encodings_.data() + size_ * stride_;
+  for (const Column& column : batch.inputs()) {
+    column.unpack(index, to);
+    to += column.count();
+  }
+  ++size_;
+}
+
+DotOperands DotCases::operands(size_t index) const {
+  const uint64_t* at = encodings_.data() + index * stride_;
+  DotOperands in;
+  in.k = op_.k;
+  in.a = at;
+  in.b = at + op_.k;
+  in.c = at[2 * op_.k];
+  in.scale_a = at + 2 * op_.k + 1;
+  in.scale_b = in.scale_a + op_.scales();
+  return in;
+}
+
+Batch DotCases::one(size_t index) const {
+  Batch batch(op_);
+  batch.resize(1);
+  const uint64_t* from = encodings_.data() + index * stride_;
+  for (Column& column : batch.inputs()) {
+    column.pack(0, from);
+    from += column.count();
+  }
+  return batch;
+}
+
+void Evidence::add(const Batch& batch, size_t index, uint64_t answer, size_t question) {
+  const auto [at, is_new] = known_.try_emplace(key_of_case(batch, index), size());
+  if (!is_new) {
+    if (!same_result(op(), answers_[at->second], answer)) two_answers_ = {at->second, answer};
+    return;
+  }
+  order_.push_back(static_cast<uint32_t>(size()));
+  cases_.add(batch, index);
+  answers_.push_back(answer);
+  questions_.push_back(question);
+}
+
+size_t Evidence::mismatches(const DotModel& model, size_t limit) const {
+  size_t count = 0;
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const size_t index = order_[i];
+    if (same_result(op(), evaluate_dot(model, cases_.operands(index)), answers_[index])) continue;
+    // Half-way to the front: what tells many rows apart comes soon, and one row alone does not disturb the order much.
+    std::swap(order_[i], order_[i / 2]);
+    if (++count >= limit) break;
+  }
+  return count;
+}
+
+std::optional<size_t> Evidence::first_mismatch(const DotModel& model) const {
+  for (size_t i = 0; i < size(); ++i)
+    if (!same_result(op(), evaluate_dot(model, cases_.operands(i)), answers_[i])) return i;
+  return std::nullopt;
+}
+
+}  // namespace mmafuzz

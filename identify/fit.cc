@@ -1,0 +1,153 @@
+#include "identify/fit.h"
+
+#include <algorithm>
+
+namespace mmafuzz {
+namespace {
+
+/// Parameters whose effects hide each other: with one of them wrong, no single change of the other looks better.
+constexpr const char* coupled[][2] = {
+    {"block", "order"},
+    {"block", "k"},
+    {"block", "fraction_bits"},
+    {"group", "k"},
+    {"fraction_bits", "product"},
+    {"fraction_bits", "zero_exponent"},
+    {"zero_rule", "zero_exponent"},
+    {"output_fraction_bits", "output_rounding"},
+    {"output_via", "output_rounding"},
+    {"fraction_bits", "integer_bits"},
+    {"fraction_bits", "output_fraction_bits"},
+    {"output_rounding", "overflow"},
+    {"subnormals", "zero_exponent"},
+    {"fraction_bits", "second_stage"},
+    {"fraction_bits", "odd_even"},
+    {"order", "k"},
+    {"block", "odd_even"},
+    {"fraction_bits", "zero_rule"},
+};
+
+bool over(Clock::time_point deadline) { return Clock::now() >= deadline; }
+
+}  // namespace
+
+bool Fit::improve_one(Candidate& best, Clock::time_point deadline) {
+  bool improved = false;
+  for (const Parameter* p : space_.parameters_of(best.model.kernel)) {
+    if (best.mismatches == 0 || over(deadline)) break;
+    const DotModel from = best.model;
+    for (const int64_t value : space_.values(*p)) {
+      if (value == p->get(from)) continue;
+      const std::optional<DotModel> changed = with_value(from, *p, value);
+      if (!changed) continue;
+      const size_t mismatches = evidence_.mismatches(*changed, best.mismatches);
+      if (mismatches >= best.mismatches) continue;
+      best = {*changed, mismatches};
+      improved = true;
+    }
+  }
+  return improved;
+}
+
+bool Fit::improve_two(Candidate& best, Clock::time_point deadline) {
+  for (const auto& pair : coupled) {
+    const Parameter *p = find_parameter(pair[0]), *q = find_parameter(pair[1]);
+    if (!p->used_by(best.model.kernel) || !q->used_by(best.model.kernel)) continue;
+    const DotModel from = best.model;
+    bool improved = false;
+    for (const int64_t x : space_.values(*p)) {
+      if (over(deadline)) return false;
+      for (const int64_t y : space_.values(*q)) {
+        if (x == p->get(from) || y == q->get(from)) continue;
+        DotModel changed = from;
+        p->set(changed, x);
+        q->set(changed, y);
+        if (!contradiction_in(changed).empty()) continue;
+        const size_t mismatches = evidence_.mismatches(changed, best.mismatches);
+        if (mismatches >= best.mismatches) continue;
+        best = {changed, mismatches};
+        improved = true;
+      }
+    }
+    if (improved) return true;
+  }
+  return false;
+}
+
+Fit::Candidate Fit::descend(const DotModel& start, Clock::time_point deadline) {
+  Candidate best{start, evidence_.mismatches(start)};
+  while (best.mismatches > 0 && !over(deadline))
+    if (!improve_one(best, deadline) && !improve_two(best, deadline)) break;
+  return best;
+}
+
+DotModel Fit::shaken(DotModel m) {
+  const std::vector<const Parameter*>& all = space_.parameters_of(m.kernel);
+  for (int changes = 2 + static_cast<int>(rng_.below(3)); changes > 0; --changes) {
+    const Parameter& p = *all[rng_.below(static_cast<uint32_t>(all.size()))];
+    const std::vector<int64_t>& values = space_.values(p);
+    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
+    if (const std::optional<DotModel> changed = with_value(m, p, value)) m = *changed;
+  }
+  return m;
+}
+
+DotModel Fit::random_start(Kernel kernel) {
+  DotModel m = space_.starts(kernel).back();
+  for (const Parameter* p : space_.parameters_of(kernel)) {
+    const std::vector<int64_t>& values = space_.values(*p);
+    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
+    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
+  }
+  return m;
+}
+
+Fit::Candidate Fit::best_of(Kernel kernel, Clock::time_point deadline) {
+  std::vector<Candidate> starts;
+  for (const DotModel& start : space_.starts(kernel)) starts.push_back({start, evidence_.mismatches(start)});
+  std::stable_sort(starts.begin(), starts.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; });
+  Candidate best;
+  constexpr size_t descended = 4;
+  for (size_t i = 0; i < starts.size() && i < descended; ++i) {
+    const Candidate reached = descend(starts[i].model, deadline);
+    if (reached.mismatches < best.mismatches) best = reached;
+    if (best.mismatches == 0 || over(deadline)) return best;
+  }
+  for (int round = 0; !over(deadline); ++round) {
+    const Candidate reached = descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), deadline);
+    if (reached.mismatches < best.mismatches) best = reached;
+    if (best.mismatches == 0) break;
+  }
+  return best;
+}
+
+std::vector<Fit::Candidate> Fit::search(Clock::time_point deadline) {
+  // Each kernel by the best of its starts; what is nearest is searched first and longest.
+  std::vector<Candidate> kernels;
+  for (const Kernel kernel : space_.kernels()) {
+    Candidate best;
+    for (const DotModel& start : space_.starts(kernel)) {
+      const size_t mismatches = evidence_.mismatches(start);
+      if (mismatches < best.mismatches) best = {start, mismatches};
+    }
+    kernels.push_back(best);
+  }
+  const auto fewer = [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; };
+  std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  for (Candidate& kernel : kernels) {
+    const Candidate reached = descend(kernel.model, std::min(deadline, Clock::now() + std::chrono::milliseconds(400)));
+    if (reached.mismatches < kernel.mismatches) kernel = reached;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  for (size_t i = 0; kernels.front().mismatches > 0 && i < kernels.size() && !over(deadline); ++i) {
+    const auto left = deadline - Clock::now();
+    const Candidate reached = best_of(kernels[i].model.kernel, Clock::now() + left / 2);
+    if (reached.mismatches < kernels[i].mismatches) kernels[i] = reached;
+    if (reached.mismatches == 0) break;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  return kernels;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,45 @@
+// Looks for rows that give all of a black box's answers.
+#pragma once
+
+#include <chrono>
+
+#include "arithmetic/counter_rng.h"
+#include "identify/evidence.h"
+#include "identify/space.h"
+
+namespace mmafuzz {
+
+using Clock = std::chrono::steady_clock;
+
+class Fit {
+ public:
+  Fit(const HypothesisSpace& space, const Evidence& evidence, uint64_t seed)
+      : space_(space), evidence_(evidence), rng_(seed, 0) {}
+
+  struct Candidate {
+    DotModel model;
+    size_t mismatches = SIZE_MAX;
+  };
+
+  /// The row that is reached from a start by the best change of one parameter, or of two that belong together, again
+  /// and again.
+  Candidate descend(const DotModel& start, Clock::time_point deadline);
+
+  /// The best row of one kernel: from its starts, and then from random ones, until one fits or the time is over.
+  Candidate best_of(Kernel kernel, Clock::time_point deadline);
+
+  /// The best row of each kernel, the best first. Ends early where one fits: the others get a short search only.
+  std::vector<Candidate> search(Clock::time_point deadline);
+
+ private:
+  bool improve_one(Candidate& best, Clock::time_point deadline);
+  bool improve_two(Candidate& best, Clock::time_point deadline);
+  DotModel random_start(Kernel kernel);
+  DotModel shaken(DotModel model);
+
+  const HypothesisSpace& space_;
+  const Evidence& evidence_;
+  CounterRng rng_;
+};
+
+}  // namespace mmafuzz

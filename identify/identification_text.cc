@@ -1,0 +1,151 @@
+#include "identify/identification_text.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/case_text.h"
+#include "triage/explain/number_text.h"
+
+namespace mmafuzz {
+namespace {
+
+const char* word_of(IdentifyVerdict verdict) {
+  switch (verdict) {
+    case IdentifyVerdict::identified: return "identified";
+    case IdentifyVerdict::no_fit: return "no hypothesis fits";
+    case IdentifyVerdict::too_few: return "not enough answers";
+  }
+  return "";
+}
+
+std::string number(const Format& format, uint64_t encoding) {
+  return format.fields().integer ? to_hex(format, encoding) : explained_number(format, encoding).binary;
+}
+
+std::string answer_text(const Op& op, uint64_t encoding) {
+  return to_hex(op.d, encoding) + " (" + number(op.d, encoding) + ")";
+}
+
+std::string case_of(const Identification& id, size_t index) {
+  const Op& op = id.evidence.op();
+  return short_case(op, id.evidence.cases().one(index)) + " -> " + answer_text(op, id.evidence.answer(index));
+}
+
+std::string steps_text(const Identification& id) {
+  std::string text;
+  for (const ArgumentStep& step : id.steps) {
+    if (step.rules_out.empty() && step.cases == 0) continue;
+    text += fmt::format("{} ({} case{})\n", step.question, step.cases, step.cases == 1 ? "" : "s");
+    if (step.telling_case != SIZE_MAX) text += fmt::format("    {}\n", case_of(id, step.telling_case));
+    text += step.rules_out.empty() ? "    rules out nothing new\n" : fmt::format("    rules out {}\n", step.rules_out);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string parameters_text(const Identification& id) {
+  std::string text = "\nparameter, value, and what rules out the values next to it:\n";
+  const Op& op = id.evidence.op();
+  for (const ParameterFinding& f : id.parameters) {
+    text += fmt::format("  {} = {}", f.parameter->name, value_text(*f.parameter, f.value));
+    if (f.refuted == 0 && !f.undetermined.empty()) text += "  (undetermined)";
+    text += "\n";
+    for (const Refuted& r : f.neighbours)
+      text += fmt::format("    not {}: {}, not {}\n", r.hypothesis.substr(r.hypothesis.find('=') + 1),
+                          case_of(id, r.case_index), answer_text(op, r.instead));
+    for (const Undetermined& u : f.undetermined)
+      text += fmt::format("    or {}: undetermined, {}\n", values_as_ranges(*f.parameter, u.values), u.reason);
+  }
+  return text;
+}
+
+std::string counts_text(const Identification& id) {
+  std::string text = fmt::format("{} dots in {} rounds", id.dots, id.rounds);
+  if (id.verified) text += fmt::format(", then held on {} more from a guided search", id.verified);
+  return text + fmt::format("; {:.1f} s\n", id.seconds);
+}
+
+}  // namespace
+
+std::string short_case(const Op& op, const Batch& one) {
+  const auto product = [&](int i) { return number(op.a, one.a().get(0, i)) + " * " + number(op.b, one.b().get(0, i)); };
+  std::string products;
+  for (int i = 0; i < op.k;) {
+    const std::string text = product(i);
+    int end = i;
+    while (end + 1 < op.k && product(end + 1) == text) ++end;
+    const bool nothing = one.a().get(0, i) == 0 && one.b().get(0, i) == 0;
+    if (!nothing)
+      products +=
+          (products.empty() ? "" : ", ") + (i == end ? std::to_string(i) : fmt::format("{}-{}", i, end)) + ": " + text;
+    i = end + 1;
+  }
+  std::string text = "c = " + number(op.c, one.c().get(0));
+  text += products.empty() ? ", products +0" : ", products " + products;
+  for (int side = 0; side < 2 && op.has_scales(); ++side) {
+    const Format& f = side ? op.scale_b : op.scale_a;
+    text += side ? ", scales of b" : ", scales of a";
+    for (int i = 0; i < op.scales(); ++i) text += " " + number(f, one.inputs()[size_t(3 + side)].get(0, i));
+  }
+  return text;
+}
+
+std::string identification_text(const Identification& id, bool steps) {
+  const Op& op = id.evidence.op();
+  std::string text = steps ? steps_text(id) : "";
+  text += std::string(word_of(id.verdict)) + (id.reason.empty() ? "" : ": " + id.reason) + "\n";
+  if (id.verdict == IdentifyVerdict::no_fit) {
+    if (const auto& two = id.evidence.two_answers())
+      text += fmt::format("  {}, and then {}\n", case_of(id, two->index), answer_text(op, two->second));
+    for (const Refuted& r : id.best)
+      text += fmt::format("  {}\n    differs on {} of {} cases: {}, not {}\n", r.hypothesis, r.mismatches,
+                          id.evidence.size(), case_of(id, r.case_index), answer_text(op, r.instead));
+  } else if (!id.name.empty()) {
+    text += id.verdict == IdentifyVerdict::too_few ? "  fits so far: " + id.name + "\n" : "  " + id.name + "\n";
+    if (!id.nearest.empty()) {
+      std::string differs;
+      for (const std::string& d : id.nearest_differs) differs += (differs.empty() ? "" : "; ") + d;
+      text += fmt::format("  nearest row of the catalogue: {}: {}\n", id.nearest,
+                          differs.empty() ? "the same arithmetic" : differs);
+    }
+  }
+  text += "  " + counts_text(id);
+  if (id.verdict != IdentifyVerdict::no_fit && !id.parameters.empty()) text += parameters_text(id);
+  return text;
+}
+
+nlohmann::json identification_json(const Identification& id) {
+  const Op& op = id.evidence.op();
+  nlohmann::json json = {{"verdict", word_of(id.verdict)},
+                         {"op", to_text(op)},
+                         {"reason", id.reason},
+                         {"unit", id.name},
+                         {"nearest", id.nearest},
+                         {"nearest_differs", id.nearest_differs},
+                         {"dots", id.dots},
+                         {"rounds", id.rounds},
+                         {"verified", id.verified},
+                         {"seconds", id.seconds}};
+  const auto of_refuted = [&](const Refuted& r) {
+    return nlohmann::json{{"hypothesis", r.hypothesis},
+                          {"case", case_line(id.evidence.cases().one(r.case_index), 0)},
+                          {"answer", to_hex(op.d, id.evidence.answer(r.case_index))},
+                          {"instead", to_hex(op.d, r.instead)},
+                          {"mismatches", r.mismatches}};
+  };
+  json["parameters"] = nlohmann::json::array();
+  for (const ParameterFinding& f : id.parameters) {
+    nlohmann::json one = {{"name", f.parameter->name}, {"value", value_text(*f.parameter, f.value)}};
+    one["ruled_out"] = nlohmann::json::array();
+    for (const Refuted& r : f.neighbours) one["ruled_out"].push_back(of_refuted(r));
+    one["undetermined"] = nlohmann::json::array();
+    for (const Undetermined& u : f.undetermined)
+      one["undetermined"].push_back({{"values", values_as_ranges(*f.parameter, u.values)}, {"reason", u.reason}});
+    json["parameters"].push_back(one);
+  }
+  json["best"] = nlohmann::json::array();
+  for (const Refuted& r : id.best) json["best"].push_back(of_refuted(r));
+  return json;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,547 @@
+#include "identify/identify.h"
+
+#include <algorithm>
+#include <map>
+
+#include "identify/fit.h"
+#include "identify/separate.h"
+#include "oracles/models/model_rows.h"
+#include "plan/registry.h"
+#include "search/guided_search.h"
+
+namespace mmafuzz {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr size_t pool_size = 4096;         ///< cases among which the next questions are found
+constexpr size_t most_rounds = 60;         ///< of questions between rows that fit
+constexpr size_t kept_contradictions = 6;  ///< of a verification that failed
+constexpr int fit_seconds = 6;             ///< of search for another row that fits
+
+/// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
+struct PlainHypothesis {
+  std::unique_ptr<Unit> unit;
+  size_t mismatches = 0;
+};
+
+std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
+  std::vector<PlainHypothesis> all;
+  for (const UnitInfo& info : registry().list()) {
+    const Role role = registry().role_of(info.name);
+    const bool plain = role == Role::exact || role == Role::ieee || role == Role::hypothesis ||
+                       (role == Role::other && info.name == "integer");
+    if (!plain || info.name.find('<') != info.name.npos) continue;
+    if (Result<std::unique_ptr<Unit>> unit = registry().bind(info.name, op)) all.push_back({std::move(*unit), 0});
+  }
+  return all;
+}
+
+bool same_parameters(const DotModel& x, const DotModel& y) {
+  return x.kernel == y.kernel && std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
+           return !p.used_by(x.kernel) || p.get(x) == p.get(y);
+         });
+}
+
+/// A row that fits like the one that was found, and where it differs from that.
+struct Alternative {
+  DotModel model;
+  const Parameter* parameter;  ///< nullptr: another kernel
+  int64_t value = 0;
+};
+
+class Identifier {
+ public:
+  Identifier(Identification& result, Asker* asker, const IdentifySettings& settings)
+      : id_(result),
+        evidence_(result.evidence),
+        asker_(asker),
+        settings_(settings),
+        space_(result.evidence.op()),
+        plain_(plain_hypotheses(result.evidence.op())) {}
+
+  void run() {
+    if (asker_ && !ask(first_questions(op()))) return end_early();
+    if (evidence_.size() == 0) {
+      id_.reason = "no case was answered";
+      return finish(IdentifyVerdict::too_few);
+    }
+    for (size_t round = 0;; ++round) {
+      if (evidence_.two_answers()) {
+        id_.reason = "the same case was answered in two ways: the unit is no function of the case";
+        return finish(IdentifyVerdict::no_fit);
+      }
+      if (!find_row()) return give_up_rows();
+      if (!asker_) break;
+      if (round < most_rounds) {
+        const Questions next = questions_between(alternatives());
+        if (next.cases.size()) {
+          if (!ask(next)) return end_early();
+          continue;
+        }
+      }
+      bool held = false;
+      if (!verify(held)) return end_early();
+      if (held) return finish(IdentifyVerdict::identified);
+      if (round > 2 * most_rounds) break;
+    }
+    // Answers that were there already: what they leave open stays open.
+    finish(asker_ ? IdentifyVerdict::no_fit : IdentifyVerdict::identified);
+  }
+
+ private:
+  const Op& op() const { return evidence_.op(); }
+
+  bool ask(const Questions& questions) {
+    const size_t first = id_.steps.size();
+    for (const std::string& text : questions.texts) id_.steps.push_back({text, 0, SIZE_MAX, ""});
+    for (const size_t q : questions.of_case) ++id_.steps[first + q].cases;
+    settings_.progress("round " + std::to_string(asker_->rounds() + 1) + ": " + std::to_string(questions.cases.size()) +
+                       " cases");
+    const bool all = asker_->ask(questions, first, evidence_);
+    for (size_t i = 0; i < evidence_.size(); ++i) {
+      const uint64_t answer = evidence_.answer(i);
+      if (!op().d.fields().integer && decode(op().d.fields(), answer).cls == NumberClass::nan) space_.add_nan(answer);
+    }
+    const size_t least = questions.cases.size() / 2;
+    if (all && evidence_.size() < least && first == 0) {
+      id_.reason = "the unit answered " + std::to_string(evidence_.size()) + " of " +
+                   std::to_string(questions.cases.size()) + " cases";
+      return false;
+    }
+    return all;
+  }
+
+  void end_early() {
+    if (id_.reason.empty()) id_.reason = asker_->stopped();
+    if (evidence_.size() && !evidence_.two_answers()) find_row();
+    finish(IdentifyVerdict::too_few);
+  }
+
+  /// A row that gives all answers: the one that stands, a row of the catalogue, or what a search finds.
+  bool find_row() {
+    if (space_.kernels().empty()) return false;
+    if (row_ && evidence_.fits(*row_)) return true;
+    std::vector<DotModel> known;
+    for (const Kernel kernel : space_.kernels())
+      for (const DotModel& start : space_.starts(kernel)) known.push_back(start);
+    // Alternatives that fitted before come first: one of them is the answer more often than not.
+    known.insert(known.begin(), rivals_.begin(), rivals_.end());
+    rivals_.clear();
+    const auto fitting = std::find_if(known.begin(), known.end(), [&](const DotModel& m) { return evidence_.fits(m); });
+    if (fitting != known.end()) {
+      take(*fitting);
+      return true;
+    }
+    Fit fit(space_, evidence_, settings_.seed + evidence_.size());
+    const auto deadline = Clock::now() + std::chrono::seconds(fit_seconds);
+    if (row_) {
+      const Fit::Candidate near = fit.descend(*row_, Clock::now() + milliseconds(1500));
+      if (near.mismatches == 0) {
+        take(near.model);
+        return true;
+      }
+    }
+    candidates_ = fit.search(deadline);
+    if (candidates_.front().mismatches > 0) return false;
+    take(candidates_.front().model);
+    for (size_t i = 1; i < candidates_.size(); ++i)
+      if (candidates_[i].mismatches == 0) rivals_.push_back(candidates_[i].model);
+    return true;
+  }
+
+  void take(const DotModel& model) {
+    row_ = toward_catalogue(model);
+    told_nothing_.clear();
+    if (!searched_others_) {
+      searched_others_ = true;
+      Fit fit(space_, evidence_, settings_.seed);
+      for (const Kernel kernel : space_.kernels()) {
+        if (kernel == row_->kernel) continue;
+        Fit::Candidate best;
+        for (const DotModel& start : space_.starts(kernel)) {
+          const size_t mismatches = evidence_.mismatches(start, best.mismatches);
+          if (mismatches < best.mismatches) best = {start, mismatches};
+        }
+        best = fit.descend(best.model, Clock::now() + milliseconds(150));
+        others_.push_back(best);
+        if (best.mismatches == 0) rivals_.push_back(best.model);
+      }
+    }
+  }
+
+  /// The same row with the values of the nearest row of the catalogue where the answers allow them.
+  DotModel toward_catalogue(DotModel model) const {
+    const DotModel* nearest = nullptr;
+    const std::vector<DotModel> starts = space_.starts(model.kernel);
+    size_t least = SIZE_MAX;
+    for (const DotModel& start : starts) {
+      size_t differing = 0;
+      for (const Parameter* p : space_.parameters_of(model.kernel)) differing += p->get(start) != p->get(model);
+      if (differing >= least) continue;
+      least = differing;
+      nearest = &start;
+    }
+    if (!nearest) return model;
+    for (const Parameter* p : space_.parameters_of(model.kernel)) {
+      if (p->get(*nearest) == p->get(model)) continue;
+      const std::optional<DotModel> changed = with_value(model, *p, p->get(*nearest));
+      if (changed && evidence_.fits(*changed)) model = *changed;
+    }
+    return model;
+  }
+
+  /// Other rows that fit, and are not the same by the formats alone.
+  std::vector<Alternative> alternatives() {
+    std::vector<Alternative> all;
+    for (const Parameter* p : space_.parameters_of(row_->kernel))
+      for (const int64_t value : space_.values(*p)) {
+        if (value == p->get(*row_) || told_nothing_.contains({p, value})) continue;
+        const std::optional<DotModel> other = with_value(*row_, *p, value);
+        if (!other || !evidence_.fits(*other)) continue;
+        if (!space_.why_equal(*row_, *p, value).empty()) continue;
+        all.push_back({*other, p, value});
+      }
+    for (const DotModel& rival : rivals_)
+      if (rival.kernel != row_->kernel && !told_nothing_.contains({nullptr, int64_t(rival.kernel)}) &&
+          evidence_.fits(rival))
+        all.push_back({rival, nullptr, static_cast<int64_t>(rival.kernel)});
+    return all;
+  }
+
+  std::string question_of(const Alternative& a) const {
+    const Parameter& p = a.parameter ? *a.parameter : *find_parameter("kernel");
+    return "Is " + std::string(p.name) + " (" + p.meaning + ") " + value_text(p, p.get(*row_)) + " or " +
+           value_text(p, a.value) + "?";
+  }
+
+  Questions questions_between(const std::vector<Alternative>& others) {
+    Questions questions(op());
+    if (others.empty()) return questions;
+    std::vector<DotModel> models;
+    for (const Alternative& a : others) models.push_back(a.model);
+    Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
+    const Separator::Found found = separator.separate(models, pool_size);
+    std::map<size_t, size_t> question_of_case;
+    // A few cases for each question: one answer may be that of both rows by chance of a wrong third parameter.
+    for (size_t o = 0; o < others.size(); ++o) {
+      const size_t c = found.of_other[o];
+      if (c == SIZE_MAX || question_of_case.contains(c)) continue;
+      question_of_case[c] = questions.texts.size();
+      questions.texts.push_back(question_of(others[o]));
+      questions.add(found.cases[c], 0, questions.texts.size() - 1);
+    }
+    // For what the common pool does not tell, cases of its own: the values next to the row's, and the outermost.
+    std::map<const Parameter*, std::vector<size_t>> silent;
+    for (size_t o = 0; o < others.size(); ++o)
+      if (found.of_other[o] == SIZE_MAX) silent[others[o].parameter].push_back(o);
+    for (const auto& [parameter, indices] : silent) {
+      for (const size_t o : indices) {
+        const Alternative& a = others[o];
+        const bool near = !a.parameter || !a.parameter->words.empty() || is_nearest(others, indices, o);
+        std::optional<Batch> one;
+        if (near) one = separator.separate_one(a.model, settings_.tries);
+        if (one) {
+          questions.texts.push_back(question_of(a));
+          questions.add(*one, 0, questions.texts.size() - 1);
+        } else {
+          told_nothing_[{a.parameter, a.value}] = pool_size + (near ? settings_.tries : 0);
+        }
+      }
+    }
+    return questions;
+  }
+
+  /// Whether a number is the next above or below the row's, or the least or greatest, among those not told apart.
+  bool is_nearest(const std::vector<Alternative>& others, const std::vector<size_t>& indices, size_t o) const {
+    const int64_t own = others[o].parameter->get(*row_), value = others[o].value;
+    bool next = true, last = true;
+    for (const size_t i : indices) {
+      const int64_t v = others[i].value;
+      if ((v > own) != (value > own)) continue;
+      next &= std::abs(v - own) >= std::abs(value - own);
+      last &= std::abs(v - own) <= std::abs(value - own);
+    }
+    return next || last;
+  }
+
+  /// Guided search through the row that was found. `held`: no answer contradicted it. False where the unit stopped.
+  bool verify(bool& held) {
+    id_.dots = asker_->dots();
+    id_.rounds = asker_->rounds();
+    id_.verified = 0;
+    std::vector<GuidedSearch::Focus> focuses;
+    focuses.push_back({"row", corner_hints(&*row_), make_functional_feedback(op(), &*row_)});
+    GuidedSearch search(op(), std::move(focuses), settings_.seed + asker_->dots());
+    DotCase one(op());
+    size_t size = 16;
+    held = true;
+    for (uint64_t chunk = 0, first = 0; first < settings_.verify; ++chunk, first += size) {
+      if (chunk) size = std::min<size_t>(size * 4, 4096);
+      Batch batch;
+      search.propose(chunk, first, size, batch);
+      // Cases that were asked before come again: a unit with a memory answers them in another way.
+      for (size_t i = 0; i < 2 && chunk; ++i)
+        batch.append(evidence_.cases().one((first * 7 + i * 31) % evidence_.size()), 0);
+      Outcomes outcomes;
+      if (!asker_->answers(batch, outcomes)) return first > 0 && timed_out();
+      Questions wrong(op());
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!outcomes.has_answer(i) || outcomes.has_failed(i)) continue;
+        if (same_result(op(), outcomes.results.get(i), evaluate_dot(*row_, one.load(batch, i)))) continue;
+        held = false;
+        if (wrong.cases.size() >= kept_contradictions) break;
+        if (wrong.texts.empty()) wrong.texts.push_back("Does the row hold on what a guided search finds?");
+        wrong.add(batch, i, 0);
+        evidence_.add(batch, i, outcomes.results.get(i), id_.steps.size());
+      }
+      if (!held) {
+        id_.steps.push_back({wrong.texts[0], wrong.cases.size(), SIZE_MAX, ""});
+        settings_.progress("verification: an answer differs after " + std::to_string(first) + " cases");
+        return true;
+      }
+      id_.verified = first + size;
+      search.learn(search.observe(chunk, first, batch));
+      if (asker_->seconds_left() <= 0) break;
+    }
+    return true;
+  }
+
+  bool timed_out() const { return asker_->seconds_left() <= 0; }
+
+  /// No row fits: a unit without parameters may.
+  void give_up_rows() {
+    judge_plain();
+    for (const PlainHypothesis& plain : plain_) {
+      if (plain.mismatches) continue;
+      if (!asker_ || verify_plain(*plain.unit)) {
+        id_.name = plain.unit->name();
+        return finish(IdentifyVerdict::identified);
+      }
+      if (!asker_->stopped().empty()) return end_early();
+    }
+    judge_plain();
+    if (id_.reason.empty()) id_.reason = "no row and no known unit gives all of its answers";
+    finish(IdentifyVerdict::no_fit);
+  }
+
+  void judge_plain() {
+    for (PlainHypothesis& plain : plain_) {
+      plain.mismatches = 0;
+      Outcomes outcomes;
+      for (size_t i = 0; i < evidence_.size(); ++i) {
+        plain.unit->run(evidence_.cases().one(i), outcomes);
+        plain.mismatches += !same_result(op(), outcomes.results.get(0), evidence_.answer(i));
+      }
+    }
+  }
+
+  bool verify_plain(const Unit& unit) {
+    id_.dots = asker_->dots();
+    id_.rounds = asker_->rounds();
+    constexpr size_t chunk = 4096;
+    const StructuredGenerator generator(op(), settings_.seed);
+    for (size_t first = 0; first < settings_.verify; first += chunk) {
+      Batch batch;
+      generator.fill(first, chunk, batch);
+      Outcomes own, other;
+      if (!asker_->answers(batch, own)) return false;
+      unit.run(batch, other);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!own.has_answer(i) || same_result(op(), own.results.get(i), other.results.get(i))) continue;
+        id_.steps.push_back({"Does " + unit.name() + " hold on more cases?", 1, SIZE_MAX, ""});
+        evidence_.add(batch, i, own.results.get(i), id_.steps.size() - 1);
+        return false;
+      }
+      id_.verified = first + chunk;
+      if (asker_->seconds_left() <= 0) break;
+    }
+    return true;
+  }
+
+  void finish(IdentifyVerdict verdict) {
+    id_.verdict = verdict;
+    if (asker_) {
+      if (verdict != IdentifyVerdict::identified) {
+        id_.dots = asker_->dots();
+        id_.rounds = asker_->rounds();
+        id_.verified = 0;
+      }
+      id_.seconds = asker_->seconds();
+    }
+    if (verdict == IdentifyVerdict::no_fit) return list_best();
+    if (!row_ || !id_.name.empty()) return;
+    id_.model = row_;
+    id_.name = custom_name(*row_, op());
+    compare_with_catalogue();
+    describe_parameters();
+    argue();
+  }
+
+  void compare_with_catalogue() {
+    size_t least = SIZE_MAX;
+    for (const ModelRow& row : model_rows()) {
+      Op of_row = row.op;
+      of_row.k = op().k;
+      const bool formats = row.op.a == op().a && row.op.b == op().b && row.op.c == op().c && row.op.d == op().d &&
+                           row.op.scale_block == op().scale_block &&
+                           (!op().has_scales() || row.op.scale_a == op().scale_a);
+      if (!formats) continue;
+      std::vector<std::string> differs;
+      if (row.model.kernel != row_->kernel) {
+        const Parameter& kernel = *find_parameter("kernel");
+        differs.push_back("kernel: " + parameter_text(kernel, row.model) + " there, " + parameter_text(kernel, *row_));
+      } else {
+        for (const Parameter* p : space_.parameters_of(row_->kernel)) {
+          const int64_t value = p->get(row.model);
+          if (value == p->get(*row_) || !space_.why_equal(*row_, *p, value).empty()) continue;
+          differs.push_back(std::string(p->name) + ": " + parameter_text(*p, row.model) + " there, " +
+                            parameter_text(*p, *row_) + " here");
+        }
+      }
+      const size_t distance = row.model.kernel == row_->kernel ? differs.size() : 1000;
+      if (distance >= least) continue;
+      least = distance;
+      id_.nearest = "model:" + row.name();
+      id_.nearest_differs = differs;
+    }
+  }
+
+  void describe_parameters() {
+    for (const Parameter* p : space_.parameters_of(row_->kernel)) {
+      ParameterFinding finding{p, p->get(*row_), {}, 0, {}};
+      std::map<std::string, std::vector<int64_t>> open;
+      for (const int64_t value : space_.values(*p)) {
+        if (value == finding.value) continue;
+        const std::optional<DotModel> other = with_value(*row_, *p, value);
+        if (!other) continue;
+        const std::optional<size_t> against = evidence_.first_mismatch(*other);
+        if (!against) {
+          open[why_open(*p, value)].push_back(value);
+          continue;
+        }
+        ++finding.refuted;
+        const Refuted refuted{std::string(p->name) + "=" + value_text(*p, value), *against,
+                              evaluate_dot(*other, evidence_.cases().operands(*against))};
+        if (!p->words.empty() || p->hexadecimal) finding.neighbours.push_back(refuted);
+        else keep_nearest(finding, refuted, value);
+      }
+      for (auto& [reason, values] : open) finding.undetermined.push_back({values, reason});
+      id_.parameters.push_back(std::move(finding));
+    }
+  }
+
+  std::string why_open(const Parameter& p, int64_t value) const {
+    const std::string proof = space_.why_equal(*row_, p, value);
+    if (!proof.empty()) return "no input of this op can show it: " + proof;
+    if (!asker_) return "no case that was answered shows it";
+    if (std::string_view(p.name) == "nan" && space_.values(p).size() == 1) return "no answer was a NaN";
+    const auto told = told_nothing_.find({&p, value});
+    return "not found in " + std::to_string(told == told_nothing_.end() ? pool_size : told->second) + " guided cases";
+  }
+
+  /// Of numbers, the nearest refuted value below and above.
+  static void keep_nearest(ParameterFinding& finding, const Refuted& refuted, int64_t value) {
+    const auto value_of = [](const Refuted& r) { return std::stoll(r.hypothesis.substr(r.hypothesis.find('=') + 1)); };
+    for (Refuted& kept : finding.neighbours) {
+      if ((value_of(kept) < finding.value) != (value < finding.value)) continue;
+      if (std::abs(value_of(kept) - finding.value) > std::abs(value - finding.value)) kept = refuted;
+      return;
+    }
+    finding.neighbours.push_back(refuted);
+  }
+
+  /// What the answer to each question rules out, beside the row that was found.
+  void argue() {
+    struct RuledOut {
+      std::map<const Parameter*, std::vector<int64_t>> values;
+      std::vector<std::string> kernels;
+      std::map<size_t, size_t> by_case;
+    };
+    std::vector<RuledOut> out(id_.steps.size() + 1);
+    const auto rule_out = [&](const DotModel& other) -> RuledOut* {
+      const std::optional<size_t> against = evidence_.first_mismatch(other);
+      if (!against) return nullptr;
+      RuledOut& o = out[std::min(evidence_.question(*against), id_.steps.size())];
+      ++o.by_case[*against];
+      return &o;
+    };
+    for (const Parameter* p : space_.parameters_of(row_->kernel))
+      for (const int64_t value : space_.values(*p)) {
+        if (value == p->get(*row_)) continue;
+        const std::optional<DotModel> other = with_value(*row_, *p, value);
+        if (!other) continue;
+        if (RuledOut* o = rule_out(*other)) o->values[p].push_back(value);
+      }
+    for (const Fit::Candidate& other : others_)
+      if (other.model.kernel != row_->kernel)
+        if (RuledOut* o = rule_out(other.model))
+          o->kernels.push_back(parameter_text(*find_parameter("kernel"), other.model));
+    for (size_t q = 0; q < id_.steps.size(); ++q) {
+      ArgumentStep& step = id_.steps[q];
+      const auto most = std::max_element(out[q].by_case.begin(), out[q].by_case.end(),
+                                         [](const auto& x, const auto& y) { return x.second < y.second; });
+      if (most != out[q].by_case.end()) step.telling_case = most->first;
+      for (const Parameter& p : parameters()) {  // in their documented order
+        const auto at = out[q].values.find(&p);
+        if (at != out[q].values.end())
+          step.rules_out +=
+              (step.rules_out.empty() ? "" : "; ") + std::string(p.name) + " " + values_as_ranges(p, at->second);
+      }
+      for (const std::string& kernel : out[q].kernels)
+        step.rules_out += (step.rules_out.empty() ? "" : "; ") + ("kernel " + kernel);
+    }
+  }
+
+  void list_best() {
+    if (evidence_.two_answers()) return;
+    for (const Fit::Candidate& candidate : candidates_)
+      if (const auto against = evidence_.first_mismatch(candidate.model))
+        id_.best.push_back({custom_name(candidate.model, op()), *against,
+                            evaluate_dot(candidate.model, evidence_.cases().operands(*against)),
+                            evidence_.mismatches(candidate.model)});
+    for (const PlainHypothesis& plain : plain_) {
+      Outcomes outcomes;
+      for (size_t i = 0; i < evidence_.size() && plain.mismatches; ++i) {
+        plain.unit->run(evidence_.cases().one(i), outcomes);
+        if (same_result(op(), outcomes.results.get(0), evidence_.answer(i))) continue;
+        id_.best.push_back({plain.unit->name(), i, outcomes.results.get(0), plain.mismatches});
+        break;
+      }
+    }
+    std::stable_sort(id_.best.begin(), id_.best.end(),
+                     [](const Refuted& x, const Refuted& y) { return x.mismatches < y.mismatches; });
+    if (id_.best.size() > 4) id_.best.resize(4);
+  }
+
+  Identification& id_;
+  Evidence& evidence_;
+  Asker* asker_;
+  const IdentifySettings& settings_;
+  HypothesisSpace space_;
+  std::vector<PlainHypothesis> plain_;
+  std::optional<DotModel> row_;
+  std::vector<DotModel> rivals_;            ///< other rows that fitted at some time
+  std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
+  std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
+  bool searched_others_ = false;
+  std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
+};
+
+}  // namespace
+
+Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings) {
+  Identification result(op);
+  Asker asker(unit, {settings.seconds, SIZE_MAX});
+  Identifier(result, &asker, settings).run();
+  return result;
+}
+
+Identification identify_from(Evidence evidence, const IdentifySettings& settings) {
+  Identification result(evidence.op());
+  result.evidence = std::move(evidence);
+  Identifier(result, nullptr, settings).run();
+  return result;
+}
+
+}  // namespace mmafuzz

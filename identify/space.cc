@@ -1,0 +1,164 @@
+#include "identify/space.h"
+
+#include <algorithm>
+
+#include "oracles/models/model_rows.h"
+
+namespace mmafuzz {
+namespace {
+
+bool is_called(const Parameter& p, std::string_view name) { return name == p.name; }
+
+size_t index_of(const Parameter& p) { return static_cast<size_t>(&p - parameters().data()); }
+
+/// Copies what a kernel uses of one row to a row of other formats.
+DotModel transplanted(const DotModel& from, DotModel to) {
+  const int k = to.k;
+  for (const Parameter& p : parameters())
+    if (p.used_by(from.kernel) && !is_called(p, "nan")) p.set(to, p.get(from));
+  if (to.output_fraction_bits > to.d.fraction_bits || from.output_fraction_bits == from.d.fraction_bits)
+    to.output_fraction_bits = to.d.fraction_bits;
+  if (to.scale_block && to.k % to.scale_block) to.k = k;
+  return to;
+}
+
+}  // namespace
+
+std::optional<DotModel> with_value(DotModel model, const Parameter& parameter, int64_t value) {
+  parameter.set(model, value);
+  if (!contradiction_in(model).empty()) return std::nullopt;
+  return model;
+}
+
+HypothesisSpace::HypothesisSpace(const Op& op) : op_(op) {
+  const DotModel plain = custom_model(op);
+  const size_t kernel_count = find_parameter("kernel")->words.size();
+  parameters_.resize(kernel_count);
+  for (size_t i = 0; i < kernel_count; ++i) {
+    DotModel m = plain;
+    m.kernel = static_cast<Kernel>(i);
+    if (m.kernel == Kernel::emulated_fp8) m.k = max_instruction_k;
+    if (!contradiction_in(m).empty()) continue;
+    kernels_.push_back(m.kernel);
+    for (const Parameter& p : parameters())
+      if (!is_called(p, "kernel") && p.used_by(m.kernel)) parameters_[i].push_back(&p);
+  }
+  for (const Parameter& p : parameters()) {
+    std::vector<int64_t>& values = values_.emplace_back();
+    int64_t least = p.least, greatest = p.greatest;
+    if (!p.words.empty()) greatest = static_cast<int64_t>(p.words.size()) - 1;
+    if (p.hexadecimal) least = greatest = static_cast<int64_t>(plain.nan);
+    if (is_called(p, "output_fraction_bits")) greatest = op.d.fields().fraction_bits;
+    if (is_called(p, "zero_exponent")) {
+      // Below every term a floor does nothing; above every term and the adder's widest all is lost.
+      least = std::max<int64_t>(least, least_exponent(plain) - 1);
+      greatest = std::min<int64_t>(greatest, 260 + find_parameter("fraction_bits")->greatest);
+    }
+    if (is_called(p, "low_bits") && !plain.a.ignored_low_bits && !plain.b.ignored_low_bits && !plain.c.ignored_low_bits)
+      greatest = least;
+    if (is_called(p, "output_via") && plain.d.fraction_bits >= 23) greatest = least;
+    if (is_called(p, "order") && op.has_scales()) greatest = least;
+    for (int64_t v = least; v <= greatest; ++v) values.push_back(v);
+  }
+}
+
+const std::vector<int64_t>& HypothesisSpace::values(const Parameter& parameter) const {
+  return values_[index_of(parameter)];
+}
+
+void HypothesisSpace::add_nan(uint64_t encoding) {
+  std::vector<int64_t>& values = values_[index_of(*find_parameter("nan"))];
+  const int64_t value = static_cast<int64_t>(encoding);
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+int HypothesisSpace::least_exponent(const DotModel& m) const {
+  const auto least_of = [](const FormatFields& f) { return f.emin() - f.fraction_bits; };
+  int least = least_of(op_.a.fields()) + least_of(op_.b.fields());
+  if (op_.has_scales()) least += op_.scale_a.fields().emin() + op_.scale_b.fields().emin() - 8;
+  const int of_c = std::max(least_of(op_.c.fields()), std::min({m.d.emin(), m.c.emin(), -126}));
+  return std::min(least, of_c);
+}
+
+std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
+  DotModel plain = custom_model(op_);
+  plain.kernel = kernel;
+  plain.fraction_bits = 24;
+  plain.zero_exponent = least_exponent(plain);
+  if (kernel == Kernel::emulated_fp8) plain.k = std::max(4, plain.k / 4 * 4);
+  std::vector<DotModel> all;
+  const auto offer = [&](const DotModel& m) {
+    const auto same = [&](const DotModel& x) {
+      return std::all_of(parameters().begin(), parameters().end(),
+                         [&](const Parameter& p) { return !p.used_by(kernel) || p.get(x) == p.get(m); });
+    };
+    if (contradiction_in(m).empty() && std::none_of(all.begin(), all.end(), same)) all.push_back(m);
+  };
+  // Rows of the op's own formats come first.
+  for (const bool own : {true, false})
+    for (const ModelRow& row : model_rows()) {
+      const bool fits = row.op.a == op_.a && row.op.b == op_.b && row.op.c == op_.c && row.op.d == op_.d;
+      if (row.model.kernel != kernel || fits != own) continue;
+      DotModel m = transplanted(row.model, plain);
+      if (own) m.nan = row.model.nan;
+      offer(m);
+    }
+  offer(plain);
+  return all;
+}
+
+std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, int64_t value) const {
+  const std::optional<DotModel> other = with_value(m, p, value);
+  if (!other) return "";
+  const auto steps = [&](const DotModel& x) {  // products per step where the op's products end a step early
+    return std::min({x.block, x.k, op_.k});
+  };
+  // A chain on the cores ends with a conversion to d.
+  const bool converts = m.kernel == Kernel::fma_then_add && m.d.width != 32;
+  const bool by_blocks = m.kernel != Kernel::grouped_sum && m.kernel != Kernel::emulated_fp8 && !converts;
+  if (is_called(p, "block") && m.k <= op_.k && steps(m) == std::min(m.k, op_.k) && steps(*other) == steps(m))
+    return "an instruction has no more than " + std::to_string(m.k) + " products";
+  if (is_called(p, "k") && m.special_scope == SpecialScope::block && by_blocks && m.order == ProductOrder::ascending &&
+      m.zero_operands == ZeroOperands::kept) {
+    const int block = m.kernel == Kernel::fma_chain ? 1 : m.block;
+    if (block <= m.k && m.k % block == 0 && value % block == 0 && op_.k % block == 0 && op_.k % m.k == 0 &&
+        op_.k % value == 0)
+      return "blocks are chained the same way within an instruction and between two";
+  }
+  if (is_called(p, "c_exponent")) {
+    const int least[] = {m.d.emin(), m.c.emin(), -126};
+    const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
+    if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
+  }
+  if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
+    return "zero terms read the exponents of their factors";
+  if (is_called(p, "zero_exponent") && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))
+    return "no term has an exponent below " + std::to_string(least_exponent(m));
+  const bool reaches_128 = op_.a.fields().emax() + op_.b.fields().emax() + 2 > 128;
+  if ((is_called(p, "product_overflow") || is_called(p, "overflow_rank")) && !reaches_128 && m.d.width == 32)
+    return "no product of these formats reaches 2^128";
+  if (is_called(p, "overflow_rank") && m.product_overflow == ProductOverflow::none)
+    return "products make no infinities here";
+  return "";
+}
+
+std::string value_text(const Parameter& p, int64_t value) {
+  DotModel m;
+  p.set(m, value);
+  return parameter_text(p, m);
+}
+
+std::string values_as_ranges(const Parameter& p, std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  std::string text;
+  for (size_t i = 0; i < values.size();) {
+    size_t end = i;
+    while (p.words.empty() && !p.hexadecimal && end + 1 < values.size() && values[end + 1] == values[end] + 1) ++end;
+    text += (text.empty() ? "" : ", ") + value_text(p, values[i]);
+    if (end > i) text += (end == i + 1 ? ", " : "..") + value_text(p, values[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+}  // namespace mmafuzz
