@@ -5,28 +5,6 @@
 namespace mmafuzz {
 namespace {
 
-/// Parameters whose effects hide each other: with one of them wrong, no single change of the other looks better.
-constexpr const char* coupled[][2] = {
-    {"block", "order"},
-    {"block", "k"},
-    {"block", "fraction_bits"},
-    {"group", "k"},
-    {"fraction_bits", "product"},
-    {"fraction_bits", "zero_exponent"},
-    {"zero_rule", "zero_exponent"},
-    {"output_fraction_bits", "output_rounding"},
-    {"output_via", "output_rounding"},
-    {"fraction_bits", "integer_bits"},
-    {"fraction_bits", "output_fraction_bits"},
-    {"output_rounding", "overflow"},
-    {"subnormals", "zero_exponent"},
-    {"fraction_bits", "second_stage"},
-    {"fraction_bits", "odd_even"},
-    {"order", "k"},
-    {"block", "odd_even"},
-    {"fraction_bits", "zero_rule"},
-};
-
 bool over(Clock::time_point deadline) { return Clock::now() >= deadline; }
 
 }  // namespace
@@ -50,15 +28,21 @@ bool Fit::improve_one(Candidate& best, Clock::time_point deadline) {
 }
 
 bool Fit::improve_two(Candidate& best, Clock::time_point deadline) {
-  for (const auto& pair : coupled) {
-    const Parameter *p = find_parameter(pair[0]), *q = find_parameter(pair[1]);
-    if (!p->used_by(best.model.kernel) || !q->used_by(best.model.kernel)) continue;
+  const std::vector<const Parameter*>& all = space_.parameters_of(best.model.kernel);
+  // Pairs of few values first.
+  std::vector<std::pair<const Parameter*, const Parameter*>> pairs;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = i + 1; j < all.size(); ++j) pairs.push_back({all[i], all[j]});
+  const auto cost = [&](const auto& pair) { return space_.values(*pair.first).size() * space_.values(*pair.second).size(); };
+  std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& x, const auto& y) { return cost(x) < cost(y); });
+  for (const auto& [p, q] : pairs) {
     const DotModel from = best.model;
     bool improved = false;
     for (const int64_t x : space_.values(*p)) {
       if (over(deadline)) return false;
+      if (x == p->get(from)) continue;
       for (const int64_t y : space_.values(*q)) {
-        if (x == p->get(from) || y == q->get(from)) continue;
+        if (y == q->get(from)) continue;
         DotModel changed = from;
         p->set(changed, x);
         q->set(changed, y);

@@ -43,6 +43,12 @@ std::string steps_text(const Identification& id) {
   return text.empty() ? text : text + "\n";
 }
 
+/// "8" of "block=8"; of a kernel the whole row, which is the best that was found with it.
+std::string refuted_value(const ParameterFinding& f, const Refuted& r) {
+  const bool one_value = r.hypothesis.starts_with(std::string(f.parameter->name) + "=");
+  return one_value ? r.hypothesis.substr(r.hypothesis.find('=') + 1) : r.hypothesis;
+}
+
 std::string parameters_text(const Identification& id) {
   std::string text = "\nparameter, value, and what rules out the values next to it:\n";
   const Op& op = id.evidence.op();
@@ -51,7 +57,7 @@ std::string parameters_text(const Identification& id) {
     if (f.refuted == 0 && !f.undetermined.empty()) text += "  (undetermined)";
     text += "\n";
     for (const Refuted& r : f.neighbours)
-      text += fmt::format("    not {}: {}, not {}\n", r.hypothesis.substr(r.hypothesis.find('=') + 1),
+      text += fmt::format("    not {}: {}, not {}\n", refuted_value(f, r),
                           case_of(id, r.case_index), answer_text(op, r.instead));
     for (const Undetermined& u : f.undetermined)
       text += fmt::format("    or {}: undetermined, {}\n", values_as_ranges(*f.parameter, u.values), u.reason);

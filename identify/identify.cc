@@ -14,7 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t pool_size = 4096;         ///< cases among which the next questions are found
 constexpr size_t most_rounds = 60;         ///< of questions between rows that fit
 constexpr size_t kept_contradictions = 6;  ///< of a verification that failed
 constexpr int fit_seconds = 6;             ///< of search for another row that fits
@@ -215,52 +214,39 @@ class Identifier {
            value_text(p, a.value) + "?";
   }
 
+  /// Cases that tell the row from the others. What is told apart by none is remembered: it is not tried again.
   Questions questions_between(const std::vector<Alternative>& others) {
     Questions questions(op());
     if (others.empty()) return questions;
-    std::vector<DotModel> models;
-    for (const Alternative& a : others) models.push_back(a.model);
-    Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
-    const Separator::Found found = separator.separate(models, pool_size);
-    std::map<size_t, size_t> question_of_case;
-    // A few cases for each question: one answer may be that of both rows by chance of a wrong third parameter.
+    std::vector<Separator::Other> rows;
+    for (size_t o = 0; o < others.size(); ++o) rows.push_back({others[o].model, is_worth_more(others, o)});
+    const Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
+    const Separator::Found found = separator.separate(rows);
+    std::vector<bool> asked(found.cases.size());
     for (size_t o = 0; o < others.size(); ++o) {
       const size_t c = found.of_other[o];
-      if (c == SIZE_MAX || question_of_case.contains(c)) continue;
-      question_of_case[c] = questions.texts.size();
-      questions.texts.push_back(question_of(others[o]));
-      questions.add(found.cases[c], 0, questions.texts.size() - 1);
-    }
-    // For what the common pool does not tell, cases of its own: the values next to the row's, and the outermost.
-    std::map<const Parameter*, std::vector<size_t>> silent;
-    for (size_t o = 0; o < others.size(); ++o)
-      if (found.of_other[o] == SIZE_MAX) silent[others[o].parameter].push_back(o);
-    for (const auto& [parameter, indices] : silent) {
-      for (const size_t o : indices) {
-        const Alternative& a = others[o];
-        const bool near = !a.parameter || !a.parameter->words.empty() || is_nearest(others, indices, o);
-        std::optional<Batch> one;
-        if (near) one = separator.separate_one(a.model, settings_.tries);
-        if (one) {
-          questions.texts.push_back(question_of(a));
-          questions.add(*one, 0, questions.texts.size() - 1);
-        } else {
-          told_nothing_[{a.parameter, a.value}] = pool_size + (near ? settings_.tries : 0);
-        }
+      if (c == SIZE_MAX) {
+        told_nothing_[{others[o].parameter, others[o].value}] =
+            rows[o].deep ? Separator::all_cases : Separator::quick_cases;
+      } else if (!asked[c]) {
+        asked[c] = true;
+        questions.texts.push_back(question_of(others[o]));
+        questions.add(found.cases[c], 0, questions.texts.size() - 1);
       }
     }
     return questions;
   }
 
-  /// Whether a number is the next above or below the row's, or the least or greatest, among those not told apart.
-  bool is_nearest(const std::vector<Alternative>& others, const std::vector<size_t>& indices, size_t o) const {
-    const int64_t own = others[o].parameter->get(*row_), value = others[o].value;
+  /// A word, another kernel, and of the numbers that fit the next above and below the row's, the least and the greatest.
+  bool is_worth_more(const std::vector<Alternative>& others, size_t o) const {
+    const Parameter* p = others[o].parameter;
+    if (!p || !p->words.empty() || p->hexadecimal) return true;
+    const int64_t own = p->get(*row_), value = others[o].value;
     bool next = true, last = true;
-    for (const size_t i : indices) {
-      const int64_t v = others[i].value;
-      if ((v > own) != (value > own)) continue;
-      next &= std::abs(v - own) >= std::abs(value - own);
-      last &= std::abs(v - own) <= std::abs(value - own);
+    for (const Alternative& other : others) {
+      if (other.parameter != p || (other.value > own) != (value > own)) continue;
+      next &= std::abs(other.value - own) >= std::abs(value - own);
+      last &= std::abs(other.value - own) <= std::abs(value - own);
     }
     return next || last;
   }
@@ -407,7 +393,35 @@ class Identifier {
     }
   }
 
+  /// The kernel: the best row of every other one, and the case that refutes it.
+  void describe_kernel() {
+    const Parameter& p = *find_parameter("kernel");
+    ParameterFinding finding{&p, p.get(*row_), {}, 0, {}};
+    std::vector<DotModel> rows = rivals_;
+    for (const Fit::Candidate& other : others_) rows.push_back(other.model);
+    std::vector<int64_t> seen = {finding.value};
+    for (const bool fitting : {true, false})
+      for (const DotModel& m : rows) {
+        if (std::find(seen.begin(), seen.end(), p.get(m)) != seen.end()) continue;
+        const std::optional<size_t> against = evidence_.first_mismatch(m);
+        if (fitting == against.has_value()) continue;
+        seen.push_back(p.get(m));
+        if (against) {
+          ++finding.refuted;
+          finding.neighbours.push_back({custom_name(m, op()), *against, result_of(m, *against)});
+        } else {
+          finding.undetermined.push_back({{p.get(m)}, custom_name(m, op()) + ", " + why_open(p, p.get(m))});
+        }
+      }
+    id_.parameters.push_back(std::move(finding));
+  }
+
+  uint64_t result_of(const DotModel& m, size_t index) const {
+    return evaluate_dot(m, evidence_.cases().operands(index));
+  }
+
   void describe_parameters() {
+    describe_kernel();
     for (const Parameter* p : space_.parameters_of(row_->kernel)) {
       ParameterFinding finding{p, p->get(*row_), {}, 0, {}};
       std::map<std::string, std::vector<int64_t>> open;
@@ -422,7 +436,7 @@ class Identifier {
         }
         ++finding.refuted;
         const Refuted refuted{std::string(p->name) + "=" + value_text(*p, value), *against,
-                              evaluate_dot(*other, evidence_.cases().operands(*against))};
+                              result_of(*other, *against)};
         if (!p->words.empty() || p->hexadecimal) finding.neighbours.push_back(refuted);
         else keep_nearest(finding, refuted, value);
       }
@@ -432,12 +446,13 @@ class Identifier {
   }
 
   std::string why_open(const Parameter& p, int64_t value) const {
-    const std::string proof = space_.why_equal(*row_, p, value);
+    const std::string proof = &p == find_parameter("kernel") ? "" : space_.why_equal(*row_, p, value);
     if (!proof.empty()) return "no input of this op can show it: " + proof;
     if (!asker_) return "no case that was answered shows it";
     if (std::string_view(p.name) == "nan" && space_.values(p).size() == 1) return "no answer was a NaN";
-    const auto told = told_nothing_.find({&p, value});
-    return "not found in " + std::to_string(told == told_nothing_.end() ? pool_size : told->second) + " guided cases";
+    const bool is_kernel = &p == find_parameter("kernel");
+    const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
+    return "not found in " + std::to_string(told == told_nothing_.end() ? Separator::quick_cases : told->second) + " guided cases";
   }
 
   /// Of numbers, the nearest refuted value below and above.
@@ -498,7 +513,7 @@ class Identifier {
     for (const Fit::Candidate& candidate : candidates_)
       if (const auto against = evidence_.first_mismatch(candidate.model))
         id_.best.push_back({custom_name(candidate.model, op()), *against,
-                            evaluate_dot(candidate.model, evidence_.cases().operands(*against)),
+                            result_of(candidate.model, *against),
                             evidence_.mismatches(candidate.model)});
     for (const PlainHypothesis& plain : plain_) {
       Outcomes outcomes;

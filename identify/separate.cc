@@ -2,14 +2,21 @@
 
 #include <algorithm>
 
+#include "core/dot_case.h"
 #include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
 
 Separator::Separator(const DotModel& row, const Evidence& evidence, uint64_t seed)
-    : row_(row), evidence_(evidence), seed_(seed), asked_(evidence.op()) {
+    : row_(row), evidence_(evidence), seed_(seed), asked_(evidence.op()), pool_(evidence.op()) {
   for (size_t i = 0; i < evidence.size(); ++i) asked_.append(evidence.cases().one(i), 0);
+  Batch batch;
+  fill(corner_hints(&row_), all_cases, 1, batch);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    pool_.add(batch, i);
+    row_results_.push_back(evaluate_dot(row_, pool_.operands(i)));
+  }
 }
 
 /// Of four cases: a structured one, the next of a walk through the datapath, and two neighbours of what was asked.
@@ -31,29 +38,22 @@ void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Ba
   }
 }
 
-Separator::Found Separator::separate(const std::vector<DotModel>& others, size_t pool_size) {
-  Batch pool;
-  fill(corner_hints(&row_), pool_size, 1, pool);
-  DotCases cases(evidence_.op());
-  std::vector<uint64_t> own;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    cases.add(pool, i);
-    own.push_back(evaluate_dot(row_, cases.operands(i)));
-  }
+Separator::Found Separator::separate(const std::vector<Other>& others) const {
+  const Op& op = evidence_.op();
   // By other, the first cases that tell it apart; one that tells many apart is asked first.
   constexpr size_t remembered = 24;
   std::vector<std::vector<uint32_t>> telling(others.size());
-  std::vector<uint32_t> tells(pool.size());
+  std::vector<uint32_t> tells(pool_.size());
   for (size_t o = 0; o < others.size(); ++o) {
-    for (size_t i = 0; i < pool.size() && telling[o].size() < remembered; ++i) {
-      if (same_result(evidence_.op(), evaluate_dot(others[o], cases.operands(i)), own[i])) continue;
+    for (size_t i = 0; i < pool_.size() && telling[o].size() < remembered; ++i) {
+      if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
+      if (same_result(op, evaluate_dot(others[o].model, pool_.operands(i)), row_results_[i])) continue;
       telling[o].push_back(static_cast<uint32_t>(i));
       ++tells[i];
     }
   }
   Found found;
   found.of_other.assign(others.size(), SIZE_MAX);
-  std::vector<size_t> position(pool.size(), SIZE_MAX);
   for (;;) {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < tells.size(); ++i)
@@ -66,26 +66,30 @@ Separator::Found Separator::separate(const std::vector<DotModel>& others, size_t
       for (const uint32_t i : telling[o]) --tells[i];
     }
     tells[best] = 0;
-    found.cases.push_back(cases.one(best));
+    found.cases.push_back(pool_.one(best));
+  }
+  for (size_t o = 0; o < others.size(); ++o) {
+    if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
+    if (const std::optional<Batch> one = at_its_corners(others[o].model)) {
+      found.of_other[o] = found.cases.size();
+      found.cases.push_back(*one);
+    }
   }
   return found;
 }
 
-std::optional<Batch> Separator::separate_one(const DotModel& other, size_t tries) {
+std::optional<Batch> Separator::at_its_corners(const DotModel& other) const {
   const Op& op = evidence_.op();
-  constexpr size_t chunk = 2048;
-  for (size_t done = 0; done < tries; done += chunk) {
-    Batch pool;
-    // Corners of the other row and of this one by turns.
-    fill(corner_hints(done / chunk % 2 ? &row_ : &other), std::min(chunk, tries - done), 2 + done, pool);
-    DotCase one(op);
-    for (size_t i = 0; i < pool.size(); ++i) {
-      const DotOperands& in = one.load(pool, i);
-      if (same_result(op, evaluate_dot(row_, in), evaluate_dot(other, in))) continue;
-      Batch found(op);
-      found.append(pool, i);
-      return found;
-    }
+  if (corner_hints(&other) == corner_hints(&row_)) return std::nullopt;
+  Batch batch;
+  fill(corner_hints(&other), own_cases, 2, batch);
+  DotCase one(op);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const DotOperands& in = one.load(batch, i);
+    if (same_result(op, evaluate_dot(row_, in), evaluate_dot(other, in))) continue;
+    Batch found(op);
+    found.append(batch, i);
+    return found;
   }
   return std::nullopt;
 }

@@ -2,10 +2,28 @@
 
 #include <algorithm>
 
+#include "arithmetic/evaluate_dot.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
+
+/// The products that each block of an instruction adds, whatever their order in it.
+std::vector<std::vector<int>> blocks_of(const DotModel& m) {
+  std::vector<std::vector<int>> blocks;
+  for (int i = 0; i < m.k; ++i) {
+    if (i % m.block == 0) blocks.emplace_back();
+    blocks.back().push_back(product_at(m, i));
+  }
+  for (std::vector<int>& block : blocks) std::sort(block.begin(), block.end());
+  return blocks;
+}
+
+/// Whether a block's sum does not depend on the order of its products.
+bool sums_without_order(const DotModel& m) {
+  return m.kernel == Kernel::fused_sum || m.kernel == Kernel::exact_sum ||
+         (m.kernel == Kernel::two_stage_sum && !m.odd_even);
+}
 
 bool is_called(const Parameter& p, std::string_view name) { return name == p.name; }
 
@@ -94,11 +112,11 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
     };
     if (contradiction_in(m).empty() && std::none_of(all.begin(), all.end(), same)) all.push_back(m);
   };
-  // Rows of the op's own formats come first.
-  for (const bool own : {true, false})
+  // Rows of the op's own formats come first, of these the ones that the op fills.
+  for (const int rank : {0, 1, 2})
     for (const ModelRow& row : model_rows()) {
-      const bool fits = row.op.a == op_.a && row.op.b == op_.b && row.op.c == op_.c && row.op.d == op_.d;
-      if (row.model.kernel != kernel || fits != own) continue;
+      const bool own = row.op.a == op_.a && row.op.b == op_.b && row.op.c == op_.c && row.op.d == op_.d;
+      if (row.model.kernel != kernel || rank != (!own ? 2 : row.op.k == op_.k ? 0 : 1)) continue;
       DotModel m = transplanted(row.model, plain);
       if (own) m.nan = row.model.nan;
       offer(m);
@@ -124,6 +142,22 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     if (block <= m.k && m.k % block == 0 && value % block == 0 && op_.k % block == 0 && op_.k % m.k == 0 &&
         op_.k % value == 0)
       return "blocks are chained the same way within an instruction and between two";
+  }
+  if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
+    return "the same products meet in every block";
+  const bool one_step = op_.k <= m.k && m.k <= m.block && m.kernel == Kernel::fused_sum;
+  if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
+  // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
+  const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
+                                m.zero_sign == ZeroSign::positive && !m.scale_block;
+  if (is_called(p, "k") && m.kernel == Kernel::fused_sum && zeros_do_nothing && op_.k <= value && op_.k <= m.k &&
+      op_.k <= m.block && m.order == ProductOrder::ascending)
+    return "the op's products make one block, and zeros change nothing";
+  if (is_called(p, "integer_bits") && (m.kernel == Kernel::fused_sum || m.kernel == Kernel::emulated_fp8)) {
+    // Products are below 4 times the greatest exponent's weight, c is below 2 times (docs/semantics.md 1.5).
+    const int64_t greatest_sum = 4 * int64_t{std::min(m.block, m.k)} + 2;
+    const auto enough = [&](int64_t bits) { return bits == 0 || int64_t{1} << bits >= greatest_sum; };
+    if (enough(m.integer_bits) && enough(value)) return "no sum of a block needs more";
   }
   if (is_called(p, "c_exponent")) {
     const int least[] = {m.d.emin(), m.c.emin(), -126};
