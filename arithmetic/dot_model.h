@@ -73,7 +73,12 @@ enum class ZeroGroup : uint8_t { all_products_zero, sum_zero };
 /// What an infinite or NaN c does on CDNA3 fp8 (D31).
 enum class CSpecial : uint8_t { propagates, reads_minus_one };
 
-enum class Subnormals : uint8_t { kept, flushed };
+enum class Subnormals : uint8_t {
+  kept,
+  flushed,         ///< operands to +0, results to a zero of their sign (CDNA2)
+  flushed_signed,  ///< operands and results to zeros of their sign, results that are tiny after rounding with an
+                   ///< unbounded exponent (x86: DAZ and FTZ)
+};
 
 enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
 
@@ -126,6 +131,8 @@ struct DotModel {
   SecondStage second_stage = SecondStage::floor32_then_31;
   CSpecial c_special = CSpecial::propagates;
 };
+
+MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Subnormals::kept; }
 
 /// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products.
 struct DotOperands {

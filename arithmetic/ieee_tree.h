@@ -15,7 +15,8 @@ namespace detail {
 MMAFUZZ_HD inline uint64_t tree_result(const DotModel& m, const Rounded& r) {
   const Number n = decode(m.d, r.encoding);
   if (n.cls == NumberClass::nan) return m.nan;
-  if (m.subnormals == Subnormals::flushed && n.subnormal) return m.d.encode_zero(n.negative);
+  const bool tiny = m.subnormals == Subnormals::flushed_signed && (r.flags & flag::underflow);
+  if (tiny || (flushes(m) && n.subnormal)) return m.d.encode_zero(n.negative);
   return r.encoding;
 }
 
@@ -89,7 +90,8 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
     const Number c = read_operand(m, accumulator_format, accumulator);
     // ... and so does a zero one, but not what one block hands to the next.
     const bool loses_sign = m.zero_operands == ZeroOperands::positive && first == 0 && c.cls == NumberClass::zero;
-    if (loses_sign || (m.subnormals == Subnormals::flushed && c.subnormal)) accumulator = 0;
+    if (loses_sign) accumulator = 0;
+    else if (flushes(m) && c.subnormal) accumulator = accumulator_format.encode_zero(c.negative);
     operand_specials.add(c.cls, c.negative);
     if (m.overflow_rank == OverflowRank::below_operands && overflowed && operand_specials.any()) {
       accumulator = operand_specials.result(m.d, m.nan);

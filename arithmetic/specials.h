@@ -54,10 +54,10 @@ MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields
       encoding += uint64_t{1} << f.ignored_low_bits;
   }
   Number n = decode(f, encoding);
-  if (m.subnormals == Subnormals::flushed && n.subnormal && n.cls == NumberClass::finite) {
+  if (flushes(m) && n.subnormal && n.cls == NumberClass::finite) {
     n.cls = NumberClass::zero;
     n.significand = 0;
-    n.negative = false;
+    n.negative &= m.subnormals == Subnormals::flushed_signed;
   }
   return n;
 }
@@ -191,7 +191,7 @@ MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int 
   const bool underflowed_to_zero = (r.encoding & ~m.d.sign_bit()) == 0 && magnitude != 0;
   if (underflowed_to_zero && m.underflow_sign == UnderflowSign::positive) r.encoding = 0;
   const bool subnormal = (r.encoding & ~m.d.sign_bit()) < (uint64_t{1} << m.d.fraction_bits);
-  if (m.subnormals == Subnormals::flushed && subnormal) r.encoding &= m.d.sign_bit();
+  if (flushes(m) && subnormal) r.encoding &= m.d.sign_bit();
   return r;
 }
 

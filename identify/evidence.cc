@@ -64,6 +64,7 @@ void Evidence::add(const Batch& batch, size_t index, uint64_t answer, size_t que
 size_t Evidence::mismatches(const DotModel& model, size_t limit) const {
   size_t count = 0;
   for (size_t i = 0; i < order_.size(); ++i) {
+    work_ += static_cast<uint64_t>(op().k) + 8;
     const size_t index = order_[i];
     if (same_result(op(), evaluate_dot(model, cases_.operands(index)), answers_[index])) continue;
     // Half-way to the front: what tells many rows apart comes soon, and one row alone does not disturb the order much.

@@ -49,6 +49,9 @@ class Evidence {
   std::optional<size_t> first_mismatch(const DotModel& model) const;
   bool fits(const DotModel& model) const { return mismatches(model, 1) == 0; }
 
+  /// Products evaluated so far by all of these: what searches are limited by, so that a seed decides them.
+  uint64_t work() const { return work_; }
+
   struct TwoAnswers {
     size_t index;  ///< of the case and its first answer
     uint64_t second;
@@ -60,6 +63,7 @@ class Evidence {
   std::vector<uint64_t> answers_;
   std::vector<size_t> questions_;
   mutable std::vector<uint32_t> order_;  ///< the cases that told rows apart lately come first
+  mutable uint64_t work_ = 0;
   std::unordered_map<std::string, size_t> known_;
   std::optional<TwoAnswers> two_answers_;
 };

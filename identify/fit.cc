@@ -3,16 +3,10 @@
 #include <algorithm>
 
 namespace mmafuzz {
-namespace {
-
-bool over(Clock::time_point deadline) { return Clock::now() >= deadline; }
-
-}  // namespace
-
-bool Fit::improve_one(Candidate& best, Clock::time_point deadline) {
+bool Fit::improve_one(Candidate& best, uint64_t end) {
   bool improved = false;
   for (const Parameter* p : space_.parameters_of(best.model.kernel)) {
-    if (best.mismatches == 0 || over(deadline)) break;
+    if (best.mismatches == 0 || over(end)) break;
     const DotModel from = best.model;
     for (const int64_t value : space_.values(*p)) {
       if (value == p->get(from)) continue;
@@ -27,7 +21,7 @@ bool Fit::improve_one(Candidate& best, Clock::time_point deadline) {
   return improved;
 }
 
-bool Fit::improve_two(Candidate& best, Clock::time_point deadline) {
+bool Fit::improve_two(Candidate& best, uint64_t end) {
   const std::vector<const Parameter*>& all = space_.parameters_of(best.model.kernel);
   // Pairs of few values first.
   std::vector<std::pair<const Parameter*, const Parameter*>> pairs;
@@ -39,7 +33,7 @@ bool Fit::improve_two(Candidate& best, Clock::time_point deadline) {
     const DotModel from = best.model;
     bool improved = false;
     for (const int64_t x : space_.values(*p)) {
-      if (over(deadline)) return false;
+      if (over(end)) return false;
       if (x == p->get(from)) continue;
       for (const int64_t y : space_.values(*q)) {
         if (y == q->get(from)) continue;
@@ -58,10 +52,11 @@ bool Fit::improve_two(Candidate& best, Clock::time_point deadline) {
   return false;
 }
 
-Fit::Candidate Fit::descend(const DotModel& start, Clock::time_point deadline) {
+Fit::Candidate Fit::descend(const DotModel& start, uint64_t budget) {
+  const uint64_t end = evidence_.work() + budget;
   Candidate best{start, evidence_.mismatches(start)};
-  while (best.mismatches > 0 && !over(deadline))
-    if (!improve_one(best, deadline) && !improve_two(best, deadline)) break;
+  while (best.mismatches > 0 && !over(end))
+    if (!improve_one(best, end) && !improve_two(best, end)) break;
   return best;
 }
 
@@ -86,7 +81,8 @@ DotModel Fit::random_start(Kernel kernel) {
   return m;
 }
 
-Fit::Candidate Fit::best_of(Kernel kernel, Clock::time_point deadline) {
+Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
+  const uint64_t end = evidence_.work() + budget;
   std::vector<Candidate> starts;
   for (const DotModel& start : space_.starts(kernel)) starts.push_back({start, evidence_.mismatches(start)});
   std::stable_sort(starts.begin(), starts.end(),
@@ -94,19 +90,20 @@ Fit::Candidate Fit::best_of(Kernel kernel, Clock::time_point deadline) {
   Candidate best;
   constexpr size_t descended = 4;
   for (size_t i = 0; i < starts.size() && i < descended; ++i) {
-    const Candidate reached = descend(starts[i].model, deadline);
+    const Candidate reached = descend(starts[i].model, (end - evidence_.work()) / 3);
     if (reached.mismatches < best.mismatches) best = reached;
-    if (best.mismatches == 0 || over(deadline)) return best;
+    if (best.mismatches == 0 || over(end)) return best;
   }
-  for (int round = 0; !over(deadline); ++round) {
-    const Candidate reached = descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), deadline);
+  for (int round = 0; !over(end); ++round) {
+    const Candidate reached = descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), (end - evidence_.work()) / 4 + budget / 20);
     if (reached.mismatches < best.mismatches) best = reached;
     if (best.mismatches == 0) break;
   }
   return best;
 }
 
-std::vector<Fit::Candidate> Fit::search(Clock::time_point deadline) {
+std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
+  const uint64_t end = evidence_.work() + budget;
   // Each kernel by the best of its starts; what is nearest is searched first and longest.
   std::vector<Candidate> kernels;
   for (const Kernel kernel : space_.kernels()) {
@@ -120,13 +117,12 @@ std::vector<Fit::Candidate> Fit::search(Clock::time_point deadline) {
   const auto fewer = [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; };
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   for (Candidate& kernel : kernels) {
-    const Candidate reached = descend(kernel.model, std::min(deadline, Clock::now() + std::chrono::milliseconds(400)));
+    const Candidate reached = descend(kernel.model, budget / 20);
     if (reached.mismatches < kernel.mismatches) kernel = reached;
   }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
-  for (size_t i = 0; kernels.front().mismatches > 0 && i < kernels.size() && !over(deadline); ++i) {
-    const auto left = deadline - Clock::now();
-    const Candidate reached = best_of(kernels[i].model.kernel, Clock::now() + left / 2);
+  for (size_t i = 0; kernels.front().mismatches > 0 && i < kernels.size() && !over(end); ++i) {
+    const Candidate reached = best_of(kernels[i].model.kernel, (end - evidence_.work()) / 2);
     if (reached.mismatches < kernels[i].mismatches) kernels[i] = reached;
     if (reached.mismatches == 0) break;
   }

@@ -1,15 +1,11 @@
 // Looks for rows that give all of a black box's answers.
 #pragma once
 
-#include <chrono>
-
 #include "arithmetic/counter_rng.h"
 #include "identify/evidence.h"
 #include "identify/space.h"
 
 namespace mmafuzz {
-
-using Clock = std::chrono::steady_clock;
 
 class Fit {
  public:
@@ -23,17 +19,18 @@ class Fit {
 
   /// The row that is reached from a start by the best change of one parameter, or of two that belong together, again
   /// and again.
-  Candidate descend(const DotModel& start, Clock::time_point deadline);
+  Candidate descend(const DotModel& start, uint64_t budget);
 
-  /// The best row of one kernel: from its starts, and then from random ones, until one fits or the time is over.
-  Candidate best_of(Kernel kernel, Clock::time_point deadline);
+  /// The best row of one kernel: from its starts, and then from random ones, until one fits or the budget is spent.
+  Candidate best_of(Kernel kernel, uint64_t budget);
 
   /// The best row of each kernel, the best first. Ends early where one fits: the others get a short search only.
-  std::vector<Candidate> search(Clock::time_point deadline);
+  std::vector<Candidate> search(uint64_t budget);
 
  private:
-  bool improve_one(Candidate& best, Clock::time_point deadline);
-  bool improve_two(Candidate& best, Clock::time_point deadline);
+  bool improve_one(Candidate& best, uint64_t end);
+  bool improve_two(Candidate& best, uint64_t end);
+  bool over(uint64_t end) const { return evidence_.work() >= end; }
   DotModel random_start(Kernel kernel);
   DotModel shaken(DotModel model);
 

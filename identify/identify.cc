@@ -12,11 +12,9 @@
 namespace mmafuzz {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr size_t most_rounds = 60;         ///< of questions between rows that fit
 constexpr size_t kept_contradictions = 6;  ///< of a verification that failed
-constexpr int fit_seconds = 6;             ///< of search for another row that fits
+constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: some 5 s
 
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
 struct PlainHypothesis {
@@ -133,15 +131,14 @@ class Identifier {
       return true;
     }
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
-    const auto deadline = Clock::now() + std::chrono::seconds(fit_seconds);
     if (row_) {
-      const Fit::Candidate near = fit.descend(*row_, Clock::now() + milliseconds(1500));
+      const Fit::Candidate near = fit.descend(*row_, fit_budget / 4);
       if (near.mismatches == 0) {
         take(near.model);
         return true;
       }
     }
-    candidates_ = fit.search(deadline);
+    candidates_ = fit.search(fit_budget);
     if (candidates_.front().mismatches > 0) return false;
     take(candidates_.front().model);
     for (size_t i = 1; i < candidates_.size(); ++i)
@@ -162,7 +159,7 @@ class Identifier {
           const size_t mismatches = evidence_.mismatches(start, best.mismatches);
           if (mismatches < best.mismatches) best = {start, mismatches};
         }
-        best = fit.descend(best.model, Clock::now() + milliseconds(150));
+        best = fit.descend(best.model, fit_budget / 40);
         others_.push_back(best);
         if (best.mismatches == 0) rivals_.push_back(best.model);
       }

@@ -164,6 +164,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
+  if (is_called(p, "nan") && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   if (is_called(p, "zero_exponent") && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))

@@ -30,7 +30,7 @@ std::optional<Steps> steps_of_row(const DotModel& row) {
   Steps s;
   s.block = row.block;
   s.rounding = row.output_rounding;
-  s.flushes = row.subnormals == Subnormals::flushed;
+  s.flushes = flushes(row);
   switch (row.kernel) {
     case Kernel::exact_sum: return s;
     case Kernel::fused_sum: s.cut = &row; return s;

@@ -27,7 +27,7 @@ class Walk {
         model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain || model.kernel == Kernel::fma_then_add;
     const bool keeps_results = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
     if (!by_operation) output_.rule.overflow = model.overflow;
-    output_.flushes = model.subnormals == Subnormals::flushed && !keeps_results;
+    output_.flushes = flushes(model) && !keeps_results;
   }
 
   void run(std::optional<ErrorBounds::Reference> reference) {
@@ -92,7 +92,7 @@ class Walk {
     Operand x;
     if (is_padding(i)) return x;
     x.number = decode(f, encodings[first_ + i]);
-    x.dropped = m_.subnormals == Subnormals::flushed && x.number.subnormal && x.number.cls == NumberClass::finite;
+    x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite;
     return x;
   }
 
@@ -180,7 +180,7 @@ class Walk {
 
   /// c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
   void flush_c(Held& c) const {
-    if (m_.subnormals == Subnormals::flushed && !c.flushed) lose_subnormal(c, c.rounded ? m_.d.emin() : m_.c.emin());
+    if (flushes(m_) && !c.flushed) lose_subnormal(c, c.rounded ? m_.d.emin() : m_.c.emin());
   }
 
   // ---- kernels; the sections are those of docs/bounds.md ----

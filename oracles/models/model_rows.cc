@@ -154,6 +154,7 @@ const std::vector<ModelRow>& model_rows() {
   static const std::vector<ModelRow> rows = [] {
     std::vector<ModelRow> all = nvidia_rows();
     for (ModelRow& row : amd_rows()) all.push_back(std::move(row));
+    for (ModelRow& row : x86_rows()) all.push_back(std::move(row));
     return all;
   }();
   return rows;

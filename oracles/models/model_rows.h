@@ -24,9 +24,10 @@ struct ModelRow {
   std::string name() const { return arch + "/" + instruction + "." + shape + "." + types; }
 };
 
-/// The rows of one vendor, in nvidia.cc and amd.cc.
+/// The rows of one vendor, in nvidia.cc, amd.cc and x86.cc.
 std::vector<ModelRow> nvidia_rows();
 std::vector<ModelRow> amd_rows();
+std::vector<ModelRow> x86_rows();
 
 /// All rows.
 const std::vector<ModelRow>& model_rows();

@@ -70,7 +70,7 @@ std::vector<Parameter> make_parameters() {
       {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged, chain}},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged, chain}},
       {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_operands), {tree}},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
@@ -169,6 +169,14 @@ std::string contradiction_in(const DotModel& model) {
     return "kernel=emulated_fp8 needs a k that is a multiple of 4";
   if (model.kernel == Kernel::grouped_sum && !model.scale_block)
     return "kernel=grouped_sum needs an operation with scales";
+  if (model.kernel == Kernel::grouped_sum) {
+    // A group is an integer of the formats' least product; scaled, it is aligned below the greatest exponent.
+    const auto bits = [](const FormatFields& f) { return f.emax() + 1 - f.least_bit(); };
+    const int scales = model.scale_a.precision() + model.scale_b.precision();
+    if (bits(model.a) + bits(model.b) + 6 + scales > 62 ||
+        model.a.emax() + model.b.emax() + 10 + model.fraction_bits > 62)
+      return "kernel=grouped_sum adds integers of 62 bits; these operands or fraction_bits are too wide";
+  }
   if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
     return "only grouped_sum and fused_sum know scales";
   if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return "kernel=emulated_fp8 needs 8-bit operands";

@@ -20,9 +20,12 @@ constexpr int no_exponent = INT_MIN;
 
 // ---- Reading operands -----------------------------------------------------------------------------------------------
 
-/// Flushed inputs lose their sign (section 6).
+/// Flushed inputs lose their sign (section 6), but for x86's (section 8).
 void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
-  if (model.subnormals == Subnormals::flushed && t.kind == Kind::finite && leading_exponent(t) < f.emin()) t = Term{};
+  if (model.subnormals == Subnormals::kept || t.kind != Kind::finite || leading_exponent(t) >= f.emin()) return;
+  const bool negative = model.subnormals == Subnormals::flushed_signed && t.negative;
+  t = Term{};
+  t.negative = negative;
 }
 
 /// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
@@ -134,7 +137,7 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   const Term t = decode(model.d, encoding, LowBits::ignored);
   const bool subnormal = t.kind == Kind::finite && leading_exponent(t) < model.d.emin();
-  return model.subnormals == Subnormals::flushed && subnormal ? model.d.encode_zero(t.negative) : encoding;
+  return model.subnormals != Subnormals::kept && subnormal ? model.d.encode_zero(t.negative) : encoding;
 }
 
 /// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
@@ -298,6 +301,15 @@ uint64_t grouped_step(const DotModel& model, const Instruction& instruction, con
 
 // ---- IEEE operations (CDNA2, fma chains, the add of the emulated path) ----------------------------------------------
 
+/// Whether a value is below the normal range after rounding as if there were no least exponent (IEEE 754-2019, 7.5):
+/// what x86 flushes.
+bool is_tiny(const FormatFields& f, const Dyadic& v, Rounding mode) {
+  int exponent = leading_exponent(v);
+  const cpp_int units = round_shifted(abs(v.units), exponent - f.fraction_bits - v.weight, v.units < 0, mode);
+  if (units >> (f.fraction_bits + 1) != 0) ++exponent;
+  return exponent < f.emin();
+}
+
 Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
   switch (exact.kind) {
     case Kind::nan: return {model.nan, false};
@@ -305,6 +317,8 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
     case Kind::zero: return {model.d.encode_zero(exact.negative), false};
     case Kind::finite: break;
   }
+  if (model.subnormals == Subnormals::flushed_signed && is_tiny(model.d, value_of(exact), mode))
+    return {model.d.encode_zero(exact.negative), false};
   return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, Overflow::by_rounding);
 }
 
@@ -357,7 +371,8 @@ uint64_t core_instruction(const DotModel& model, std::span<const Term> products,
 uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c) {
   uint64_t result = 0;
   for (const Term& product : products) {
-    result = ieee_round(model, exact_add(c, product, model.output_rounding), model.output_rounding).encoding;
+    const Term sum = exact_add(c, product, model.output_rounding);
+    result = flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
     c = read_accumulator(model, {result, &model.d});
   }
   return result;

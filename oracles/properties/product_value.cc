@@ -29,7 +29,7 @@ class ProductValue final : public Property {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
     const DotModel* m = of.unit.model();
     const bool normal_only =
-        of.op().flush_to_zero || (m && (m->subnormals == Subnormals::flushed || m->kernel == Kernel::emulated_fp8));
+        of.op().flush_to_zero || (m && (flushes(*m) || m->kernel == Kernel::emulated_fp8));
     bool any = false;
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);
     return twin_if(any);

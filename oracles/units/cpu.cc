@@ -4,6 +4,7 @@
 #include "core/function_unit.h"
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -131,6 +132,60 @@ uint64_t fma_chain(const DotOperands& in, uint32_t mode) {
   return accumulator;
 }
 
+/// A chain of a multiplication and an addition for each product, from c.
+template <class Float, class Bits>
+uint64_t mul_add_chain(const DotOperands& in, uint32_t mode) {
+  uint64_t accumulator = in.c;
+  for (int i = 0; i < in.k; ++i) {
+    const uint64_t factors[3] = {in.a[i], in.b[i], 0};
+    const uint64_t product = run_instruction<Float, Bits>(ScalarOperation::mul, mode, factors).encoding;
+    const uint64_t terms[3] = {accumulator, product, 0};
+    accumulator = run_instruction<Float, Bits>(ScalarOperation::add, mode, terms).encoding;
+  }
+  return accumulator;
+}
+
+/// dpps of four products at a time, each joined to c by addss.
+__attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
+  const uint32_t saved = _mm_getcsr();
+  _mm_setcsr(mxcsr_all_masked);
+  uint64_t accumulator = in.c;
+  for (int i = 0; i < in.k; i += 4) {
+    const auto four = [&](const uint64_t* v) {
+      const auto lane = [&](int j) { return i + j < in.k ? static_cast<int>(v[i + j]) : 0; };
+      return _mm_castsi128_ps(_mm_set_epi32(lane(3), lane(2), lane(1), lane(0)));
+    };
+    const __m128 sum = _mm_dp_ps(four(in.a), four(in.b), 0xf1);
+    const uint64_t terms[3] = {accumulator, static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(sum))), 0};
+    accumulator = run_instruction<float, uint32_t>(ScalarOperation::add, mxcsr_all_masked, terms).encoding;
+  }
+  _mm_setcsr(saved);
+  return accumulator;
+}
+
+/// A chain of vfmadd231sh (AVX512-FP16) from c.
+__attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const DotOperands& in) {
+  const auto half = [](uint64_t x) { return _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(x))); };
+  __m128h accumulator = half(in.c);
+  for (int i = 0; i < in.k; ++i) accumulator = _mm_fmadd_sh(half(in.a[i]), half(in.b[i]), accumulator);
+  return static_cast<uint64_t>(_mm_cvtsi128_si32(_mm_castph_si128(accumulator))) & 0xffff;
+}
+
+/// vpdpbusd, or vpdpbusds where the op saturates: four products of u8 and s8 at a time join an s32.
+__attribute__((target("avx512vnni,avx512vl"))) uint64_t byte_dot(const DotOperands& in, bool saturate) {
+  __m128i accumulator = _mm_cvtsi32_si128(static_cast<int>(in.c));
+  for (int i = 0; i < in.k; i += 4) {
+    const auto four = [&](const uint64_t* v) {
+      uint32_t bytes = 0;
+      for (int j = 0; j < 4 && i + j < in.k; ++j) bytes |= static_cast<uint32_t>(v[i + j] & 0xff) << (8 * j);
+      return _mm_cvtsi32_si128(static_cast<int>(bytes));
+    };
+    accumulator = saturate ? _mm_dpbusds_epi32(accumulator, four(in.a), four(in.b))
+                           : _mm_dpbusd_epi32(accumulator, four(in.a), four(in.b));
+  }
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(accumulator));
+}
+
 /// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
 __attribute__((target("f16c"))) Answer to_half(const Op& op, uint64_t source) {
   const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
@@ -180,12 +235,22 @@ __attribute__((target("avx512bf16,avx512vl"))) Answer to_bf16(uint64_t source) {
 bool has_fma() { return __builtin_cpu_supports("fma"); }
 bool has_f16c() { return __builtin_cpu_supports("f16c"); }
 bool has_avx512_bf16() { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl"); }
+bool has_avx512_vnni() { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl"); }
+bool has_sse4_1() { return __builtin_cpu_supports("sse4.1"); }
+/// GCC 12 does not know the name: leaf 7 of CPUID, bit 23 of edx ([SDM] vol. 2, CPUID).
+bool has_avx512_fp16() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 23 & 1) && __builtin_cpu_supports("avx512vl");
+}
 
 #else
 
 bool has_fma() { return false; }
 bool has_f16c() { return false; }
 bool has_avx512_bf16() { return false; }
+bool has_avx512_vnni() { return false; }
+bool has_sse4_1() { return false; }
+bool has_avx512_fp16() { return false; }
 
 #endif
 
@@ -232,10 +297,35 @@ const std::vector<CpuInstruction>& instructions() {
       {"cpu:cvt.f32.f16", "vcvtph2ps, fp16 to fp32", has_f16c, "F16C", is_ieee},
       {"cpu:cvt.bf16.f32", "vcvtneps2bf16, fp32 to bf16, flushes subnormals", has_avx512_bf16, "AVX512-BF16", {}},
       {"cpu:dpbf16.f32.bf16.bf16.f32",
-       "vdpbf16ps, pairs of bf16 products; unpublished order, checked by properties only",
+       "vdpbf16ps, pairs of bf16 products",
        has_avx512_bf16,
        "AVX512-BF16",
-       {{"swap_operands", ""}, {"sign_symmetry", ""}}},
+       {{"equals_model", "model:x86/dpbf16.k2.f32.bf16.bf16.f32"}, {"swap_operands", ""}, {"sign_symmetry", ""}}},
+      {"cpu:fma.f16",
+       "vfmadd231sh; a dot is a chain of it from c",
+       has_avx512_fp16,
+       "AVX512-FP16",
+       {{"equals_model", "model:x86/fma.k1.f16.f16.f16.f16"}}},
+      {"cpu:mul_add.f32",
+       "mulss and addss for each product, from c",
+       always,
+       "x86-64",
+       {{"equals_model", "model:x86/mul_add.k1.f32.f32.f32.f32"}}},
+      {"cpu:mul_add.f64",
+       "mulsd and addsd for each product, from c",
+       always,
+       "x86-64",
+       {{"equals_model", "model:x86/mul_add.k1.f64.f64.f64.f64"}}},
+      {"cpu:dpps.f32",
+       "dpps, four products of fp32, and addss with c",
+       has_sse4_1,
+       "SSE4.1",
+       {{"equals_model", "model:x86/dpps.k4.f32.f32.f32.f32"}}},
+      {"cpu:dpbusd.s32.u8.s8.s32",
+       "vpdpbusd, four products of u8 and s8 at a time; vpdpbusds where the op saturates",
+       has_avx512_vnni,
+       "AVX512-VNNI",
+       {{"equals_model", "integer"}}},
   };
   return all;
 }
@@ -272,6 +362,8 @@ class CpuFamily final : public Family {
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
+    if (name == "cpu:dpbusd.s32.u8.s8.s32") return {.saturate = true};
+    if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add")) return {};
     const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
     const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
     return {.rounding = mode, .ftz = of_bf16 || op.kind == OpKind::scalar};
@@ -311,6 +403,28 @@ class CpuFamily final : public Family {
           op.has_scales())
         return declined(name + " takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32'");
       unit = make_dot_unit([](const DotOperands& in) { return bf16_dot(in); });
+    } else if (name == "cpu:dpbusd.s32.u8.s8.s32") {
+      if (op.kind != OpKind::dot || !is("u8", "s32") || op.b.name() != "s8" || op.c.name() != "s32")
+        return declined(name + " takes 'op dot a=u8 b=s8 c=s32 d=s32'");
+      // vpdpbusds clamps after every four products, `integer` once.
+      if (op.saturate && op.k > 4) claims.clear();
+      unit = make_dot_unit([saturate = op.saturate](const DotOperands& in) { return byte_dot(in, saturate); });
+      return named(std::move(unit), name, std::move(claims));
+    } else if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add.")) {
+      const std::string format = name.ends_with("f16") ? "fp16" : name.ends_with("f32") ? "fp32" : "fp64";
+      if (op.kind != OpKind::dot || !is(format.c_str(), format.c_str()) || op.b != op.a || op.c != op.a ||
+          op.has_scales())
+        return declined(name + " takes dots whose formats are all " + format);
+      if (name == "cpu:fma.f16") {
+        unit = make_dot_unit([](const DotOperands& in) { return half_fma_chain(in); });
+      } else if (name == "cpu:dpps.f32") {
+        unit = make_dot_unit([](const DotOperands& in) { return dpps_chain(in); });
+      } else if (format == "fp32") {
+        unit = make_dot_unit([](const DotOperands& in) { return mul_add_chain<float, uint32_t>(in, mxcsr_all_masked); });
+      } else {
+        unit =
+            make_dot_unit([](const DotOperands& in) { return mul_add_chain<double, uint64_t>(in, mxcsr_all_masked); });
+      }
     } else {
       const bool single = name.ends_with("f32");
       const char* format = single ? "fp32" : "fp64";
@@ -318,7 +432,10 @@ class CpuFamily final : public Family {
       if (op.kind == OpKind::dot && operation == "fma") {
         if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
           return declined(name + " takes dots whose formats are all " + format);
-        claims = {{ "equals_model", "ieee:fma" }};
+        claims = {{"equals_model", "ieee:fma"}};
+        if (op.rounding == Rounding::nearest_even)
+          claims.push_back({"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32"
+                                                   : "model:x86/fma.k1.f64.f64.f64.f64"});
         if (single) {
           unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });
         } else {
