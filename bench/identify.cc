@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
+#include "bench/boxes_outside.h"
 #include "core/function_unit.h"
 #include "identify/fit.h"
 #include "identify/identify.h"
@@ -21,9 +23,11 @@ namespace {
 struct IdentifyBench {
   std::string rows = "*";
   uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 17;
-  bool no_rows = false, verbose = false;
+  bool no_rows = false, outside = false, verbose = false;
   IdentifySettings settings;
 };
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::unique_ptr<Unit> box_around(const DotModel& model) {
   return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
@@ -52,6 +56,18 @@ size_t differing_cases(const Op& op, const DotModel& x, const DotModel& y, uint6
     if (count) break;
   }
   return count;
+}
+
+/// Whether the kernel and the slow twin disagree about a row somewhere, so that the box is not what it is taken for.
+bool differing_from_twin(const Op& op, const DotModel& m) {
+  DotCase one(op);
+  Batch batch;
+  StructuredGenerator(op, 31).fill(0, 4096, batch);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const DotOperands& in = one.load(batch, i);
+    if (evaluate_dot(m, in) != slow_twin_dot(m, in)) return true;
+  }
+  return false;
 }
 
 Judgement judge(const Identification& id, const DotModel& truth, uint64_t compare) {
@@ -86,7 +102,9 @@ T greatest(const std::vector<T>& values) {
 void one_box(const std::string& name, const Op& op, const DotModel& truth, const IdentifyBench& options,
              Totals& totals) {
   const std::unique_ptr<Unit> box = box_around(truth);
+  const double before = cpu_seconds();
   const Identification id = identify(*box, op, options.settings);
+  const double seconds = cpu_seconds() - before;
   const Judgement j = judge(id, truth, options.compare);
   ++totals.boxes;
   const std::string_view word = j.word;
@@ -96,11 +114,12 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
   totals.none += word == "none";
   totals.dots.push_back(id.dots);
   totals.rounds.push_back(id.rounds);
-  totals.seconds.push_back(id.seconds);
+  totals.seconds.push_back(seconds);
   fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", name, word, j.undetermined, id.dots, id.rounds,
-             id.verified, id.seconds);
+             id.verified, seconds);
   if (options.verbose && word != "exact") {
     fmt::print("    truth {}\n    found {} {}\n", custom_name(truth, op), id.name, id.reason);
+    if (differing_from_twin(op, truth)) fmt::print("    the row and its twin differ: the box is not this row\n");
     for (const Refuted& r : id.best)
       fmt::print("    best {} {} of {}\n", r.hypothesis, r.mismatches, id.evidence.size());
   }
@@ -131,6 +150,23 @@ std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number) {
   return {row.op, m};
 }
 
+/// Boxes outside the space: none may be named.
+size_t run_outside(const IdentifyBench& options) {
+  size_t wrong = 0;
+  for (const BoxOutside& box : boxes_outside()) {
+    const double before = cpu_seconds();
+    const Identification id = identify(*box.make(), box.op, options.settings);
+    const bool is_named = id.verdict == IdentifyVerdict::identified;
+    wrong += is_named;
+    fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", box.name + ": " + box.flaw,
+               is_named ? "WRONG" : "none", "", id.dots, id.rounds, id.verified, cpu_seconds() - before);
+    if (options.verbose) fmt::print("    {}{}\n", id.name, id.reason);
+    std::fflush(stdout);
+  }
+  fmt::print("outside: {} boxes, {} named wrongly\n", boxes_outside().size(), wrong);
+  return wrong;
+}
+
 int run_identify_bench(const IdentifyBench& options) {
   fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6}\n", "box", "named", "open", "dots", "rnd", "held", "s");
   int status = exit_ok;
@@ -152,6 +188,7 @@ int run_identify_bench(const IdentifyBench& options) {
   }
   if (options.points) print_totals("points", points);
   if (points.wrong) status = exit_divergence;
+  if (options.outside && run_outside(options)) status = exit_divergence;
   return status;
 }
 
@@ -162,6 +199,7 @@ void add_bench_identify(Arguments& bench, int& status) {
   Arguments* sub = bench.add_subcommand("identify", "Black boxes of known content, offered to identify");
   sub->add_option("--rows", options->rows, "only rows that match this glob");
   sub->add_flag("--no-rows", options->no_rows, "no rows");
+  sub->add_flag("--outside", options->outside, "boxes that no row describes");
   sub->add_option("--points", options->points, "random points of the space")->check(unsigned_number());
   sub->add_option("--first-point", options->first_point, "number of the first one")->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed of the points")->check(unsigned_number());

@@ -1,10 +1,15 @@
-// mmafuzz identify: what a black box computes, found by asking it.
+// mmafuzz identify: what a black box computes, found by asking it; or the order in which it adds.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "core/case_text.h"
 #include "identify/identification_text.h"
+#include "identify/order.h"
+#include "identify/questionnaire.h"
 #include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
@@ -13,9 +18,10 @@ namespace {
 constexpr int exit_too_few_answers = 4;
 
 struct IdentifyOptions {
-  std::string unit, op;
+  std::string unit, op, ask, answers, next, tree, svg;
   IdentifySettings settings;
-  bool json = false, brief = false;
+  OrderSettings order_settings;
+  bool json = false, brief = false, order = false;
 };
 
 int exit_code_of(IdentifyVerdict verdict) {
@@ -33,13 +39,81 @@ int print(const Identification& id, const IdentifyOptions& options) {
   return exit_code_of(id.verdict);
 }
 
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw BadInput(path + ": cannot be written");
+}
+
+void write_questions(const std::string& path, const Batch& batch) {
+  CaseWriter writer(path);
+  writer.op(batch.op());
+  for (size_t i = 0; i < batch.size(); ++i) writer.one_case(batch, i);
+  writer.finish();
+}
+
+int run_ask(const IdentifyOptions& options, const Op& op) {
+  const Batch cases = questionnaire(op);
+  write_questions(options.ask, cases);
+  fmt::print(
+      "{} cases in {}. Let the unit answer them: each line gets ' | ' and its result. Then:\n"
+      "  mmafuzz identify --answers FILE\n",
+      cases.size(), options.ask);
+  return exit_ok;
+}
+
+/// The worst of the file's ops decides the exit code.
+int run_answers(const IdentifyOptions& options, const std::string& path) {
+  std::vector<Op> ops;
+  if (options.op.empty()) ops = answered_ops(path);
+  else ops.push_back(op_from_text(options.op));
+  if (ops.empty()) throw BadInput(path + ": holds no dot with a result");
+  int status = exit_ok;
+  for (const Op& op : ops) {
+    if (ops.size() > 1 && !options.json) fmt::print("{}\n", to_text(op));
+    const Identification id = identify_from(answers_in(path, op), options.settings);
+    status = std::max(status, print(id, options));
+    if (!id.next || options.next.empty()) continue;
+    write_questions(options.next, *id.next);
+    if (!options.json) fmt::print("the next {} cases are in {}\n", id.next->size(), options.next);
+  }
+  return status;
+}
+
+int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
+  const RevealedOrder order = reveal_order(unit, op, options.order_settings);
+  if (!order.tree) {
+    fmt::print("no order: {}\n", order.reason);
+    return exit_divergence;
+  }
+  if (!options.tree.empty()) write_text(options.tree, tree_file_text(*order.tree));
+  if (!options.svg.empty()) write_text(options.svg, tree_svg(*order.tree));
+  fmt::print("{}\naccumulator {}; a product with f joins unrounded\n{} questions in {} rounds, {:.2f} s\n",
+             folded_tree(*order.tree), order.tree->accumulator.name(), order.questions, order.rounds,
+             order.reveal_seconds);
+  fmt::print("replayed on {} random vectors: {} differ", order.replayed, order.differing);
+  if (order.unstable) fmt::print("; {} the unit itself answers in two ways: not deterministic", order.unstable);
+  fmt::print("; {:.1f} s\n", order.seconds);
+  return order.differing ? exit_divergence : exit_ok;
+}
+
 int run_identify(const IdentifyOptions& options) {
+  if (!options.answers.empty()) return run_answers(options, options.answers);
+  constexpr std::string_view recorded = "recorded:";
+  if (options.unit.starts_with(recorded)) return run_answers(options, options.unit.substr(recorded.size()));
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
   if (op.kind != OpKind::dot) throw BadInput("identify asks dots; '" + to_text(op) + "' is none");
+  const bool adds_floats = !op.a.fields().integer && !op.has_scales();
+  if (!options.ask.empty()) {
+    if (op.a.fields().integer) throw BadInput("--ask takes dots of floating-point formats");
+    return run_ask(options, op);
+  }
   if (options.unit.empty()) throw BadInput("identify needs the unit to ask, as in --unit plugin:./mine.so");
   const std::unique_ptr<Unit> unit = bind_or_fail(unit_of_alias(options.unit, op), op);
-  return print(identify(*unit, op, options.settings), options);
+  if (!options.order) return print(identify(*unit, op, options.settings), options);
+  if (!adds_floats) throw BadInput("--order takes dots of floating-point formats without scales");
+  return run_order(options, *unit, op);
 }
 
 }  // namespace
@@ -54,6 +128,14 @@ void add_identify(Arguments& app, int& status) {
       ->check(unsigned_number())
       ->capture_default_str();
   sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
+  sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
+  sub->add_option("--answers", options->answers, "name the unit from this file: cases with their results");
+  sub->add_option("--next", options->next, "with --answers: where the next cases go, if they are needed");
+  sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree");
+  sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>");
+  sub->add_option("--svg", options->svg, "with --order: draw the tree");
+  sub->add_option("--replay", options->order_settings.verify, "with --order: random vectors (default 100000)")
+      ->check(unsigned_number());
   sub->add_flag("--brief", options->brief, "print the answer without the steps");
   sub->add_flag("--json", options->json, "print JSON");
   sub->footer(

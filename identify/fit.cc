@@ -27,7 +27,9 @@ bool Fit::improve_two(Candidate& best, uint64_t end) {
   std::vector<std::pair<const Parameter*, const Parameter*>> pairs;
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t j = i + 1; j < all.size(); ++j) pairs.push_back({all[i], all[j]});
-  const auto cost = [&](const auto& pair) { return space_.values(*pair.first).size() * space_.values(*pair.second).size(); };
+  const auto cost = [&](const auto& pair) {
+    return space_.values(*pair.first).size() * space_.values(*pair.second).size();
+  };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& x, const auto& y) { return cost(x) < cost(y); });
   for (const auto& [p, q] : pairs) {
     const DotModel from = best.model;
@@ -95,7 +97,8 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
     if (best.mismatches == 0 || over(end)) return best;
   }
   for (int round = 0; !over(end); ++round) {
-    const Candidate reached = descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), (end - evidence_.work()) / 4 + budget / 20);
+    const Candidate reached =
+        descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), (end - evidence_.work()) / 4 + budget / 20);
     if (reached.mismatches < best.mismatches) best = reached;
     if (best.mismatches == 0) break;
   }

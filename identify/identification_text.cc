@@ -57,8 +57,8 @@ std::string parameters_text(const Identification& id) {
     if (f.refuted == 0 && !f.undetermined.empty()) text += "  (undetermined)";
     text += "\n";
     for (const Refuted& r : f.neighbours)
-      text += fmt::format("    not {}: {}, not {}\n", refuted_value(f, r),
-                          case_of(id, r.case_index), answer_text(op, r.instead));
+      text += fmt::format("    not {}: {}, not {}\n", refuted_value(f, r), case_of(id, r.case_index),
+                          answer_text(op, r.instead));
     for (const Undetermined& u : f.undetermined)
       text += fmt::format("    or {}: undetermined, {}\n", values_as_ranges(*f.parameter, u.values), u.reason);
   }
@@ -66,6 +66,7 @@ std::string parameters_text(const Identification& id) {
 }
 
 std::string counts_text(const Identification& id) {
+  if (id.rounds == 0) return fmt::format("{} answers\n", id.evidence.size());
   std::string text = fmt::format("{} dots in {} rounds", id.dots, id.rounds);
   if (id.verified) text += fmt::format(", then held on {} more from a guided search", id.verified);
   return text + fmt::format("; {:.1f} s\n", id.seconds);

@@ -12,8 +12,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_rounds = 60;         ///< of questions between rows that fit
-constexpr size_t kept_contradictions = 6;  ///< of a verification that failed
+constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
+constexpr size_t kept_contradictions = 6;     ///< of a verification that failed
 constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: some 5 s
 
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
@@ -69,7 +69,7 @@ class Identifier {
         return finish(IdentifyVerdict::no_fit);
       }
       if (!find_row()) return give_up_rows();
-      if (!asker_) break;
+      if (!asker_) return finish_given();
       if (round < most_rounds) {
         const Questions next = questions_between(alternatives());
         if (next.cases.size()) {
@@ -80,10 +80,10 @@ class Identifier {
       bool held = false;
       if (!verify(held)) return end_early();
       if (held) return finish(IdentifyVerdict::identified);
-      if (round > 2 * most_rounds) break;
+      if (round > round_limit()) break;
     }
-    // Answers that were there already: what they leave open stays open.
-    finish(asker_ ? IdentifyVerdict::no_fit : IdentifyVerdict::identified);
+    id_.reason = "after " + std::to_string(round_limit()) + " rounds rows still come and go";
+    finish(IdentifyVerdict::no_fit);
   }
 
  private:
@@ -107,6 +107,18 @@ class Identifier {
       return false;
     }
     return all;
+  }
+
+  static constexpr size_t round_limit() { return 2 * most_rounds; }
+
+  /// Answers that were given: the name stands where no further case would tell more.
+  void finish_given() {
+    id_.dots = evidence_.size();
+    const Questions next = questions_between(alternatives());
+    if (next.cases.size() == 0) return finish(IdentifyVerdict::identified);
+    id_.next = next.cases;
+    id_.reason = std::to_string(next.cases.size()) + " further cases would tell more";
+    finish(IdentifyVerdict::too_few);
   }
 
   void end_early() {
@@ -234,7 +246,8 @@ class Identifier {
     return questions;
   }
 
-  /// A word, another kernel, and of the numbers that fit the next above and below the row's, the least and the greatest.
+  /// A word, another kernel, and of the numbers that fit the next above and below the row's, the least and the
+  /// greatest.
   bool is_worth_more(const std::vector<Alternative>& others, size_t o) const {
     const Parameter* p = others[o].parameter;
     if (!p || !p->words.empty() || p->hexadecimal) return true;
@@ -445,11 +458,12 @@ class Identifier {
   std::string why_open(const Parameter& p, int64_t value) const {
     const std::string proof = &p == find_parameter("kernel") ? "" : space_.why_equal(*row_, p, value);
     if (!proof.empty()) return "no input of this op can show it: " + proof;
-    if (!asker_) return "no case that was answered shows it";
     if (std::string_view(p.name) == "nan" && space_.values(p).size() == 1) return "no answer was a NaN";
     const bool is_kernel = &p == find_parameter("kernel");
     const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
-    return "not found in " + std::to_string(told == told_nothing_.end() ? Separator::quick_cases : told->second) + " guided cases";
+    if (!asker_ && told == told_nothing_.end()) return "none of the answers shows it; another case would";
+    return "not found in " + std::to_string(told == told_nothing_.end() ? Separator::quick_cases : told->second) +
+           " guided cases";
   }
 
   /// Of numbers, the nearest refuted value below and above.
@@ -509,8 +523,7 @@ class Identifier {
     if (evidence_.two_answers()) return;
     for (const Fit::Candidate& candidate : candidates_)
       if (const auto against = evidence_.first_mismatch(candidate.model))
-        id_.best.push_back({custom_name(candidate.model, op()), *against,
-                            result_of(candidate.model, *against),
+        id_.best.push_back({custom_name(candidate.model, op()), *against, result_of(candidate.model, *against),
                             evidence_.mismatches(candidate.model)});
     for (const PlainHypothesis& plain : plain_) {
       Outcomes outcomes;
@@ -552,6 +565,7 @@ Identification identify(const Unit& unit, const Op& op, const IdentifySettings& 
 Identification identify_from(Evidence evidence, const IdentifySettings& settings) {
   Identification result(evidence.op());
   result.evidence = std::move(evidence);
+  result.steps.push_back({"What do the given answers tell?", result.evidence.size(), SIZE_MAX, ""});
   Identifier(result, nullptr, settings).run();
   return result;
 }

@@ -59,6 +59,7 @@ struct Identification {
   std::vector<ArgumentStep> steps;
   std::vector<Refuted> best;    ///< where nothing fits: the best hypotheses
   std::string reason;           ///< why there is no name
+  std::optional<Batch> next;    ///< where answers were given: further cases that would tell more
   size_t dots = 0, rounds = 0;  ///< asked until the name stood
   size_t verified = 0;          ///< further cases on which it held
   double seconds = 0;

@@ -274,8 +274,8 @@ bool AmdSimd::supports(const DotModel& m, int k) {
   switch (m.kernel) {
     case Kernel::exact_sum: return m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee;
     case Kernel::ieee_tree:
-      return std::has_single_bit(unsigned(m.block)) && m.subnormals != Subnormals::flushed_signed && m.product_overflow != ProductOverflow::positive_infinity &&
-             m.overflow_rank == OverflowRank::equal;
+      return std::has_single_bit(unsigned(m.block)) && m.subnormals != Subnormals::flushed_signed &&
+             m.product_overflow != ProductOverflow::positive_infinity && m.overflow_rank == OverflowRank::equal;
     case Kernel::two_stage_sum: {
       const bool defaults = m.zero_rule != ZeroRule::operand && m.second_stage == SecondStage::floor32_then_31 &&
                             m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&

@@ -165,9 +165,13 @@ __attribute__((target("sse4.1"))) uint64_t dpps_chain(const DotOperands& in) {
 
 /// A chain of vfmadd231sh (AVX512-FP16) from c.
 __attribute__((target("avx512fp16,avx512vl"))) uint64_t half_fma_chain(const DotOperands& in) {
-  const auto half = [](uint64_t x) { return _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(x))); };
-  __m128h accumulator = half(in.c);
-  for (int i = 0; i < in.k; ++i) accumulator = _mm_fmadd_sh(half(in.a[i]), half(in.b[i]), accumulator);
+  // No lambda: it would not have this function's target.
+  __m128h accumulator = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.c)));
+  for (int i = 0; i < in.k; ++i) {
+    const __m128h a = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.a[i])));
+    const __m128h b = _mm_castsi128_ph(_mm_cvtsi32_si128(static_cast<int>(in.b[i])));
+    accumulator = _mm_fmadd_sh(a, b, accumulator);
+  }
   return static_cast<uint64_t>(_mm_cvtsi128_si32(_mm_castph_si128(accumulator))) & 0xffff;
 }
 
@@ -420,7 +424,8 @@ class CpuFamily final : public Family {
       } else if (name == "cpu:dpps.f32") {
         unit = make_dot_unit([](const DotOperands& in) { return dpps_chain(in); });
       } else if (format == "fp32") {
-        unit = make_dot_unit([](const DotOperands& in) { return mul_add_chain<float, uint32_t>(in, mxcsr_all_masked); });
+        unit =
+            make_dot_unit([](const DotOperands& in) { return mul_add_chain<float, uint32_t>(in, mxcsr_all_masked); });
       } else {
         unit =
             make_dot_unit([](const DotOperands& in) { return mul_add_chain<double, uint64_t>(in, mxcsr_all_masked); });
@@ -432,10 +437,10 @@ class CpuFamily final : public Family {
       if (op.kind == OpKind::dot && operation == "fma") {
         if (!is(format, format) || op.b.name() != format || op.c.name() != format || op.has_scales())
           return declined(name + " takes dots whose formats are all " + format);
-        claims = {{"equals_model", "ieee:fma"}};
+        claims = {{ "equals_model", "ieee:fma" }};
         if (op.rounding == Rounding::nearest_even)
-          claims.push_back({"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32"
-                                                   : "model:x86/fma.k1.f64.f64.f64.f64"});
+          claims.push_back(
+              {"equals_model", single ? "model:x86/fma.k1.f32.f32.f32.f32" : "model:x86/fma.k1.f64.f64.f64.f64"});
         if (single) {
           unit = make_dot_unit([mode](const DotOperands& in) { return fma_chain<float, uint32_t>(in, mode); });
         } else {

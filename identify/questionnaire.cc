@@ -1,0 +1,92 @@
+#include "identify/questionnaire.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/case_text.h"
+#include "core/function_unit.h"
+#include "oracles/models/model_rows.h"
+#include "plan/request.h"
+#include "search/guided_search.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Appends a case that is not there yet.
+class CaseSet {
+ public:
+  explicit CaseSet(const Op& op) : batch_(op) {}
+  void add(const Batch& from, size_t index) {
+    if (batch_.size() < most_questions && known_.insert(case_line(from, index)).second) batch_.append(from, index);
+  }
+  size_t size() const { return batch_.size(); }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Batch batch_;
+  std::set<std::string> known_;
+};
+
+template <class Visit>
+void for_answers(const std::string& path, Visit visit) {
+  CaseReader reader(path);
+  CaseBlock block;
+  while (reader.next(block, 4096)) visit(block);
+  if (reader.error()) throw BadInput(reader.error()->to_string());
+}
+
+}  // namespace
+
+Batch questionnaire(const Op& op) {
+  CaseSet cases(op);
+  const Questions first = first_questions(op);
+  for (size_t i = 0; i < first.cases.size(); ++i) cases.add(first.cases, i);
+  // What an identification of each row of the catalogue asks.
+  const HypothesisSpace space(op);
+  std::vector<DotModel> rows;
+  for (const Kernel kernel : space.kernels())
+    for (const DotModel& row : space.starts(kernel)) rows.push_back(row);
+  IdentifySettings settings;
+  settings.verify = 0;
+  for (const DotModel& row : rows) {
+    if (cases.size() >= most_questions / 2) break;
+    const auto unit = named(make_dot_unit([row](const DotOperands& in) { return evaluate_dot(row, in); }), "row");
+    const Identification id = identify(*unit, op, settings);
+    for (size_t i = 0; i < id.evidence.size(); ++i) cases.add(id.evidence.cases().one(i), 0);
+  }
+  // Guided cases through each row by turns.
+  constexpr size_t chunk = 64;
+  std::vector<GuidedSearch::Focus> focuses;
+  for (const DotModel& row : rows) focuses.push_back({"row", corner_hints(&row), make_functional_feedback(op, &row)});
+  GuidedSearch search(op, std::move(focuses), 1);
+  for (uint64_t n = 0; cases.size() < most_questions && n < 4 * most_questions / chunk; ++n) {
+    Batch batch;
+    search.propose(n, n * chunk, chunk, batch);
+    for (size_t i = 0; i < batch.size(); ++i) cases.add(batch, i);
+    search.learn(search.observe(n, n * chunk, batch));
+  }
+  return cases.batch();
+}
+
+std::vector<Op> answered_ops(const std::string& path) {
+  std::vector<Op> ops;
+  for_answers(path, [&](const CaseBlock& block) {
+    const Op& op = block.batch.op();
+    const bool answered =
+        std::any_of(block.has_expected.begin(), block.has_expected.end(), [](uint8_t x) { return x; });
+    if (op.kind == OpKind::dot && answered && std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+  });
+  return ops;
+}
+
+Evidence answers_in(const std::string& path, const Op& op) {
+  Evidence evidence(op);
+  for_answers(path, [&](const CaseBlock& block) {
+    if (!(block.batch.op() == op)) return;
+    for (size_t i = 0; i < block.batch.size(); ++i)
+      if (block.has_expected[i]) evidence.add(block.batch, i, block.expected.get(i), 0);
+  });
+  return evidence;
+}
+
+}  // namespace mmafuzz

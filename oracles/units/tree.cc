@@ -1,0 +1,152 @@
+// The family `tree:<file>`: a dot whose additions are those of a file (oracles/units/summation_tree.h), as `identify
+// --order` writes it.
+#include <fstream>
+#include <sstream>
+
+#include "arithmetic/exact_sum.h"
+#include "core/function_unit.h"
+#include "oracles/families.h"
+#include "oracles/units/summation_tree.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr std::string_view tree_prefix = "tree:";
+
+/// One step of an evaluation, operands before their sum.
+struct TreeStep {
+  int leaf = -1;
+  bool fused = false;
+  int addends = 0;  ///< of a sum: values that it takes from the stack
+};
+
+std::vector<TreeStep> steps_of(const SummationTree& tree) {
+  std::vector<TreeStep> steps;
+  std::vector<std::pair<int, bool>> open = {{tree.root, false}};
+  while (!open.empty()) {
+    const auto [index, visited] = open.back();
+    open.pop_back();
+    const SummationTree::Node& node = tree.nodes[static_cast<size_t>(index)];
+    if (node.leaf >= 0) {
+      steps.push_back({node.leaf, node.fused, 0});
+    } else if (visited) {
+      steps.push_back({-1, false, static_cast<int>(node.children.size())});
+    } else {
+      open.push_back({index, true});
+      for (size_t i = node.children.size(); i-- > 0;) open.push_back({node.children[i], false});
+    }
+  }
+  return steps;
+}
+
+/// A value on the stack: a number of the accumulator, or a product that waits to be fused.
+struct TreeValue {
+  uint64_t encoding = 0;
+  int product = -1;
+};
+
+/// IEEE operations in any format.
+class TreeArithmetic {
+ public:
+  TreeArithmetic(const SummationTree& tree)
+      : a_(tree.op.a.fields()),
+        b_(tree.op.b.fields()),
+        c_(tree.op.c.fields()),
+        d_(tree.op.d.fields()),
+        accumulator_(tree.accumulator.fields()),
+        k_(tree.op.k),
+        steps_(steps_of(tree)) {}
+
+  uint64_t operator()(const DotOperands& in) const {
+    std::vector<TreeValue> stack;
+    for (const TreeStep& step : steps_) {
+      if (step.leaf >= 0) {
+        stack.push_back(leaf(in, step));
+        continue;
+      }
+      const size_t first = stack.size() - static_cast<size_t>(step.addends);
+      const TreeValue sum = step.addends == 2 ? add(in, stack[first], stack[first + 1]) : add_all(in, stack, first);
+      stack.resize(first);
+      stack.push_back(sum);
+    }
+    return convert_number(d_, number(in, stack[0]), {}).encoding;
+  }
+
+ private:
+  TreeValue leaf(const DotOperands& in, const TreeStep& step) const {
+    if (step.leaf == k_) return {convert_number(accumulator_, decode(c_, in.c), {}).encoding, -1};
+    if (step.fused) return {0, step.leaf};
+    return {rounded_product(in, step.leaf), -1};
+  }
+  uint64_t rounded_product(const DotOperands& in, int i) const {
+    return ieee_multiply(accumulator_, decode(a_, in.a[i]), decode(b_, in.b[i]), {}).encoding;
+  }
+  Number number(const DotOperands& in, const TreeValue& v) const {
+    return decode(accumulator_, v.product >= 0 ? rounded_product(in, v.product) : v.encoding);
+  }
+  TreeValue add(const DotOperands& in, const TreeValue& x, const TreeValue& y) const {
+    const bool second = y.product >= 0;
+    const int product = second ? y.product : x.product;
+    if (product < 0) return {ieee_add(accumulator_, number(in, x), number(in, y), {}).encoding, -1};
+    const Number other = number(in, second ? x : y);
+    return {ieee_fma(accumulator_, decode(a_, in.a[product]), decode(b_, in.b[product]), other, {}).encoding, -1};
+  }
+  /// Several addends at once: their exact sum, rounded once.
+  TreeValue add_all(const DotOperands& in, const std::vector<TreeValue>& stack, size_t first) const {
+    SpecialTerms specials;
+    ProductAccumulator sum;
+    bool all_negative = true, all_positive = true;
+    for (size_t i = first; i < stack.size(); ++i) {
+      const int p = stack[i].product;
+      const Exact x = p >= 0 ? exact_product(to_exact(decode(a_, in.a[p])), to_exact(decode(b_, in.b[p])))
+                             : to_exact(number(in, stack[i]));
+      specials.add(x.cls, x.negative);
+      (x.negative ? all_positive : all_negative) = false;
+      if (x.cls == NumberClass::finite && x.significand)
+        sum.add_shifted(x.negative, static_cast<uint64_t>(x.significand), x.exponent - product_accumulator_unit);
+    }
+    if (specials.any()) return {specials.result(accumulator_, accumulator_.encode_nan()), -1};
+    const bool negative = zero_sum_sign(all_negative, all_positive, Rounding::nearest_even);
+    return {round_wide(accumulator_, sum, product_accumulator_unit, negative, {}).encoding, -1};
+  }
+
+  FormatFields a_, b_, c_, d_, accumulator_;
+  int k_;
+  std::vector<TreeStep> steps_;
+};
+
+class TreeFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override {
+    return name.starts_with(tree_prefix) && name.size() > tree_prefix.size();
+  }
+  Role role(const std::string&) const override { return Role::plugin; }
+  std::vector<UnitInfo> list() const override {
+    return {{"tree:<file>", "a dot that adds in the order of a file, as `identify --order` writes it", "", {}, ""}};
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const std::string path = name.substr(tree_prefix.size());
+    std::ifstream file(path);
+    if (!file) return invalid(path + ": cannot be read");
+    std::ostringstream text;
+    text << file.rdbuf();
+    const Result<SummationTree> tree = parse_tree_file(text.str());
+    if (!tree) return invalid(path + ": " + tree.refusal().reason);
+    Op of_tree = tree->op;
+    of_tree.nan = op.nan;
+    if (to_text(of_tree) != to_text(op)) return declined(name + " is a tree of '" + to_text(tree->op) + "'");
+    for (const SummationTree::Node& node : tree->nodes)
+      if (node.children.size() > 2 && op.a.fields().precision() + op.b.fields().precision() > 24)
+        return declined(name + " adds more than two products at once, and these are wider than 24 bits");
+    return named(make_dot_unit(TreeArithmetic(*tree)), name);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Unit> make_tree_unit(const SummationTree& tree) { return make_dot_unit(TreeArithmetic(tree)); }
+
+std::unique_ptr<Family> make_tree_family() { return std::make_unique<TreeFamily>(); }
+
+}  // namespace mmafuzz

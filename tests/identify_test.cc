@@ -1,0 +1,218 @@
+// identify names what a box around a row's slow twin computes, names no box outside its space, proves only what is
+// true, and ends clearly where a unit does not answer.
+#include "identify/identify.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+
+#include "bench/boxes_outside.h"
+#include "core/function_unit.h"
+#include "identify/order.h"
+#include "identify/questionnaire.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/slow_twin.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "search/structured_generator.h"
+#include "tests/case_count.h"
+#include "tests/test_names.h"
+
+namespace mmafuzz {
+namespace {
+
+std::unique_ptr<Unit> box_around(const DotModel& model) {
+  return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
+}
+
+IdentifySettings quick() {
+  IdentifySettings settings;
+  settings.verify = case_count(4096, 1 << 17);
+  return settings;
+}
+
+/// By default one row of each kernel; by night all.
+std::vector<std::string> rows_to_identify() {
+  if (case_count(0, 1) == 0)
+    return {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k8.f16.f16.f16.f16",
+            "cdna2/mfma.32x32x4.f32.bf16.bf16.f32", "x86/dpbf16.k2.f32.bf16.bf16.f32",
+            "hopper/mma.m8n8k4.f16.f16.f16.f16"};
+  std::vector<std::string> names;
+  for (const ModelRow& row : model_rows()) names.push_back(row.name());
+  return names;
+}
+
+class IdentifiedRow : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, IdentifiedRow, testing::ValuesIn(rows_to_identify()), test_name);
+
+TEST_P(IdentifiedRow, ABoxAroundItsTwinIsNamed) {
+  const ModelRow& row = *find_model_row(GetParam());
+  const Identification id = identify(*box_around(row.model), row.op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  const auto found = bind_or_fail(id.name, row.op);
+  ASSERT_NE(found->model(), nullptr);
+  Batch batch;
+  StructuredGenerator(row.op, 5).fill(0, 2048, batch);
+  Outcomes outcomes;
+  found->run(batch, outcomes);
+  DotCase one(row.op);
+  for (size_t i = 0; i < batch.size(); ++i)
+    ASSERT_EQ(outcomes.results.get(i), slow_twin_dot(row.model, one.load(batch, i))) << id.name;
+}
+
+TEST(Identify, NamesNoBoxOutsideItsSpace) {
+  const std::vector<BoxOutside> boxes = boxes_outside();
+  EXPECT_EQ(boxes.size(), 20u);
+  for (size_t i = 0; i < boxes.size(); i += static_cast<size_t>(case_count(5, 1))) {
+    IdentifySettings settings;
+    const Identification id = identify(*boxes[i].make(), boxes[i].op, settings);
+    EXPECT_NE(id.verdict, IdentifyVerdict::identified) << boxes[i].name << " named " << id.name;
+  }
+}
+
+TEST(Identify, ProvesOnlyWhatIsTrue) {
+  CounterRng rng(3, 0);
+  size_t proofs = 0;
+  for (size_t n = 0; n < case_count(60, 3000); ++n) {
+    const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
+    const HypothesisSpace space(row.op);
+    DotModel m = space.starts(row.model.kernel).front();
+    for (int change = 0; change < 3; ++change) {
+      const auto& all = space.parameters_of(m.kernel);
+      const Parameter& p = *all[rng.below(static_cast<uint32_t>(all.size()))];
+      const auto& values = space.values(p);
+      const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
+      if (const auto changed = with_value(m, p, value)) m = *changed;
+    }
+    Batch batch;
+    StructuredGenerator(row.op, n).fill(0, 64, batch);
+    DotCase one(row.op);
+    for (const Parameter* p : space.parameters_of(m.kernel))
+      for (const int64_t value : space.values(*p)) {
+        const std::string why = space.why_equal(m, *p, value);
+        if (why.empty() || rng.below(4)) continue;
+        ++proofs;
+        for (size_t i = 0; i < batch.size(); ++i) {
+          const DotOperands& in = one.load(batch, i);
+          ASSERT_EQ(evaluate_dot(m, in), evaluate_dot(*with_value(m, *p, value), in))
+              << custom_name(m, row.op) << " " << p->name << "=" << value_text(*p, value) << ": " << why;
+        }
+      }
+  }
+  EXPECT_GT(proofs, 100u);
+}
+
+TEST(Identify, AUnitThatThrowsEndsWithTooFewAnswers) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 4);
+  size_t asked = 0;
+  const auto unit = make_dot_unit([&](const DotOperands& in) -> uint64_t {
+    if (++asked > 40) throw std::runtime_error("it broke");
+    return evaluate_dot(find_model_row("volta/mma.m8n8k4.f32.f16.f16.f32")->model, in);
+  });
+  const Identification id = identify(*unit, op, {});
+  EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
+  EXPECT_NE(id.reason.find("it broke"), std::string::npos) << id.reason;
+}
+
+TEST(Identify, ASlowUnitEndsInTimeWithWhatIsKnown) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 4);
+  const auto unit = make_dot_unit([](const DotOperands& in) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return evaluate_dot(find_model_row("volta/mma.m8n8k4.f32.f16.f16.f32")->model, in);
+  });
+  IdentifySettings settings;
+  settings.seconds = 0.5;
+  const Identification id = identify(*unit, op, settings);
+  EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
+  EXPECT_FALSE(id.parameters.empty());
+  EXPECT_LT(id.evidence.size(), 60u);
+}
+
+TEST(Identify, AUnitWithTwoAnswersIsNoFunction) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 4);
+  uint64_t asked = 0;
+  const auto unit = make_dot_unit([&](const DotOperands& in) {
+    return evaluate_dot(find_model_row("volta/mma.m8n8k4.f32.f16.f16.f32")->model, in) ^ (++asked & 1);
+  });
+  EXPECT_EQ(identify(*unit, op, {}).verdict, IdentifyVerdict::no_fit);
+}
+
+TEST(Identify, TheSiliconsBf16DotIsFoundFromItsAnswers) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any");
+  const auto unit = registry().bind("cpu:dpbf16.f32.bf16.bf16.f32", op);
+  if (!unit) GTEST_SKIP() << unit.refusal().reason;
+  const Identification id = identify(**unit, op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.model->kernel, Kernel::fma_chain);
+  EXPECT_EQ(id.model->order, ProductOrder::swapped_pairs);
+  EXPECT_EQ(id.model->subnormals, Subnormals::flushed_signed);
+  EXPECT_EQ(id.nearest, "model:x86/dpbf16.k2.f32.bf16.bf16.f32");
+}
+
+TEST(Questionnaire, NamesARowWithoutASecondRound) {
+  const ModelRow& row = *find_model_row("volta/mma.m8n8k4.f32.f16.f16.f32");
+  const Batch cases = questionnaire(row.op);
+  EXPECT_LE(cases.size(), most_questions);
+  Evidence evidence(row.op);
+  DotCase one(row.op);
+  for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);
+  const Identification id = identify_from(std::move(evidence), {});
+  EXPECT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.nearest, "model:" + row.name());
+  EXPECT_TRUE(id.nearest_differs.empty());
+}
+
+struct KnownOrder {
+  const char* unit;
+  const char* folded;
+};
+class Orders : public testing::TestWithParam<KnownOrder> {};
+INSTANTIATE_TEST_SUITE_P(Units, Orders,
+                         testing::Values(KnownOrder{"ieee:serial", "chain(c 0..15)"},
+                                         KnownOrder{"ieee:fma", "chain(c 0f..15f)"}));
+
+TEST_P(Orders, AreRevealedAndReplayed) {
+  const Op op = op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=16 nan=any");
+  OrderSettings settings;
+  settings.verify = 2000;
+  const RevealedOrder order = reveal_order(*bind_or_fail(GetParam().unit, op), op, settings);
+  ASSERT_TRUE(order.tree) << order.reason;
+  EXPECT_EQ(order.differing, 0u);
+  EXPECT_EQ(folded_tree(*order.tree), GetParam().folded);
+}
+
+/// A tree drawn at random, replayed by the unit tree:, is found again.
+TEST(Order, OfARandomTreeIsRevealed) {
+  for (uint64_t n = 0; n < case_count(20, 500); ++n) {
+    CounterRng rng(9, n);
+    SummationTree tree;
+    tree.op = op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=" + std::to_string(2 + rng.below(60)) + " nan=any");
+    tree.accumulator = tree.op.d;
+    std::vector<int> parts;
+    for (int leaf = 0; leaf <= tree.op.k; ++leaf) parts.push_back(tree.add_leaf(leaf));
+    while (parts.size() > 1) {
+      const size_t x = rng.below(static_cast<uint32_t>(parts.size()));
+      std::swap(parts[x], parts.back());
+      const int first = parts.back();
+      parts.pop_back();
+      const size_t y = rng.below(static_cast<uint32_t>(parts.size()));
+      parts[y] = tree.add_sum({parts[y], first});
+    }
+    tree.root = parts[0];
+    for (const bool one_by_one : {false, true}) {
+      OrderSettings settings;
+      settings.verify = 300;
+      settings.one_by_one = one_by_one;
+      const RevealedOrder order = reveal_order(*make_tree_unit(tree), tree.op, settings);
+      ASSERT_TRUE(order.tree) << order.reason << tree_file_text(tree);
+      EXPECT_EQ(order.differing, 0u) << tree_file_text(tree) << tree_file_text(*order.tree);
+      const Result<SummationTree> again = parse_tree_file(tree_file_text(*order.tree));
+      ASSERT_TRUE(again);
+      EXPECT_EQ(tree_file_text(*again), tree_file_text(*order.tree));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mmafuzz
