@@ -20,15 +20,19 @@ Op op_from_text(const std::string& text) {
 
 namespace {
 
-/// The GPUs whose names are nearest to a word that is none: "mi300a, mi300x"; empty where none is near.
-std::string nearest_gpus(std::string word) {
+/// The GPUs that a word that is none may mean, "mi300a, mi300x": those that it begins, else those nearest to it; empty
+/// where none is near.
+std::string gpus_like(std::string word) {
   std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
-  constexpr size_t near = 2;
-  size_t least = near;
-  for (const GpuName& gpu : gpu_names()) least = std::min(least, edit_distance(word, gpu.name));
+  constexpr size_t farthest = 2;
+  const auto distance = [&](const GpuName& gpu) {
+    return std::string_view(gpu.name).starts_with(word) ? 0 : edit_distance(word, gpu.name);
+  };
+  size_t least = farthest;
+  for (const GpuName& gpu : gpu_names()) least = std::min(least, distance(gpu));
   std::string names;
   for (const GpuName& gpu : gpu_names())
-    if (edit_distance(word, gpu.name) == least) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+    if (distance(gpu) == least) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
   return names;
 }
 
@@ -42,7 +46,7 @@ std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& tex
   if (unit) return std::move(*unit);
   if (is_alias(name)) throw BadInput("no unit of " + name + " takes '" + to_text(op) + "'");
   const std::string plain = name.substr(0, name.find_first_of("/?"));
-  if (const std::string gpus = plain.size() < 32 ? nearest_gpus(plain) : "";
+  if (const std::string gpus = plain.empty() || plain.size() > 32 ? "" : gpus_like(plain);
       !gpus.empty() && unit.refusal().kind == Refusal::Kind::unknown && name.find(':') == std::string::npos)
     throw BadInput("unknown unit " + quoted(name) + "; nearest: " + gpus);
   const bool declined = unit.refusal().kind == Refusal::Kind::declined;

@@ -242,8 +242,8 @@ bad "wrong.txt:2: field operands: expected 4 lower-case hex digits of fp16, foun
 bad "empty.txt: no case" convert --from testfloat --function f16_add empty.txt -o x.cases
 bad "$work: is a folder" convert --from testfloat --function f16_add "$work" -o x.cases
 bad "$work: is a folder" convert "$work" "$work" "$work" -o x.cases --op "$dot2"
-{ printf '\x93NUMPY\x01\x00\x36\x00'; printf '%-53s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': (0, 2)}"; } >empty.npy
-{ printf '\x93NUMPY\x01\x00\x36\x00'; printf '%-53s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}"; } >empty_c.npy
+{ printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': (0, 2)}"; } >empty.npy
+{ printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}"; } >empty_c.npy
 bad "empty.npy: no case: the arrays are empty" convert empty.npy empty.npy empty_c.npy -o x.cases --op "$dot2"
 bad_call "no function 'f80_add' of TestFloat is known" convert --from testfloat --function f80_add testfloat.txt -o x.cases
 
