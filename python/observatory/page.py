@@ -17,6 +17,8 @@ from .run import ENDS
 _CLASSES = (STANDARD, CONTRADICTION, UNJUDGED, DOCUMENTED, OPEN)
 #: Divergences of these classes are shown with a program.
 _SHOWN = (STANDARD, CONTRADICTION, UNJUDGED)
+#: Characters of a program that a person may want to read.
+_LONGEST_PROGRAM = 2000
 
 _HEAD = """# Observatory
 
@@ -119,6 +121,8 @@ def _section(result: dict, members: list[tuple[str, dict]]) -> list[str]:
     """Divergences of one library that are one: the simplest of them whole, the others by name."""
     operation, one = members[0]
     is_product = "decimals" not in one
+    if is_product:  # the shortest program
+        operation, one = min(members, key=lambda member: len(member[1]["snippet"]))
     through = f" (through {one['detail']})" if one["detail"] and not is_product else ""
     lines = [f"### {result['library']} {result['version']}: {one['kind']}{through}\n", f"**{one['class']}**: {one['reason']}."]
     names = list(dict.fromkeys(name for name, _ in members))
@@ -132,11 +136,11 @@ def _section(result: dict, members: list[tuple[str, dict]]) -> list[str]:
         lines.append(f"{count}; of `{operation}` {one['count']:,} inputs. Its simplest input:\n")
         lines += ["| | encoding | value |", "|---|---|---|", f"| input | `{one['input']}` | {x} |",
                   f"| exact | `{one['expected']}` | {wanted} |", f"| library | `{one['actual']}` | {got} |"]  # fmt: skip
-    if one["class"] in _SHOWN and one["snippet"]:
+    if one["class"] in _SHOWN and 0 < len(one["snippet"]) <= _LONGEST_PROGRAM:
         language = "c" if one["snippet"].startswith(("#include", "//")) else "python"
         lines += ["", f"```{language}", one["snippet"], "```"]
     if len(names) > 1:
-        lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in names[1:]) + ".")
+        lines.append("\nAlso: " + ", ".join(f"`{name}`" for name in names if name != operation) + ".")
     return [*lines, ""]
 
 

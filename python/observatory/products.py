@@ -53,14 +53,19 @@ def _number(x: float, nan: str, inf: str) -> str:
 
 
 def _python_values(x: np.ndarray, dtype: str) -> str:
+    """An expression; behind '; ' an assignment for each of a few elements that differ from all others."""
     wide = x.astype(np.float64)
-    if x.size and np.all(wide == wide.flat[0]):
-        return f"np.full({x.shape}, {_number(wide.flat[0], 'np.nan', 'np.inf')}, {dtype})"
-    if x.size > _MOST_NUMBERS and np.count_nonzero(wide) == 1:
-        at = tuple(int(i[0]) for i in np.nonzero(wide))
-        return f"np.zeros({x.shape}, {dtype}); {{name}}[{at[0]}, {at[1]}] = {_number(wide[at], 'np.nan', 'np.inf')}"
-    rows = ["[" + ", ".join(_number(v, "np.nan", "np.inf") for v in row) + "]" for row in wide]
-    return f"np.array([{', '.join(rows)}], {dtype})" if x.size else f"np.zeros({x.shape}, {dtype})"
+    said = lambda value: _number(value, "np.nan", "np.inf")  # noqa: E731
+    if not x.size:
+        return f"np.zeros({x.shape}, {dtype})"
+    values, counts = np.unique(wide, return_counts=True)
+    most = values[np.argmax(counts)]
+    other = np.argwhere(~((wide == most) | (np.isnan(wide) & np.isnan(most))))
+    if len(other) <= 4 and x.size > 4 or len(other) == 0:
+        changes = [f"{{name}}[{i}, {j}] = {said(wide[i, j])}" for i, j in other]
+        return "; ".join([f"np.full({x.shape}, {said(most)}, {dtype})", *changes])
+    rows = ["[" + ", ".join(said(v) for v in row) + "]" for row in wide]
+    return f"np.array([{', '.join(rows)}], {dtype})"
 
 
 def python_matrix(finding: ProductFinding, name: str) -> str:
