@@ -56,7 +56,7 @@ ids() { python3 -c 'import json, sys; print(" ".join(b["id"] for b in json.load(
 id_of() { python3 ids.py "$1"; }
 
 cat >make_stores.py <<'END'
-# Stores as docs/store.md describes them, version 3; ids by their definition there.
+# Stores as docs/store.md describes them, version 5; ids by their definition there.
 import re, sqlite3, sys
 
 def bucket_id(line):
@@ -94,15 +94,24 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=4; PRAGMA journal_mode=WAL;")
-    db.execute("INSERT INTO campaigns VALUES(?, 1000, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=5; PRAGMA journal_mode=WAL;")
+    db.execute(f"INSERT INTO campaigns VALUES(?, {1000 if campaign == 'm' else 90000}, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
+    db.execute("INSERT INTO campaign_numbers(uuid) VALUES(?)", (campaign,))
     for b in BUCKETS:
         if b[0] in names:
             i = bucket_id(line_of(b))
             db.execute("INSERT INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, "
                        "last_seen, seed, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,'in words',?,1000,2000,7,?,4,?,?)",
                        (i, *b[1:7], b[7], b[8], b[9], 0 if b[9] == "new" else 1500))
-            db.execute("INSERT INTO counts VALUES(?, ?, ?)", (i, campaign, count))
+            number = db.execute("INSERT INTO bucket_numbers(bucket) VALUES(?)", (i,)).lastrowid
+            db.execute("INSERT INTO bucket_counts VALUES(?, 1, ?)", (number, count))
+    # What the night came to: half a minute, two bins of three on one unit, one pair.
+    db.execute("INSERT INTO campaign_samples VALUES(1, 30, 10, 2, 1)")
+    db.executemany("INSERT INTO bins(bin_group, bin) VALUES('align', ?)", [("first",), ("second",), ("third",)])
+    db.execute("INSERT INTO subjects(field, op) VALUES(?, 'dot.f32.f16.f16.f32')", (volta,))
+    db.execute("INSERT INTO reached VALUES(1, 1, ?)", (bytes([2 | 8]) if campaign == "m" else bytes([2]),))
+    db.execute("INSERT INTO pair_numbers VALUES(1, 'dot.f32.f16.f16.f32', ?, ?, 'equal')", (volta, hopper))
+    db.execute("INSERT INTO pair_counts VALUES(1, 1, 100, 50)")
     db.commit()
     db.close()
 
@@ -266,6 +275,34 @@ expect "with a verdict" has out "verdict: they differ: fraction_bits"
 mkdir nothing
 replay nothing
 expect "without any it is skipped" ends_with 77
+
+# ---- many nights ----
+good merge nights.store monday.store tuesday.store
+good store trends nights.store --recent 1
+expect "how many nights" has out "2 campaigns from 1970-01-01 to 1970-01-02"
+expect "a fact that stayed" grep -qE '^fraction_bits=\S* +2  1970-01-01  1970-01-02  5|^fraction_bits\S* +2 ' out
+expect "bins of the last night" has out "bins reached by the last campaigns: 1"
+expect "a bin that did not come again" grep -A1 -q "bins that the last 1 did not reach" out
+expect "which" has out "align.third"
+expect "what is new" has out "facts that only the last 1 saw"
+good store trends nights.store --bins
+expect "a line for each bin" grep -qE '^align.first +2  1970-01-01  1970-01-02 ' out
+views="SELECT bin, sum(hits) FROM coverage GROUP BY bin ORDER BY bin; SELECT count(*) FROM samples; SELECT sum(differing) FROM pairs; SELECT sum(count) FROM counts"
+sql() { python3 -c 'import sqlite3, sys; print([r for q in sys.argv[2].split(";") for r in sqlite3.connect(sys.argv[1]).execute(q)])' "$@"; }
+expect "what other programs read" same "$(sql nights.store "$views")" "[('first', 2), ('second', 0), ('third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),)]"
+before=$(sql nights.store "SELECT count(*), sum(count) FROM counts")
+good store prune nights.store --keep 1000d
+expect "old nights go" has out "of 2 campaigns are gone"
+expect "counts stay" same "$(sql nights.store "SELECT count(*), sum(count) FROM counts")" "$before"
+expect "coverage, progress and pairs do not" same "$(sql nights.store "SELECT count(*) FROM coverage; SELECT count(*) FROM samples; SELECT count(*) FROM pairs")" "[(0,), (0,), (0,)]"
+good findings nights.store --buckets
+good store trends nights.store
+expect "trends say so" has out "bins reached by the last campaigns: pruned pruned"
+good merge nights.store monday.store tuesday.store
+expect "merging again brings it back" same "$(sql nights.store "$views; SELECT count(*) FROM counts")" "[('first', 2), ('second', 0), ('third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),), ($(sql nights.store 'SELECT count(*) FROM bucket_counts' | tr -dc 0-9),)]"
+bad "give a time" store prune nights.store --keep forever
+bad "no such store" store prune nowhere.store --keep 1d
+bad "no such store" store trends nowhere.store
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
