@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -53,8 +54,9 @@ Owner read_owner(const std::string& file) {
 
 /// What shards must agree on.
 nlohmann::json agreement(const CampaignSettings& s) {
-  return {{"shards", s.shards}, {"time", s.time},   {"units", s.units}, {"targets", s.targets}, {"ops", s.ops},
-          {"with", s.with},     {"cases", s.cases}, {"seed", s.seed},   {"version", s.version}, {"jobs", s.jobs}};
+  return {{"shards", s.shards},   {"time", s.time}, {"units", s.units}, {"targets", s.targets},
+          {"ops", s.ops},         {"with", s.with}, {"cases", s.cases}, {"seed", s.seed},
+          {"version", s.version}, {"jobs", s.jobs}, {"plan", s.plan}};
 }
 
 }  // namespace
@@ -107,6 +109,18 @@ Plan part_of(const Plan& plan, const Shard& shard) {
   }
   if (part.assignments.empty()) part.assignments = std::move(all);
   return part;
+}
+
+std::string plan_words(const Plan& plan) {
+  std::string names;
+  std::map<std::string, size_t> engines;
+  for (const Assignment& assignment : plan.assignments) {
+    names += assignment.name() + "\n";
+    ++engines[name_of(assignment.engine)];
+  }
+  std::string words;
+  for (const auto& [engine, count] : engines) words += fmt::format("{} {}, ", count, engine);
+  return words + content_name(names).substr(0, 8);
 }
 
 std::vector<std::string> shard_folders(const std::string& out) {

@@ -29,6 +29,9 @@ Shard shard_from_text(const std::string& text);
 /// assignment is somebody's. Of --cases, each assignment's cases are divided so.
 Plan part_of(const Plan& plan, const Shard& shard);
 
+/// A plan in a few words, other ones for another plan: what a machine has not (an engine, say) is not in its plans.
+std::string plan_words(const Plan& plan);
+
 /// The folders of the shards that have begun, by name.
 std::vector<std::string> shard_folders(const std::string& out);
 

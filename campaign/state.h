@@ -15,6 +15,7 @@ struct CampaignSettings {
   uint64_t seed = 1, cases = 0, memory_mb = 2048;
   std::string fail_on = "contract", stop_on = "never";
   unsigned shard = 0, shards = 0;  ///< campaign/shard.h; shard 0 of some: the whole of them
+  std::string plan;                ///< of shards: what all of them divide, as a few words
   // What names the campaign in stores; set when it begins.
   std::string uuid, command, machine, version;
   int64_t started = 0;  ///< seconds since 1970, UTC

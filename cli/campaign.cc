@@ -175,7 +175,9 @@ int run_shard(CampaignOptions options) {
   settings.shard = shard.index;
   if (settings.cases && settings.with != std::vector<std::string>{"batch"})
     throw BadInput("--cases counts cases of batch searches: leave --with out");
-  Plan plan = part_of(plan_of(settings, 0), shard);  // what is wrong with the call is said before a folder is made
+  const Plan whole = plan_of(settings, 0);  // what is wrong with the call is said before a folder is made
+  settings.plan = plan_words(whole);
+  Plan plan = part_of(whole, shard);
   set_identity(settings);
   const std::string folder = options.out + "/shards/" + shard.name();
   make_folder(folder);
