@@ -1,5 +1,6 @@
 #include "prove/formula.h"
 
+#include "core/contradiction.h"
 #include "prove/formulas/kernels.h"
 
 namespace mmafuzz::prove {
@@ -7,9 +8,24 @@ namespace mmafuzz::prove {
 Result<bool> covered(const DotModel& model) {
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);
+    case Kernel::emulated_fp8: return emulated_fp8_covers(model);
+    case Kernel::grouped_sum: return grouped_sum_covers(model);
     default: return declined("no formula covers this kernel yet");
   }
 }
+
+namespace {
+
+Formula instruction_formula(const DotModel& model, const Operands& operands, const FormatFields& c_format) {
+  switch (model.kernel) {
+    case Kernel::fused_sum: return fused_sum(model, operands, c_format);
+    case Kernel::grouped_sum: return grouped_sum(model, operands, c_format);
+    case Kernel::emulated_fp8: return emulated_fp8(model, operands, c_format);
+    default: throw Contradiction("a formula of a kernel that is not covered");
+  }
+}
+
+}  // namespace
 
 Formula dot_formula(const DotModel& model, const Operands& operands) {
   Expressions& in = operands.c.of();
@@ -35,7 +51,7 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
         step.scale_b.push_back(at(operands.scale_b, i, model.scale_b, one(model.scale_b)));
       }
     const std::string name = k > model.k ? "instruction " + std::to_string(first / model.k) + ", " : "";
-    const Formula instruction = fused_sum(model, step, c_format);
+    const Formula instruction = instruction_formula(model, step, c_format);
     for (Stage stage : instruction.stages) {
       stage.name = name + stage.name;
       all.stages.push_back(std::move(stage));

@@ -98,7 +98,9 @@ std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
     SolverCommand s{text.substr(0, equals), words_of(text.substr(equals + 1)), ""};
-    s.version = version_in(output_of({s.command[0], "--version"}));
+    std::vector<std::string> ask = s.command;
+    ask.push_back("--version");
+    s.version = version_in(output_of(ask));
     found.push_back(std::move(s));
   }
   if (!found.empty()) return found;

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Formulas, testing::ValuesIn(formula_rows()), test
 TEST_P(Formulas, EqualTheKernel) {
   const ModelRow& row = *find_model_row(GetParam());
   if (const auto covers = prove::covered(row.model); !covers) GTEST_SKIP() << covers.refusal().reason;
-  expect_formula(row.model, row.op, 61, case_count(300, 1'000'000), row.name());
+  expect_formula(row.model, row.op, 61, case_count(150, 1'000'000), row.name());
 }
 
 TEST_P(Formulas, EqualTheKernelOnShortAndLongDots) {
@@ -60,7 +60,7 @@ TEST_P(Formulas, EqualTheKernelOnShortAndLongDots) {
     if (k < 1) continue;
     Op op = row.op;
     op.k = k;
-    expect_formula(row.model, op, 67, case_count(20, 5000), row.name());
+    expect_formula(row.model, op, 67, case_count(10, 5000), row.name());
   }
 }
 
@@ -79,7 +79,7 @@ TEST_P(Formulas, EqualTheKernelOnEveryValueOfEveryParameter) {
       const std::string override_text = std::string(p.name) + "=" + value;
       const Result<DotModel> model = with_overrides(row.model, override_text);
       if (!model || !prove::covered(*model)) continue;
-      expect_formula(*model, row.op, 71, case_count(30, 3000), row.name() + "?" + override_text);
+      expect_formula(*model, row.op, 71, case_count(10, 3000), row.name() + "?" + override_text);
       if (HasFatalFailure()) return;
     }
   }

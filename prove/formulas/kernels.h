@@ -9,4 +9,10 @@ namespace mmafuzz::prove {
 Result<bool> fused_sum_covers(const DotModel& model);
 Formula fused_sum(const DotModel& model, const Operands& operands, const FormatFields& c_format);
 
+Result<bool> grouped_sum_covers(const DotModel& model);
+Formula grouped_sum(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
+Result<bool> emulated_fp8_covers(const DotModel& model);
+Formula emulated_fp8(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
 }  // namespace mmafuzz::prove

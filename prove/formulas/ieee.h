@@ -1,0 +1,15 @@
+// IEEE 754's addition as a formula.
+#pragma once
+
+#include "prove/formulas/numbers.h"
+
+namespace mmafuzz::prove {
+
+/// x + y of a format with infinities and NaN, rounded once. Every NaN result is `nan`. An exact zero of two addends of
+/// unlike signs is +0, rounding down -0 (IEEE 754-2019, 6.3).
+Expression ieee_add(const FormatFields& f, Rounding rounding, Expression x, Expression y, uint64_t nan);
+
+/// An encoding of a wider format for a number of a narrower one, exactly. NaN becomes `nan`.
+Expression widened(const FormatFields& to, const Number& x, uint64_t nan);
+
+}  // namespace mmafuzz::prove
