@@ -1,0 +1,270 @@
+// mmafuzz bench prove: the tables of docs/proofs.md. First the queries of Valpey et al., table 4, beside the times that
+// they print; then what is proven of the rows.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "bench/bench.h"
+#include "oracles/models/model_rows.h"
+#include "prove/formulas/ieee.h"
+#include "prove/inquiry.h"
+
+namespace mmafuzz {
+namespace {
+
+using prove::Expression;
+using prove::Expressions;
+
+/// What a query is expected to be, and the seconds of table 4; "-" is their timeout of six hours.
+struct Table4 {
+  const char* query;
+  const char *z3, *cvc5;
+  std::function<std::vector<Expression>(Expressions&)> ask;
+};
+
+Expression as_fp32(Expressions& in, Expression x) {
+  return prove::widened(fp32_fields, prove::decode(fp16_fields, x, 12), 0x7fc00000);
+}
+
+/// An fp16 product rounded to fp16.
+Expression product_in_fp16(Expressions& in, Rounding rounding, Expression a, Expression b) {
+  const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 9), prove::decode(fp16_fields, b, 9));
+  const prove::RoundTo to{fp16_fields, 10, rounding, Overflow::by_rounding, UnderflowSign::kept};
+  return prove::round_to(to, p.negative, p.significand, p.exponent - in.number(9, p.fraction_bits), in.constant(1, 0));
+}
+
+/// The same in fp32, where it is exact.
+Expression product_in_fp32(Expressions& in, Expression a, Expression b) {
+  const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 12), prove::decode(fp16_fields, b, 12));
+  return prove::widened(fp32_fields, p, 0x7fc00000);
+}
+
+/// A witness is sought where that is easy: the first factor of a product in [1, 2), the second a power of two.
+void add_easy_factors(std::vector<Expression>& all, Expression a, Expression b) {
+  Expressions& in = a.of();
+  all.push_back(prove::equal(prove::extract(a, 14, 10), in.constant(5, 15)));
+  all.push_back(prove::is_zero(prove::extract(b, 9, 0)) & ~prove::is_zero(prove::extract(b, 14, 10)) &
+                ~prove::equal(prove::extract(b, 14, 10), in.constant(5, 31)));
+}
+
+/// Inputs on which two variants of a row differ, with nonzero products only where they are named.
+std::function<std::vector<Expression>(Expressions&)> variants_differ(const std::string& row, const std::string& first,
+                                                                     const std::string& second,
+                                                                     const std::string& domain) {
+  return [=](Expressions& in) {
+    const Op op = find_model_row(row)->op;
+    const auto u = bind_or_fail("model:" + row + first, op), v = bind_or_fail("model:" + row + second, op);
+    prove::CaseQuestion q = prove::equal_question(in, op, *u->model(), *v->model());
+    std::vector<Expression> all = {q.question.violated};
+    const auto finite = prove::restrict_to(q, domain);
+    if (!finite) throw BadInput(finite.refusal().reason);
+    all.insert(all.end(), q.question.assumptions.begin(), q.question.assumptions.end());
+    return all;
+  };
+}
+
+constexpr const char* five_terms = "volta/mma.m8n8k4.f32.f16.f16.f32";
+constexpr const char* five_terms_to_f16 = "volta/mma.m8n8k4.f16.f16.f16.f16";
+constexpr const char* nine_terms = "ampere/mma.m16n8k8.f32.f16.f16.f32";
+
+/// Factors whose product no rounding to fp16 keeps.
+std::vector<Expression> inexact_product(Expressions& in) {
+  const Expression a = in.variable("a", 16), b = in.variable("b", 16);
+  std::vector<Expression> all;
+  for (const Expression& x : {a, b}) all.push_back(prove::equal(prove::extract(x, 14, 10), in.constant(5, 15)));
+  for (const Rounding r : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down})
+    all.push_back(~prove::equal(as_fp32(in, product_in_fp16(in, r, a, b)), product_in_fp32(in, a, b)));
+  return all;
+}
+
+/// Two products that fp16 does not hold, with a sum that it holds and that sums of rounded products miss.
+std::vector<Expression> inexact_addition(Expressions& in) {
+  std::vector<Expression> all, exact, rounded;
+  for (const char* name : {"a", "b"}) {
+    const Expression x = in.variable(std::string(name) + "0", 16), y = in.variable(std::string(name) + "1", 16);
+    for (const Expression& f : {x, y}) all.push_back(prove::equal(prove::extract(f, 14, 10), in.constant(5, 15)));
+    exact.push_back(product_in_fp32(in, x, y));
+    rounded.push_back(as_fp32(in, product_in_fp16(in, Rounding::toward_zero, x, y)));
+    all.push_back(~prove::equal(exact.back(), rounded.back()));
+  }
+  const auto add = [](Expression x, Expression y) {
+    return prove::ieee_add(fp32_fields, Rounding::toward_zero, x, y, 0x7fc00000);
+  };
+  const Expression sum = add(exact[0], exact[1]);
+  const prove::Number n = prove::decode(fp32_fields, sum, 12);
+  all.push_back(prove::is_zero(prove::extract(sum, 12, 0)));
+  all.push_back(prove::signed_below(n.exponent, in.number(12, 15)) &
+                prove::signed_below(in.number(12, -15), n.exponent));
+  all.push_back(~prove::equal(sum, add(rounded[0], rounded[1])));
+  return all;
+}
+
+/// Three products whose sum depends on where the parentheses stand, toward zero.
+std::vector<Expression> order_matters(Expressions& in) {
+  std::vector<Expression> p, all;
+  for (const char* i : {"0", "1", "2"}) {
+    const Expression a = in.variable(std::string("a") + i, 16), b = in.variable(std::string("b") + i, 16);
+    add_easy_factors(all, a, b);
+    p.push_back(product_in_fp32(in, a, b));
+  }
+  const auto add = [](Expression x, Expression y) {
+    return prove::ieee_add(fp32_fields, Rounding::toward_zero, x, y, 0x7fc00000);
+  };
+  all.push_back(~prove::equal(add(add(p[0], p[1]), p[2]), add(p[0], add(p[1], p[2]))));
+  return all;
+}
+
+/// Two positive products and a positive c: a fused sum differs from two additions toward zero.
+std::vector<Expression> normalization_matters(Expressions& in) {
+  const ModelRow& row = *find_model_row(five_terms);
+  Op op = row.op;
+  op.k = 2;
+  const prove::Operands x = prove::dot_variables(in, op);
+  std::vector<Expression> all = {prove::equal(prove::extract(x.c, 30, 23), in.constant(8, 127)), ~prove::bit(x.c, 31)};
+  std::vector<Expression> p;
+  for (size_t i = 0; i < 2; ++i) {
+    add_easy_factors(all, x.a[i], x.b[i]);
+    for (const Expression& f : {x.a[i], x.b[i]}) all.push_back(~prove::bit(f, 15));
+    p.push_back(product_in_fp32(in, x.a[i], x.b[i]));
+  }
+  const auto add = [](Expression u, Expression v) {
+    return prove::ieee_add(fp32_fields, Rounding::toward_zero, u, v, 0x7fc00000);
+  };
+  all.push_back(~prove::equal(prove::dot_formula(row.model, x).result, add(add(p[0], p[1]), x.c)));
+  return all;
+}
+
+const Table4 table_4[] = {
+    {"Exact multiplication", "0.55", "0.027", inexact_product},
+    {"Exact addition in FP16", "27.59", "0.12", inexact_addition},
+    {"Rounding of final result", "0.52", "0.008",
+     variants_differ(five_terms_to_f16, "", "?output_rounding=up", "normal,positive,products=1")},
+    {"Rounding of accumulator", "0.34", "0.017",
+     variants_differ(five_terms, "", "?output_rounding=up", "normal,positive,products=1")},
+    {"Accumulation order", "9.87", "0.25", order_matters},
+    {"Normalization", "9.63", "0.25", normalization_matters},
+    // Their terms are normalized, below 2: three carry bits are four integer bits.
+    {"3 carry bits", "410.25", "72.793",
+     variants_differ(five_terms, "?product=normalized,integer_bits=3", "?product=normalized,integer_bits=4", "binade")},
+    {"4 carry bits (9 terms)", "-", "-",
+     variants_differ(nine_terms, "?product=normalized,integer_bits=4", "?product=normalized,integer_bits=5", "binade")},
+};
+
+struct ProveBenchOptions {
+  double seconds = 120;
+  std::vector<std::string> solvers;
+  bool queries_only = false, claims_only = false;
+  std::string units;
+};
+
+bool print_table_4(prove::Solvers& solvers) {
+  fmt::print("| query | Valpey et al.: Z3 4.8.9 | cvc5 1.0.2 | here, s | by |\n|---|---|---|---|---|\n");
+  bool all = true;
+  for (const Table4& row : table_4) {
+    Expressions in;
+    const prove::Answer answer = solvers.solve(row.ask(in), row.query);
+    all &= answer.verdict == prove::Verdict::sat;
+    const bool sat = answer.verdict == prove::Verdict::sat;
+    fmt::print("| {} | {} | {} | {} | {} |\n", row.query, row.z3, row.cvc5,
+               sat ? fmt::format("{:.3f}", answer.seconds) : "no witness", answer.solver);
+    std::fflush(stdout);
+  }
+  return all;
+}
+
+/// The rows of the table of properties: each kind of arithmetic once, at the k of the instruction.
+const char* const proven_units[] = {
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+    "volta/mma.m8n8k4.f16.f16.f16.f16",
+    "turing/mma.m16n8k8.f32.f16.f16.f32",
+    "ampere/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+    "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+    "hopper/mma.m16n8k8.f32.tf32.tf32.f32",
+    "ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
+    "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e5m2.e5m2.f32",
+    "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
+    "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+};
+
+bool print_claims(prove::Solvers& solvers, const ProveBenchOptions& options) {
+  std::vector<std::string> properties = prove::provable_properties();
+  std::erase(properties, "monotone_in_c");
+  fmt::print("| unit | k |");
+  for (const std::string& p : properties) fmt::print(" {} |", p);
+  fmt::print(" integer bits |\n|---|---|");
+  for (size_t i = 0; i <= properties.size(); ++i) fmt::print("---|");
+  fmt::print("\n");
+  bool as_claimed = true;
+  prove::InquiryOptions inquiry;
+  inquiry.proof.seconds = options.seconds;
+  for (const char* name : proven_units) {
+    if (!options.units.empty() && std::string(name).find(options.units) == std::string::npos) continue;
+    const ModelRow& row = *find_model_row(name);
+    fmt::print("| `{}` | {} |", name, row.op.k);
+    for (const std::string& p : properties) {
+      const bool claims =
+          std::any_of(row.claims.begin(), row.claims.end(), [&](const Claim& c) { return c.property == p; });
+      std::string cell = "not claimed";
+      if (claims) {
+        try {
+          const prove::Reply r = prove::ask_property(solvers, p, std::string("model:") + name, inquiry);
+          const bool proven = r.proof.outcome == prove::Outcome::proven;
+          as_claimed &= r.proof.outcome != prove::Outcome::witness;
+          cell = proven                                       ? fmt::format("{:.1f} s", r.proof.seconds)
+                 : r.proof.outcome == prove::Outcome::witness ? "WITNESS"
+                                                              : "unknown";
+        } catch (const BadInput& e) {
+          cell = "does not apply";
+        }
+      }
+      fmt::print(" {} |", cell);
+      std::fflush(stdout);
+    }
+    std::string bits = "-";
+    if (row.model.kernel == Kernel::fused_sum) {
+      const prove::IntegerBits found = prove::ask_integer_bits(solvers, std::string("model:") + name, inquiry);
+      if (found.bits > 0)
+        bits = fmt::format("{} ({:.1f} s){}", found.bits, found.enough.proof.seconds,
+                           found.one_fewer.proof.outcome == prove::Outcome::witness
+                               ? fmt::format(", {} are not ({:.1f} s)", found.bits - 1, found.one_fewer.proof.seconds)
+                               : "");
+      else bits = "unknown";
+    }
+    fmt::print(" {} |\n", bits);
+    std::fflush(stdout);
+  }
+  return as_claimed;
+}
+
+}  // namespace
+
+void add_bench_prove(Arguments& bench, int& status) {
+  auto options = std::make_shared<ProveBenchOptions>();
+  Arguments* sub = bench.add_subcommand("prove", "Queries of Valpey et al., table 4, and what is proven of the rows");
+  sub->add_option("--time", options->seconds, "seconds for each question")
+      ->capture_default_str()
+      ->check(positive_number());
+  sub->add_option("--solver", options->solvers, "name=command, as for mmafuzz prove")->allow_extra_args(false);
+  sub->add_option("--units", options->units, "only units whose name contains this");
+  sub->add_flag("--queries", options->queries_only, "only the queries of table 4");
+  sub->add_flag("--claims", options->claims_only, "only the properties of the rows");
+  sub->footer("Exit code 1 where a query has no witness or a claim has one.\nExample: mmafuzz bench prove --queries");
+  sub->callback([options, &status] {
+    prove::Solvers solvers(prove::find_solvers(options->solvers), {options->seconds, 4096});
+    std::string names;
+    for (const std::string& name : solvers.names()) names += (names.empty() ? "" : ", ") + name;
+    fmt::print("Solvers: {}\n\n", names);
+    bool right = true;
+    if (!options->claims_only) right &= print_table_4(solvers);
+    if (!options->queries_only) right &= print_claims(solvers, *options);
+    status = right ? exit_ok : exit_divergence;
+  });
+}
+
+}  // namespace mmafuzz
