@@ -17,7 +17,7 @@ constexpr int exit_unknown = 4;
 
 struct ProveOptions {
   std::vector<std::string> units, solvers;
-  std::string unit, property, emit;
+  std::string unit, property, emit, file;
   prove::InquiryOptions inquiry;
   double seconds = 300;
   int memory = 4096;
@@ -73,6 +73,45 @@ int print_reply(const prove::Reply& f, bool verbose) {
   return exit_unknown;
 }
 
+/// Of each mutant: equivalent to its original, or killed by a case, or unknown.
+int run_mutants(const ProveOptions& options) {
+  std::ifstream file(options.file);
+  prove::Solvers solvers = start_solvers(options);
+  int equivalent = 0, killed = 0, unknown = 0, declined = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::string name = line.substr(0, line.find_first_of(" #"));
+    if (name.empty()) continue;
+    const size_t at = name.find('?');
+    if (at == std::string::npos)
+      throw BadInput(options.file + ": a mutant is a unit with ?overrides, not '" + name + "'");
+    std::string verdict;
+    try {
+      const prove::Reply reply = prove::ask_equal(solvers, name.substr(0, at), name, inquiry_of(options));
+      switch (reply.proof.outcome) {
+        case prove::Outcome::proven:
+          ++equivalent;
+          verdict = fmt::format("equivalent, {:.1f} s", reply.proof.seconds);
+          break;
+        case prove::Outcome::witness:
+          ++killed;
+          verdict = fmt::format("killed, {:.1f} s: {}", reply.proof.seconds, case_line(reply.witness, 0));
+          break;
+        case prove::Outcome::unknown:
+          ++unknown;
+          verdict = fmt::format("unknown after {:.0f} s", reply.proof.seconds);
+          break;
+      }
+    } catch (const BadInput& e) {
+      ++declined;
+      verdict = std::string("declined: ") + e.what();
+    }
+    fmt::print("{} {}\n", name, verdict);
+    std::fflush(stdout);
+  }
+  fmt::print("{} equivalent, {} killed, {} unknown, {} declined\n", equivalent, killed, unknown, declined);
+  return unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok;
+}
+
 }  // namespace
 
 void add_prove(Arguments& app, int& status) {
@@ -117,6 +156,13 @@ void add_prove(Arguments& app, int& status) {
     status = print_reply(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options)),
                          options->verbose);
   });
+  Arguments* mutants =
+      sub->add_subcommand("mutants", "Which of a list of mutants are the same function as their originals");
+  mutants->add_option("file", options->file, "unit names with ?overrides, one a line; # begins a comment")
+      ->required()
+      ->check(existing_path());
+  common(mutants);
+  mutants->callback([options, &status] { status = run_mutants(*options); });
   Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
   bits->add_option("unit", options->unit, "the unit")->required();
   common(bits);

@@ -90,9 +90,10 @@ class Prover {
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
   double left() const { return options_.seconds - elapsed(); }
 
+  /// Half of the time is left for the question itself.
   void walk() {
     // What is the same expression needs no query and is a place to cut.
-    for (size_t s = 0; s < question_.first.size() && left() > 0; ++s) {
+    for (size_t s = 0; s < question_.first.size() && elapsed() < 0.5 * options_.seconds; ++s) {
       const Stage &x = question_.first[s], &y = question_.second[s];
       for (size_t i = 0; i < x.points.size(); ++i) join(x, x.points[i], y.points[i]);
       std::set<uint32_t> own;
@@ -118,7 +119,7 @@ class Prover {
     if (relation == Relation::none) return;
     const Expression as_second = relation == Relation::same ? first : negated(first);
     const Expression claim = equal(as_second, second);
-    const double patience = stage.cases.empty() ? 5 : 0.5;
+    const double patience = stage.cases.empty() ? std::min(5.0, options_.seconds / 20) : 0.5;
     if (holds(stage.name, claim, {first.index(), second.index()}, patience) || holds_by_cases(stage, claim))
       merge(relation);
   }
@@ -205,9 +206,21 @@ class Prover {
       for (const uint32_t index : in_order({query.back()})) seen.insert(index);
     };
     for (const Expression& a : assertions) add(a);
-    for (const Expression& a : assumptions_) {
-      add(merged_(a));
-      query.push_back(a);  // as it is: what was merged because of it must not be taken out of it
+    // Assumptions about what the query speaks of; as they are, too: what was merged because of one must not be taken
+    // out of it.
+    std::vector<bool> taken(assumptions_.size());
+    for (bool more = true; more;) {
+      more = false;
+      for (size_t i = 0; i < assumptions_.size(); ++i) {
+        const std::vector<Expression> about = variables_of({assumptions_[i]});
+        const bool shares =
+            std::any_of(about.begin(), about.end(), [&](Expression v) { return seen.contains(v.index()); });
+        if (taken[i] || (!shares && !about.empty())) continue;
+        more = taken[i] = true;
+        add(merged_(assumptions_[i]));
+        query.push_back(assumptions_[i]);
+        for (const Expression& v : about) seen.insert(v.index());
+      }
     }
     // An invariant is of use where all that it speaks of is in the query.
     for (const Expression& invariant : invariants_) {
@@ -219,6 +232,8 @@ class Prover {
     }
     for (const uint32_t index : cuts)
       if (seen.contains(fresh(index).index())) used.insert(index);
+    for (size_t i = 0; used.empty() && i < assumptions_.size(); ++i)  // an answer without cuts is about all of them
+      if (!taken[i]) query.push_back(assumptions_[i]);
     return query;
   }
 

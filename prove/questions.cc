@@ -32,22 +32,28 @@ Expression with_flipped_sign(const FormatFields& f, Expression x) {
   return f.has_sign() ? x ^ x.of().constant(f.width, Bits(f.in_container(f.sign_bit()))) : x;
 }
 
-/// All operands of one sign in one binade; few products.
+/// The first products and c positive in one binade, the other products zero; any few products.
 std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
-  std::vector<Expression> binade;
-  const auto add = [&](const FormatFields& f, Expression e) {
+  const auto in_binade = [](const FormatFields& f, Expression e) {
     const Number n = decode(f, e, f.exponent_bits + 3);
-    binade.push_back(is_zero(n.exponent) & ~n.negative);
+    return is_zero(n.exponent) & ~n.negative;
   };
-  for (const Expression& a : x.a) add(op.a.fields(), a);
-  for (const Expression& b : x.b) add(op.b.fields(), b);
-  add(op.c.fields(), x.c);
-  std::vector<Hint> hints = {{"all operands in [1, 2)", all_of(in, binade)}};
-  for (size_t few = 1; few < x.a.size() && few <= 4; few *= 2) {
+  const auto rest_is_zero = [&](size_t first) {
     std::vector<Expression> none;
-    for (size_t i = few; i < x.a.size(); ++i) none.push_back(is_zero(x.a[i]) & is_zero(x.b[i]));
-    hints.push_back({std::to_string(few) + " products", all_of(in, none)});
+    for (size_t i = first; i < x.a.size(); ++i) none.push_back(is_zero(x.a[i]) & is_zero(x.b[i]));
+    return all_of(in, none);
+  };
+  std::vector<Hint> hints;
+  for (size_t count = x.a.size(); count >= 4; count /= 2) {
+    std::vector<Expression> binade = {in_binade(op.c.fields(), x.c), rest_is_zero(count)};
+    for (size_t i = 0; i < count; ++i) {
+      binade.push_back(in_binade(op.a.fields(), x.a[i]));
+      binade.push_back(in_binade(op.b.fields(), x.b[i]));
+    }
+    hints.push_back({std::to_string(count) + " products of numbers in [1, 2)", all_of(in, binade)});
   }
+  for (size_t few = 1; few < x.a.size() && few <= 4; few *= 2)
+    hints.push_back({std::to_string(few) + " products", rest_is_zero(few)});
   return hints;
 }
 
@@ -292,22 +298,26 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
 }
 
 PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
-  return {"", {}, [=](Expressions& in) {
-            const FormatFields& f = m.c;
-            const Operands x = dot_variables(in, op);
-            Operands y = x;
-            // The next encoding upward: of both zeros the least number, of the greatest infinity.
-            const Expression one = in.constant(f.width, Bits(f.in_container(1)));
-            const Number c = decode(f, x.c, f.exponent_bits + 3);
-            y.c = choose(c.zero, one, choose(bit(x.c, f.width - 1), x.c - one, x.c + one));
-            const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-            const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
-                         q = decode(m.d, after.result, m.d.exponent_bits + 3);
-            const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
-            CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
-            asked.question.assumptions.push_back(~c.nan & ~c.infinite);
-            return asked;
-          }};
+  return {
+      "", {}, [=](Expressions& in) {
+        const FormatFields& f = m.c;
+        const Operands x = dot_variables(in, op);
+        Operands y = x;
+        // The next encoding upward: of both zeros the least number, of the greatest infinity.
+        const Expression one = in.constant(f.width, Bits(f.in_container(1)));
+        const Number c = decode(f, x.c, f.exponent_bits + 3);
+        y.c = choose(c.zero, one, choose(bit(x.c, f.width - 1), x.c - one, x.c + one));
+        const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+        const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
+                     q = decode(m.d, after.result, m.d.exponent_bits + 3);
+        const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
+        CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
+        asked.question.assumptions.push_back(~c.nan & ~c.infinite);
+        // Where c crosses a power of two, the other addends lose a bit more.
+        const uint64_t below_one = (uint64_t(f.bias) << f.fraction_bits) - 1;
+        asked.question.hints = {{"c just below 1", equal(x.c, in.constant(f.width, Bits(f.in_container(below_one))))}};
+        return asked;
+      }};
 }
 
 PropertyQuestion block_permutation(const Op& op, const DotModel& m) {

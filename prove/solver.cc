@@ -196,7 +196,7 @@ Solvers::Solvers(std::vector<SolverCommand> commands, const SolverLimits& limits
     session->command = std::move(command);
     std::string why;
     if (knows_answers(*session, why)) sessions_.push_back(std::move(session));
-    else refused_.push_back(session->full_name() + " is not used: " + why);
+    else refused_.push_back(session->full_name() + " (" + session->command.command[0] + ") is not used: " + why);
   }
   if (sessions_.empty()) {
     std::string all = "no solver to ask";
@@ -308,11 +308,15 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
     std::vector<pollfd> ends;
     for (Session* s : running) ends.push_back({s->child.socket(), POLLIN, 0});
     const int wait = static_cast<int>(std::min(1000.0, 1000 * (limits_.seconds - elapsed()) + 1));
-    poll(ends.data(), ends.size(), std::min(wait, grace_milliseconds));
+    // An answer may have come while the question was still being sent.
+    const bool some_answered = std::any_of(running.begin(), running.end(), [](Session* s) { return s->answered(); });
+    poll(ends.data(), ends.size(), some_answered ? 0 : std::min(wait, grace_milliseconds));
     for (size_t i = ends.size(); i-- > 0;) {
       Session& s = *running[i];
       const bool heard = ends[i].revents != 0;
-      const Session::State state = heard ? s.listen() : Session::State::computing;
+      const Session::State state = s.answered() ? Session::State::answered
+                                   : heard      ? s.listen()
+                                                : Session::State::computing;
       bool stays = true;
       if (s.owes_an_answer) {  // to the query before
         if (state == Session::State::computing && 1000 * elapsed() < grace_milliseconds) continue;

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""A solver that cannot be trusted, for tests. Usage: false_solver.py MODE
+  unsat, sat     says the same to everything
+  garbage        prints what is no answer
+  dies           ends at the first question
+  endless        never answers
+  later          answers by z3, but after eight questions says unsat to everything"""
+import subprocess
+import sys
+
+if "--version" in sys.argv:
+    print("false solver 1.0")
+    sys.exit()
+mode = sys.argv[1]
+real = subprocess.Popen(["z3", "-in"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) if mode == "later" else None
+questions = 0
+for line in sys.stdin:
+    command = line.split("(")[1].split()[0].rstrip(")") if "(" in line else ""
+    if command == "check-sat":
+        questions += 1
+        if mode == "dies":
+            sys.exit(3)
+        if mode == "endless":
+            continue
+        if not real or questions > 8:
+            print({"unsat": "unsat", "later": "unsat", "sat": "sat"}.get(mode, "perhaps?"), flush=True)
+            continue
+    if command == "echo" and not real and mode != "endless":
+        print(line.strip()[6:-1].strip('"'), flush=True)
+    if real:
+        real.stdin.write(line)
+        real.stdin.flush()
+        if command == "echo":
+            for answer in real.stdout:
+                print(answer, end="", flush=True)
+                if line.strip()[6:-1].strip('"') in answer:
+                    break

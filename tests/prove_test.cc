@@ -1,0 +1,208 @@
+// Proofs: expressions mean what SMT-LIB says, a solver that lies, dies or prints garbage is noticed, witnesses are
+// replayed on the units, planted errors in a formula are found.
+#include <gtest/gtest.h>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/contradiction.h"
+#include "core/dot_case.h"
+#include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
+#include "plan/request.h"
+#include "prove/evaluate.h"
+#include "prove/inquiry.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+const char* const volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32";
+
+std::string false_solver(const std::string& mode) {
+  return "false=python3 " MMAFUZZ_SOURCE_DIR "/tests/false_solver.py " + mode;
+}
+
+/// The solvers of this machine; none where nothing is installed.
+std::unique_ptr<Solvers> real_solvers() {
+  std::vector<SolverCommand> found = find_solvers({});
+  return found.empty() ? nullptr : std::make_unique<Solvers>(std::move(found), SolverLimits{30, 4096});
+}
+
+#define NEEDS_SOLVERS(solvers)                             \
+  const std::unique_ptr<Solvers> solvers = real_solvers(); \
+  if (!solvers) GTEST_SKIP() << "no SMT solver is installed (ci/setup-solvers)"
+
+InquiryOptions for_seconds(double seconds) {
+  InquiryOptions options;
+  options.proof.seconds = seconds;
+  return options;
+}
+
+/// Every operation on all pairs of four-bit values, against plain integers.
+TEST(Expressions, MeanWhatSmtLibSays) {
+  Expressions in;
+  const Expression x = in.variable("x", 4), y = in.variable("y", 4);
+  const auto number = [](unsigned v) { return v & 8 ? int(v) - 16 : int(v); };
+  using Value = std::function<unsigned(unsigned, unsigned)>;
+  const std::vector<std::pair<Expression, Value>> all = {
+      {~x, [](unsigned a, unsigned) { return ~a & 15; }},
+      {x & y, [](unsigned a, unsigned b) { return a & b; }},
+      {x | y, [](unsigned a, unsigned b) { return a | b; }},
+      {x ^ y, [](unsigned a, unsigned b) { return a ^ b; }},
+      {-x, [](unsigned a, unsigned) { return (16 - a) & 15; }},
+      {-(-x), [](unsigned a, unsigned) { return a; }},
+      {x + y, [](unsigned a, unsigned b) { return (a + b) & 15; }},
+      {x - y, [](unsigned a, unsigned b) { return (a - b) & 15; }},
+      {x * y, [](unsigned a, unsigned b) { return (a * b) & 15; }},
+      {shift_left(x, y), [](unsigned a, unsigned b) { return b >= 4 ? 0 : (a << b) & 15; }},
+      {shift_right(x, y), [](unsigned a, unsigned b) { return b >= 4 ? 0 : a >> b; }},
+      {concat(x, y), [](unsigned a, unsigned b) { return a << 4 | b; }},
+      {extract(x, 2, 1), [](unsigned a, unsigned) { return (a >> 1) & 3; }},
+      {zero_extend(x, 6), [](unsigned a, unsigned) { return a; }},
+      {sign_extend(x, 6), [](unsigned a, unsigned) { return a & 8 ? a | 48 : a; }},
+      {choose(~equal(x, y), x, -y), [](unsigned a, unsigned b) { return a != b ? a : (16 - b) & 15; }},
+      {equal(x, y), [](unsigned a, unsigned b) { return unsigned(a == b); }},
+      {unsigned_below(x, y), [](unsigned a, unsigned b) { return unsigned(a < b); }},
+      {signed_below(x, y), [&](unsigned a, unsigned b) { return unsigned(number(a) < number(b)); }},
+      {signed_greater_of(x, y), [&](unsigned a, unsigned b) { return number(a) < number(b) ? b : a; }},
+  };
+  std::vector<Expression> expressions;
+  for (const auto& [expression, value] : all) expressions.push_back(expression);
+  const Evaluator evaluator({x, y}, expressions);
+  std::vector<uint64_t> results;
+  for (unsigned a = 0; a < 16; ++a)
+    for (unsigned b = 0; b < 16; ++b) {
+      evaluator.run({a, b}, results);
+      for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(results[i], all[i].second(a, b)) << i << ": " << a << ", " << b;
+    }
+  NEEDS_SOLVERS(solvers);
+  // The solvers agree at one place: no other values of the variables give all these results.
+  evaluator.run({11, 6}, results);
+  std::vector<Expression> assertions;
+  for (size_t i = 0; i < all.size(); ++i)
+    assertions.push_back(equal(expressions[i], in.constant(expressions[i].width(), Bits(results[i]))));
+  const Answer answer = solvers->solve(assertions, "all operations");
+  ASSERT_EQ(answer.verdict, Verdict::sat) << answer.solver;
+  EXPECT_EQ(answer.model.at("x"), 11);
+  EXPECT_EQ(answer.model.at("y"), 6);
+}
+
+TEST(SmtLib, ValuesOfOtherFormsAreRefused) {
+  std::map<std::string, Bits> values;
+  EXPECT_TRUE(parse_values("((a0 #x3c00)\n (b0 #b101))", values));
+  EXPECT_EQ(values.at("a0"), 0x3c00);
+  EXPECT_EQ(values.at("b0"), 5);
+  for (const char* text : {"((a0 3))", "((a0 #x))", "((a0 #b2))", "((a0 #xg0)", "((a0))", ")("})
+    EXPECT_FALSE(parse_values(text, values)) << text;
+}
+
+TEST(Solver, OneThatCannotBeTrustedIsRefused) {
+  for (const char* mode : {"unsat", "sat", "garbage", "dies"}) {
+    try {
+      Solvers solvers(find_solvers({false_solver(mode)}), {5, 1024});
+      ADD_FAILURE() << mode << " is believed";
+    } catch (const std::runtime_error& e) {
+      EXPECT_NE(std::string(e.what()).find("is not used"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Solver, OneThatIsNotThereIsRefusedWithItsName) {
+  try {
+    Solvers solvers(find_solvers({"none=/nowhere/solver"}), {5, 1024});
+    ADD_FAILURE();
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("/nowhere/solver"), std::string::npos) << e.what();
+  }
+}
+
+/// It passes the known answers and then calls everything unsat. A second solver notices.
+TEST(Solver, ALiarIsNoticedByTheSecondSolver) {
+  if (find_solvers({}).empty() || find_solvers({"z3=z3 -in"})[0].version == "of unknown version")
+    GTEST_SKIP() << "z3 is not installed";
+  InquiryOptions options = for_seconds(20);
+  options.proof.confirm = true;
+  Solvers both(find_solvers({false_solver("later"), "z3=z3 -in"}), {20, 4096});
+  ASSERT_EQ(both.count(), 2u);
+  const std::string other = std::string(volta) + "?fraction_bits=22";
+  try {
+    const Reply reply = ask_equal(both, volta, other, options);
+    ADD_FAILURE() << "outcome " << int(reply.proof.outcome) << ": the liar, who is always first, was believed";
+  } catch (const Contradiction& e) {
+    EXPECT_NE(std::string(e.what()).find("solvers disagree"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Proof, AWitnessIsReplayedAndDiffers) {
+  NEEDS_SOLVERS(solvers);
+  const Reply reply = ask_equal(*solvers, volta, std::string(volta) + "?fraction_bits=24", for_seconds(60));
+  ASSERT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
+  ASSERT_EQ(reply.results.size(), 2u);
+  EXPECT_NE(reply.results[0].substr(0, 8), reply.results[1].substr(0, 8));
+}
+
+TEST(Proof, SignSymmetryOfVoltaIsProvenAndOfRoundingUpIsNot) {
+  NEEDS_SOLVERS(solvers);
+  EXPECT_EQ(ask_property(*solvers, "sign_symmetry", volta, for_seconds(60)).proof.outcome, Outcome::proven);
+  const Reply up = ask_property(*solvers, "sign_symmetry", std::string(volta) + "?output_rounding=up", for_seconds(60));
+  EXPECT_EQ(up.proof.outcome, Outcome::witness) << up.proof.reason;
+}
+
+TEST(Proof, FiveIntegerBitsAreEnoughForVoltaAndFourAreNot) {
+  NEEDS_SOLVERS(solvers);
+  const IntegerBits found = ask_integer_bits(*solvers, volta, for_seconds(60));
+  EXPECT_EQ(found.bits, 5);
+  EXPECT_EQ(found.one_fewer.proof.outcome, Outcome::witness);
+}
+
+TEST(Proof, NothingIsProvenWithoutAnAnswer) {
+  NEEDS_SOLVERS(solvers);
+  const Reply reply = ask_property(*solvers, "monotone_in_c", volta, for_seconds(0.01));
+  EXPECT_EQ(reply.proof.outcome, Outcome::unknown);
+  EXPECT_FALSE(reply.proof.reason.empty());
+}
+
+/// Errors of one step in a formula: a place of a shift, a clamp that is left out, a block, a sign, a limit.
+TEST(PlantedError, IsFoundByEvaluation) {
+  const std::pair<const char*, const char*> planted[] = {
+      {"volta/mma.m8n8k4.f32.f16.f16.f32", "fraction_bits=24"},
+      {"volta/mma.m8n8k4.f32.f16.f16.f16", "c_exponent=c_format"},
+      {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", "zero_exponent=-126"},
+      {"ampere/mma.m16n8k16.f32.f16.f16.f32", "block=16"},
+      {"hopper/mma.m16n8k16.f32.f16.f16.f32", "integer_bits=4"},
+      {"hopper/mma.m16n8k16.f32.bf16.bf16.f32", "overflow=by_rounding"},
+      {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", "output_fraction_bits=14"},
+      {"hopper/mma.m16n8k32.f16.e5m2.e5m2.f16", "fraction_bits=24"},
+      {"blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", "zero_group=sum_zero"},
+  };
+  for (const auto& [name, wrong] : planted) {
+    const ModelRow& row = *find_model_row(name);
+    Expressions in;
+    const Operands x = dot_variables(in, row.op);
+    const Evaluator formula(in_case_order(x), {dot_formula(*with_overrides(row.model, wrong), x).result});
+    Batch batch;
+    StructuredGenerator(row.op, 97).fill(0, 4000, batch);
+    DotCase one(row.op);
+    std::vector<uint64_t> values, results;
+    bool found = false;
+    for (size_t i = 0; i < batch.size() && !found; ++i) {
+      values.clear();
+      for (const Column& column : batch.inputs())
+        for (int j = 0; j < column.count(); ++j) values.push_back(column.get(i, j));
+      formula.run(values, results);
+      found = results[0] != evaluate_dot(row.model, one.load(batch, i));
+    }
+    EXPECT_TRUE(found) << name << "?" << wrong;
+  }
+}
+
+TEST(Formula, WhatIsNotCoveredIsDeclinedWithAReason) {
+  for (const ModelRow& row : model_rows())
+    if (const Result<bool> covers = covered(row.model); !covers) {
+      EXPECT_FALSE(covers.refusal().reason.empty()) << row.name();
+    }
+  NEEDS_SOLVERS(solvers);
+  EXPECT_THROW(ask_property(*solvers, "sign_symmetry", "ieee:fma", for_seconds(1)), BadInput);
+}
+
+}  // namespace
+}  // namespace mmafuzz::prove
