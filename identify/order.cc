@@ -201,15 +201,12 @@ class Revealer {
         throw OrderRefused("the answers belong to no tree of additions");
       std::sort(group.begin(), group.end());
       std::vector<int> children = {spine};
-      const int alike = settings_.one_by_one || group.size() < 4 ? -1 : part_of_size(spine, count, known, group.size());
-      if (alike >= 0) {
-        children.push_back(like(alike, group));
-        if (!holds_guess(group, children.back())) {
-          children.pop_back();
-          add_forest(children, group, size);
-        }
+      const int guess = guess_for(spine, count, known, group);
+      if (guess >= 0) {
+        children.push_back(guess);
+        guesses_.push_back({group, guess});  // sampled at the end; one that is refuted is not made again
       } else {
-        add_forest(children, group, size);
+        for (const int root : forest(group, size)) children.push_back(root);
       }
       if (children.size() > 1) known.push_back(children[1]);
       spine = tree_.add_sum(std::move(children));
@@ -219,8 +216,15 @@ class Revealer {
     return spine;
   }
 
-  void add_forest(std::vector<int>& children, const std::vector<int>& group, int size) {
-    for (const int root : forest(group, size)) children.push_back(root);
+  /// A pair is added by itself, and a part is like a part of the same size: guesses, which are sampled at the end.
+  int guess_for(int spine, int count, const std::vector<int>& known, const std::vector<int>& group) {
+    if (settings_.one_by_one || group.size() < 2 || group.size() == 3 || refuted_.contains(group)) return -1;
+    if (group.size() == 2) {
+      const int first = tree_.add_leaf(group[0]), second = tree_.add_leaf(group[1]);
+      return tree_.add_sum({first, second});
+    }
+    const int alike = part_of_size(spine, count, known, group.size());
+    return alike < 0 ? -1 : like(alike, group);
   }
 
   int part_of_size(int spine, int count, const std::vector<int>& known, size_t size) const {
@@ -230,13 +234,6 @@ class Revealer {
     return -1;
   }
 
-  /// A guess that was refuted before is not made again; the others are sampled at the end, all at once.
-  bool holds_guess(const std::vector<int>& group, int root) {
-    if (refuted_.contains(group)) return false;
-    guesses_.push_back({group, root});
-    return true;
-  }
-
   bool guesses_hold() {
     std::vector<PairQuestions::Pair> pairs;
     std::vector<int> expected;
@@ -244,7 +241,7 @@ class Revealer {
     constexpr int samples = 6;
     for (size_t g = 0; g < guesses_.size(); ++g) {
       const std::vector<int>& leaves = guesses_[g].leaves;
-      for (int i = 0; i < samples; ++i) {
+      for (int i = 0; i < (leaves.size() == 2 ? 1 : samples); ++i) {
         const size_t x = rng_.below(static_cast<uint32_t>(leaves.size()));
         const size_t y = i < 2 ? (x + 1) % leaves.size() : rng_.below(static_cast<uint32_t>(leaves.size()));
         if (x == y) continue;
