@@ -53,7 +53,7 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
     child->run(index, tiles, modifiers);
   };
   s.first_epoch = 4096;
-  s.greatest_epoch = 1 << 20;
+  s.greatest_epoch = 1 << 21;
   const Result<bool> modelled = set_sweep_model(s);
   if (!modelled) return modelled.refusal();
   return s;

@@ -7,7 +7,7 @@
 namespace mmafuzz {
 
 /// "f16" and "f16".
-constexpr bool same_type(const char* x, const char* y) {
+MMAFUZZ_HD constexpr bool same_type(const char* x, const char* y) {
   while (*x && *x == *y) ++x, ++y;
   return *x == *y;
 }

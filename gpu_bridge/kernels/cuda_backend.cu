@@ -113,22 +113,34 @@ class CudaBackend final : public DeviceBackend {
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
     check(cudaEventRecord(start), "cudaEventRecord");
-    // Chunks whose tiles stay in the cache of the device between generation, instruction and comparison.
-    const uint64_t chunk =
-        std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d));
-    const Tiles tiles = reserve(s, 1, chunk);
     constexpr uint64_t words = DivergentTile::words;
-    auto* cells = reinterpret_cast<uint32_t*>(found_.reserve((1 + words) * whole.tiles * sizeof(uint32_t)));
-    uint32_t* differs = cells + whole.tiles;
-    check(cudaMemset(cells, 0, (1 + words) * whole.tiles * sizeof(uint32_t)), "cudaMemset");
-    for (uint64_t done = 0; done < whole.tiles; done += chunk) {
+    auto* any = reinterpret_cast<uint32_t*>(found_.reserve((1 + (1 + words) * whole.tiles) * sizeof(uint32_t)));
+    uint32_t *cells = any + 1, *differs = cells + whole.tiles;
+    check(cudaMemset(any, 0, (1 + (1 + words) * whole.tiles) * sizeof(uint32_t)), "cudaMemset");
+    const unsigned on = arch_of_capability(info_.major, info_.minor);
+    const LaunchPanels panels = panel_launch(whole.instruction);
+    const bool in_panels =
+        panels && panels({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
+    // Otherwise, and to be traced: tiles in memory, in chunks that stay in the cache of the device between generation,
+    // instruction and comparison.
+    const uint64_t in_memory = in_panels ? traced_tiles(whole) : whole.tiles;
+    const uint64_t chunk = std::min(
+        in_memory,
+        std::max<uint64_t>(1, (16u << 20) / (tile_bytes(s, 1).a + tile_bytes(s, 1).b + 2 * tile_bytes(s, 1).d)));
+    const Tiles tiles = reserve(s, 1, chunk);
+    for (uint64_t done = 0; done < in_memory; done += chunk) {
       SweepSource source{whole, device_parents};
       source.request.first_tile = whole.first_tile + done;
-      source.request.tiles = std::min(chunk, whole.tiles - done);
+      source.request.tiles = std::min(chunk, in_memory - done);
       launch_generation(source, tiles);
-      launch_of(whole.instruction)(tiles, source.request.tiles, whole.modifiers);
-      kernels.compare(source, tiles, cells + done, differs + words * done);
-      if (kernels.trace) kernels.trace(source, tiles, first_of_bin);
+      if (!in_panels) {
+        launch_of(whole.instruction)(tiles, source.request.tiles, whole.modifiers);
+        kernels.compare(source, tiles, cells + done, differs + words * done, any);
+      }
+      if (kernels.trace && done < traced_tiles(whole)) {
+        source.request.tiles = std::min(source.request.tiles, traced_tiles(whole) - done);
+        kernels.trace(source, tiles, first_of_bin);
+      }
       check(cudaGetLastError(), "launch");
     }
     check(cudaEventRecord(stop), "cudaEventRecord");
@@ -142,6 +154,9 @@ class CudaBackend final : public DeviceBackend {
     download(firsts.data(), first_of_bin, firsts.size());
     std::copy_n(firsts.begin(), bins::count, answer.first_of_bin);
     answer.first_impossible = firsts.back();
+    uint32_t diverged = 0;
+    download(&diverged, any, 1);
+    if (!diverged) return answer;
     std::vector<uint32_t> found(whole.tiles);
     download(found.data(), cells, found.size());
     for (uint64_t i = 0; i < whole.tiles; ++i) {

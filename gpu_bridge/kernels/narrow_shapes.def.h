@@ -4,7 +4,7 @@
 #pragma once
 
 #include "arithmetic/narrow_fused_sum.h"
-#include "gpu_bridge/instructions/instructions.def.h"
+#include "gpu_bridge/instructions/instruction_shapes.h"
 
 #define MMAFUZZ_NARROW(ROW)                                               \
   ROW(fused_sum, 8, 8, f16, f16, arch::from75)                            \
@@ -27,17 +27,26 @@
 
 namespace mmafuzz::narrow_shapes {
 
-inline constexpr FormatFields f16 = ieee_fields(5, 10), bf16 = ieee_fields(8, 7), e5m2 = ieee_fields(5, 2);
-inline constexpr FormatFields tf32 = [] {
-  FormatFields f = ieee_fields(8, 10);
-  f.width = 32;
-  f.ignored_low_bits = 13;
+/// Format of a PTX type that has a row; of width 0 for the others.
+MMAFUZZ_HD constexpr FormatFields of_type(const char* type) {
+  FormatFields f;
+  if (same_type(type, "f16")) f = ieee_fields(5, 10);
+  if (same_type(type, "bf16")) f = ieee_fields(8, 7);
+  if (same_type(type, "e5m2")) f = ieee_fields(5, 2);
+  if (same_type(type, "e4m3")) {
+    f = ieee_fields(4, 3);
+    f.specials = Specials::fn;
+  }
+  if (same_type(type, "tf32")) {
+    f = ieee_fields(8, 10);
+    f.width = 32;
+    f.ignored_low_bits = 13;
+  }
   return f;
-}();
-inline constexpr FormatFields e4m3 = [] {
-  FormatFields f = ieee_fields(4, 3);
-  f.specials = Specials::fn;
-  return f;
-}();
+}
+
+// For host code and template arguments.
+inline constexpr FormatFields f16 = of_type("f16"), bf16 = of_type("bf16"), tf32 = of_type("tf32"),
+                              e4m3 = of_type("e4m3"), e5m2 = of_type("e5m2");
 
 }  // namespace mmafuzz::narrow_shapes

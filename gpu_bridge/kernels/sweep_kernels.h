@@ -8,9 +8,10 @@ namespace mmafuzz {
 void launch_generation(const SweepSource& source, const Tiles& tiles);
 
 /// Sets the bit of each dot that differs, in DivergentTile::words words for each tile (start: 0), and adds to cells[i]
-/// those of tile first_tile + i (start: 0).
-using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs);
-/// Lowers first_of_bin (start: all ones) to the number of the first traced dot in each bin; the entry after the last
+/// those of tile first_tile + i (start: 0); sets any to 1 if there is one.
+using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs,
+                                  uint32_t* any);
+/// Lowers first_of_bin (start: all ones) to the number of the first dot in each bin; the entry after the last
 /// bin is that of the first dot whose trace contradicts itself.
 using LaunchTracing = void (*)(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin);
 
@@ -31,5 +32,17 @@ ModelKernels integer_kernels();
 /// A faster comparison that gives the same for dots of length k, where the model has one on the architecture (a bit of
 /// namespace arch); or nullptr.
 LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on);
+
+/// Where a sweep in panels leaves what it found; all start at zero.
+struct PanelFindings {
+  uint32_t* cells;    ///< divergent dots of each tile of the request
+  uint32_t* differs;  ///< DivergentTile::words for each tile
+  uint32_t* any;      ///< 1 if anything diverged
+};
+/// Generates, runs and compares the request's tiles in one kernel, the same operands as launch_generation; false where
+/// the model is none of narrow_shapes.def.h on the architecture (a bit of namespace arch), or the device too small.
+using LaunchPanels = bool (*)(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found);
+/// For a row of the instructions, by its number; nullptr where none is built.
+LaunchPanels panel_launch(int instruction);
 
 }  // namespace mmafuzz

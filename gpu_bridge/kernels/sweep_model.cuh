@@ -16,7 +16,8 @@ __device__ inline uint64_t thread_count() { return uint64_t(gridDim.x) * blockDi
 /// Claim::result(request, tiles, tile, cell) is what the model gives.
 template <class Claim>
 __global__ void __launch_bounds__(sweep_block)
-    compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs) {
+    compare_dots(const __grid_constant__ SweepSource s, Tiles all, int cell_bits, uint32_t* found, uint32_t* differs,
+                 uint32_t* any) {
   const int bytes = s.request.shape.d_bits / 8;
   for (uint64_t i = thread_number(); i < s.request.tiles << cell_bits; i += thread_count()) {
     const uint64_t in_epoch = i >> cell_bits;
@@ -25,17 +26,19 @@ __global__ void __launch_bounds__(sweep_block)
     if (sweep::is_as_claimed(s.request, read_element(tiles_from(s.request.shape, all, in_epoch).d, bytes, cell),
                              claimed))
       continue;
+    *any = 1;
     atomicAdd(&found[in_epoch], 1u);
     atomicOr(&differs[in_epoch * DivergentTile::words + static_cast<uint64_t>(cell / 32)], 1u << (cell % 32));
   }
 }
 
 template <class Claim>
-void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs) {
+void launch_comparison(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs,
+                       uint32_t* any) {
   const int cell_bits =
       fast_bit_length(static_cast<uint64_t>(source.request.shape.cells())) - 1;  // cells are a power of two
   compare_dots<Claim>
-      <<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs);
+      <<<sweep_grid(source.request.tiles << cell_bits), sweep_block>>>(source, tiles, cell_bits, cells, differs, any);
 }
 
 struct FirstOfBin {
@@ -66,12 +69,9 @@ struct ClaimOf {
 template <Kernel kernel>
 __global__ void __launch_bounds__(sweep_block)
     trace_dots(const __grid_constant__ SweepSource s, Tiles all, int cells, uint64_t* first_of_bin) {
-  const uint64_t every = s.request.trace_every, first = (s.request.first_tile + every - 1) / every * every;
-  const uint64_t end = s.request.first_tile + s.request.tiles,
-                 traced = first < end ? (end - first + every - 1) / every : 0;
   const DotModel m = of_kernel<kernel>(s.request.model);
-  for (uint64_t i = thread_number(); i < traced * uint64_t(cells); i += thread_count()) {
-    const uint64_t tile = first + i / uint64_t(cells) * every;
+  for (uint64_t i = thread_number(); i < s.request.tiles * uint64_t(cells); i += thread_count()) {
+    const uint64_t tile = s.request.first_tile + i / uint64_t(cells);
     const int cell = static_cast<int>(i % uint64_t(cells));
     const sweep::Cell operands(s.request, all, tile, cell);
     FirstOfBin sink{reinterpret_cast<unsigned long long*>(first_of_bin), tile * uint64_t(cells) + uint64_t(cell)};
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(sweep_block)
 template <Kernel kernel>
 void launch_tracing(const SweepSource& source, const Tiles& tiles, uint64_t* first_of_bin) {
   const int per_tile = source.request.shape.cells();
-  const uint64_t dots = (source.request.tiles / source.request.trace_every + 1) * uint64_t(per_tile);
+  const uint64_t dots = source.request.tiles * uint64_t(per_tile);
   trace_dots<kernel><<<sweep_grid(dots), sweep_block>>>(source, tiles, per_tile, first_of_bin);
 }
 

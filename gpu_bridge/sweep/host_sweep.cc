@@ -50,7 +50,7 @@ void compare_tiles(const SweepRequest& request, TileBuffers& buffers, SweepAnswe
                                 sweep::claimed_result(request.model, operands.in))) {
         found.mark(cell);
       }
-      if (tile % request.trace_every == 0 && !request.model.d.integer) {
+      if (tile - request.first_tile < traced_tiles(request) && !request.model.d.integer) {
         sink.number = tile * static_cast<uint64_t>(s.cells()) + static_cast<uint64_t>(cell);
         sweep::trace_cell(request.model, operands.in, sink);
       }

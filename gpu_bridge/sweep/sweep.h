@@ -25,10 +25,16 @@ struct SweepRequest {
   WgmmaModifiers modifiers;
   uint64_t seed = 0;
   uint64_t first_tile = 0, tiles = 0;
-  uint32_t trace_every = 64;  ///< one tile in this many is traced for bins
+  uint32_t trace_every = 1024;  ///< one tile in this many is traced for bins
   uint32_t parents = 0;
   bool any_nan = false;  ///< any NaN matches a claimed NaN
 };
+
+/// The first tiles of an epoch are traced: one in trace_every, and no fewer than least_traced.
+inline constexpr uint64_t least_traced = 64;
+MMAFUZZ_HD inline uint64_t traced_tiles(const SweepRequest& r) {
+  return smaller(r.tiles, larger(r.tiles / r.trace_every, least_traced));
+}
 
 /// Which dots of a tile differ, a bit for each cell.
 struct DivergentTile {

@@ -1,0 +1,170 @@
+// The truncated fused sum of narrow_fused_sum.h on operands that were decoded before: rows and columns that many dots
+// share are decoded once. For operands without infinities and NaNs; the same function as narrow_fused_sum there
+// (tests/panel_test.cc).
+#pragma once
+
+#include "arithmetic/narrow_fused_sum.h"
+
+namespace mmafuzz {
+
+/// Element i of a row or column. Elements of a block are adjacent.
+struct DecodedElement {
+  uint32_t significand;
+  int32_t exponent;  ///< of the implicit bit, scale included; very low for zeros
+  uint32_t minus;    ///< all ones if negative
+};
+
+/// One row or column: arrays of S.k, and which blocks hold a zero, a bit for each.
+struct DecodedVector {
+  const uint32_t* significand;
+  const int32_t* exponent;
+  const uint32_t* minus;
+  uint32_t zero_blocks;
+};
+
+namespace narrow {
+
+inline constexpr int exponent_of_zero = -16384;
+
+/// The factors as the fused sum sees them: FP8 as fp16 where it is emulated.
+template <NarrowShape S>
+MMAFUZZ_HD constexpr NarrowShape summed_shape() {
+  if (S.kernel != Kernel::emulated_fp8) return S;
+  return {Kernel::fused_sum, S.k / 2, S.k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
+}
+template <NarrowShape S>
+MMAFUZZ_HD constexpr int product_bits() {
+  return summed_shape<S>().a.fraction_bits + summed_shape<S>().b.fraction_bits;
+}
+/// Where element i stands: FP8 that is emulated takes k mod 4 in {0,1} first, then {2,3}.
+template <NarrowShape S>
+MMAFUZZ_HD constexpr int position(int i) {
+  return S.kernel == Kernel::emulated_fp8 ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
+}
+
+/// `scale`: exponent of the element's scale. Specials read as zero.
+template <NarrowShape S>
+MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale) {
+  const FormatFields f = is_a ? S.a : S.b;
+  const uint32_t code = magnitude_code(f, encoding);
+  DecodedElement e{0, exponent_of_zero, negative(f, encoding) ? ~0u : 0u};
+  if (code == 0 || special(f, code)) return e;
+  Parts p = parts(f, code);
+  if (S.kernel == Kernel::emulated_fp8) {
+    const FormatFields half = ieee_fields(5, 10);
+    p = parts(half, magnitude_code(half, fp8_to_fp16(f, encoding)));
+  }
+  e.significand = p.significand;
+  e.exponent = p.exponent + scale;
+  return e;
+}
+
+/// x >> s for s >= 0, 0 beyond the width.
+MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_rc(x, 0, static_cast<unsigned>(s));
+#else
+  return s > 31 ? 0 : x >> s;
+#endif
+}
+MMAFUZZ_HD inline int greater_of_sum(int x, int y, int z) {
+#if defined(__CUDA_ARCH__)
+  return __viaddmax_s32(x, y, z);
+#else
+  return larger(x + y, z);
+#endif
+}
+
+/// sum * 2^unit with the row's fraction bits, toward zero or to nearest even; |sum| < 2^63, less than half of a last
+/// place lost below it.
+MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool minus, uint64_t magnitude, int unit) {
+  const FormatFields d = result_fields(half);
+  const uint32_t sign = minus ? 1u << (half ? 15 : 31) : 0;
+  if (magnitude == 0) return sign;
+  const int top = fast_bit_length(magnitude) - 1;
+  const int drop = larger(top, d.emin() - unit) - bits;
+  uint32_t kept;
+  if (drop <= 0) {
+    kept = static_cast<uint32_t>(magnitude << -drop);
+  } else if (drop > 62) {
+    kept = 0;
+  } else {
+    kept = static_cast<uint32_t>(magnitude >> drop);
+    const uint64_t rest = magnitude & low_mask(drop), middle = uint64_t{1} << (drop - 1);
+    if (nearest && (rest > middle || (rest == middle && (kept & 1)))) ++kept;
+  }
+  const uint32_t implicit = 1u << bits;
+  const int field = unit + drop + bits + d.bias;
+  uint32_t code = kept < implicit ? kept : (static_cast<uint32_t>(field) << bits) + (kept - implicit);
+  code <<= d.fraction_bits - bits;
+  const uint32_t infinity = static_cast<uint32_t>(d.encode_infinity(false));
+  if (kept >= implicit && (field >= d.top_exponent_field() || code >= infinity)) code = infinity;
+  return sign | code;
+}
+
+/// x + y to nearest even; y may be infinite.
+MMAFUZZ_HD inline uint32_t add(bool half, uint32_t x, uint32_t y) {
+  const FormatFields d = result_fields(half);
+  const uint32_t x_code = magnitude_code(d, x), y_code = magnitude_code(d, y);
+  if (special(d, y_code)) return y;
+  const Parts p = parts(d, x_code), q = parts(d, y_code);
+  const int exponent = larger(p.exponent, q.exponent);
+  constexpr int room = 34;  // more than a significand and its guard bits
+  const auto aligned = [&](const Parts& part) {
+    const int shift = smaller(exponent - part.exponent, 62);
+    const uint64_t whole = uint64_t{part.significand} << room;
+    return whole >> shift | ((whole & low_mask(shift)) != 0);
+  };
+  const int64_t u = static_cast<int64_t>(aligned(p)), v = static_cast<int64_t>(aligned(q));
+  const int64_t sum = (negative(d, x) ? -u : u) + (negative(d, y) ? -v : v);
+  const bool minus = sum < 0 || (sum == 0 && negative(d, x) && negative(d, y));
+  return round_wide(half, true, d.fraction_bits, minus, static_cast<uint64_t>(sum < 0 ? -sum : sum),
+                    exponent - d.fraction_bits - room);
+}
+
+/// One block of n products from `first` on and c. The significands of y are shifted up by F - product_bits.
+template <int n>
+MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y, int first,
+                                bool zero, uint32_t c) {
+  const FormatFields d = result_fields(half);
+  const uint32_t c_code = magnitude_code(d, c);
+  if (special(d, c_code)) return c;  // the block before overflowed
+  const Parts addend = parts(d, c_code);
+  int greatest = addend.significand ? addend.exponent : m.zero_exponent;
+  if (zero) greatest = larger(greatest, m.zero_exponent);
+  MMAFUZZ_UNROLL
+  for (int i = 0; i < n; ++i) greatest = greater_of_sum(x.exponent[first + i], y.exponent[first + i], greatest);
+  uint32_t plus = 0, minus = 0;
+  MMAFUZZ_UNROLL
+  for (int i = 0; i < n; ++i) {
+    const uint32_t product = x.significand[first + i] * y.significand[first + i];
+    const uint32_t kept = shifted_out(product, greatest - x.exponent[first + i] - y.exponent[first + i]);
+    const uint32_t sign = x.minus[first + i] ^ y.minus[first + i];
+    plus += kept & ~sign;
+    minus += kept & sign;
+  }
+  const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
+  const uint32_t kept = shifted_out(addend.significand << up, greatest - addend.exponent + down);
+  (negative(d, c) ? minus : plus) += kept;
+  const bool below_zero = minus > plus;
+  return round_wide(half, half, m.output_fraction_bits, below_zero, below_zero ? minus - plus : plus - minus,
+                    greatest - m.fraction_bits);
+}
+
+}  // namespace narrow
+
+/// One instruction's result.
+template <NarrowShape S>
+MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y,
+                                      uint32_t c) {
+  constexpr NarrowShape summed = narrow::summed_shape<S>();
+  const uint32_t zeros = x.zero_blocks | y.zero_blocks;
+  uint32_t accumulator = S.kernel == Kernel::emulated_fp8 ? 0 : c;
+  MMAFUZZ_UNROLL
+  for (int first = 0; first < S.k; first += summed.block)
+    accumulator = narrow::sum_decoded<summed.block>(m, half, x, y, first, zeros >> (first / summed.block) & 1, accumulator);
+  if constexpr (S.kernel == Kernel::emulated_fp8) return narrow::add(half, c, accumulator);
+  return accumulator;
+}
+
+}  // namespace mmafuzz

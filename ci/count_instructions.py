@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Predicts the rate of the sweep's kernels from their machine code. Called by ci/check-device-code --count.
+
+Usage: count_instructions.py OBJECT ARCHITECTURE LOG [multiprocessors clock_ghz]
+  OBJECT  assembled with -DMMAFUZZ_COUNT: pmevent instructions say how often the code around them runs for each warp and
+          panel of 64 x 64 dots (MMAFUZZ_RUNS in gpu_bridge/sweep/panel.h); LOG: what ptxas -v said of it
+
+A block of code counts as often as the innermost loop around it runs, whatever share of the warps takes it. Code that is
+marked as seldom counts nothing: reporting a divergence, and the call in panels with infinities and NaNs, one in
+SPECIAL_EVERY, in which all of the called function counts. Cycles of a
+scheduler for a warp: the greatest of what the issue and each pipe take. Sources of the pipes' widths: CUDA Programming
+Guide, "Arithmetic instructions" (results per clock and multiprocessor), compute capability 9.0.
+"""
+
+import re
+import subprocess
+import sys
+
+WARPS, DOTS = 8, 64 * 64  # of a panel
+SPECIAL_EVERY = 8  # gpu_bridge/sweep/generator.h
+# Results per clock and multiprocessor; a scheduler has a quarter.
+PIPES = {
+    "fma": (64, r"(IMAD|IDP|FFMA|FMUL|FADD|HFMA2|HADD2|HMUL2)"),
+    "slow": (16, r"(FLO|POPC|MUFU|I2F|F2I|BREV|F2F)"),
+    "memory": (32, r"(LDS|STS|LDG|STG|LD|ST|LDL|STL|ATOM|ATOMS|ATOMG|RED|LDC|LDSM|SHFL)"),
+    "control": (64, r"(BRA|BSSY|BSYNC|EXIT|CALL|RET|BAR|WARPSYNC|NOP|PMTRIG|BREAK|YIELD|DEPBAR|ERRBAR|MEMBAR|BRX|JMP)"),
+    "matrix": (64, r"(HMMA|QMMA|OMMA|IMMA|DMMA|HGMMA)"),
+    "uniform": (64, r"(U[A-Z0-9]+|R2UR|S2UR|S2R|CS2R)"),
+}
+ALU = 64
+
+
+def pipe_of(opcode):
+    for name, (_, pattern) in PIPES.items():
+        if re.match(pattern + r"(\.|$)", opcode):
+            return name
+    return "alu"
+
+
+def functions(object_file):
+    text = subprocess.run(["cuobjdump", "-sass", object_file], check=True, capture_output=True, text=True).stdout
+    for part in text.split("Function : ")[1:]:
+        name = part.split("\n", 1)[0].strip()
+        code = []
+        for at, guard, opcode, rest in re.findall(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)([^;]*);", part):
+            code.append((int(at, 16), guard.strip(), opcode, rest))
+        yield name, code
+
+
+class Graph:
+    def __init__(self, code):
+        self.code = code
+        index = {c[0]: n for n, c in enumerate(code)}
+        target = lambda rest: index.get(int(m[1], 16)) if (m := re.search(r"0x([0-9a-f]+)\s*$", rest.strip())) else None
+        leaders, self.calls = {0}, {}
+        jumps = {}
+        for n, (_, guard, opcode, rest) in enumerate(code):
+            if opcode.startswith(("BRA", "CALL")):
+                to = target(rest.split(",")[-1])
+                if opcode.startswith("CALL"):
+                    self.calls[n] = to
+                else:
+                    jumps[n] = to
+                    leaders |= {to, n + 1}
+            elif opcode.startswith(("EXIT", "RET")):
+                jumps[n] = None
+                leaders.add(n + 1)
+        leaders |= {to for to in self.calls.values() if to is not None}
+        self.start = sorted(l for l in leaders if l is not None and l < len(code))
+        block_of = {}
+        for b, first in enumerate(self.start):
+            for n in range(first, self.start[b + 1] if b + 1 < len(self.start) else len(code)):
+                block_of[n] = b
+        self.block_of = block_of
+        self.next = [[] for _ in self.start]
+        for b, first in enumerate(self.start):
+            last = (self.start[b + 1] if b + 1 < len(self.start) else len(code)) - 1
+            if last in jumps:
+                if jumps[last] is not None:
+                    self.next[b].append(block_of[jumps[last]])
+                always = not code[last][1] and not re.match(r"\s*!?U?P\d", code[last][3])
+                if not always and last + 1 < len(code):
+                    self.next[b].append(block_of[last + 1])
+            elif last + 1 < len(code):
+                self.next[b].append(block_of[last + 1])
+
+    def blocks(self, b):
+        end = self.start[b + 1] if b + 1 < len(self.start) else len(self.code)
+        return self.code[self.start[b] : end]
+
+    def reachable(self, roots, without=()):
+        seen, todo = set(), [r for r in roots if r not in without]
+        while todo:
+            b = todo.pop()
+            if b in seen:
+                continue
+            seen.add(b)
+            todo += [n for n in self.next[b] if n not in seen and n not in without]
+        return seen
+
+    def dominators(self):
+        everything = self.reachable([0])
+        return {b: everything - self.reachable([0], {b}) for b in everything}  # b: what it dominates
+
+    def runs(self):
+        """How often each block runs, for each warp and panel."""
+        marked = {}
+        for b in range(len(self.start)):
+            for _, _, opcode, rest in self.blocks(b):
+                if opcode.startswith("PMTRIG"):
+                    marked[b] = max(marked.get(b, -1), int(rest.strip().split(",")[-1], 16) - 1)
+        dominated = self.dominators()
+        loops = {}  # head: body
+        for b in dominated:
+            for head in self.next[b]:
+                if b in dominated.get(head, ()):
+                    body = {head}
+                    todo = [b]
+                    while todo:
+                        x = todo.pop()
+                        if x not in body:
+                            body.add(x)
+                            todo += [p for p in dominated if x in self.next[p]]
+                    loops[head] = loops.get(head, set()) | body
+        count = {}
+        seldom = set()
+        for b, times in marked.items():
+            if times == 0:
+                seldom |= dominated[b]
+        for b in dominated:
+            inside = sorted((len(body), head) for head, body in loops.items() if b in body)
+            for _, head in inside:
+                # A loop's count: the least among marks of its body that no inner loop holds.
+                inner = set().union(*[loops[h] for h in loops if h != head and loops[h] < loops[head]], set())
+                marks = [marked[x] for x in loops[head] - inner if marked.get(x, 0) > 0]
+                if marks:
+                    count[b] = max(marks)
+                    break
+        self.of_calls = {}
+        for n, to in self.calls.items():  # in panels with infinities and NaNs
+            if to is not None and self.block_of[n] in count:
+                for b in self.reachable([self.block_of[to]]):
+                    self.of_calls[b] = self.of_calls.get(b, 0) + count[self.block_of[n]] / SPECIAL_EVERY
+        for b in seldom:
+            if b in count:
+                count[b] = 0
+        for b, times in self.of_calls.items():
+            count[b] = count.get(b, 0) + times
+        return count
+
+
+def main():
+    object_file, architecture, log = sys.argv[1:4]
+    multiprocessors, clock = (float(x) for x in sys.argv[4:6]) if len(sys.argv) > 5 else (132, 1.755)
+    registers = dict(re.findall(r"entry function '([^']+)' for.*?\n(?:.*\n)*?.*?Used (\d+) registers", open(log).read()))
+    print("%-34s %9s %9s %7s %8s %10s" % ("kernel (sm_%s)" % architecture, "warp ins.", "cycles", "regs", "warps/SM", "dots/s"))
+    for name, code in functions(object_file):
+        short = re.search(r"Panels_(\w+?)EE", name)
+        if not short or len(code) < 200:
+            continue
+        graph = Graph(code)
+        count = graph.runs()
+        pipes = {}
+        for b, times in count.items():
+            for _, _, opcode, _ in graph.blocks(b):
+                if not opcode.startswith(("PMTRIG", "NOP")):
+                    pipes[pipe_of(opcode)] = pipes.get(pipe_of(opcode), 0) + times
+        total = sum(pipes.values())
+        width = lambda p: (PIPES[p][0] if p in PIPES else ALU) / 4 / 32
+        cycles = max([total] + [n / width(p) for p, n in pipes.items()])
+        each = WARPS * 32 / DOTS  # panels' warps for 32 dots
+        per_32 = lambda x: x * WARPS * 32 / DOTS
+        used = int(registers.get(name, 0))
+        by_registers = 65536 // (256 * ((used + 7) // 8 * 8)) if used else 0
+        k = int(short[1].split("_")[1])
+        shared = 3 * 2 * 64 * (k + 4) * 4 + 2 * 64 * k * 4 + 16 * k * 12 + 4096
+        blocks = min(by_registers, 2048 // 256, 232448 // shared)
+        # A warp issues at most one instruction in about 4.5 cycles when each waits for the last.
+        cycles = max(cycles, total * 4.5 / max(1, blocks * 2))
+        rate = multiprocessors * 4 * clock * 1e9 * 32 / per_32(cycles)
+        print("%-34s %9.0f %9.0f %7d %8d %10.2e   %s" % (short[1], per_32(total), per_32(cycles), used, 8 * blocks, rate,
+              " ".join("%s %.0f" % (p, per_32(n)) for p, n in sorted(pipes.items(), key=lambda x: -x[1]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,459 @@
+// The operands of a sweep, for host and device: pure functions of seed and number, near the corners of the claimed
+// model. Cheap by construction: one 32-bit hash for an element or a c, patterns and distances from tables, and rows and
+// columns that many dots share.
+//
+// A panel is at least 64 rows of a crossed with 64 columns of b. Its rows and columns fall into groups of group_size; a
+// group follows one plan. Where row and column are of one group, the products are as planned; every other dot joins two
+// plans. In one panel of special_every, infinities and NaNs occur; in the others nowhere, so that who compares them need
+// not look.
+#pragma once
+
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/decode.h"
+#include "gpu_bridge/sweep/sweep.h"
+
+namespace mmafuzz {
+
+struct SweepSource {
+  SweepRequest request;
+  const SweepParent* parents = nullptr;
+};
+
+namespace sweep {
+
+inline constexpr int panel_side = 64, group_size = 4, special_every = 8, greatest_groups = 256 / group_size;
+
+/// What decides where operands lie. With constants for formats and length, everything below is folded.
+struct Corners {
+  FormatFields a, b, c, scale_a, scale_b;
+  int k = 0, scale_block = 0;
+  int d_emin = 0, d_emax = 0;
+  int fraction_bits = 0;  ///< that the alignment keeps
+  int output_fraction_bits = 0;
+};
+
+MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
+  const DotModel& m = r.model;
+  return {m.a,         m.b,        m.c,
+          m.scale_a,   m.scale_b,  r.shape.k,
+          m.scale_block, m.d.emin(), m.d.emax(),
+          m.fraction_bits > 0 ? m.fraction_bits : m.d.fraction_bits + 1, m.output_fraction_bits};
+}
+
+/// Where a tile lies in its panel.
+struct PanelPlace {
+  uint64_t panel;
+  int first_row, first_column;
+};
+MMAFUZZ_HD constexpr int panel_rows(const TileShape& s) { return larger(panel_side, s.rows()); }
+MMAFUZZ_HD constexpr int panel_columns(const TileShape& s) { return larger(panel_side, s.columns()); }
+MMAFUZZ_HD constexpr int tiles_of_panel(const TileShape& s) {
+  return panel_rows(s) / s.rows() * (panel_columns(s) / s.columns());
+}
+MMAFUZZ_HD inline PanelPlace place_of_tile(const TileShape& s, uint64_t tile) {
+  const uint64_t each = static_cast<uint64_t>(tiles_of_panel(s));
+  const int in_panel = static_cast<int>(tile % each), across = panel_columns(s) / s.columns();
+  return {tile / each, in_panel / across * s.rows(), in_panel % across * s.columns()};
+}
+
+/// The random numbers of a panel.
+struct PanelKey {
+  uint32_t low, high;
+  bool special;  ///< infinities and NaNs occur
+};
+MMAFUZZ_HD inline PanelKey key_of_panel(uint64_t seed, uint64_t panel) {
+  CounterRng rng(seed, panel);
+  const uint64_t bits = rng.next();
+  const bool special = rng.one_in(special_every);
+  return {static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32), special};
+}
+
+/// Streams of random numbers that must not meet: the upper bits of an index.
+enum class Stream : uint32_t { group, pair, a, b, special_a, special_b, vector_a, vector_b, scale_a, scale_b, c, order };
+
+/// 32 random bits. Constants of the mixer: lowbias32 of C. Wellons' hash-prospector.
+MMAFUZZ_HD inline uint32_t hash(const PanelKey& key, Stream stream, int index) {
+  uint32_t x = (static_cast<uint32_t>(stream) << 20 | static_cast<uint32_t>(index)) * 0x9e3779b1u + key.low;
+  x ^= x >> 16;
+  x = x * 0x7feb352du + key.high;
+  x ^= x >> 15;
+  x *= 0x846ca68bu;
+  return x ^ x >> 16;
+}
+/// Uniform in 0..n-1 from 32 bits (multiplication method).
+MMAFUZZ_HD inline int below(uint32_t bits, int n) {
+  return static_cast<int>(uint64_t{bits} * static_cast<uint32_t>(n) >> 32);
+}
+/// More bits of a hash, for another purpose.
+MMAFUZZ_HD inline uint32_t more(uint32_t bits) { return (bits ^ bits >> 15) * 0x2c1b3c6du; }
+
+MMAFUZZ_HD inline int clamped(int value, int low, int high) { return larger(low, smaller(value, high)); }
+
+/// A fraction is `random & keep | set`.
+template <class Word>
+struct Pattern {
+  Word keep, set;
+};
+inline constexpr int patterns = 64;
+
+/// Fractions that carries and roundings care about.
+template <class Word>
+MMAFUZZ_HD Pattern<Word> pattern(const FormatFields& f, int pick) {
+  const Word mask = static_cast<Word>(f.fraction_mask());
+  switch (pick / 8) {
+    case 0:
+    case 1: return {mask, 0};
+    case 2: return {0, 0};
+    case 3: return {0, mask};                                  // all ones: the longest carry
+    case 4: return {0, static_cast<Word>(mask & (mask - 1))};  // one ulp below that
+    case 5: return {0, static_cast<Word>(1 & mask)};           // one ulp above a power of two
+    case 6: return {0, static_cast<Word>(mask ^ mask >> 1)};   // 1.5: products of it normalize
+    default: return {0, static_cast<Word>((Word{1} << pick % 8 * f.fraction_bits / 8) & mask)};
+  }
+}
+template <class Word>
+struct PatternOf {  ///< computed where there is no table
+  FormatFields format;
+  MMAFUZZ_HD Pattern<Word> operator[](int pick) const { return pattern<Word>(format, pick); }
+};
+
+/// The distances at which alignment, rounding and formats have their corners.
+inline constexpr int distances = 64;
+MMAFUZZ_HD inline int corner_distance(const Corners& m, int pick) {
+  const int within = pick % 8, f = m.fraction_bits;
+  switch (pick / 8) {
+    case 0: return 0;
+    case 1: return 1;
+    case 2: return 2 + within % 3;
+    case 3: return m.output_fraction_bits - 1 + within % 4;
+    case 4: return 10 + within % 5;
+    case 5: return f + 3 + within % 7;
+    case 6: return f - 2 + within % 5;
+    default: return f - 1 + within % 3;
+  }
+}
+struct DistanceOf {
+  const Corners& corners;
+  MMAFUZZ_HD int operator[](int pick) const { return corner_distance(corners, pick); }
+};
+
+/// Random bits as wide as a fraction.
+template <class Word>
+MMAFUZZ_HD Word random_fraction(const FormatFields& f, uint32_t bits) {
+  if (f.fraction_bits > 31)
+    return static_cast<Word>((uint64_t{bits} * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u) >> (64 - f.fraction_bits));
+  return static_cast<Word>(bits * 0xd1342543u >> 1 >> (31 - f.fraction_bits));
+}
+
+/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
+/// ignored low bits.
+template <class Word>
+MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fraction) {
+  const Word greatest = static_cast<Word>(f.greatest_magnitude());
+  if (exponent > f.emax()) return static_cast<Word>(greatest - (fraction & 1));
+  if (exponent >= f.emin())
+    return smaller(static_cast<Word>((static_cast<Word>(exponent + f.bias) << f.fraction_bits) | fraction), greatest);
+  if (f.subnormals == SubnormalRule::absent) return 0;
+  const int shift = f.emin() - exponent;
+  const Word significand = static_cast<Word>((Word{1} << f.fraction_bits) | fraction);
+  return shift > f.fraction_bits ? fraction & 1 : static_cast<Word>(significand >> shift);
+}
+
+/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal (pick: 0 to 7), without sign.
+template <class Word>
+MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
+  const Word top = static_cast<Word>(f.top_exponent_field()) << f.fraction_bits;
+  const Word greatest = static_cast<Word>(f.greatest_magnitude());
+  switch (pick) {
+    case 0: return 0;
+    case 1: return f.has_infinity() ? top : greatest;
+    case 2: return f.has_nan() ? static_cast<Word>(f.encode_nan() >> f.ignored_low_bits) : greatest;
+    case 3: return f.has_infinity() && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
+    case 4: return greatest;
+    case 5: return static_cast<Word>(Word{1} << f.fraction_bits);
+    case 6: return 1;
+    default: return static_cast<Word>(f.fraction_mask());
+  }
+}
+template <class Word>
+MMAFUZZ_HD Word sign_of(const FormatFields& f) {
+  return static_cast<Word>(f.sign_bit());
+}
+/// With its sign, in its container; without infinities and NaNs in ordinary panels.
+template <class Word>
+MMAFUZZ_HD Word finished(const FormatFields& f, const PanelKey& key, Word code) {
+  const Word sign = code & sign_of<Word>(f);
+  Word magnitude = code ^ sign;
+  if (!key.special) magnitude = smaller(magnitude, static_cast<Word>(f.greatest_magnitude()));
+  return static_cast<Word>((magnitude | sign) << f.ignored_low_bits);
+}
+/// Bits below a tf32 fraction are ignored by hardware and worth setting: none, all, some.
+template <class Word>
+MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
+  if (f.ignored_low_bits == 0) return 0;
+  const Word mask = static_cast<Word>(low_mask(f.ignored_low_bits));
+  const int kind = below(bits, 6);
+  return kind > 1 ? 0 : kind == 1 ? mask : static_cast<Word>(more(bits) >> 8) & mask;
+}
+
+/// What rows and columns of a group have in common.
+struct GroupPlan {
+  int parent = -1;  ///< index, or -1: fresh
+  int reference, spread;
+  bool sparse, one_sign, patterned;
+  int specials;  ///< of 16 products so many have a special factor or two
+  int pair_move = 0, at = 0;  ///< near a parent: 1: fresh product `at`; 2: product `at` is minus the next one
+};
+
+MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, uint32_t parents, int group) {
+  GroupPlan p;
+  const uint32_t h = hash(key, Stream::group, group * 4), where = hash(key, Stream::group, group * 4 + 1),
+                 near = hash(key, Stream::group, group * 4 + 2);
+  if (parents > 0 && (near & 1)) {
+    p.parent = below(near, static_cast<int>(parents));
+    p.pair_move = near >> 1 & 3;
+    p.at = below(more(near), m.k);
+  }
+  const int low = m.a.emin() + m.b.emin() - m.a.fraction_bits - m.b.fraction_bits, high = m.a.emax() + m.b.emax();
+  switch (below(h, 6)) {
+    case 0: p.reference = low + below(where, high - low + 1); break;
+    case 1: p.reference = m.d_emax + 1 - below(where, 8); break;
+    case 2: p.reference = m.d_emin + 8 - below(where, 39); break;
+    default: p.reference = below(where, 9) - 4; break;
+  }
+  p.reference = clamped(p.reference, low, high);
+  const uint32_t how = more(h), spread = more(where);
+  switch (below(how, 5)) {
+    case 0: p.spread = 0; break;
+    case 1: p.spread = 1 + below(spread, 4); break;
+    case 2: p.spread = 10 + below(spread, 7); break;
+    case 3: p.spread = larger(m.fraction_bits - 4, 1) + below(spread, 8); break;
+    default: p.spread = 29 + below(spread, 32); break;
+  }
+  const uint32_t flags = hash(key, Stream::group, group * 4 + 3);
+  p.patterned = flags & 1;
+  p.sparse = below(more(flags), 3) == 0;
+  p.one_sign = below(flags, 6) == 0;
+  const uint32_t many = flags >> 8 & 15;
+  p.specials = key.special ? (many < 4 ? 0 : many < 10 ? 1 : 5) : many == 0 ? 2 : 0;
+  return p;
+}
+
+/// Where product i of a group lies: both factors see the same.
+struct PairPlan {
+  int16_t exponent_a, exponent_b;
+  uint8_t source;   ///< the element whose factors it takes
+  uint8_t special;  ///< 0: none; else 1 + a pick of special_magnitude, for one factor or both
+  bool zero, flipped, ulp;
+};
+
+MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, const GroupPlan& plan, int group, int i) {
+  const uint32_t h = hash(key, Stream::pair, group * max_instruction_k + i);
+  PairPlan p{0, 0, static_cast<uint8_t>(i), 0, plan.sparse && below(h, 3) != 0, false, false};
+  uint32_t where = more(h);
+  if (static_cast<int>(where >> 4 & 15) < plan.specials) p.special = static_cast<uint8_t>(1 + (where >> 8 & 7));
+  if (const uint32_t copies = more(where); !p.zero && i > 0 && below(copies, 6) == 0) {
+    p.source = static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, perhaps one ulp off
+    p.flipped = (copies & 3) != 0;
+    p.ulp = (copies >> 2 & 3) == 0;
+    where = more(hash(key, Stream::pair, group * max_instruction_k + p.source));
+  }
+  const int target = plan.reference - (plan.spread ? below(where, plan.spread + 1) : 0);
+  const int split = target / 2 + below(more(where), 5) - 2;
+  p.exponent_a = static_cast<int16_t>(clamped(split, m.a.emin() - m.a.fraction_bits, m.a.emax()));
+  p.exponent_b = static_cast<int16_t>(target - p.exponent_a);
+  return p;
+}
+
+/// A row of a or a column of b in its panel.
+struct VectorPlace {
+  bool is_a;
+  int vector, group;
+};
+/// Groups and places in them vary from panel to panel: a result must not depend on them.
+MMAFUZZ_HD inline int group_of(const PanelKey& key, bool is_a, int vector, int vectors) {
+  return (vector / group_size + static_cast<int>(key.low >> (is_a ? 0 : 8) & 31)) % (vectors / group_size);
+}
+
+/// Element i of a (or b) of a fresh vector; `source` draws its sign and fraction.
+template <class Word, class Patterns>
+MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const GroupPlan& plan, const PairPlan& pair,
+                              const Patterns& table, const VectorPlace& v) {
+  const FormatFields& f = v.is_a ? m.a : m.b;
+  const int index = v.vector * max_instruction_k + pair.source;
+  const uint32_t h = hash(key, v.is_a ? Stream::a : Stream::b, index);
+  if (f.integer) {
+    const Word least = static_cast<Word>(Word{1} << (f.width - 1));
+    return (h & 3) == 0 ? static_cast<Word>(least - (h >> 2 & 1)) : static_cast<Word>(h >> 8 & f.container_mask());
+  }
+  if (pair.zero) {
+    const Word sign = (h & 7) == 0 && f.has_negative_zero() ? sign_of<Word>(f) : 0;
+    if (v.is_a || (h & 0x38) != 0) return finished<Word>(f, key, sign);
+    return finished<Word>(f, key, static_cast<Word>(f.greatest_magnitude() | (h & 1 ? sign_of<Word>(f) : 0)));
+  }
+  const Pattern<Word> bits = table[plan.patterned ? static_cast<int>(h >> 1 & 63) : 0];
+  const Word fraction = (random_fraction<Word>(f, h) & bits.keep) | bits.set;
+  Word code = magnitude_near<Word>(f, v.is_a ? pair.exponent_a : pair.exponent_b, fraction);
+  if (pair.special) {
+    const uint32_t s = more(hash(key, v.is_a ? Stream::special_a : Stream::special_b, index));
+    const int own = static_cast<int>(s >> 27 & 7);
+    if (s >> 30) code = special_magnitude<Word>(f, s >> 31 ? pair.special - 1 : own);
+  }
+  if (!plan.one_sign && (h & 1)) code |= sign_of<Word>(f);
+  if (v.is_a && pair.flipped) code ^= sign_of<Word>(f);
+  if (v.is_a && pair.ulp) code ^= 1;
+  return finished<Word>(f, key, code) | container_noise<Word>(f, more(h));
+}
+
+/// Weight of a finite number's leading bit; of zero and specials: the format's least exponent.
+template <class Word>
+MMAFUZZ_HD int leading_weight(const FormatFields& f, Word magnitude) {
+  const Word field = magnitude >> f.fraction_bits;
+  if (magnitude == 0 || field == static_cast<Word>(f.top_exponent_field())) return f.emin();
+  return field ? static_cast<int>(field) - f.bias : f.emin() - f.fraction_bits + fast_bit_length(magnitude) - 1;
+}
+/// The number with its leading bit moved by `distance`; its fraction bits stay.
+template <class Word>
+MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
+  const int from = leading_weight<Word>(f, magnitude);
+  Word fraction = static_cast<Word>(magnitude & f.fraction_mask());
+  if (magnitude >> f.fraction_bits == 0 && fraction)  // its leading one becomes the implicit one
+    fraction = static_cast<Word>((fraction << (f.fraction_bits + 1 - fast_bit_length(fraction))) & f.fraction_mask());
+  return magnitude_near<Word>(f, from + distance, fraction);
+}
+
+enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///< those above `special` move nothing
+
+template <class Word, class Distances>
+MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Distances& distance, int move, uint32_t h,
+                          Word encoding) {
+  const Word code = static_cast<Word>(encoding >> f.ignored_low_bits), low = encoding & static_cast<Word>(low_mask(f.ignored_low_bits));
+  const Word signs = code & sign_of<Word>(f), magnitude = code ^ signs;
+  Word result = code;
+  if (f.integer) {
+    if (move == ulp) result = static_cast<Word>((code + (h & 1 ? 1 : Word(0) - 1)) & f.container_mask());
+    if (move == zero) result = 0;
+    return result;
+  }
+  const int by = distance[h >> 1 & 63];
+  switch (move) {
+    case ulp: result = static_cast<Word>((h & 1 ? magnitude + 1 : magnitude ? magnitude - 1 : magnitude) | signs); break;
+    case exponent: result = moved<Word>(f, magnitude, h & 1 ? by : -by) | signs; break;
+    case sign: result = code ^ sign_of<Word>(f); break;
+    case zero: result = h & 1 ? signs : 0; break;
+    case special: result = static_cast<Word>(special_magnitude<Word>(f, static_cast<int>(h >> 1 & 7)) | signs); break;
+    default: break;
+  }
+  return finished<Word>(f, key, static_cast<Word>(result & low_mask(f.width - f.ignored_low_bits))) | low;
+}
+
+/// Element i of a row or column.
+template <class Word, class Patterns, class Distances>
+MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepParent* parents, const GroupPlan& plan,
+                             const PairPlan& pair, const Patterns& table, const Distances& distance,
+                             const VectorPlace& v, int i) {
+  const bool replaced = i == plan.at && plan.pair_move == 1;
+  if (plan.parent < 0 || replaced) return fresh_element<Word>(m, key, plan, pair, table, v);
+  const SweepParent& parent = parents[plan.parent];
+  const FormatFields& f = v.is_a ? m.a : m.b;
+  const uint64_t* values = v.is_a ? parent.a : parent.b;
+  const bool copies = i == plan.at && plan.pair_move == 2;
+  const int from = copies ? (i + 1) % m.k : i;
+  Word x = static_cast<Word>(values[from]);
+  if (copies && v.is_a) x ^= static_cast<Word>(f.in_container(f.sign_bit()));
+  const uint32_t h = hash(key, v.is_a ? Stream::vector_a : Stream::vector_b, v.vector);
+  const int move = below(more(h), m.k) == i ? static_cast<int>(h >> 8 & 7) : no_move;
+  return with_move<Word>(f, key, distance, move, h, x);
+}
+
+/// Scale i of a row or column.
+MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepParent* parents,
+                                      const GroupPlan& plan, const VectorPlace& v, int i) {
+  const FormatFields& f = v.is_a ? m.scale_a : m.scale_b;
+  const uint32_t h = hash(key, v.is_a ? Stream::scale_a : Stream::scale_b, v.vector * 4 + i);
+  if (plan.parent >= 0 && (h >> 28) != 0)
+    return finished<uint32_t>(f, key, static_cast<uint32_t>((v.is_a ? parents[plan.parent].scale_a : parents[plan.parent].scale_b)[i]));
+  if (below(h, 24) == 0) {
+    const uint32_t code = below(more(h), 3) == 0 ? static_cast<uint32_t>(f.encode_nan()) : (h >> 4) & 0xff;
+    return finished<uint32_t>(f, key, code & static_cast<uint32_t>(f.container_mask()));
+  }
+  const Pattern<uint32_t> bits = pattern<uint32_t>(f, static_cast<int>(h & 63));
+  const uint32_t fraction = (random_fraction<uint32_t>(f, h) & bits.keep) | bits.set;
+  return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, below(more(h), 13) - 6, fraction));
+}
+
+/// A factor of a product: significand * 2^exponent, scale included; zero for specials.
+struct Factor {
+  uint64_t significand;
+  int exponent;
+};
+MMAFUZZ_HD inline Factor factor(const FormatFields& f, uint64_t encoding, const FormatFields& scale_format,
+                                const uint8_t* scale) {
+  const Number n = decode(f, encoding);
+  if (n.cls != NumberClass::finite) return {0, 0};
+  if (!scale) return {n.significand, n.exponent};
+  const Number s = decode(scale_format, *scale);
+  return {n.significand, n.exponent + (s.cls == NumberClass::finite ? s.scale_exponent : 0)};
+}
+
+/// A product's leading bit and the bits below it as a fraction of c.
+template <class Word>
+struct Leading {
+  int exponent;
+  Word fraction;
+};
+MMAFUZZ_HD inline Leading<uint32_t> leading_of(const FormatFields& f, uint32_t product, int exponent) {
+  if (product == 0) return {0, 0};
+  const int top = fast_bit_length(product) - 1;
+  const uint32_t fraction = (product << 1 << (31 - top)) >> 1 >> (31 - f.fraction_bits);
+  return {exponent + top, fraction};
+}
+MMAFUZZ_HD inline Leading<uint64_t> leading_of(const FormatFields& f, uint128 product, int exponent) {
+  if (product == 0) return {0, 0};
+  const uint64_t high = static_cast<uint64_t>(product >> 64);
+  const int top = (high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(product))) - 1;
+  const uint128 at_top = product << 1 << (127 - top);
+  return {exponent + top, static_cast<uint64_t>(at_top >> (128 - f.fraction_bits))};
+}
+
+/// The element whose product a c is drawn near.
+MMAFUZZ_HD inline int element_near(uint32_t h, int k) { return below(h, k); }
+
+/// A c for given operands: zero, extreme, minus a product, or at a corner's distance from it. `near` is the product of
+/// element_near.
+template <class Word, class Patterns, class Distances>
+MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& table, const Distances& distance,
+                       uint32_t h, const Leading<Word>& near) {
+  const FormatFields& f = m.c;
+  const uint32_t g = more(h);
+  if (f.integer)
+    return static_cast<Word>(((h & 1) ? uint64_t{g} : (uint64_t{1} << (f.width - 1)) - (h >> 1 & 3)) & f.container_mask());
+  const uint32_t kind = g & 15;
+  const bool cancels = kind < 4;
+  const Pattern<Word> bits = table[static_cast<int>(g >> 4 & 63)];
+  const int by = distance[g >> 10 & 63];
+  const Word fraction = cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
+  Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
+  if (cancels && (g & 0x20000)) code ^= 1;
+  if (kind == 15 || (key.special && kind > 12)) {
+    code = special_magnitude<Word>(f, static_cast<int>(g >> 18 & 7));
+  } else if (kind >= 12) {
+    code = 0;
+  }
+  if (g & 0x80000000u) code |= sign_of<Word>(f);
+  return finished<Word>(f, key, code);
+}
+
+/// Whether row and column follow one parent, whose c the dot then takes, perhaps moved.
+template <class Word, class Distances>
+MMAFUZZ_HD Word parent_c(const Corners& m, const PanelKey& key, const SweepParent& parent, const Distances& distance,
+                         uint32_t h) {
+  return with_move<Word>(m.c, key, distance, static_cast<int>(more(h) >> 8 & 7), h, static_cast<Word>(parent.c));
+}
+/// Of those, one in four takes a c of its own.
+MMAFUZZ_HD inline bool takes_parent_c(uint32_t h) { return (h & 3) != 0; }
+
+MMAFUZZ_HD inline int index_of_c(const TileShape& s, int row, int column) { return row * panel_columns(s) + column; }
+
+}  // namespace sweep
+}  // namespace mmafuzz
