@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 
 #include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
@@ -172,10 +173,15 @@ int run_identify_bench(const IdentifyBench& options) {
   int status = exit_ok;
   Totals rows;
   if (!options.no_rows) {
+    std::set<std::string> contents;
+    size_t repeated = 0;
     for (const ModelRow& row : model_rows()) {
       if (!matches_glob(options.rows, row.name())) continue;
-      one_box(row.name(), row.op, row.model, options, rows);
+      const std::string content = to_text(row.op) + custom_name(row.model, row.op);
+      if (!contents.insert(content).second) ++repeated;
+      else one_box(row.name(), row.op, row.model, options, rows);
     }
+    fmt::print("{} more rows have the op and the parameters of a row above\n", repeated);
     print_totals("rows", rows);
     if (rows.wrong || rows.none) status = exit_divergence;
   }

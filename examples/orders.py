@@ -28,14 +28,14 @@ def torch_matmul(a, b, c):
     """PyTorch's matrix product on the CPU: one row by two columns."""
     import torch
 
-    x, y = torch.from_numpy(a), torch.from_numpy(b)
+    x, y = torch.tensor(a), torch.tensor(b)
     product = torch.stack([(p.reshape(1, -1) @ torch.stack([q, q], dim=1))[0, 0] for p, q in zip(x, y)])
-    return (product + torch.from_numpy(c)).numpy()
+    return (product + torch.tensor(c)).numpy()
 
 
 def torch_sum(a, b, c):
     """torch.sum of the products."""
     import torch
 
-    product = torch.from_numpy(a) * torch.from_numpy(b)
-    return (torch.stack([p.sum() for p in product]) + torch.from_numpy(c)).numpy()
+    product = torch.tensor(a) * torch.tensor(b)
+    return (torch.stack([p.sum() for p in product]) + torch.tensor(c)).numpy()

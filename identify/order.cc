@@ -114,15 +114,17 @@ class Revealer {
 
   SummationTree reveal() {
     std::vector<int> all;
-    all.push_back(tree_.op.k);  // c first: most units start from it
-    for (int i = 0; i < tree_.op.k; ++i) all.push_back(i);
+    for (int i = 0; i <= tree_.op.k; ++i) all.push_back(i);
     for (;;) {
       tree_.nodes.clear();
       guesses_.clear();
       const std::vector<int> roots = forest(all, static_cast<int>(all.size()) + 1);
       if (roots.size() != 1) throw OrderRefused("the answers belong to no tree of additions");
       tree_.root = roots[0];
-      if (guesses_hold()) return tree_;
+      if (guesses_hold()) {
+        arrange();
+        return tree_;
+      }
     }
   }
 
@@ -142,6 +144,33 @@ class Revealer {
     }
     std::sort(leaves.begin(), leaves.end());
     return leaves;
+  }
+
+  /// Addition commutes; so that a tree reads well, a lone addend joins from the right, c stands before a product, and
+  /// parts stand in the order of their first products.
+  void arrange() {
+    std::vector<int> least(tree_.nodes.size());
+    std::vector<std::pair<int, bool>> open = {{tree_.root, false}};
+    while (!open.empty()) {
+      const auto [index, visited] = open.back();
+      open.pop_back();
+      SummationTree::Node& node = tree_.nodes[static_cast<size_t>(index)];
+      if (node.leaf >= 0) {
+        least[static_cast<size_t>(index)] = node.leaf == tree_.op.k ? -1 : node.leaf;
+      } else if (!visited) {
+        open.push_back({index, true});
+        for (const int child : node.children) open.push_back({child, false});
+      } else {
+        const auto rank = [&](int child) {
+          const bool lone = tree_.nodes[static_cast<size_t>(child)].leaf >= 0;
+          return std::pair(lone, least[static_cast<size_t>(child)]);
+        };
+        std::sort(node.children.begin(), node.children.end(), [&](int x, int y) { return rank(x) < rank(y); });
+        int first = tree_.op.k;
+        for (const int child : node.children) first = std::min(first, least[static_cast<size_t>(child)]);
+        least[static_cast<size_t>(index)] = first;
+      }
+    }
   }
 
   int copy(int root, const std::map<int, int>& leaf_of) {
@@ -439,7 +468,7 @@ std::string folded_tree(const SummationTree& tree) {
         joined.push_back(at);
         std::reverse(joined.begin(), joined.end());
         const std::string run = run_text(tree, joined);
-        return joined.size() == 1 ? run : "chain(" + run + ")";
+        return joined.size() == 1 ? run : (joined.size() == 2 ? "(" : "chain(") + run + ")";
       }
       const bool second = node.children.size() == 2 && tree.nodes[static_cast<size_t>(node.children[1])].leaf >= 0;
       if (!second) break;

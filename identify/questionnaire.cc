@@ -27,6 +27,23 @@ class CaseSet {
   std::set<std::string> known_;
 };
 
+/// The rows of the catalogue with an op's formats, of those that compute the same the first. Where there is none, what
+/// a search would begin with.
+std::vector<DotModel> rows_of_formats(const Op& op) {
+  std::vector<DotModel> rows;
+  for (const ModelRow& row : model_rows()) {
+    Op own = row.op;
+    own.k = op.k;
+    own.nan = op.nan;
+    const auto same = [&](const DotModel& other) { return same_arithmetic(row.model, other); };
+    if (own == op && std::none_of(rows.begin(), rows.end(), same)) rows.push_back(row.model);
+  }
+  const HypothesisSpace space(op);
+  for (const Kernel kernel : space.kernels())
+    if (rows.empty()) rows.push_back(space.starts(kernel).front());
+  return rows;
+}
+
 template <class Visit>
 void for_answers(const std::string& path, Visit visit) {
   CaseReader reader(path);
@@ -42,10 +59,7 @@ Batch questionnaire(const Op& op) {
   const Questions first = first_questions(op);
   for (size_t i = 0; i < first.cases.size(); ++i) cases.add(first.cases, i);
   // What an identification of each row of the catalogue asks.
-  const HypothesisSpace space(op);
-  std::vector<DotModel> rows;
-  for (const Kernel kernel : space.kernels())
-    for (const DotModel& row : space.starts(kernel)) rows.push_back(row);
+  const std::vector<DotModel> rows = rows_of_formats(op);
   IdentifySettings settings;
   settings.verify = 0;
   for (const DotModel& row : rows) {
