@@ -88,9 +88,11 @@ int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
   }
   if (!options.tree.empty()) write_text(options.tree, tree_file_text(*order.tree));
   if (!options.svg.empty()) write_text(options.svg, tree_svg(*order.tree));
-  fmt::print("{}\naccumulator {}; a product with f joins unrounded\n{} questions in {} rounds, {:.2f} s\n",
-             folded_tree(*order.tree), order.tree->accumulator.name(), order.questions, order.rounds,
-             order.reveal_seconds);
+  fmt::print(
+      "{}\naccumulator {}; a product with f joins unrounded\n{} questions in {} rounds, {} more about single products, "
+      "{:.2f} s\n",
+      folded_tree(*order.tree), order.tree->accumulator.name(), order.questions, order.rounds, order.fused_questions,
+      order.reveal_seconds);
   fmt::print("replayed on {} random vectors: {} differ", order.replayed, order.differing);
   if (order.unstable) fmt::print("; {} the unit itself answers in two ways: not deterministic", order.unstable);
   fmt::print("; {:.1f} s\n", order.seconds);

@@ -26,6 +26,8 @@ double Asker::seconds() const {
 
 double Asker::seconds_left() const { return limits_.seconds - seconds(); }
 
+size_t Asker::at_once() const { return rate_ > 0 ? std::max<size_t>(1, static_cast<size_t>(std::min(rate_, 1e9))) : 1; }
+
 bool Asker::answers(const Batch& batch, Outcomes& outcomes) {
   if (!stopped_.empty()) return false;
   if (dots_ + batch.size() > limits_.dots) {
@@ -55,8 +57,7 @@ bool Asker::ask(const Questions& questions, size_t first_question, Evidence& evi
   const FormatFields& d = evidence.op().d.fields();
   for (size_t done = 0; done < count;) {
     // A slow unit gets what it answers in a second, so that the end of the time is seen.
-    const size_t at_once = rate_ > 0 ? std::max<size_t>(1, static_cast<size_t>(std::min(rate_, 1e9))) : 1;
-    const size_t n = std::min(count - done, at_once);
+    const size_t n = std::min(count - done, at_once());
     Outcomes outcomes;
     const bool goes_on = answers(part_of(questions.cases, done, n), outcomes);
     for (size_t i = 0; i < outcomes.results.cases() && i < n; ++i) {

@@ -25,6 +25,8 @@ class Asker {
   /// A batch for a comparison, not for the evidence. False as above.
   bool answers(const Batch& batch, Outcomes& outcomes);
 
+  /// Cases that the unit answers in about a second.
+  size_t at_once() const;
   size_t dots() const { return dots_; }
   size_t rounds() const { return rounds_; }
   size_t unanswered() const { return unanswered_; }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/case_text.h"
+#include "core/json_version.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {
@@ -123,7 +124,8 @@ std::string identification_text(const Identification& id, bool steps) {
 
 nlohmann::json identification_json(const Identification& id) {
   const Op& op = id.evidence.op();
-  nlohmann::json json = {{"verdict", word_of(id.verdict)},
+  nlohmann::json json = {{"json_version", json_version},
+                         {"verdict", word_of(id.verdict)},
                          {"op", to_text(op)},
                          {"reason", id.reason},
                          {"unit", id.name},

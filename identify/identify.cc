@@ -13,6 +13,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
+constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
 constexpr size_t kept_contradictions = 6;     ///< of a verification that failed
 constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: some 5 s
 
@@ -79,6 +80,10 @@ class Identifier {
       }
       bool held = false;
       if (!verify(held)) return end_early();
+      if (held && id_.verified < std::min<uint64_t>(settings_.verify, least_verified)) {
+        id_.reason = "the time is over, and the row held on " + std::to_string(id_.verified) + " further cases only";
+        return finish(IdentifyVerdict::too_few);
+      }
       if (held) return finish(IdentifyVerdict::identified);
       if (round > round_limit()) break;
     }
@@ -273,7 +278,7 @@ class Identifier {
     size_t size = 16;
     held = true;
     for (uint64_t chunk = 0, first = 0; first < settings_.verify; ++chunk, first += size) {
-      if (chunk) size = std::min<size_t>(size * 4, 4096);
+      size = std::min({chunk ? size * 4 : size, size_t{4096}, asker_->at_once()});
       Batch batch;
       search.propose(chunk, first, size, batch);
       // Cases that were asked before come again: a unit with a memory answers them in another way.

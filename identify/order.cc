@@ -359,7 +359,7 @@ void find_fused(const Unit& unit, SummationTree& tree, RevealedOrder& result) {
   }
   Outcomes outcomes;
   unit.run(batch, outcomes);
-  result.questions += batch.size();
+  result.fused_questions += batch.size();
   ++result.rounds;
   const FormatFields& d = op.d.fields();
   for (size_t i = 0; i < nodes.size(); ++i)

@@ -21,6 +21,7 @@ struct RevealedOrder {
   std::optional<SummationTree> tree;  ///< none: `reason` says why
   std::string reason;
   size_t questions = 0, rounds = 0;
+  size_t fused_questions = 0;          ///< further ones, about which products join unrounded
   size_t replayed = 0, differing = 0;  ///< random vectors, and those that the tree gives another result of
   size_t unstable = 0;                 ///< of them answered in two ways by the unit itself
   double reveal_seconds = 0, seconds = 0;

@@ -56,8 +56,11 @@ with tempfile.TemporaryDirectory() as folder:
     output_of("report", store, "-o", folder + "/r.html", "--json", folder + "/r.json")
     report = json.load(open(folder + "/r.json", encoding="utf-8"))
     buckets = json.loads(output_of("findings", store, "--buckets", "--json"))
+    identified = json.loads(output_of("identify", "--json", "--unit", volta.replace("model:", "twin:"), "--op", op, "--verify", "64"))
+    identified["best"] = [next(p for p in identified["parameters"] if p["ruled_out"])["ruled_out"][0]]  # where nothing fits
     printed = {
         "list --json": json.loads(output_of("list", "--json", "--units", "model:volta/*")),
+        "identify --json": identified,
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "fuzz --json": json.loads(output_of("fuzz", "--json", "--op", op, "--units", "exact," + volta, "--cases", "1000")),
         "campaign --json": campaign,
