@@ -1,5 +1,6 @@
 // The bound of one case: the walk over a row's blocks, or over a reference's operations, in the order in which the unit
 // takes them (docs/bounds.md has the derivations; the section numbers are its).
+#include "arithmetic/evaluate_dot.h"
 #include "oracles/bounds/bound_steps.h"
 #include "oracles/bounds/error_bound.h"
 
@@ -86,12 +87,14 @@ class Walk {
     bool dropped = false;  ///< a subnormal that the unit reads as zero
   };
 
-  bool is_padding(int i) const { return first_ + i >= in_.k; }
+  /// The index of the product that this instruction takes as its number i.
+  int place(int i) const { return first_ + product_at(m_, i); }
+  bool is_padding(int i) const { return place(i) >= in_.k; }
 
   Operand operand(const FormatFields& f, const uint64_t* encodings, int i) const {
     Operand x;
     if (is_padding(i)) return x;
-    x.number = decode(f, encodings[first_ + i]);
+    x.number = decode(f, encodings[place(i)]);
     x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite;
     return x;
   }
@@ -169,8 +172,8 @@ class Walk {
   void set_product(Held& p, int i) const {
     if (is_padding(i)) return;
     const Operand x = operand(m_.a, in_.a, i), y = operand(m_.b, in_.b, i);
-    p.set(op_.a, in_.a[first_ + i]);
-    multiply_exactly(p, op_.b, in_.b[first_ + i]);
+    p.set(op_.a, in_.a[place(i)]);
+    multiply_exactly(p, op_.b, in_.b[place(i)]);
     if (op_.has_scales()) {
       multiply_exactly(p, op_.scale_a, in_.scale_a[(first_ + i) / op_.scale_block]);
       multiply_exactly(p, op_.scale_b, in_.scale_b[(first_ + i) / op_.scale_block]);

@@ -31,7 +31,7 @@ class X86Rows : public RowList {
     m.output_rounding = Rounding::nearest_even;
     m.subnormals = Subnormals::flushed_signed;
     m.nan = default_nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "split_k", "swap_operands"});
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
     add(std::move(row), source);
   }
 };
