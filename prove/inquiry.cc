@@ -122,7 +122,8 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options) {
   const Op op = op_of(unit, options);
   const Subject u = subject(unit, op);
-  UnitName name(unit);
+  if (u.model().kernel != Kernel::fused_sum) throw BadInput("bits is about fused sums; " + unit + " is none");
+  const UnitName name(unit);
   const auto with_bits = [&](int bits) {
     return unit + (name.settings.empty() ? "?" : ",") + "integer_bits=" + std::to_string(bits);
   };

@@ -73,6 +73,9 @@ CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, For
   return q;
 }
 
+/// Products that a dot takes in one step, whose d is the next step's c.
+int step_of(const DotModel& m) { return m.kernel == Kernel::fused_sum ? m.block : m.k; }
+
 /// The op and the row of one block alone.
 struct Block {
   Op op;
@@ -80,14 +83,15 @@ struct Block {
 };
 Block block_of(const Op& op, const DotModel& m) {
   Block block{op, m};
-  block.op.k = std::min(op.k, m.block);
-  if (block.op.k == m.block) block.model.k = m.block;
+  block.op.k = std::min(op.k, step_of(m));
+  if (block.op.k == step_of(m)) block.model.k = step_of(m);
   return block;
 }
 
 /// Whether every block of a dot of the row is like every other: then what one block keeps, all keep.
 bool has_like_blocks(const Op& op, const DotModel& m) {
-  return op.k <= m.block || (op.c == op.d && op.k % m.block == 0 && m.k % m.block == 0);
+  const int step = step_of(m);
+  return op.k <= step || (op.c == op.d && op.k % step == 0 && m.k % step == 0);
 }
 
 constexpr const char* by_induction =
@@ -120,7 +124,7 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
 PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
-  if (!has_like_blocks(op, m) || op.k <= m.block) return p;
+  if (!has_like_blocks(op, m) || op.k <= step_of(m)) return p;
   p.argument =
       std::string(by_induction) +
       "where the two c are opposite or zeros of any sign, and the products opposite, so are the two d, or both are the "
@@ -256,7 +260,7 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
     q.question.assumptions.push_back(plain_scales(in, x, m));
     return q;
   };
-  if (!has_like_blocks(op, m) || op.k % m.block != 0 || !(op.c == op.d)) return p;
+  if (!has_like_blocks(op, m) || op.k % step_of(m) != 0 || !(op.c == op.d)) return p;
   p.argument =
       "A block gives the same encoding where the other factors of its zero products are +0 (lemma 1). Every d has a "
       "form (lemma 2) in which a block of zero products gives its c, zeros of any sign (lemma 3). So more blocks of "
@@ -267,7 +271,7 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
 }
 
 PropertyQuestion split_k(const Op& op, const DotModel& m) {
-  const int cut = op.k / 2 / m.block * m.block;
+  const int cut = op.k / 2 / step_of(m) * step_of(m);
   PropertyQuestion p;
   p.whole = [=](Expressions& in) {
     const Operands x = dot_variables(in, op);
@@ -298,26 +302,29 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
 }
 
 PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
-  return {
-      "", {}, [=](Expressions& in) {
-        const FormatFields& f = m.c;
-        const Operands x = dot_variables(in, op);
-        Operands y = x;
-        // The next encoding upward: of both zeros the least number, of the greatest infinity.
-        const Expression one = in.constant(f.width, Bits(f.in_container(1)));
-        const Number c = decode(f, x.c, f.exponent_bits + 3);
-        y.c = choose(c.zero, one, choose(bit(x.c, f.width - 1), x.c - one, x.c + one));
-        const Formula before = dot_formula(m, x), after = dot_formula(m, y);
-        const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
-                     q = decode(m.d, after.result, m.d.exponent_bits + 3);
-        const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
-        CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
-        asked.question.assumptions.push_back(~c.nan & ~c.infinite);
-        // Where c crosses a power of two, the other addends lose a bit more.
-        const uint64_t below_one = (uint64_t(f.bias) << f.fraction_bits) - 1;
-        asked.question.hints = {{"c just below 1", equal(x.c, in.constant(f.width, Bits(f.in_container(below_one))))}};
-        return asked;
-      }};
+  return {"", {}, [=](Expressions& in) {
+            const FormatFields& f = m.c;
+            const Operands x = dot_variables(in, op);
+            Operands y = x;
+            // The next encoding upward: of both zeros the least number, of the greatest infinity.
+            const Expression one = in.constant(f.width, Bits(f.in_container(1)));
+            const Number c = decode(f, x.c, f.exponent_bits + 3);
+            y.c = choose(c.zero, one, choose(bit(x.c, f.width - 1), x.c - one, x.c + one));
+            const Formula before = dot_formula(m, x), after = dot_formula(m, y);
+            const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
+                         q = decode(m.d, after.result, m.d.exponent_bits + 3);
+            const Expression falls = signed_below(rank_of(m.d, after.result), rank_of(m.d, before.result));
+            CaseQuestion asked = relate(in, op, x, before, after, ~falls | p.nan | q.nan);
+            asked.question.assumptions.push_back(~c.nan & ~c.infinite);
+            // Where c crosses a power of two, the other addends lose a bit more.
+            const uint64_t below_one = (uint64_t(f.bias) << f.fraction_bits) - 1;
+            std::vector<Expression> easy = {equal(x.c, in.constant(f.width, Bits(f.in_container(below_one))))};
+            const uint64_t one_in_a = uint64_t(m.a.bias) << m.a.fraction_bits;
+            for (const Expression& a : x.a)
+              easy.push_back(equal(a, in.constant(m.a.width, Bits(m.a.in_container(one_in_a)))));
+            asked.question.hints = {{"c just below 1, every a 1", all_of(in, easy)}};
+            return asked;
+          }};
 }
 
 PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
@@ -414,7 +421,9 @@ CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first
 
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {
   if (property == "swap_operands" && !(op.a == op.b)) return declined("swap_operands is about operands of one format");
-  if (property == "split_k" && (!(op.c == op.d) || op.k / 2 < model.block))
+  if (property == "block_permutation" && model.kernel != Kernel::fused_sum)
+    return declined("block_permutation is about the blocks of fused sums");
+  if (property == "split_k" && (!(op.c == op.d) || op.k / 2 < step_of(model)))
     return declined("split_k is about two blocks, the second of which takes d as its c");
   for (const Provable& p : provable)
     if (property == p.name) return p.make(op, model);
