@@ -67,14 +67,6 @@ MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
   return s > 31 ? 0 : x >> s;
 #endif
 }
-MMAFUZZ_HD inline int greater_of_sum(int x, int y, int z) {
-#if defined(__CUDA_ARCH__)
-  return __viaddmax_s32(x, y, z);
-#else
-  return larger(x + y, z);
-#endif
-}
-
 /// sum * 2^unit with the row's fraction bits, toward zero or to nearest even; |sum| < 2^63, less than half of a last
 /// place lost below it.
 MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool minus, uint64_t magnitude, int unit) {
@@ -133,7 +125,7 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
   int greatest = addend.significand ? addend.exponent : m.zero_exponent;
   if (zero) greatest = larger(greatest, m.zero_exponent);
   MMAFUZZ_UNROLL
-  for (int i = 0; i < n; ++i) greatest = greater_of_sum(x.exponent[first + i], y.exponent[first + i], greatest);
+  for (int i = 0; i < n; ++i) greatest = larger(x.exponent[first + i] + y.exponent[first + i], greatest);
   uint32_t plus = 0, minus = 0;
   MMAFUZZ_UNROLL
   for (int i = 0; i < n; ++i) {

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+PANELS = ("f16_f32", "f16_f16", "bf16_f32", "tf32_f32", "e4m3_e5m2_f32")  # tests/operands/panel_steps.h
+
 
 def run(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
@@ -62,35 +64,24 @@ def main():
             compare(run(cases), run(folder / "cases"), "cases by clang")
         else:
             nvcc = compiler("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
-            run(
-                nvcc,
-                "-std=c++20",
-                "-O3",
-                "-I",
-                source,
-                "-gencode",
-                "arch=compute_90a,code=compute_90a",
-                "-ptx",
-                "-o",
-                folder / "device.ptx",
-                source / "gpu_bridge/kernels/sweep_generation.cu",
-            )
-            (folder / "device.cc").write_text(
-                run(
-                    sys.executable,
-                    source / "tests/ptx_to_c.py",
-                    folder / "device.ptx",
-                    "generate_vectors",
-                    "generate_sums",
-                )
-            )
-            run("g++", "-O1", "-w", "-c", folder / "device.cc", "-o", folder / "device.o")
+            steps = ["%s_%s" % (step, panel) for panel in PANELS for step in ("tables", "plan", "draw", "dots")]
+            objects = []
+            for name, kernels, file in (
+                ("device", ["generate_vectors", "generate_sums"], "gpu_bridge/kernels/sweep_generation.cu"),
+                ("steps", steps, "tests/operands/panel_steps.cu"),
+            ):
+                ptx, code = folder / (name + ".ptx"), folder / (name + ".cc")
+                arch = ["-gencode", "arch=compute_90a,code=compute_90a"]
+                run(nvcc, "-std=c++20", "-O3", "-I", source, *arch, "-ptx", "-o", ptx, source / file)
+                code.write_text(run(sys.executable, source / "tests/ptx_to_c.py", ptx, *kernels))
+                objects.append(folder / (name + ".o"))
+                run("g++", "-O1", "-w", "-c", code, "-o", objects[-1])
             run(
                 "g++",
                 *include,
                 "-DDEVICE_KERNELS",
                 source / "tests/operands/generate.cc",
-                folder / "device.o",
+                *objects,
                 "-o",
                 folder / "generate"
             )

@@ -227,6 +227,11 @@ class Function:
             if words[0] == "ld" and len(elements) > 1 and any(e in address for e in map(self.target, elements)):
                 raise ValueError("vector load over its own address: " + text)
             return " ".join(out)
+        if words[0] in ("atom", "red") and words[-2] == "or" and kind == "b32":  # threads run one after another
+            at = self.address(operands[-2])
+            old = "%s = old; " % self.target(operands[0]) if words[0] == "atom" else ""
+            return "{ const u32 old = load<u32>(%s); store<u32>(%s, old | %s); %s}" % (
+                at, at, self.value(operands[-1], "u32"), old)
         to = operands[0]
         put = lambda expression: "%s = %s;" % (self.target(to), expression)
         v = lambda i, k=kind: self.value(operands[i], k)
@@ -269,9 +274,10 @@ class Function:
             over = "(%s < 0 ? -1 : 0)" % v(1) if kind[0] == "s" else "0"
             return put("%s >= %d ? %s : %s >> %s" % (shift, bits, over, v(1), shift))
         if words[0] == "shf":
-            shift = "(%s & 31)" % v(3, "u32") if "wrap" in words else None
+            shift = "(%s & 31)" if "wrap" in words else "(%s > 32 ? 32 : %s)" if "clamp" in words else None
             if not shift:
                 return self.unknown(text)
+            shift = shift.replace("%s", v(3, "u32"))
             joined = "((u64)%s << 32 | %s)" % (v(2, "u32"), v(1, "u32"))
             return put(
                 "(u32)(%s << %s >> 32)" % (joined, shift) if words[1] == "l" else "(u32)(%s >> %s)" % (joined, shift)

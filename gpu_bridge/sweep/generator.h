@@ -21,7 +21,7 @@ struct SweepSource {
 
 namespace sweep {
 
-inline constexpr int panel_side = 64, group_size = 4, special_every = 8, greatest_groups = 256 / group_size;
+inline constexpr int panel_side = 64, group_size = 2, special_every = 8;
 
 /// What decides where operands lie. With constants for formats and length, everything below is folded.
 struct Corners {
@@ -200,7 +200,9 @@ MMAFUZZ_HD Word container_noise(const FormatFields& f, uint32_t bits) {
 struct GroupPlan {
   int parent = -1;  ///< index, or -1: fresh
   int reference, spread;
-  bool sparse, one_sign, patterned;
+  bool sparse, patterned;
+  int sign = 0;     ///< of all products: 1: positive, 2: negative; 0: each its own
+  int pattern = 0;  ///< of all fractions; 0: each its own
   int specials;  ///< of 16 products so many have a special factor or two
   int pair_move = 0, at = 0;  ///< near a parent: 1: fresh product `at`; 2: product `at` is minus the next one
 };
@@ -233,7 +235,8 @@ MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, ui
   const uint32_t flags = hash(key, Stream::group, group * 4 + 3);
   p.patterned = flags & 1;
   p.sparse = below(more(flags), 3) == 0;
-  p.one_sign = below(flags, 6) == 0;
+  if (below(flags, 6) == 0) p.sign = 1 + static_cast<int>(flags >> 1 & 1);
+  if ((flags >> 2 & 3) == 0) p.pattern = static_cast<int>(flags >> 12 & 63);
   const uint32_t many = flags >> 8 & 15;
   p.specials = key.special ? (many < 4 ? 0 : many < 10 ? 1 : 5) : many == 0 ? 2 : 0;
   return p;
@@ -291,7 +294,7 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
     if (v.is_a || (h & 0x38) != 0) return finished<Word>(f, key, sign);
     return finished<Word>(f, key, static_cast<Word>(f.greatest_magnitude() | (h & 1 ? sign_of<Word>(f) : 0)));
   }
-  const Pattern<Word> bits = table[plan.patterned ? static_cast<int>(h >> 1 & 63) : 0];
+  const Pattern<Word> bits = table[!plan.patterned ? 0 : plan.pattern ? plan.pattern : static_cast<int>(h >> 1 & 63)];
   const Word fraction = (random_fraction<Word>(f, h) & bits.keep) | bits.set;
   Word code = magnitude_near<Word>(f, v.is_a ? pair.exponent_a : pair.exponent_b, fraction);
   if (pair.special) {
@@ -299,7 +302,7 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
     const int own = static_cast<int>(s >> 27 & 7);
     if (s >> 30) code = special_magnitude<Word>(f, s >> 31 ? pair.special - 1 : own);
   }
-  if (!plan.one_sign && (h & 1)) code |= sign_of<Word>(f);
+  if (plan.sign ? v.is_a && plan.sign == 2 : h & 1) code |= sign_of<Word>(f);
   if (v.is_a && pair.flipped) code ^= sign_of<Word>(f);
   if (v.is_a && pair.ulp) code ^= 1;
   return finished<Word>(f, key, code) | container_noise<Word>(f, more(h));

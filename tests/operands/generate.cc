@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu_bridge/sweep/sweep_step.h"
+#include "tests/operands/panel_steps.h"
 
 using namespace mmafuzz;
 
@@ -18,6 +19,13 @@ extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t bloc
                                         uint32_t threads);
 extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
                                      uint32_t threads);
+#define KERNELS(NAME, shape, half)                                                                                    \
+  extern "C" void kernel_tables_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads); \
+  extern "C" void kernel_plan_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);   \
+  extern "C" void kernel_draw_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);   \
+  extern "C" void kernel_dots_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);
+PANEL_STEPS(KERNELS)
+#undef KERNELS
 #endif
 
 namespace {
@@ -63,6 +71,79 @@ void generate(const SweepSource& source, const Tiles& all) {
 #endif
 }
 
+/// One panel after the other through its steps; prints digests of what it holds, and of all c and results.
+template <NarrowShape S, bool half>
+struct PanelRun {
+  sweep::Panel<S, half> panel;
+  std::vector<uint32_t> dots = std::vector<uint32_t>(2 * sweep::panel_side * sweep::panel_side);
+
+#if defined(DEVICE_KERNELS)
+  using Step = void (*)(const uint8_t*, uint32_t, uint32_t, uint32_t, uint32_t);
+  void step(Step kernel, const SweepSource& source, uint64_t number, uint32_t threads) {
+    struct {
+      void* panel;
+      SweepSource source;
+      uint64_t number;
+      uint32_t* dots;
+    } parameters{&panel, source, number, dots.data()};
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      kernel(reinterpret_cast<const uint8_t*>(&parameters), 0, thread, 1, threads);
+  }
+#endif
+
+  template <class Steps>
+  void run(const char* name, const SweepSource& source, const Steps& steps) {
+    std::memset(static_cast<void*>(&panel), 0, sizeof panel);
+    uint64_t held = 0, results = 0;
+    for (uint64_t number = source.request.first_tile; number < source.request.first_tile + source.request.tiles; ++number) {
+      steps(*this, source, number);
+      const auto* bytes = reinterpret_cast<const uint8_t*>(&panel);
+      // What dots read, without the unnamed bytes between members: decoded elements, encodings, zeros.
+      held = held * 31 + digest({bytes, reinterpret_cast<const uint8_t*>(&panel.group)});
+      results = results * 31 + digest({reinterpret_cast<const uint8_t*>(dots.data()),
+                                       reinterpret_cast<const uint8_t*>(dots.data() + dots.size())});
+    }
+    std::printf("panel %s %016llx %016llx\n", name, static_cast<unsigned long long>(held),
+                static_cast<unsigned long long>(results));
+  }
+};
+
+template <class P>
+void steps_here(P& run, const SweepSource& source, uint64_t number) {
+  constexpr int threads = decltype(run.panel)::threads, side = sweep::panel_side;
+  for (int thread = 0; thread < threads; ++thread) run.panel.make_tables(source.request, thread);
+  for (int thread = 0; thread < threads; ++thread) run.panel.plan(source, number, thread);
+  for (int thread = 0; thread < threads; ++thread) run.panel.draw(source, thread);
+  for (int dot = 0; dot < side * side; ++dot) {
+    const uint32_t c = run.panel.c_of(source, source.request.shape, dot / side, dot % side);
+    run.dots[size_t(2 * dot)] = c;
+    run.dots[size_t(2 * dot + 1)] = run.panel.claimed(source.request, dot / side, dot % side, c);
+  }
+}
+
+void run_panels(const std::string& name, const SweepSource& source) {
+#if defined(DEVICE_KERNELS)
+#define RUN(NAME, shape, half)                                                                  \
+  if (name == #NAME) {                                                                          \
+    static PanelRun<shape, half> of;                                                            \
+    of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) {                \
+      run.step(kernel_tables_##NAME, s, number, 256);                                           \
+      run.step(kernel_plan_##NAME, s, number, 256);                                             \
+      run.step(kernel_draw_##NAME, s, number, 256);                                             \
+      run.step(kernel_dots_##NAME, s, number, sweep::panel_side * sweep::panel_side);           \
+    });                                                                                         \
+  }
+#else
+#define RUN(NAME, shape, half)                                                                                 \
+  if (name == #NAME) {                                                                                         \
+    static PanelRun<shape, half> of;                                                                           \
+    of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) { steps_here(run, s, number); }); \
+  }
+#endif
+  PANEL_STEPS(RUN)
+#undef RUN
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,6 +157,11 @@ int main(int argc, char** argv) {
     std::vector<SweepParent> list(parents.size() / sizeof(SweepParent));
     std::memcpy(list.data(), parents.data(), parents.size());
     source.parents = list.data();
+    const std::string title(name.begin(), name.end());
+    if (title.starts_with("panel ")) {
+      run_panels(title.substr(6), source);
+      continue;
+    }
     const TileBytes bytes = tile_bytes(source.request.shape, 1);
     const uint64_t n = source.request.tiles;
     std::vector<uint8_t> a(n * bytes.a), b(n * bytes.b), c(n * bytes.c), scale_a(n * bytes.scale_a + 8),
@@ -87,7 +173,7 @@ int main(int argc, char** argv) {
     all.scale_a = scale_a.data();
     all.scale_b = scale_b.data();
     generate(source, all);
-    std::printf("%s %016llx %016llx %016llx %016llx\n", std::string(name.begin(), name.end()).c_str(),
+    std::printf("%s %016llx %016llx %016llx %016llx\n", title.c_str(),
                 static_cast<unsigned long long>(digest(a)), static_cast<unsigned long long>(digest(b)),
                 static_cast<unsigned long long>(digest(c)),
                 static_cast<unsigned long long>(digest(scale_a) ^ digest(scale_b)));

@@ -69,6 +69,28 @@ int main(int argc, char** argv) {
     write(to, &r, sizeof r);
     write(to, parents.data(), parents.size() * sizeof(SweepParent));
   }
+  // Panels, whose steps are compared too; the rows that claim their shapes.
+  for (const auto& [name, row] : {std::pair{"f16_f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"},
+                                  {"f16_f16", "hopper/mma.m16n8k16.f16.f16.f16.f16"},
+                                  {"bf16_f32", "hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
+                                  {"tf32_f32", "hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
+                                  {"e4m3_e5m2_f32", "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32"}}) {
+    SweepRequest r;
+    r.model = find_model_row(row)->model;
+    r.shape = instructions()[static_cast<size_t>(find_instruction(std::string(row).substr(7)))].shape;
+    r.seed = 1;
+    r.tiles = 8;
+    std::vector<SweepParent> parents;
+    for (uint64_t tile = 0; tile < r.tiles; ++tile)
+      for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(r, {}, tile, cell * 7));
+    r.first_tile = 1000;
+    r.tiles = 8;  // panels
+    r.parents = static_cast<uint32_t>(parents.size());
+    const std::string title = std::string("panel ") + name;
+    write(to, title.data(), title.size());
+    write(to, &r, sizeof r);
+    write(to, parents.data(), parents.size() * sizeof(SweepParent));
+  }
   std::printf("%zu sweeps\n", seen.size());
   return to.good() ? 0 : 1;
 }
