@@ -2,6 +2,8 @@
 // kernel, for every model with a fast comparison; the generator reaches as many bins as the one that drew each dot.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "arithmetic/evaluate_dot.h"
@@ -10,6 +12,7 @@
 #include "gpu_bridge/sweep/panel.h"
 #include "gpu_bridge/sweep/sweep_run.h"
 #include "oracles/models/model_rows.h"
+#include "plan/registry.h"
 
 namespace mmafuzz {
 namespace {
@@ -36,7 +39,7 @@ void expect_panel_equals_tiles(const ModelRow& row) {
   const auto panel = std::make_unique<Panel>();
   const uint64_t each = static_cast<uint64_t>(sweep::tiles_of_panel(request.shape));
   for (int thread = 0; thread < Panel::threads; ++thread) panel->make_tables(request, thread);
-  for (uint64_t number = 20; number < 28; ++number) {
+  for (uint64_t number = 20; number < 24; ++number) {
     for (int thread = 0; thread < Panel::threads; ++thread) panel->plan(source, number, thread);
     for (int thread = 0; thread < Panel::threads; ++thread) panel->draw(source, thread);
     request.first_tile = number * each;
@@ -79,6 +82,53 @@ TEST(Panel, StepsOfTheDeviceGiveTheOperandsOfTilesAndTheModelsResults) {
   MMAFUZZ_NARROW(ROW)
 #undef ROW
   EXPECT_GT(rows, 50);
+}
+
+/// Bins that 10^6 dots reached with the generator that drew each dot by itself (seeds 1 and 2; every dot traced,
+/// epochs from 64 to 1,024 tiles); commit 1560f81.
+struct BinsBefore {
+  const char* row;
+  size_t of_a_million;
+};
+constexpr BinsBefore before[] = {
+    {"hopper/mma.m16n8k16.f32.f16.f16.f32", 852},      {"hopper/mma.m16n8k16.f16.f16.f16.f16", 944},
+    {"hopper/mma.m16n8k16.f32.bf16.bf16.f32", 958},    {"hopper/mma.m16n8k8.f32.tf32.tf32.f32", 914},
+    {"hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", 690},    {"hopper/mma.m16n8k32.f16.e5m2.e4m3.f16", 850},
+    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 821},      {"hopper/mma.m16n8k16.f64.f64.f64.f64", 426},
+    {"hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", 737},  {"hopper/mma.m8n8k4.f32.f16.f16.f32", 362},
+    {"rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0", 733},
+    {"rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3", 501},
+};
+
+size_t bins_of(const ModelRow& row, uint64_t dots) {
+  SweepRequest request = request_of(row);
+  request.seed = 1;
+  request.trace_every = 1;
+  const std::unique_ptr<Unit> unit = std::move(*registry().bind("model:" + row.name(), row.op));
+  const DotModel m = row.model;
+  SweepRun run(
+      request, row.op, *unit,
+      [m](const SweepRequest& r, const std::vector<SweepParent>& parents) {
+        return sweep_on_host(r, parents, [&](const DotOperands& in) { return evaluate_dot(m, in); });
+      },
+      64, 1024);
+  const uint64_t cells = static_cast<uint64_t>(request.shape.cells());
+  while (run.dots() < dots) run.epoch((dots - run.dots() + cells - 1) / cells);
+  EXPECT_EQ(run.divergent_dots(), 0u);
+  return run.bins();
+}
+
+TEST(Panel, CrossedRowsAndColumnsReachNoFewerBinsThanDotsDrawnOneByOne) {
+  if (!std::getenv("MMAFUZZ_NIGHTLY")) GTEST_SKIP() << "10^6 dots of 12 models: nightly";
+  size_t now = 0, then = 0;
+  for (const BinsBefore& b : before) {
+    const size_t bins = bins_of(*find_model_row(b.row), 1000000);
+    std::printf("%-80s %4zu bins, %4zu before\n", b.row, bins, b.of_a_million);
+    EXPECT_GE(bins, b.of_a_million * 98 / 100) << b.row;  // seeds differ by one or two in a hundred
+    now += bins;
+    then += b.of_a_million;
+  }
+  EXPECT_GE(now, then);
 }
 
 }  // namespace

@@ -16,14 +16,16 @@
   ROW(fused_sum, 4, 4, tf32, tf32, arch::from80)                          \
   ROW(fused_sum, 8, 4, tf32, tf32, arch::sm80 | arch::sm86 | arch::sm89)  \
   ROW(fused_sum, 8, 8, tf32, tf32, arch::from90)                          \
-  MMAFUZZ_NARROW_FP8(ROW, fused_sum, 32, arch::sm90)                      \
-  MMAFUZZ_NARROW_FP8(ROW, fused_sum, 16, arch::sm89)                      \
-  MMAFUZZ_NARROW_FP8(ROW, emulated_fp8, 16, arch::sm90 | arch::sm100)
-#define MMAFUZZ_NARROW_FP8(ROW, kernel, block, archs) \
-  ROW(kernel, 32, block, e4m3, e4m3, archs)           \
-  ROW(kernel, 32, block, e4m3, e5m2, archs)           \
-  ROW(kernel, 32, block, e5m2, e4m3, archs)           \
-  ROW(kernel, 32, block, e5m2, e5m2, archs)
+  MMAFUZZ_NARROW_FP8(ROW, fused_sum, 32, 32, arch::sm90)                  \
+  MMAFUZZ_NARROW_FP8(ROW, fused_sum, 16, 16, arch::sm89)                  \
+  MMAFUZZ_NARROW_FP8(ROW, fused_sum, 32, 16, arch::sm89)                  \
+  MMAFUZZ_NARROW_FP8(ROW, emulated_fp8, 16, 8, arch::sm90 | arch::sm100)  \
+  MMAFUZZ_NARROW_FP8(ROW, emulated_fp8, 32, 16, arch::sm90 | arch::sm100)
+#define MMAFUZZ_NARROW_FP8(ROW, kernel, k, block, archs) \
+  ROW(kernel, k, block, e4m3, e4m3, archs)               \
+  ROW(kernel, k, block, e4m3, e5m2, archs)               \
+  ROW(kernel, k, block, e5m2, e4m3, archs)               \
+  ROW(kernel, k, block, e5m2, e5m2, archs)
 
 namespace mmafuzz::narrow_shapes {
 

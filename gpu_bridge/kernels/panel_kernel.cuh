@@ -9,14 +9,16 @@
 
 namespace mmafuzz {
 
-/// The shape of the model that an architecture's instruction of length k claims; k = 0: none in 32-bit registers.
+/// The shape of the model that an architecture's mma.sync of length k claims; k = 0: none in 32-bit registers. Of two
+/// rows with the same types the later one: on sm_90 wgmma claims the fused sum of FP8, and mma.sync the emulated one.
 MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, int length, const FormatFields& x, const FormatFields& y) {
-#define ROW(kernel, products, block, a, b, archs)                                                                  \
+  NarrowShape last;
+#define ROW(kernel, products, block, a, b, archs)                                                               \
   if (((archs)&on) && products == length && narrow_shapes::of_type(#a) == x && narrow_shapes::of_type(#b) == y) \
-    return {Kernel::kernel, products, block, x, y};
+    last = {Kernel::kernel, products, block, x, y};
   MMAFUZZ_NARROW(ROW)
 #undef ROW
-  return {};
+  return last;
 }
 
 template <class I>
