@@ -27,7 +27,7 @@ const std::vector<Op>& ops() {
          {"dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any", "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4 nan=any",
           "dot a=bf16 b=bf16 c=fp32 d=fp32 k=8 nan=any", "convert from=fp32 to=fp16 nan=any",
           "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any",
-          "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16",
+          "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=u8 b=s8 c=s32 d=s32 k=16",
           "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4"}) {
       size_t column;
       const Op op = *parse_op(text, column);
