@@ -154,7 +154,8 @@ MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const Decode
   uint32_t accumulator = S.kernel == Kernel::emulated_fp8 ? 0 : c;
   MMAFUZZ_UNROLL
   for (int first = 0; first < S.k; first += summed.block)
-    accumulator = narrow::sum_decoded<summed.block>(m, half, x, y, first, zeros >> (first / summed.block) & 1, accumulator);
+    accumulator =
+        narrow::sum_decoded<summed.block>(m, half, x, y, first, zeros >> (first / summed.block) & 1, accumulator);
   if constexpr (S.kernel == Kernel::emulated_fp8) return narrow::add(half, c, accumulator);
   return accumulator;
 }

@@ -169,14 +169,14 @@ void accept(const Conclusions& all, const std::string& glob, const std::string& 
   if (folder.empty()) throw BadInput("there is no folder of known facts here: name one with --knowledge");
   Knowledge knowledge(folder);
   size_t accepted = 0;
-  for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh})
+  for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
     for (const Fact& fact : *list) {
-      if (!matches_glob(glob, fact.name)) continue;
+      if (!matches_glob(glob, fact.name) || (list == &all.confirmed && knowledge.find(fact.name))) continue;
       knowledge.accept(fact, reason);
       fmt::print("{}\n", fact.name);
       ++accepted;
     }
-  if (!accepted) throw BadInput("no fact that is not known matches '" + glob + "'");
+  if (!accepted) throw BadInput("no fact that is not in the folder of known facts matches '" + glob + "'");
   knowledge.save(folder);
 }
 

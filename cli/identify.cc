@@ -142,7 +142,8 @@ void add_identify(Arguments& app, int& status) {
   sub->add_flag("--json", options->json, "print JSON");
   sub->footer(
       "Exit codes: 0 identified, 1 no hypothesis fits, 4 not enough answers.\n"
-      "Example: mmafuzz identify --unit plugin:./mine.so --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
+      "Example: mmafuzz identify --unit twin:volta/mma.m8n8k4.f32.f16.f16.f32 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 "
+      "k=4'");
   sub->callback([options, &status] { status = run_identify(*options); });
 }
 

@@ -70,7 +70,7 @@ size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldS
 }
 
 void fill(Column& column, const NamedArray& from, const FieldShape& field) {
-  std::memcpy(column.data(), from.array.data.data(), from.array.data.size());
+  if (!from.array.data.empty()) std::memcpy(column.data(), from.array.data.data(), from.array.data.size());
   const uint64_t mask = field.format.fields().container_mask();
   for (size_t i = 0; i < column.cases(); ++i)
     for (int e = 0; e < column.count(); ++e)

@@ -6,6 +6,7 @@
 namespace mmafuzz::prove {
 
 Result<bool> covered(const DotModel& model) {
+  if (model.order != ProductOrder::ascending) return declined("formulas take products in ascending order (order)");
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);
     case Kernel::emulated_fp8: return emulated_fp8_covers(model);

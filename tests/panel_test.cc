@@ -91,11 +91,16 @@ struct BinsBefore {
   size_t of_a_million;
 };
 constexpr BinsBefore before[] = {
-    {"hopper/mma.m16n8k16.f32.f16.f16.f32", 852},      {"hopper/mma.m16n8k16.f16.f16.f16.f16", 944},
-    {"hopper/mma.m16n8k16.f32.bf16.bf16.f32", 958},    {"hopper/mma.m16n8k8.f32.tf32.tf32.f32", 914},
-    {"hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", 690},    {"hopper/mma.m16n8k32.f16.e5m2.e4m3.f16", 850},
-    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 821},      {"hopper/mma.m16n8k16.f64.f64.f64.f64", 426},
-    {"hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", 737},  {"hopper/mma.m8n8k4.f32.f16.f16.f32", 362},
+    {"hopper/mma.m16n8k16.f32.f16.f16.f32", 852},
+    {"hopper/mma.m16n8k16.f16.f16.f16.f16", 944},
+    {"hopper/mma.m16n8k16.f32.bf16.bf16.f32", 958},
+    {"hopper/mma.m16n8k8.f32.tf32.tf32.f32", 914},
+    {"hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", 690},
+    {"hopper/mma.m16n8k32.f16.e5m2.e4m3.f16", 850},
+    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 821},
+    {"hopper/mma.m16n8k16.f64.f64.f64.f64", 426},
+    {"hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32", 737},
+    {"hopper/mma.m8n8k4.f32.f16.f16.f32", 362},
     {"rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0", 733},
     {"rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3", 501},
 };

@@ -102,7 +102,7 @@ TEST(Report, TheVerdictIsOneSentenceContradictionsFirst) {
               HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; no fact is new;"));
   Bucket b;
   b.key.units = {"exact", "ieee:fma"};
-  b.facts = {"fraction_bits=23~25"};
+  b.facts = {"kernel=exact~ieee"};
   data.buckets = {b};
   EXPECT_THAT(html_report(data, {}, registry()),
               HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; 1 fact is new;"));

@@ -179,7 +179,7 @@ expect "a verdict comes first" has <(sed -n 1p out) "Nothing contradicts what is
 bad "no fact 'nothing=1~2'" findings tuesday.store --fact 'nothing=1~2'
 bad "requires --accept" findings tuesday.store --reason x
 bad "--accept needs --reason" findings tuesday.store --accept '*'
-bad "no fact that is not known matches 'nothing*'" findings tuesday.store --accept 'nothing*' --reason why --knowledge knowledge
+bad "no fact that is not in the folder of known facts matches 'nothing*'" findings tuesday.store --accept 'nothing*' --reason why --knowledge knowledge
 sql tuesday.store "UPDATE campaigns SET untriaged = 1"
 run report tuesday.store --junit untriaged.xml
 expect "what is not triaged is not green" [ "$code" -eq 1 ]

@@ -119,8 +119,7 @@ class CudaBackend final : public DeviceBackend {
     check(cudaMemset(any, 0, (1 + (1 + words) * whole.tiles) * sizeof(uint32_t)), "cudaMemset");
     const unsigned on = arch_of_capability(info_.major, info_.minor);
     const LaunchPanels panels = panel_launch(whole.instruction);
-    const bool in_panels =
-        panels && panels({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
+    const bool in_panels = panels && panels({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
     // Otherwise, and to be traced: tiles in memory, in chunks that stay in the cache of the device between generation,
     // instruction and comparison.
     const uint64_t in_memory = in_panels ? traced_tiles(whole) : whole.tiles;

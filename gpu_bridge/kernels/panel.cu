@@ -6,12 +6,11 @@
 namespace mmafuzz {
 namespace {
 
-#define ROW(m, n, length, D, A, B, C, archs)                                                         \
-  MMAFUZZ_INSTRUCTION(Mma_##m##_##length##_##D##_##A##_##B##_##C,                                    \
-                      mma_shape(m, n, length, #D, #A, #B, #C), archs,                                \
+#define ROW(m, n, length, D, A, B, C, archs)                                                                       \
+  MMAFUZZ_INSTRUCTION(Mma_##m##_##length##_##D##_##A##_##B##_##C, mma_shape(m, n, length, #D, #A, #B, #C), archs,  \
                       MMAFUZZ_ASM("mma.sync.aligned.m" #m "n" #n "k" #length ".row.col." #D "." #A "." #B "." #C)) \
-  struct Panels_##m##_##length##_##D##_##A##_##B##_##C : Mma_##m##_##length##_##D##_##A##_##B##_##C { \
-    static constexpr FormatFields a = narrow_shapes::of_type(#A), b = narrow_shapes::of_type(#B);                    \
+  struct Panels_##m##_##length##_##D##_##A##_##B##_##C : Mma_##m##_##length##_##D##_##A##_##B##_##C {              \
+    static constexpr FormatFields a = narrow_shapes::of_type(#A), b = narrow_shapes::of_type(#B);                  \
   };
 MMAFUZZ_MMA(ROW)
 #undef ROW

@@ -11,7 +11,8 @@ namespace mmafuzz {
 
 /// The shape of the model that an architecture's mma.sync of length k claims; k = 0: none in 32-bit registers. Of two
 /// rows with the same types the later one: on sm_90 wgmma claims the fused sum of FP8, and mma.sync the emulated one.
-MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, int length, const FormatFields& x, const FormatFields& y) {
+MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, int length, const FormatFields& x,
+                                                 const FormatFields& y) {
   NarrowShape last;
 #define ROW(kernel, products, block, a, b, archs)                                                               \
   if (((archs)&on) && products == length && narrow_shapes::of_type(#a) == x && narrow_shapes::of_type(#b) == y) \
@@ -114,8 +115,8 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
       return false;
     }
     constexpr uint64_t each = uint64_t(sweep::tiles_of_panel(I::shape));
-    const uint64_t panels = (source.request.first_tile + source.request.tiles + each - 1) / each -
-                            source.request.first_tile / each;
+    const uint64_t panels =
+        (source.request.first_tile + source.request.tiles + each - 1) / each - source.request.first_tile / each;
     const uint64_t blocks = uint64_t(resident) * uint64_t(multiprocessors);
     sweep_panels<I><<<unsigned(panels < blocks ? panels : blocks), 256, bytes>>>(source, found);
     return true;

@@ -4,8 +4,8 @@
 //
 // A panel is at least 64 rows of a crossed with 64 columns of b. Its rows and columns fall into groups of group_size; a
 // group follows one plan. Where row and column are of one group, the products are as planned; every other dot joins two
-// plans. In one panel of special_every, infinities and NaNs occur; in the others nowhere, so that who compares them need
-// not look.
+// plans. In one panel of special_every, infinities and NaNs occur; in the others nowhere, so that who compares them
+// need not look.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -34,10 +34,17 @@ struct Corners {
 
 MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
   const DotModel& m = r.model;
-  return {m.a,         m.b,        m.c,
-          m.scale_a,   m.scale_b,  r.shape.k,
-          m.scale_block, m.d.emin(), m.d.emax(),
-          m.fraction_bits > 0 ? m.fraction_bits : m.d.fraction_bits + 1, m.output_fraction_bits};
+  return {m.a,
+          m.b,
+          m.c,
+          m.scale_a,
+          m.scale_b,
+          r.shape.k,
+          m.scale_block,
+          m.d.emin(),
+          m.d.emax(),
+          m.fraction_bits > 0 ? m.fraction_bits : m.d.fraction_bits + 1,
+          m.output_fraction_bits};
 }
 
 /// Where a tile lies in its panel.
@@ -69,7 +76,20 @@ MMAFUZZ_HD inline PanelKey key_of_panel(uint64_t seed, uint64_t panel) {
 }
 
 /// Streams of random numbers that must not meet: the upper bits of an index.
-enum class Stream : uint32_t { group, pair, a, b, special_a, special_b, vector_a, vector_b, scale_a, scale_b, c, order };
+enum class Stream : uint32_t {
+  group,
+  pair,
+  a,
+  b,
+  special_a,
+  special_b,
+  vector_a,
+  vector_b,
+  scale_a,
+  scale_b,
+  c,
+  order
+};
 
 /// 32 random bits. Constants of the mixer: lowbias32 of C. Wellons' hash-prospector.
 MMAFUZZ_HD inline uint32_t hash(const PanelKey& key, Stream stream, int index) {
@@ -201,9 +221,9 @@ struct GroupPlan {
   int parent = -1;  ///< index, or -1: fresh
   int reference, spread;
   bool sparse, patterned;
-  int sign = 0;     ///< of all products: 1: positive, 2: negative; 0: each its own
-  int pattern = 0;  ///< of all fractions; 0: each its own
-  int specials;  ///< of 16 products so many have a special factor or two
+  int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each its own
+  int pattern = 0;            ///< of all fractions; 0: each its own
+  int specials;               ///< of 16 products so many have a special factor or two
   int pair_move = 0, at = 0;  ///< near a parent: 1: fresh product `at`; 2: product `at` is minus the next one
 };
 
@@ -256,7 +276,8 @@ MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, cons
   uint32_t where = more(h);
   if (static_cast<int>(where >> 4 & 15) < plan.specials) p.special = static_cast<uint8_t>(1 + (where >> 8 & 7));
   if (const uint32_t copies = more(where); !p.zero && i > 0 && below(copies, 6) == 0) {
-    p.source = static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, perhaps one ulp off
+    p.source =
+        static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, perhaps one ulp off
     p.flipped = (copies & 3) != 0;
     p.ulp = (copies >> 2 & 3) == 0;
     where = more(hash(key, Stream::pair, group * max_instruction_k + p.source));
@@ -330,7 +351,8 @@ enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///
 template <class Word, class Distances>
 MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Distances& distance, int move, uint32_t h,
                           Word encoding) {
-  const Word code = static_cast<Word>(encoding >> f.ignored_low_bits), low = encoding & static_cast<Word>(low_mask(f.ignored_low_bits));
+  const Word code = static_cast<Word>(encoding >> f.ignored_low_bits),
+             low = encoding & static_cast<Word>(low_mask(f.ignored_low_bits));
   const Word signs = code & sign_of<Word>(f), magnitude = code ^ signs;
   Word result = code;
   if (f.integer) {
@@ -340,7 +362,9 @@ MMAFUZZ_HD Word with_move(const FormatFields& f, const PanelKey& key, const Dist
   }
   const int by = distance[h >> 1 & 63];
   switch (move) {
-    case ulp: result = static_cast<Word>((h & 1 ? magnitude + 1 : magnitude ? magnitude - 1 : magnitude) | signs); break;
+    case ulp:
+      result = static_cast<Word>((h & 1 ? magnitude + 1 : magnitude ? magnitude - 1 : magnitude) | signs);
+      break;
     case exponent: result = moved<Word>(f, magnitude, h & 1 ? by : -by) | signs; break;
     case sign: result = code ^ sign_of<Word>(f); break;
     case zero: result = h & 1 ? signs : 0; break;
@@ -375,7 +399,8 @@ MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, con
   const FormatFields& f = v.is_a ? m.scale_a : m.scale_b;
   const uint32_t h = hash(key, v.is_a ? Stream::scale_a : Stream::scale_b, v.vector * 4 + i);
   if (plan.parent >= 0 && (h >> 28) != 0)
-    return finished<uint32_t>(f, key, static_cast<uint32_t>((v.is_a ? parents[plan.parent].scale_a : parents[plan.parent].scale_b)[i]));
+    return finished<uint32_t>(
+        f, key, static_cast<uint32_t>((v.is_a ? parents[plan.parent].scale_a : parents[plan.parent].scale_b)[i]));
   if (below(h, 24) == 0) {
     const uint32_t code = below(more(h), 3) == 0 ? static_cast<uint32_t>(f.encode_nan()) : (h >> 4) & 0xff;
     return finished<uint32_t>(f, key, code & static_cast<uint32_t>(f.container_mask()));
@@ -430,12 +455,14 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
   const FormatFields& f = m.c;
   const uint32_t g = more(h);
   if (f.integer)
-    return static_cast<Word>(((h & 1) ? uint64_t{g} : (uint64_t{1} << (f.width - 1)) - (h >> 1 & 3)) & f.container_mask());
+    return static_cast<Word>(((h & 1) ? uint64_t{g} : (uint64_t{1} << (f.width - 1)) - (h >> 1 & 3)) &
+                             f.container_mask());
   const uint32_t kind = g & 15;
   const bool cancels = kind < 4;
   const Pattern<Word> bits = table[static_cast<int>(g >> 4 & 63)];
   const int by = distance[g >> 10 & 63];
-  const Word fraction = cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
+  const Word fraction =
+      cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
   Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
   if (cancels && (g & 0x20000)) code ^= 1;
   if (kind == 15 || (key.special && kind > 12)) {

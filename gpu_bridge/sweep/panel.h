@@ -41,8 +41,10 @@ struct Panel {
   MMAFUZZ_HD void make_tables(const SweepRequest& r, int thread) {
     const Corners m = corners(r);
     for (int i = thread; i < 3 * patterns; i += threads)
-      table[i / patterns][i % patterns] =
-          pattern<Word>(i / patterns == 0 ? m.a : i / patterns == 1 ? m.b : m.c, i % patterns);
+      table[i / patterns][i % patterns] = pattern<Word>(i / patterns == 0   ? m.a
+                                                        : i / patterns == 1 ? m.b
+                                                                            : m.c,
+                                                        i % patterns);
     for (int i = thread; i < distances; i += threads) distance[i] = corner_distance(m, i);
   }
 
@@ -102,8 +104,8 @@ struct Panel {
     const int at = narrow::position<S>(element_near(h, S.k));
     const int up = s.request.model.fraction_bits - narrow::product_bits<S>();
     const uint32_t product = significand[0][row][at] * significand[1][column][at] >> up;
-    const Leading<Word> near = leading_of(
-        m.c, product, exponent[0][row][at] + exponent[1][column][at] - narrow::product_bits<S>());
+    const Leading<Word> near =
+        leading_of(m.c, product, exponent[0][row][at] + exponent[1][column][at] - narrow::product_bits<S>());
     return draw_c<Word>(m, key, table[2], distance, h, near);
   }
 

@@ -19,11 +19,15 @@ extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t bloc
                                         uint32_t threads);
 extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
                                      uint32_t threads);
-#define KERNELS(NAME, shape, half)                                                                                    \
-  extern "C" void kernel_tables_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads); \
-  extern "C" void kernel_plan_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);   \
-  extern "C" void kernel_draw_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);   \
-  extern "C" void kernel_dots_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, uint32_t threads);
+#define KERNELS(NAME, shape, half)                                                                       \
+  extern "C" void kernel_tables_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, \
+                                       uint32_t threads);                                                \
+  extern "C" void kernel_plan_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks,   \
+                                     uint32_t threads);                                                  \
+  extern "C" void kernel_draw_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks,   \
+                                     uint32_t threads);                                                  \
+  extern "C" void kernel_dots_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks,   \
+                                     uint32_t threads);
 PANEL_STEPS(KERNELS)
 #undef KERNELS
 #endif
@@ -95,7 +99,8 @@ struct PanelRun {
   void run(const char* name, const SweepSource& source, const Steps& steps) {
     std::memset(static_cast<void*>(&panel), 0, sizeof panel);
     uint64_t held = 0, results = 0;
-    for (uint64_t number = source.request.first_tile; number < source.request.first_tile + source.request.tiles; ++number) {
+    for (uint64_t number = source.request.first_tile; number < source.request.first_tile + source.request.tiles;
+         ++number) {
       steps(*this, source, number);
       const auto* bytes = reinterpret_cast<const uint8_t*>(&panel);
       // What dots read, without the unnamed bytes between members: decoded elements, encodings, zeros.
@@ -123,20 +128,20 @@ void steps_here(P& run, const SweepSource& source, uint64_t number) {
 
 void run_panels(const std::string& name, const SweepSource& source) {
 #if defined(DEVICE_KERNELS)
-#define RUN(NAME, shape, half)                                                                  \
-  if (name == #NAME) {                                                                          \
-    static PanelRun<shape, half> of;                                                            \
-    of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) {                \
-      run.step(kernel_tables_##NAME, s, number, 256);                                           \
-      run.step(kernel_plan_##NAME, s, number, 256);                                             \
-      run.step(kernel_draw_##NAME, s, number, 256);                                             \
-      run.step(kernel_dots_##NAME, s, number, sweep::panel_side * sweep::panel_side);           \
-    });                                                                                         \
+#define RUN(NAME, shape, half)                                                       \
+  if (name == #NAME) {                                                               \
+    static PanelRun<shape, half> of;                                                 \
+    of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) {     \
+      run.step(kernel_tables_##NAME, s, number, 256);                                \
+      run.step(kernel_plan_##NAME, s, number, 256);                                  \
+      run.step(kernel_draw_##NAME, s, number, 256);                                  \
+      run.step(kernel_dots_##NAME, s, number, sweep::panel_side* sweep::panel_side); \
+    });                                                                              \
   }
 #else
-#define RUN(NAME, shape, half)                                                                                 \
-  if (name == #NAME) {                                                                                         \
-    static PanelRun<shape, half> of;                                                                           \
+#define RUN(NAME, shape, half)                                                                                   \
+  if (name == #NAME) {                                                                                           \
+    static PanelRun<shape, half> of;                                                                             \
     of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) { steps_here(run, s, number); }); \
   }
 #endif
@@ -173,9 +178,8 @@ int main(int argc, char** argv) {
     all.scale_a = scale_a.data();
     all.scale_b = scale_b.data();
     generate(source, all);
-    std::printf("%s %016llx %016llx %016llx %016llx\n", title.c_str(),
-                static_cast<unsigned long long>(digest(a)), static_cast<unsigned long long>(digest(b)),
-                static_cast<unsigned long long>(digest(c)),
+    std::printf("%s %016llx %016llx %016llx %016llx\n", title.c_str(), static_cast<unsigned long long>(digest(a)),
+                static_cast<unsigned long long>(digest(b)), static_cast<unsigned long long>(digest(c)),
                 static_cast<unsigned long long>(digest(scale_a) ^ digest(scale_b)));
   }
   return 0;
