@@ -20,7 +20,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Bitwuzla's Python package (PyPI `bitwuzla`) behind the same conversation that the other solvers' programs hold.
 constexpr const char* bitwuzla_in_python = R"python(
-import sys, bitwuzla
+import sys
+try: import bitwuzla
+except ImportError: sys.exit(1)
 def session():
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
