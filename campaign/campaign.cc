@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "campaign/corpus.h"
+#include "core/fnv1a.h"
 #include "core/replace_file.h"
 #include "plan/registry.h"
 #include "search/byte_codec.h"
@@ -32,9 +33,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 constexpr double walk_of_all_shards = 1e12;  ///< cases; each shard's sweeps begin at another of them
 
 uint64_t seed_for(uint64_t seed, const std::string& id, uint64_t slice, unsigned shard) {
-  uint64_t hash = 0xcbf29ce484222325u ^ seed ^ uint64_t { shard } << 40;
-  for (const char c : id + "#" + std::to_string(slice)) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return hash;
+  return fnv1a(id + "#" + std::to_string(slice), fnv1a_start ^ seed ^ uint64_t{shard} << 40);
 }
 
 sigset_t watched_signals() {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "core/fnv1a.h"
 #include "search/byte_codec.h"
 
 namespace mmafuzz {
@@ -42,14 +43,11 @@ void append_input(Batch& batch, std::string_view bytes) {
 
 }  // namespace
 
-/// Two FNV-1a hashes: 128 bits.
+/// FNV-1a and a hash like it with another factor: 128 bits.
 std::string content_name(std::string_view bytes) {
-  uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
-  for (const char byte : bytes) {
-    first = (first ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
-    second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
-  }
-  return fmt::format("{:016x}{:016x}", first, second);
+  uint64_t second = 0x84222325cbf29ce4u;
+  for (const char byte : bytes) second = (second ^ static_cast<uint8_t>(byte)) * 0x9e3779b97f4a7c15u;
+  return fmt::format("{:016x}{:016x}", fnv1a(bytes), second);
 }
 
 void write_input_file(const std::string& folder, const std::string& bytes) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "campaign/corpus.h"
+#include "core/fnv1a.h"
 
 namespace mmafuzz {
 namespace {
@@ -21,12 +22,6 @@ namespace fs = std::filesystem;
 constexpr char mark[4] = {'m', 'm', 'z', '\x01'};
 constexpr size_t head_bytes = 16;  ///< mark, length, checksum
 constexpr size_t greatest_input = 1 << 20;
-
-uint64_t checksum(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 /// Opened and closed for each use: a network file system then shows other hosts what was written.
 void append(const std::string& file, const std::string& bytes) {
@@ -51,7 +46,7 @@ void make_folders(const std::string& folder) {
 std::string input_record(std::string_view input) {
   std::string record(mark, sizeof mark);
   const uint32_t length = static_cast<uint32_t>(input.size());
-  const uint64_t sum = checksum(input);
+  const uint64_t sum = fnv1a(input);
   record.append(reinterpret_cast<const char*>(&length), sizeof length);
   record.append(reinterpret_cast<const char*>(&sum), sizeof sum);
   return record.append(input);
@@ -70,7 +65,7 @@ std::vector<std::string> inputs_of_records(std::string_view text, size_t& done) 
     }
     const bool whole = has_head && length <= greatest_input && text.size() - at - head_bytes >= length;
     const std::string_view input = whole ? text.substr(at + head_bytes, length) : "";
-    if (whole && checksum(input) == sum) {
+    if (whole && fnv1a(input) == sum) {
       inputs.emplace_back(input);
       done = at + head_bytes + length;
       at = text.find(std::string_view(mark, sizeof mark), done);

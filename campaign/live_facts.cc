@@ -11,10 +11,9 @@ namespace {
 
 /// "equal X Y" of a record.
 std::vector<std::string> statement_of(const LoggedDivergence& divergence) {
-  const size_t at = divergence.text.find("\nproperty ");
-  if (at == std::string::npos) return {};
-  const size_t begin = at + sizeof("\nproperty ") - 1;
-  return words_of(divergence.text.substr(begin, divergence.text.find('\n', begin) - begin));
+  constexpr std::string_view word = "property ";
+  const std::string_view line = record_line(divergence.text, word);
+  return line.empty() ? std::vector<std::string>() : words_of(line.substr(word.size()));
 }
 
 }  // namespace
@@ -31,9 +30,11 @@ void LiveFacts::take(const LoggedDivergence& divergence) {
     const Role role = registry_.role_of(unit);
     return role == Role::plugin || role == Role::device;
   });
-  if (divergence.severity == Severity::contract && statement.size() > 1) broken_.insert(claim_fact(statement[1]));
+  if (divergence.severity == Severity::contract && statement.size() > 1)
+    contradictions_.insert(claim_fact(statement[1]));
   else if (foreign) ++left_to_triage_;
   else open_.push_back(divergence);
+  counts_.contradictions = contradictions_.size();
   counts_.waiting = open_.size() + left_to_triage_;
 }
 
@@ -41,20 +42,15 @@ void LiveFacts::look(double seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const bool more = !open_.empty();
+  if (open_.empty()) return;
   while (!open_.empty() && Clock::now() < end) {
     triage_.add(open_.front());
     triage_.look();
     open_.pop_front();
   }
-  if (more) {
-    const Conclusions all = conclude(triage_.kinds(), knowledge_, {}, seen_before_);
-    std::set<std::string> contradictions = broken_;
-    for (const Fact& fact : all.contradictions) contradictions.insert(fact.name);
-    counts_ = {contradictions.size(), all.fresh.size(), all.confirmed.size(), 0};
-  }
-  counts_.contradictions = std::max(counts_.contradictions, broken_.size());
-  counts_.waiting = open_.size() + left_to_triage_;
+  const Conclusions all = conclude(triage_.kinds(), knowledge_, {}, seen_before_);
+  for (const Fact& fact : all.contradictions) contradictions_.insert(fact.name);
+  counts_ = {contradictions_.size(), all.fresh.size(), all.confirmed.size(), open_.size() + left_to_triage_};
 }
 
 }  // namespace mmafuzz

@@ -36,7 +36,7 @@ class LiveFacts {
   std::set<std::string> seen_before_;
   Triage triage_;
   std::deque<LoggedDivergence> open_;
-  std::set<std::string> broken_;  ///< units whose claims are
+  std::set<std::string> contradictions_;  ///< names of facts
   size_t left_to_triage_ = 0;
   FactCounts counts_;
 };

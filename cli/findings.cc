@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,6 +14,7 @@
 #include "core/duration.h"
 #include "core/program.h"
 #include "core/shell.h"
+#include "core/utc_text.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
@@ -37,15 +37,6 @@ Severity severity_from(const std::string& name) {
 }
 BucketStatus status_from(const std::string& name) {
   return from_name(name, {BucketStatus::new_bucket, BucketStatus::known, BucketStatus::expected, BucketStatus::fixed});
-}
-
-std::string date_text(int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc);
-  return text;
 }
 
 std::string units_text(const Bucket& b) {
@@ -87,13 +78,13 @@ void print_bucket(const Bucket& b) {
   };
   item("id", b.id());
   item("severity", name_of(b.severity));
-  item("status", status_text(b) + (b.status_set ? ", set " + date_text(b.status_set) : ""));
+  item("status", status_text(b) + (b.status_set ? ", set " + utc_text(b.status_set, second_format) : ""));
   item("note", b.note);
   item("cause", b.cause);
   item("detail", b.detail);
   item("count", std::to_string(b.count));
-  item("first seen", date_text(b.first_seen) + fmt::format(", seed {}", b.seed));
-  item("last seen", date_text(b.last_seen));
+  item("first seen", utc_text(b.first_seen, second_format) + fmt::format(", seed {}", b.seed));
+  item("last seen", utc_text(b.last_seen, second_format));
   item("command", reproduction_command(b, program_name()));
   item("addends", std::to_string(b.addends));
   fmt::print("\n{}", b.witness);

@@ -3,22 +3,10 @@
 #include <optional>
 
 #include "cli/run_files.h"
+#include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
 
 namespace mmafuzz::cli {
-namespace {
-
-std::string today() {
-  char text[16];
-  const std::time_t now = std::time(nullptr);
-  std::tm parts;
-  gmtime_r(&now, &parts);
-  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
-  return text;
-}
-
-}  // namespace
-
 void add_record(Arguments& app, int& status) {
   struct Options {
     std::string unit, output = "-", seed;
@@ -45,7 +33,7 @@ void add_record(Arguments& app, int& status) {
     std::optional<CaseWriter> writer;  // once there is something to write
     const auto begin = [&] {
       writer.emplace(options->output);
-      writer->comment("recorded " + today() + " by mmafuzz " + MMAFUZZ_VERSION +
+      writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + MMAFUZZ_VERSION +
                       (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
       writer->unit(options->unit);

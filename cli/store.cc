@@ -2,24 +2,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 
 #include "cli/command.h"
 #include "core/duration.h"
+#include "core/utc_text.h"
 #include "triage/facts/trends.h"
 
 namespace mmafuzz::cli {
 namespace {
-
-std::string day(int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
-  return text;
-}
 
 /// "1,023" for the last campaigns, "-" where one did not see it.
 std::string last_counts(const Trend& trend, size_t campaigns, size_t shown) {
@@ -50,16 +41,16 @@ void print_trends(const TrendOptions& options) {
   const Trends all = trends_of(Store(options.store, Access::read));
   const size_t campaigns = all.campaigns.size();
   if (!campaigns) throw BadInput(options.store + " holds no campaigns");
-  fmt::print("{} campaigns from {} to {}\n\n", campaigns, day(all.campaigns.front().started),
-             day(all.campaigns.back().started));
+  fmt::print("{} campaigns from {} to {}\n\n", campaigns, utc_text(all.campaigns.front().started, day_format),
+             utc_text(all.campaigns.back().started, day_format));
   const std::vector<Trend>& rows = options.bins ? all.bins : all.facts;
   size_t width = 4;
   for (const Trend& trend : rows) width = std::max(width, trend.name.size());
   fmt::print("{:<{}}  {:>7}  {:<10}  {:<10}  last {}\n", options.bins ? "bin" : "fact", width, "seen in", "first",
              "last", options.bins ? "campaigns" : "campaigns' divergences");
   for (const Trend& trend : rows)
-    fmt::print("{:<{}}  {:>7}  {}  {} {}\n", trend.name, width, trend.seen.size(), day(trend.first), day(trend.last),
-               last_counts(trend, campaigns, options.recent));
+    fmt::print("{:<{}}  {:>7}  {}  {} {}\n", trend.name, width, trend.seen.size(), utc_text(trend.first, day_format),
+               utc_text(trend.last, day_format), last_counts(trend, campaigns, options.recent));
   std::vector<std::string> come, gone, bins_come, bins_gone;
   const auto sort_out = [&](const std::vector<Trend>& trends, std::vector<std::string>& fresh,
                             std::vector<std::string>& lost) {

@@ -5,6 +5,7 @@
 
 #include "campaign/plan.h"
 #include "cli/command.h"
+#include "core/utc_text.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 #include "survey/survey.h"
@@ -48,12 +49,7 @@ void add_survey(Arguments& app, int& status) {
       for (const survey::Part& part : survey::parts()) known = known || matches_glob(glob, part.name);
       if (!known) throw BadInput("no part of the plan matches '" + glob + "'");
     }
-    char date[16];
-    const std::time_t now = std::time(nullptr);
-    std::tm parts;
-    gmtime_r(&now, &parts);
-    std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
-    options->recorded_by = std::string("mmafuzz ") + MMAFUZZ_VERSION + ", " + date;
+    options->recorded_by = std::string("mmafuzz ") + MMAFUZZ_VERSION + ", " + utc_text(std::time(nullptr), day_format);
     options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
     setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // batches in flight are kept with the rest
     const auto child = make_device_child();

@@ -87,6 +87,15 @@ bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   return is_new;
 }
 
+std::string_view record_line(std::string_view text, std::string_view word) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (text.substr(at).starts_with(word)) return text.substr(at, end - at);
+    at = end + 1;
+  }
+  return {};
+}
+
 size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return offset;

@@ -51,6 +51,9 @@ struct LoggedDivergence {
   std::string text;  ///< the record, without header and end line
 };
 
+/// The line of a record that begins with `word`, without its line break; empty if there is none.
+std::string_view record_line(std::string_view text, std::string_view word);
+
 /// Reads the whole records of a segment from byte `offset` on; returns the offset behind the last whole one, so that a
 /// growing segment can be followed. A file that does not exist has none.
 size_t read_segment(const std::string& path, size_t offset, const std::function<void(LoggedDivergence)>& record);

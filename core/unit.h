@@ -91,7 +91,7 @@ struct FamilyParameters {
 
 /// A setting of one unit with the value that it has, whether its name gives it or not; empty: none.
 struct Setting {
-  std::string name, meaning, value;
+  std::string name, value;
   std::optional<std::string> exact;  ///< the value that loses nothing, where there is one
 };
 

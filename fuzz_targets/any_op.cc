@@ -11,6 +11,7 @@
 #include "arithmetic/bins.h"
 #include "core/case_text.h"
 #include "core/divergence_log.h"
+#include "core/fnv1a.h"
 #include "fuzz_targets/target.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
@@ -24,12 +25,6 @@ namespace {
 
 constexpr size_t cases_of_op = 8;    ///< of one input: its own and structured ones
 constexpr int most_elements = 4096;  ///< a larger op is a workload, not an input
-
-uint64_t digest(std::string_view text) {
-  uint64_t h = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return h;
-}
 
 /// An op from its line; nothing where the line is no op, or one that is too large.
 std::optional<Op> small_op(std::string_view line) {
@@ -59,7 +54,7 @@ std::optional<Batch> decode_bytes(const uint8_t* data, size_t size, size_t cases
       small_op(std::string_view(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data)));
   if (!op) return std::nullopt;
   Batch batch;
-  StructuredGenerator(*op, digest(line_of(*op))).fill(0, cases, batch);
+  StructuredGenerator(*op, fnv1a(line_of(*op))).fill(0, cases, batch);
   if (end != data + size) decode_operands(end + 1, static_cast<size_t>(data + size - end - 1), batch, 0);
   return batch;
 }
@@ -142,7 +137,7 @@ class AnyOpTarget final : public Target {
     }
     for (size_t i = 0; i < words.size(); ++i)
       for (size_t j = i + 1; j < words.size(); ++j)
-        report_bin(static_cast<int>(digest(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
+        report_bin(static_cast<int>(fnv1a(words[i] + " " + words[j]) % static_cast<uint64_t>(bins::count)), 0);
   }
 
   void look(const Batch& cases) {

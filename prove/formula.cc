@@ -28,6 +28,14 @@ Formula instruction_formula(const DotModel& model, const Operands& operands, con
 
 }  // namespace
 
+void append(Formula& all, const std::string& prefix, Formula part) {
+  for (Stage& stage : part.stages) {
+    stage.name = prefix + stage.name;
+    all.stages.push_back(std::move(stage));
+  }
+  all.result = part.result;
+}
+
 Formula dot_formula(const DotModel& model, const Operands& operands) {
   Expressions& in = operands.c.of();
   const int k = static_cast<int>(operands.a.size());
@@ -52,12 +60,7 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
         step.scale_b.push_back(at(operands.scale_b, i, model.scale_b, one(model.scale_b)));
       }
     const std::string name = k > model.k ? "instruction " + std::to_string(first / model.k) + ", " : "";
-    const Formula instruction = instruction_formula(model, step, c_format);
-    for (Stage stage : instruction.stages) {
-      stage.name = name + stage.name;
-      all.stages.push_back(std::move(stage));
-    }
-    all.result = instruction.result;
+    append(all, name, instruction_formula(model, step, c_format));
     c_format = model.d;
   }
   return all;

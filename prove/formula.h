@@ -34,6 +34,9 @@ struct Formula {
   std::vector<Stage> stages;  ///< in the order in which they depend on each other
 };
 
+/// Goes on with a part: its stages under a name of their own, its result.
+void append(Formula& all, const std::string& prefix, Formula part);
+
 /// Whether formulas cover a row with these parameters; else what they leave out.
 Result<bool> covered(const DotModel& model);
 

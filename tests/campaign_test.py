@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+from waiting import wait_for
 
 MMAFUZZ = ""
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
@@ -42,15 +43,6 @@ def workers_of(folder):
         if state != "Z" and b"campaign-worker" in words and any(w.startswith(os.fsencode(folder)) for w in words):
             found.append(int(entry.name))
     return found
-
-
-def wait_for(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 def keys_of(path):

@@ -13,19 +13,12 @@ import tempfile
 import time
 import unittest
 
+from waiting import wait_for
+
 MMAFUZZ = ""
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
 FEW = ["--ops", OP, "--units", "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32",
        "--targets", "dot_models,dot_monotone", "--with", "batch", "--jobs", "1"]
-
-
-def wait_for(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 class ShardsTest(unittest.TestCase):

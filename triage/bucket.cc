@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/fnv1a.h"
 #include "core/shell.h"
 
 namespace mmafuzz {
@@ -18,10 +19,8 @@ const char* name_of(BucketStatus status) {
 }
 
 std::string Bucket::id() const {
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, 64 bits
-  for (const char c : line()) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(line())));
   return std::string(digits, 10);
 }
 

@@ -81,7 +81,7 @@ ProductCauses::ProductCauses(const Judge& judge, const Registry& registry) : jud
   scheme_ = name.backend;
   if (!others.empty() && other.backend < scheme_) scheme_ = other.backend;
   const bool other_format = same_scheme_ && name.path != other.path;
-  Step format{dotted(scheme_, "format"), "", format_in(name.path), format_in(other.path), {}, other.path};
+  Step format{dotted(scheme_, "format"), format_in(name.path), format_in(other.path), {}, other.path};
   for (size_t i = 0; i < own_.size(); ++i) {
     const Setting& s = own_[i];
     std::optional<std::string> wanted = s.exact;
@@ -89,7 +89,7 @@ ProductCauses::ProductCauses(const Judge& judge, const Registry& registry) : jud
     if (!wanted || *wanted == s.value) continue;
     if (other_format && s.name == "on")
       format.settings.emplace_back(s.name, *wanted);  // formats have units of their own
-    else steps_.push_back({dotted(scheme_, s.name), s.meaning, s.value, *wanted, {{s.name, *wanted}}, ""});
+    else steps_.push_back({dotted(scheme_, s.name), s.value, *wanted, {{s.name, *wanted}}, ""});
   }
   if (other_format) steps_.push_back(std::move(format));
 }

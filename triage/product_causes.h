@@ -25,7 +25,7 @@ class ProductCauses {
  private:
   /// One replaceable thing of the scheme.
   struct Step {
-    std::string word, meaning, first, second;
+    std::string word, first, second;
     std::vector<std::pair<std::string, std::string>> settings;  ///< with it
     std::string path;                                           ///< of the unit with it; empty: as it is
   };

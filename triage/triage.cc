@@ -21,16 +21,6 @@ constexpr size_t pending_cases = 512;  ///< looked at together
 constexpr size_t most_sequences = 16;  ///< kept of a group
 constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
 
-/// The line of a record that begins with `word`, without its line break; empty if there is none.
-std::string_view line_of(std::string_view text, std::string_view word) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    if (text.substr(at).starts_with(word)) return text.substr(at, end - at);
-    at = end + 1;
-  }
-  return {};
-}
-
 /// Whether all units fail in the same way on many copies of a case, between other cases and in other places of a batch.
 bool repeats(const Batch& one, const Judge& judge) {
   const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(),
@@ -283,7 +273,7 @@ Triage::~Triage() = default;
 void Triage::add(const LoggedDivergence& d) {
   ++added_;
   const std::string_view text = d.text;
-  const std::string_view property = line_of(text, "property "), op = line_of(text, "op ");
+  const std::string_view property = record_line(text, "property "), op = record_line(text, "op ");
   const size_t line = static_cast<size_t>(op.data() - text.data()) + op.size() + 1;
   if (property.empty() || op.empty() || line >= text.size()) {
     ++refused_["a record without property, op or case"];

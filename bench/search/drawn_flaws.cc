@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arithmetic/corner_encodings.h"
+#include "core/fnv1a.h"
 #include "oracles/models/model_rows.h"
 #include "search/aligned_term.h"
 #include "search/mutator.h"
@@ -389,12 +390,6 @@ const char* const flawed_ops[] = {
     "scalar fma format=fp32 nan=any",
 };
 
-uint64_t digest_of(std::string_view text) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (const char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-  return h;
-}
-
 void draw_kinds(const std::string& original, const Op& op, const DotModel* model, uint64_t seed,
                 std::vector<Mutant>& flaws) {
   const CornerHints hints = corner_hints(model);
@@ -402,7 +397,7 @@ void draw_kinds(const std::string& original, const Op& op, const DotModel* model
     if (kind.op != op.kind) continue;
     Mutant flaw;
     flaw.name = std::string("flaw:") + kind.name + "@" + original + "#" + std::to_string(seed);
-    const auto condition = [kind, op, hints, seed, stream = digest_of(kind.name + original + to_text(op))] {
+    const auto condition = [kind, op, hints, seed, stream = fnv1a(kind.name + original + to_text(op))] {
       CounterRng rng(seed, stream);
       FlawDraw draw{op, hints.fraction_bits, std::min(hints.block, op.k), rng};
       return kind.draw(draw);

@@ -11,8 +11,6 @@
 namespace mmafuzz::gemm {
 namespace {
 
-constexpr char slice_unit_meaning[] = "the unit that sums the slices' products; last in the name";
-
 struct PlanParameter {
   const char *name, *meaning, *allowed;
   std::vector<const char*> words;  ///< a word stands for its number
@@ -246,7 +244,7 @@ class OzakiFamily final : public Family {
   FamilyParameters parameters() const override {
     FamilyParameters all{"ozaki:", {}};
     for (const PlanParameter& p : plan_parameters()) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", slice_unit_meaning, "a dot unit"});
+    all.parameters.push_back({"on", "the unit that sums the slices' products; last in the name", "a dot unit"});
     return all;
   }
 
@@ -258,9 +256,9 @@ class OzakiFamily final : public Family {
     if (!plan) return {};
     std::vector<Setting> all;
     for (const PlanParameter& p : plan_parameters())
-      all.push_back({p.name, p.meaning, text_of(p, p.get(plan->plan)),
-                     p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
-    all.push_back({"on", slice_unit_meaning, plan->on, std::nullopt});
+      all.push_back(
+          {p.name, text_of(p, p.get(plan->plan)), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
+    all.push_back({"on", plan->on, std::nullopt});
     return all;
   }
 

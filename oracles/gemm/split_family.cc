@@ -37,8 +37,6 @@ bool parse_number(std::string_view text, int least, int greatest, int& value) {
          value <= greatest;
 }
 
-constexpr char dot_unit_meaning[] = "the unit that computes the dots; last in the name";
-
 struct CorrectionParameter {
   const char *name, *meaning, *allowed;
   bool (*set)(CorrectionPlan&, const std::string& text);  ///< false: not allowed
@@ -119,7 +117,7 @@ class SplitFamily final : public Family {
   FamilyParameters parameters() const override {
     FamilyParameters all{"split:", {}};
     for (const CorrectionParameter& p : correction_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", dot_unit_meaning, "a dot unit"});
+    all.parameters.push_back({"on", "the unit that computes the dots; last in the name", "a dot unit"});
     return all;
   }
 
@@ -131,9 +129,8 @@ class SplitFamily final : public Family {
     const Result<CorrectionPlan> plan = parse_plan(*row, parts.settings, on);
     if (!plan) return {};
     std::vector<Setting> all;
-    for (const CorrectionParameter& p : correction_parameters)
-      all.push_back({p.name, p.meaning, p.get(*plan), std::nullopt});
-    all.push_back({"on", dot_unit_meaning, on, std::nullopt});
+    for (const CorrectionParameter& p : correction_parameters) all.push_back({p.name, p.get(*plan), std::nullopt});
+    all.push_back({"on", on, std::nullopt});
     return all;
   }
 

@@ -38,12 +38,8 @@ Formula emulated_fp8(const DotModel& m, const Operands& x, const FormatFields& c
       own.b.push_back(as_fp16(m.b, x.b[size_t(i)]));
     }
     own.c = sum;
-    const Formula f = fused_sum(half, own, m.d);
-    for (Stage stage : f.stages) {
-      stage.name = (part ? "second sum, " : "first sum, ") + stage.name;
-      all.stages.push_back(std::move(stage));
-    }
-    sum = f.result;
+    append(all, part ? "second sum, " : "first sum, ", fused_sum(half, own, m.d));
+    sum = all.result;
   }
   all.result = ieee_add(m.d, Rounding::nearest_even, sum, x.c, m.nan);
   all.stages.push_back({"the addition of c", {all.result}, {}, {}});

@@ -66,12 +66,7 @@ Formula fused_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
     const Number c = c_of(m, all.result, last_format, width);
     all.stages.push_back({block + "c", {c.negative, c.exponent, c.significand, c.zero, c.infinite, c.nan}, {}});
     addends.push_back({c, choose(c.zero, by_operand ? zero_operand : floor, c.exponent)});
-    const Formula step = aligned_sum(m, addends, any_of(in, scale_nan));
-    for (Stage stage : step.stages) {
-      stage.name = block + stage.name;
-      all.stages.push_back(std::move(stage));
-    }
-    all.result = step.result;
+    append(all, block, aligned_sum(m, addends, any_of(in, scale_nan)));
     last_format = m.d;
   }
   return all;

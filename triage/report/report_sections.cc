@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "core/utc_text.h"
 #include "triage/report/line_chart.h"
 
 namespace mmafuzz {
@@ -52,13 +52,7 @@ std::string counted(uint64_t n) {
   return text;
 }
 
-std::string date_text(int64_t seconds_since_1970) {
-  const std::time_t time = static_cast<std::time_t>(seconds_since_1970);
-  std::tm parts{};
-  char text[40] = "";
-  if (gmtime_r(&time, &parts)) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
-}
+std::string date_text(int64_t seconds_since_1970) { return utc_text(seconds_since_1970, "%Y-%m-%d %H:%M UTC"); }
 
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page) {
   struct Matrix {
