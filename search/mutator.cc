@@ -171,8 +171,7 @@ class DotMoves {
   /// Setting fraction bits must not have made a NaN.
   void tame(int i) {
     const auto finite = [](const FormatFields& f, uint64_t v) {
-      const Number n = decode(f, v);
-      return n.cls == NumberClass::nan || n.cls == NumberClass::infinity ? f.encode_greatest(n.negative) : v;
+      return is_special(f, v) ? f.encode_greatest(decode(f, v).negative) : v;
     };
     if (i == op_.k) return set_c(finite(fc_, c()));
     set_a(i, finite(fa_, a(i)));
