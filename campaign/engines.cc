@@ -71,6 +71,7 @@ ProcessSpec libfuzzer_process(const WorkerRun& run, const CampaignSettings& sett
                   run.corpus(),
                   "-reload=1",
                   "-len_control=0",
+                  "-entropic=0",  // its weights cost a tenth of the time and gain no bins
                   fmt::format("-max_len={}", input_bytes(*run.assignment)),
                   fmt::format("-seed={}", run.seed & 0x7fffffff),
                   fmt::format("-rss_limit_mb={}", settings.memory_mb),

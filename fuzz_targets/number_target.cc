@@ -14,8 +14,8 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t replayed_cases = 64;  ///< of a file at once
-constexpr size_t coverage_share =
-    8;  ///< the input's own case and one neighbour in this many are traced; of matrix products all
+/// The input's own case and one neighbour in this many are traced; of matrix products all.
+constexpr size_t coverage_share = 16;
 
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;
