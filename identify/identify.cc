@@ -35,12 +35,6 @@ std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
   return all;
 }
 
-bool same_parameters(const DotModel& x, const DotModel& y) {
-  return x.kernel == y.kernel && std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
-           return !p.used_by(x.kernel) || p.get(x) == p.get(y);
-         });
-}
-
 /// A row that fits like the one that was found, and where it differs from that.
 struct Alternative {
   DotModel model;

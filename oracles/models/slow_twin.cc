@@ -306,7 +306,7 @@ uint64_t grouped_step(const DotModel& model, const Instruction& instruction, con
 bool is_tiny(const FormatFields& f, const Dyadic& v, Rounding mode) {
   int exponent = leading_exponent(v);
   const cpp_int units = round_shifted(abs(v.units), exponent - f.fraction_bits - v.weight, v.units < 0, mode);
-  if (units >> (f.fraction_bits + 1) != 0) ++exponent;
+  if ((units >> (f.fraction_bits + 1)) != 0) ++exponent;
   return exponent < f.emin();
 }
 
