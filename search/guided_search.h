@@ -34,7 +34,7 @@ class GuidedSearch {
         0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
     // To measure what each is worth.
     bool sweeps = true, plain = true;
-    uint32_t kept_from = 8;   ///< of 16 kinds of cases, those from this one on are mutants of kept cases
+    uint32_t kept_from = 12;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
     uint32_t look_share = 8;  ///< one case in this many is traced: a trace costs more than most units
     DotMove left_out = DotMove::none;
   };

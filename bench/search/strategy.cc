@@ -97,6 +97,7 @@ const GuidedStrategy guided_strategies[] = {
     {"guided", make_functional_feedback},
     {"unguided", no_feedback},
     {"code", code_feedback},
+    {"more kept cases", make_functional_feedback, {.kept_from = 8}},
     {"tracing every case", make_functional_feedback, {.look_share = 1}},
     {"without sweeps", make_functional_feedback, {.sweeps = false}},
     {"without plain cases", make_functional_feedback, {.plain = false}},
