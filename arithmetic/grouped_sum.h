@@ -21,15 +21,25 @@ MMAFUZZ_HD_CALL uint64_t grouped_sum(const DotModel& m, const DotOperands& in, i
     const int unit = m.a.least_bit() + m.b.least_bit();
     int64_t sum = 0;
     bool any_product = false;
+    SpecialTerms specials;  // of formats that have them; e2m1 has none
     for (int i = first; i < smaller(first + m.group, m.k); ++i) {
       const Number x = decode(m.a, in.a[i]), y = decode(m.b, in.b[i]);
+      if (x.cls > NumberClass::finite || y.cls > NumberClass::finite) {
+        const Product special = multiply(m, x, y);
+        specials.add(special.cls, special.negative);
+        continue;
+      }
       const uint64_t product = (x.significand * y.significand) << (x.exponent + y.exponent - unit);
       any_product |= product != 0;
       sum += x.negative != y.negative ? -static_cast<int64_t>(product) : static_cast<int64_t>(product);
     }
-    if (sx.cls == NumberClass::nan || sy.cls == NumberClass::nan) g.cls = NumberClass::nan;
     const bool scales_zero = sx.significand == 0 || sy.significand == 0;
-    g.negative = sum < 0;
+    const bool infinite = specials.plus_infinity || specials.minus_infinity;
+    const bool no_infinity = scales_zero || (specials.plus_infinity && specials.minus_infinity);
+    if (specials.nan || sx.cls == NumberClass::nan || sy.cls == NumberClass::nan || (infinite && no_infinity))
+      g.cls = NumberClass::nan;
+    else if (infinite) g.cls = NumberClass::infinity;
+    g.negative = infinite ? specials.minus_infinity : sum < 0;
     g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum) * sx.significand * sy.significand;
     g.exponent = unit + sx.exponent + sy.exponent;
     g.scale_exponent = (sx.significand ? sx.scale_exponent : operand_rule_zero_exponent) +

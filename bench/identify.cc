@@ -7,7 +7,6 @@
 #include <ctime>
 #include <set>
 
-#include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
 #include "bench/boxes_outside.h"
 #include "core/function_unit.h"
@@ -133,22 +132,6 @@ void print_totals(const char* what, const Totals& t) {
       "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}\n",
       what, t.boxes, t.exact, t.same, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
       greatest(t.rounds), median(t.seconds), greatest(t.seconds));
-}
-
-/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and every parameter drawn from its
-/// whole range.
-std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number) {
-  CounterRng rng(seed, number);
-  const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
-  const HypothesisSpace space(row.op);
-  const Kernel kernel = space.kernels()[rng.below(static_cast<uint32_t>(space.kernels().size()))];
-  DotModel m = space.starts(kernel).back();
-  for (const Parameter* p : space.parameters_of(kernel)) {
-    const std::vector<int64_t>& values = space.values(*p);
-    const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
-    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
-  }
-  return {row.op, m};
 }
 
 /// Boxes outside the space: none may be named.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arithmetic/counter_rng.h"
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/models/model_rows.h"
 
@@ -175,6 +176,20 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "overflow_rank") && m.product_overflow == ProductOverflow::none)
     return "products make no infinities here";
   return "";
+}
+
+std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number) {
+  CounterRng rng(seed, number);
+  const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
+  const HypothesisSpace space(row.op);
+  const Kernel kernel = space.kernels()[rng.below(static_cast<uint32_t>(space.kernels().size()))];
+  DotModel m = space.starts(kernel).back();
+  for (const Parameter* p : space.parameters_of(kernel)) {
+    const std::vector<int64_t>& values = space.values(*p);
+    const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
+    if (const std::optional<DotModel> changed = with_value(m, *p, value)) m = *changed;
+  }
+  return {row.op, m};
 }
 
 std::string value_text(const Parameter& p, int64_t value) {

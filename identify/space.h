@@ -44,6 +44,10 @@ class HypothesisSpace {
 /// A row with one parameter changed; nothing where no unit can have these parameters together.
 std::optional<DotModel> with_value(DotModel model, const Parameter& parameter, int64_t value);
 
+/// Point `number` of the space: an op of the catalogue, a kernel that computes it, and every parameter drawn from its
+/// whole range.
+std::pair<Op, DotModel> random_point(uint64_t seed, uint64_t number);
+
 /// A value as it is written after `=`.
 std::string value_text(const Parameter& parameter, int64_t value);
 

@@ -7,6 +7,7 @@
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
+#include "identify/space.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
@@ -63,6 +64,15 @@ TEST_P(Twins, AgreeOnShortAndLongDots) {
     Op op = row.op;
     op.k = k;
     expect_twins(row.model, op, 31, case_count(100, 5000), row.name());
+  }
+}
+
+/// Not the catalogue's rows alone: any parameters that a unit can have together.
+TEST(TwinsOfRandomPoints, Agree) {
+  for (uint64_t n = 0; n < case_count(300, 20'000); ++n) {
+    const auto [op, model] = random_point(1, n);
+    expect_twins(model, op, n, 200, custom_name(model, op));
+    if (HasFatalFailure()) return;
   }
 }
 

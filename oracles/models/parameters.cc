@@ -170,6 +170,8 @@ std::string contradiction_in(const DotModel& model) {
   if (model.kernel == Kernel::grouped_sum && !model.scale_block)
     return "kernel=grouped_sum needs an operation with scales";
   if (model.kernel == Kernel::grouped_sum) {
+    if (model.scale_block % model.group != 0)
+      return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
     // A group is an integer of the formats' least product; scaled, it is aligned below the greatest exponent.
     const auto bits = [](const FormatFields& f) { return f.emax() + 1 - f.least_bit(); };
     const int scales = model.scale_a.precision() + model.scale_b.precision();
@@ -179,6 +181,9 @@ std::string contradiction_in(const DotModel& model) {
   }
   if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
     return "only grouped_sum and fused_sum know scales";
+  if (model.scale_block && model.kernel == Kernel::fused_sum &&
+      model.scale_a.fraction_bits + model.scale_b.fraction_bits)
+    return "kernel=fused_sum takes scales that are powers of two";
   if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return "kernel=emulated_fp8 needs 8-bit operands";
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
