@@ -117,6 +117,11 @@ MMAFUZZ_HD inline int remainder_class(bool guard, bool sticky) { return guard ? 
 /// +0, -0, least subnormal, subnormal, greatest subnormal, least normal, normal, greatest, infinity, NaN.
 MMAFUZZ_HD inline int result_value(const FormatFields& d, int output_fraction_bits, uint64_t encoding) {
   const Number n = decode(d, encoding);
+  if (d.integer) {
+    const uint64_t ends = d.has_sign() ? uint64_t{1} << (d.width - 1) : 0;  // the least; one below it is the greatest
+    const bool end = encoding == ends || encoding == ((ends - 1) & d.container_mask());
+    return n.significand == 0 ? 0 : end ? 7 : n.significand == 1 ? 5 : 6;
+  }
   if (n.cls == NumberClass::zero) return n.negative ? 1 : 0;
   if (n.cls == NumberClass::infinity) return 8;
   if (n.cls == NumberClass::nan) return 9;

@@ -98,6 +98,11 @@ MMAFUZZ_HD inline Number decode(const FormatFields& f, uint64_t encoding) {
   return n;
 }
 
+/// The value of an encoding of a signed integer format.
+MMAFUZZ_HD inline int64_t sign_extended(const FormatFields& f, uint64_t encoding) {
+  return static_cast<int64_t>(encoding << (64 - f.width)) >> (64 - f.width);
+}
+
 /// Whether an encoding is an infinity or a NaN, without decoding it.
 MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
   const uint64_t code = encoding >> f.ignored_low_bits;

@@ -61,7 +61,7 @@ struct FormatFields {
   Specials specials = Specials::ieee;
   SubnormalRule subnormals = SubnormalRule::gradual;
   uint32_t policy = 0;   ///< bits of namespace policy
-  bool integer = false;  ///< s8, u8, s32: two's complement or unsigned integers of `width` bits
+  bool integer = false;  ///< s8, u32, ...: two's complement or unsigned integers of `width` bits
 
   friend bool operator==(const FormatFields&, const FormatFields&) = default;
 

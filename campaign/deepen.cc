@@ -109,7 +109,7 @@ class Deepening {
   size_t take(const Batch& batch, const std::vector<Outcomes>& outcomes) {
     Batch differing(op_);
     for (size_t i = 0; i < batch.size(); ++i)
-      if (first_difference(op_, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+      if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
     const std::vector<Verdict> verdicts = judge_.judge(differing);
     size_t found = 0;
     for (size_t i = 0; i < differing.size() && found < most_found; ++i) {

@@ -90,7 +90,7 @@ struct Checker {
       bool same = true;
       for (int j = 0; j < result.count; ++j) {
         const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
-        if (same_result(block.batch.op(), expected, got)) continue;
+        if (same_result(block.batch, i, expected, got)) continue;
         same = false;
         ulps.add(result.format.fields(), expected, got);
       }

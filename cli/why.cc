@@ -55,7 +55,7 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
   for (const std::string& unit : units) width = std::max(width, unit.size());
   Outcomes outcomes[2];
   for (size_t i = 0; i < 2; ++i) bind_or_fail(units[i], op)->run(block.batch, outcomes[i]);
-  const int element = std::max(0, first_difference(op, outcomes[0].results, outcomes[1].results, 0));
+  const int element = std::max(0, first_difference(block.batch, outcomes[0].results, outcomes[1].results, 0));
   for (size_t i = 0; i < 2; ++i)
     text += fmt::format("    {:<{}}  {}\n", units[i], width,
                         explained_number(op.d, outcomes[i].results.get(0, element)).to_string());

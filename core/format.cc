@@ -117,6 +117,9 @@ constexpr Row rows[] = {
     {"s8", make_integer(8, true), false},
     {"u8", make_integer(8, false), false},
     {"s32", make_integer(32, true), false},
+    {"u32", make_integer(32, false), false},
+    {"s64", make_integer(64, true), false},
+    {"u64", make_integer(64, false), false},
 };
 
 bool is_tesla(const FormatFields& row) { return row.policy != 0; }

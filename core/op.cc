@@ -11,9 +11,42 @@ namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
-constexpr const char* scalar_names[] = {"add", "sub", "mul",   "div",  "sqrt",       "fma",
-                                        "rcp", "rem", "equal", "less", "less_equal", "unordered"};
-static_assert(std::size(scalar_names) == scalar_operation_count);
+
+struct ScalarRow {
+  const char* name;
+  int operands;
+  bool signals_quiet_nans = false;
+};
+/// In the order of ScalarOperation. IEEE 754-2019: 5.4.1; 5.3.1 remainder, roundToIntegral...; 5.6.1, where equal,
+/// less, less_equal and unordered are the usual predicates =, <, <= and unordered of table 5.1 to 5.3.
+constexpr ScalarRow scalar_rows[] = {{"add", 2},
+                                     {"sub", 2},
+                                     {"mul", 2},
+                                     {"div", 2},
+                                     {"sqrt", 1},
+                                     {"fma", 3},
+                                     {"rcp", 1},
+                                     {"rem", 2},
+                                     {"round_to_integral", 1},
+                                     {"equal", 2},
+                                     {"less", 2, true},
+                                     {"less_equal", 2, true},
+                                     {"unordered", 2},
+                                     {"equal_signaling", 2, true},
+                                     {"less_quiet", 2},
+                                     {"less_equal_quiet", 2}};
+static_assert(std::size(scalar_rows) == scalar_operation_count);
+const ScalarRow& row_of(ScalarOperation operation) { return scalar_rows[static_cast<int>(operation)]; }
+
+bool find_scalar(std::string_view text, ScalarOperation& operation) {
+  for (int i = 0; i < scalar_operation_count; ++i) {
+    if (text != scalar_rows[i].name) continue;
+    operation = static_cast<ScalarOperation>(i);
+    return true;
+  }
+  return false;
+}
+
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
 
 template <class Enum, size_t N>
@@ -176,24 +209,23 @@ class AttributeWords {
 
 }  // namespace
 
-const char* name_of(ScalarOperation operation) { return scalar_names[static_cast<int>(operation)]; }
+const char* name_of(ScalarOperation operation) { return row_of(operation).name; }
+bool signals_quiet_nans(ScalarOperation operation) { return row_of(operation).signals_quiet_nans; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
 
 bool can_compare(ScalarOperation operation, const FormatFields& f) {
-  if (operation < ScalarOperation::equal) return true;
+  if (!compares(operation)) return true;
   const Number one = decode(f, round_once(f, false, 1, 0, false).encoding);
   const Number zero = decode(f, f.encode_zero(false));
   return zero.cls == NumberClass::zero && one.cls == NumberClass::finite &&
          one.significand == uint64_t{1} << (one.exponent <= 0 ? -one.exponent : 63);
 }
 
-int Op::arity() const {
-  switch (scalar) {
-    case ScalarOperation::sqrt:
-    case ScalarOperation::rcp: return 1;
-    case ScalarOperation::fma: return 3;
-    default: return 2;
-  }
+int Op::arity() const { return row_of(scalar).operands; }
+
+bool Op::rounds_to_integer() const {
+  if (kind == OpKind::convert) return d.fields().integer && !a.fields().integer;
+  return kind == OpKind::scalar && scalar == ScalarOperation::round_to_integral && !a.fields().integer;
 }
 
 std::vector<FieldShape> Op::inputs() const {
@@ -243,6 +275,7 @@ std::string not_honoured(const Op& op, const Attributes& honoured) {
   ask(op.tininess == Tininess::before, honoured.tiny, "tiny=before");
   ask(op.flush_to_zero, honoured.ftz, "ftz=1");
   ask(op.saturate, honoured.saturate, "saturate=1");
+  ask(!op.signals_inexact, honoured.inexact, "inexact=0");
   return words;
 }
 
@@ -274,6 +307,7 @@ std::string to_text(const Op& op) {
   if (op.flags == FlagPolicy::ieee) text += " flags=ieee";
   if (op.flush_to_zero) text += " ftz=1";
   if (op.saturate) text += " saturate=1";
+  if (!op.signals_inexact) text += " inexact=0";
   return text;
 }
 
@@ -286,10 +320,12 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   const std::string kind(words[0].text);
   size_t first = 1;
   if (op.kind == OpKind::scalar) {
-    if (words.size() < 2 || !find_name(scalar_names, words[1].text, op.scalar)) {
+    if (words.size() < 2 || !find_scalar(words[1].text, op.scalar)) {
       column = words.size() < 2 ? text.size() : words[1].column;
-      return invalid(
-          "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered");
+      std::string known;
+      for (const ScalarRow& row : scalar_rows)
+        known += std::string(known.empty() ? "" : &row == std::end(scalar_rows) - 1 ? " or " : ", ") + row.name;
+      return invalid("expected a scalar operation: " + known);
     }
     first = 2;
   }
@@ -333,6 +369,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   attributes.word("nan", nan_names, op.nan);
   attributes.boolean("ftz", op.flush_to_zero);
   attributes.boolean("saturate", op.saturate);
+  if (op.rounds_to_integer()) attributes.boolean("inexact", op.signals_inexact);
   if (op.rounding == Rounding::stochastic) {
     attributes.number("seed", op.seed);
     attributes.random_bits(op.random_bits);
@@ -342,6 +379,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
     attributes.refuse(random, std::string(random) + "= belongs to round=stochastic, where alone something is random");
   for (const char* of_flags : {"tiny", "flags"})
     attributes.refuse(of_flags, std::string(of_flags) + "= concerns flags, and an op " + kind + " has none");
+  attributes.refuse("inexact", "inexact= belongs to conversions to integers and to round_to_integral");
   attributes.finish(kind);
   if (!attributes.ok()) return invalid(attributes.error());
   if (op.kind == OpKind::scalar && !can_compare(op.scalar, op.d.fields()))

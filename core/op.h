@@ -12,10 +12,26 @@
 namespace mmafuzz {
 
 enum class OpKind : uint8_t { dot, convert, scalar, gemm };
-/// Comparisons give 1 or +0 of the format: IEEE 754-2019, 5.11, compareQuietEqual, compareSignalingLess,
-/// compareSignalingLessEqual, compareQuietUnordered.
-enum class ScalarOperation : uint8_t { add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal, unordered };
-inline constexpr int scalar_operation_count = 12;
+/// core/op.cc has their table. Comparisons come last.
+enum class ScalarOperation : uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  sqrt,
+  fma,
+  rcp,
+  rem,
+  round_to_integral,
+  equal,
+  less,
+  less_equal,
+  unordered,
+  equal_signaling,
+  less_quiet,
+  less_equal_quiet
+};
+inline constexpr int scalar_operation_count = 16;
 enum class NanPolicy : uint8_t { exact, any };  ///< any: every NaN matches an expected NaN
 /// Which flags a comparison looks at. ieee: the five of IEEE 754, and of those not what the standard leaves open.
 enum class FlagPolicy : uint8_t { all, ieee };
@@ -41,6 +57,7 @@ struct Op {
   FlagPolicy flags = FlagPolicy::all;
   bool flush_to_zero = false;
   bool saturate = false;
+  bool signals_inexact = true;             ///< of a rounding to an integer: whether it raises the inexact flag
   uint64_t seed = 0;                       ///< of stochastic rounding
   int random_bits = 24;                    ///< of stochastic rounding
   Threshold threshold = Threshold::floor;  ///< of stochastic rounding
@@ -57,6 +74,9 @@ struct Op {
   std::vector<FieldShape> inputs() const;
   /// The result field.
   FieldShape result() const;
+  /// Whether the result is an integer, of an integer format or as a number of the operand's format: what inexact=
+  /// is about.
+  bool rounds_to_integer() const;
   /// Whether a case may carry flags after its result.
   bool has_flags() const { return kind == OpKind::convert || kind == OpKind::scalar; }
 
@@ -74,7 +94,13 @@ struct Attributes {
   bool tiny = false;        ///< tiny=before
   bool ftz = false;         ///< ftz=1
   bool saturate = false;    ///< saturate=1
+  bool inexact = false;     ///< inexact=0
 };
+
+/// Whether an operation compares, and so gives 1 or +0 of the format (IEEE 754-2019, 5.11).
+inline bool compares(ScalarOperation operation) { return operation >= ScalarOperation::equal; }
+/// Whether a comparison is invalid for quiet NaNs, too (IEEE 754-2019, table 5.2 against 5.1 and 5.3).
+bool signals_quiet_nans(ScalarOperation operation);
 
 /// Whether a format has the 1 and the +0 that a comparison gives; true of every other operation.
 bool can_compare(ScalarOperation operation, const FormatFields& f);

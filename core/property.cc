@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arithmetic/decode.h"
+#include "arithmetic/integer_rounding.h"
 
 namespace mmafuzz {
 
@@ -39,6 +39,16 @@ bool same_result(const Op& op, uint64_t x, uint64_t y) {
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
+bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y) {
+  const Op& op = batch.op();
+  if (same_result(op, x, y)) return true;
+  if (op.nan != NanPolicy::any || op.kind != OpKind::convert || !op.rounds_to_integer()) return false;
+  const uint64_t source = batch.inputs()[0].get(index);
+  return converts_to_no_integer(op.d.fields(),
+                                flushed_operand(op.a.fields(), decode(op.a.fields(), source), op.flush_to_zero),
+                                op.rounding_rule_of(source));
+}
+
 bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
   const Op& op = batch.op();
   uint8_t looked_at = 0xff;
@@ -59,9 +69,9 @@ bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
   return ((x ^ y) & looked_at) == 0;
 }
 
-int first_difference(const Op& op, const Column& x, const Column& y, size_t index) {
+int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index) {
   for (int e = 0; e < x.count(); ++e)
-    if (!same_result(op, x.get(index, e), y.get(index, e))) return e;
+    if (!same_result(batch, index, x.get(index, e), y.get(index, e))) return e;
   return -1;
 }
 
@@ -168,7 +178,7 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
     if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
     ++tally.compared;
     if (!with_flags && same_bytes(first.results, second.results, i)) continue;
-    const int element = first_difference(batch.op(), first.results, second.results, i);
+    const int element = first_difference(batch, first.results, second.results, i);
     if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) continue;
     const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
     const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);

@@ -45,13 +45,17 @@ std::string op_label(const Op& op);
 /// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
 bool same_result(const Op& op, uint64_t x, uint64_t y);
 
+/// The same of two results of case `index`. Under nan=any the integers that stand for the NaN of an invalid conversion
+/// are the same, too: IEEE 754-2019, 7.2 leaves them open.
+bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y);
+
 /// Whether two units raise the same flags on case `index`, as far as the op's comparison looks at them. Under
 /// flags=ieee the denormal-operand flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE
 /// 754-2019, 7.2 leaves open.
 bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y);
 
 /// The first element of case `index` in which two results differ under the op's NaN policy; -1 where they are the same.
-int first_difference(const Op& op, const Column& x, const Column& y, size_t index);
+int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index);
 
 /// Which cases of a batch have an infinity or NaN among their operands; each is looked at once, when first asked for.
 class SpecialOperands {

@@ -9,10 +9,11 @@ namespace mmafuzz {
 /// them is an infinity or NaN.
 inline uint64_t ulp_gap(const FormatFields& f, uint64_t x, uint64_t y) {
   if (is_special(f, x) || is_special(f, y)) return UINT64_MAX;
+  if (f.integer) {
+    const bool from_below = f.has_sign() ? sign_extended(f, x) < sign_extended(f, y) : x < y;
+    return from_below ? (y - x) & f.container_mask() : (x - y) & f.container_mask();
+  }
   const auto ordered = [&](uint64_t v) {
-    if (f.integer)
-      return f.has_sign() && (v >> (f.width - 1) & 1) ? static_cast<int64_t>(v | ~low_mask(f.width))
-                                                      : static_cast<int64_t>(v);
     const int64_t magnitude =
         static_cast<int64_t>((v >> f.ignored_low_bits) & ~f.sign_bit() & low_mask(f.width - f.ignored_low_bits));
     return ((v >> f.ignored_low_bits) & f.sign_bit()) ? -magnitude : magnitude;

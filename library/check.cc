@@ -9,7 +9,7 @@ Check::Check(Unit unit) : unit_(std::move(unit)) {}
 
 void Check::add(const Batch& batch) {
   const Results results = unit_.run(batch);
-  const Op& op = Access::of(batch).cases.op();
+  const mmafuzz::Batch& cases = Access::of(batch).cases;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!batch.has_expected(i)) {
       ++without_result_;
@@ -24,7 +24,7 @@ void Check::add(const Batch& batch) {
     const auto first = results.encodings.begin() + static_cast<std::ptrdiff_t>(i * results.count);
     const std::vector<uint64_t> got(first, first + static_cast<std::ptrdiff_t>(results.count));
     bool same = true;
-    for (size_t j = 0; j < results.count; ++j) same = same && same_result(op, expected[j], got[j]);
+    for (size_t j = 0; j < results.count; ++j) same = same && same_result(cases, i, expected[j], got[j]);
     if (!same) mismatches_.push_back({batch.op(), batch.line(i), expected, got});
   }
 }

@@ -12,7 +12,8 @@ namespace {
 /// numpy's type of a format's numbers; "" where it has none.
 std::string numpy_type(const Format& format) {
   constexpr std::pair<const char*, const char*> types[] = {
-      {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"}, {"u8", "|u1"}, {"s32", "<i4"}};
+      {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"},
+      {"u8", "|u1"},   {"s32", "<i4"},  {"u32", "<u4"},  {"s64", "<i8"},  {"u64", "<u8"}};
   for (const auto& [name, type] : types)
     if (format.name() == name) return type;
   return "";

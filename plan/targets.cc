@@ -44,6 +44,14 @@ std::vector<Op> conversions() {
   ops.push_back(conversion("fp32", "fp16", Rounding::nearest_away));
   for (const char* to : {"e4m3", "cfloat8_1_5_2:15", "shp:15"})
     ops.push_back(conversion("bf16", to, Rounding::stochastic));
+  for (const char* integer : {"s32", "u32", "s64", "u64"}) {
+    for (const char* real : {"fp16", "fp32", "fp64"}) {
+      ops.push_back(conversion(real, integer, Rounding::nearest_even));
+      ops.push_back(conversion(real, integer, Rounding::toward_zero, true));
+      ops.push_back(conversion(integer, real, Rounding::nearest_even));
+    }
+    ops.push_back(conversion(integer, "fp32", Rounding::up));
+  }
   return ops;
 }
 

@@ -9,42 +9,103 @@
 namespace mmafuzz {
 namespace {
 
-/// TestFloat's names of formats and operations, and ours. The comparisons are those of IEEE 754 by default: eq is
-/// quiet, lt and le signal.
-constexpr std::pair<const char*, const char*> testfloat_formats[] = {
-    {"f16", "fp16"}, {"bf16", "bf16"}, {"f32", "fp32"}, {"f64", "fp64"}};
-constexpr std::pair<const char*, const char*> testfloat_operations[] = {
-    {"add", "add"}, {"sub", "sub"},   {"mul", "mul"},  {"mulAdd", "fma"}, {"div", "div"},
-    {"rem", "rem"}, {"sqrt", "sqrt"}, {"eq", "equal"}, {"lt", "less"},    {"le", "less_equal"}};
+using Names = std::pair<const char*, const char*>;
+
+/// TestFloat's names of formats, operations and rounding modes, and ours. The comparisons are those of IEEE 754 by
+/// default: eq is quiet, lt and le signal.
+constexpr Names testfloat_floats[] = {{"f16", "fp16"}, {"bf16", "bf16"}, {"f32", "fp32"}, {"f64", "fp64"}};
+constexpr Names testfloat_integers[] = {{"i32", "s32"}, {"ui32", "u32"}, {"i64", "s64"}, {"ui64", "u64"}};
+constexpr Names testfloat_operations[] = {{"add", "add"},
+                                          {"sub", "sub"},
+                                          {"mul", "mul"},
+                                          {"mulAdd", "fma"},
+                                          {"div", "div"},
+                                          {"rem", "rem"},
+                                          {"sqrt", "sqrt"},
+                                          {"roundToInt", "round_to_integral"},
+                                          {"eq", "equal"},
+                                          {"lt", "less"},
+                                          {"le", "less_equal"},
+                                          {"eq_signaling", "equal_signaling"},
+                                          {"lt_quiet", "less_quiet"},
+                                          {"le_quiet", "less_equal_quiet"}};
+constexpr Names testfloat_roundings[] = {{"near_even", "nearest_even"},
+                                         {"near_maxMag", "nearest_away"},
+                                         {"minMag", "toward_zero"},
+                                         {"min", "down"},
+                                         {"max", "up"}};
 
 template <size_t N>
-const char* ours(const std::pair<const char*, const char*> (&table)[N], std::string_view name) {
+const char* ours(const Names (&table)[N], std::string_view name) {
   for (const auto& [theirs, own] : table)
     if (name == theirs) return own;
   return nullptr;
 }
 
+template <size_t N>
+std::string names_of(const Names (&table)[N]) {
+  std::string all;
+  for (const auto& [theirs, own] : table) all += (all.empty() ? "" : " ") + std::string(theirs);
+  return all;
+}
+
 struct TestFloatFunction {
   const char *from = nullptr, *to = nullptr, *operation = nullptr;
+  std::string words;  ///< of the op line, which the name says
+  bool rounds_to_integer = false;
   bool compares() const { return operation && (operation[0] == 'e' || operation[0] == 'l'); }  // equal, less...
 };
 
+/// The program `testfloat` names mode and exactness of a rounding to an integer: `_r_MODE`, `_rx_MODE` or `_x` at the
+/// end. Cuts that off and gives its words.
+std::string cut_rounding(std::string& name) {
+  for (const auto& [theirs, own] : testfloat_roundings)
+    for (const bool exact : {false, true}) {
+      const std::string end = std::string(exact ? "_rx_" : "_r_") + theirs;
+      if (!name.ends_with(end)) continue;
+      name.resize(name.size() - end.size());
+      return std::string("round=") + own + " inexact=" + (exact ? "1" : "0");
+    }
+  if (!name.ends_with("_x")) return "";
+  name.resize(name.size() - 2);
+  return "inexact=1";
+}
+
 TestFloatFunction function_of(const std::string& name) {
+  const auto refuse = [&](const std::string& why) {
+    throw BadInput("TestFloat's function " + quoted(name) + ": " + why);
+  };
+  for (const char* wide : {"extF80", "f128"})
+    if (("_" + name + "_").find(std::string("_") + wide + "_") != std::string::npos)
+      refuse(std::string("mmafuzz has no ") + wide + ", its formats have at most 64 bits");
   TestFloatFunction f;
   const size_t at = name.find('_');
   if (at != std::string::npos) {
-    f.from = ours(testfloat_formats, std::string_view(name).substr(0, at));
-    const std::string rest = name.substr(at + 1);
-    if (rest.starts_with("to_")) f.to = ours(testfloat_formats, std::string_view(rest).substr(3));
-    else f.operation = ours(testfloat_operations, rest);
+    const std::string first = name.substr(0, at);
+    std::string rest = name.substr(at + 1);
+    f.words = cut_rounding(rest);
+    const char* integer = ours(testfloat_integers, first);
+    f.from = integer ? integer : ours(testfloat_floats, first);
+    if (rest.starts_with("to_")) {
+      const std::string_view target = std::string_view(rest).substr(3);
+      f.to = ours(testfloat_floats, target);
+      if (!f.to && !integer) {
+        f.to = ours(testfloat_integers, target);
+        f.rounds_to_integer = f.to != nullptr;
+      }
+    } else if (!integer) {
+      f.operation = ours(testfloat_operations, rest);
+      f.rounds_to_integer = rest == "roundToInt";
+    }
   }
-  if (f.from && (f.to || f.operation)) return f;
-  std::string known;
-  for (const auto& [theirs, own] : testfloat_operations) known += std::string(" ") + theirs;
-  throw BadInput("no function " + quoted(name) +
-                 " of TestFloat is known: F_to_F and F_O, with F one of f16 bf16 f32 f64 "
-                 "and O one of" +
-                 known);
+  const bool known = f.from && (f.to || f.operation);
+  if (known && !f.words.empty() && !f.rounds_to_integer) refuse("only roundings to an integer name their rounding");
+  if (known) return f;
+  refuse("it is not known; known are F_to_F, F_to_I, I_to_F and F_O, with F one of " + names_of(testfloat_floats) +
+         ", I one of " + names_of(testfloat_integers) + ", O one of " + names_of(testfloat_operations) +
+         "; and with the rounding in the name F_to_I_r_R, F_to_I_rx_R, F_roundToInt_r_R and F_roundToInt_x, R one of " +
+         names_of(testfloat_roundings));
+  return f;
 }
 
 }  // namespace
@@ -53,7 +114,11 @@ std::string op_of_testfloat(const std::string& function, const std::string& word
   const TestFloatFunction f = function_of(function);
   const std::string what = f.to ? std::string("convert from=") + f.from + " to=" + f.to
                                 : std::string("scalar ") + f.operation + " format=" + f.from;
-  return what + (words.empty() ? "" : " " + words) + " nan=any flags=ieee";
+  std::string more = f.words + (f.words.empty() || words.empty() ? "" : " ") + words;
+  // testfloat_gen is silent about inexact integers, unless it is called with -exact.
+  if (f.rounds_to_integer && more.find("inexact=") == std::string::npos)
+    more += more.empty() ? "inexact=0" : " inexact=0";
+  return what + (more.empty() ? "" : " " + more) + " nan=any flags=ieee";
 }
 
 std::string case_of_testfloat(const std::string& function, const std::string& line) {

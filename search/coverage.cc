@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "arithmetic/ieee_operations.h"
+#include "arithmetic/integer_rounding.h"
 
 namespace mmafuzz {
 namespace {
@@ -173,7 +173,13 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {
   const RoundingRule rule = op.rounding_rule();
   Number x[3];
   for (int i = 0; i < values.count() && i < 3; ++i) x[i] = decode(f, values.get(index, i));
+  if (op.rounds_to_integer() && op.kind == OpKind::convert)
+    return convert_to_integer(f, op.d.fields(), x[0], rule, op.signals_inexact);
   if (op.kind == OpKind::convert) return convert_number(op.d.fields(), x[0], rule);
+  if (compares(op.scalar)) {  // what the operands are to each other shows in their difference
+    x[1].negative = !x[1].negative;
+    return ieee_add(f, x[0], x[1], rule);
+  }
   switch (op.scalar) {
     case ScalarOperation::add: return ieee_add(f, x[0], x[1], rule);
     case ScalarOperation::sub: x[1].negative = !x[1].negative; return ieee_add(f, x[0], x[1], rule);
@@ -182,6 +188,7 @@ Rounded round_scalar_case(const Op& op, const Batch& batch, size_t index) {
     case ScalarOperation::sqrt: return ieee_square_root(f, x[0], rule);
     case ScalarOperation::fma: return ieee_fma(f, x[0], x[1], x[2], rule);
     case ScalarOperation::rem: return ieee_remainder(f, x[0], x[1], rule);
+    case ScalarOperation::round_to_integral: return round_to_integral(f, x[0], rule, op.signals_inexact);
     default: break;
   }
   return ieee_divide(f, decode(f, uint64_t(f.bias) << f.fraction_bits), x[0], rule);

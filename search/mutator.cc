@@ -468,7 +468,8 @@ void move_elements(const Op& op, const CornerHints& hints, Batch& batch, size_t 
   const int element = static_cast<int>(rng.below(static_cast<uint32_t>(fields[column].count)));
   Column& values = batch.inputs()[column];
   uint64_t v = values.get(index, element);
-  switch (f.integer ? 6 + rng.below(2) : rng.below(9)) {
+  constexpr uint32_t integer_steps[] = {0, 2, 6, 7};
+  switch (f.integer ? integer_steps[rng.below(4)] : rng.below(9)) {
     case 0:
     case 1: v += f.in_container(1); break;
     case 2:

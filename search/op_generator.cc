@@ -59,10 +59,6 @@ struct Extents {
   int m, n, k;
 };
 constexpr Extents shapes[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 4}, {3, 1, 7}, {1, 2, 17}, {2, 2, 2}};
-constexpr ScalarOperation operations[] = {
-    ScalarOperation::add,   ScalarOperation::sub,  ScalarOperation::mul,        ScalarOperation::div,
-    ScalarOperation::sqrt,  ScalarOperation::fma,  ScalarOperation::rcp,        ScalarOperation::rem,
-    ScalarOperation::equal, ScalarOperation::less, ScalarOperation::less_equal, ScalarOperation::unordered};
 /// Stochastic rounding's own features, of which the suite takes a few together.
 struct Draws {
   uint64_t seed;
@@ -114,7 +110,8 @@ Format random_format(CounterRng& rng) {
 
 /// A third each: the widest formats, whose products need the most bits; any without switches; any at all.
 Format weighted_format(CounterRng& rng) {
-  static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32")};
+  static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32"),
+                                           format("u64")};
   const uint32_t third = rng.below(3);
   if (third == 0) return wide[rng.below(static_cast<uint32_t>(wide.size()))];
   const Format any = random_format(rng);
@@ -158,7 +155,7 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
     }
     case scalars:
       op.kind = OpKind::scalar;
-      op.scalar = choose(choices, operations);
+      op.scalar = static_cast<ScalarOperation>(choices.of(scalar_operation_count));
       op.a = next_format();
       op.d = op.a;
       if (!can_compare(op.scalar, op.a.fields())) op.scalar = ScalarOperation::fma;
@@ -200,6 +197,7 @@ Op make_op(Turn turn, Choices& choices, CounterRng& rng, NextFormat next_format)
   op.nan = choices.of(2) ? NanPolicy::any : NanPolicy::exact;
   op.flush_to_zero = choices.of(3) == 2;
   op.saturate = choices.of(3) == 2;
+  op.signals_inexact = choices.of(3) != 2 || !op.rounds_to_integer();
   return op;
 }
 

@@ -90,6 +90,7 @@ bool ruled_out(const Op& op, const DotModel* model, int bin) {
   if (!place_in<bins::Convert>(bin, at)) return true;
   const FormatFields& d = op.d.fields();
   const auto lacks_region = [&](int region) {  // of bins::result_value()
+    if (d.integer) return (region >= 1 && region <= 4) || region >= 8;
     if (region == 8) return !d.has_infinity();
     if (region == 9) return !d.has_nan();
     return false;

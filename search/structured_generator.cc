@@ -156,6 +156,12 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
     }
   }
   x[1] = draw_near(f, second, rng);
+  if (op.scalar == ScalarOperation::round_to_integral && !rng.one_in(4))
+    x[0] = draw_near(f, rng.between(-3, p + 1), rng);
+  if (compares(op.scalar) && rng.one_in(2)) {  // equal, a step apart, or of opposite signs
+    const uint64_t sign = rng.one_in(4) ? f.in_container(f.sign_bit()) : 0;
+    x[1] = (x[0] ^ sign) + (static_cast<uint64_t>(int64_t{rng.between(-1, 1)}) << f.ignored_low_bits);
+  }
   if (op.scalar == ScalarOperation::fma) {
     const Exact product = exact_product(to_exact(decode(f, x[0])), to_exact(decode(f, x[1])));
     if (product.cls == NumberClass::finite &&
@@ -180,12 +186,53 @@ void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   }
 }
 
+/// An integer of any length with a pattern that roundings care about: few bits on top, ones or zeros below, near the
+/// ends of the format.
+uint64_t draw_integer(const FormatFields& f, CounterRng& rng) {
+  const int length = rng.between(0, f.width);
+  const int kept = rng.between(1, 54);
+  uint64_t x = length == 0 ? 0 : low_mask(length) ^ (rng.next() & low_mask(length - 1));
+  if (length > kept) {  // one bit, all bits or none below `kept` leading ones
+    const uint64_t below = low_mask(length - kept);
+    const uint32_t tail = rng.below(4);
+    x &= ~below;
+    if (tail == 1) x |= uint64_t{1} << (length - kept - 1);
+    if (tail == 2) x |= below;
+    if (tail == 3) x |= 1;
+  }
+  x += static_cast<uint64_t>(int64_t{rng.between(-1, 1)});
+  if (f.has_sign() && (rng.next() & 1)) x = ~x + 1;
+  return x & f.container_mask();
+}
+
+/// A floating-point number near an integer of a format, near a half above it, or near the end of the range.
+uint64_t draw_near_integer(const FormatFields& from, const FormatFields& to, CounterRng& rng) {
+  Exact e = to_exact(decode(to, draw_integer(to, rng)));
+  if (rng.one_in(8)) {  // 2^width or a half of it: the least magnitudes beyond the range
+    e.cls = NumberClass::finite;
+    e.significand = uint128{1} << (to.width - rng.between(0, 1));
+  }
+  const int halves = rng.between(-2, 3);
+  if (halves > 0 && bit_length128(e.significand) + 2 < 128) {
+    e.cls = NumberClass::finite;
+    e.significand = (e.significand << 2) + static_cast<uint128>(halves);
+    e.exponent -= 2;
+  }
+  const uint64_t x = round_exact(from, e, {}).encoding;
+  const int steps = rng.one_in(3) ? rng.between(-2, 2) : 0;
+  return x + (static_cast<uint64_t>(int64_t{steps}) << from.ignored_low_bits);
+}
+
 /// A source at or around a destination number, a midpoint, or anywhere.
 void draw_convert(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields &from = op.a.fields(), &to = op.d.fields();
   uint64_t x = rng.next() & from.container_mask();
   const uint32_t kind = rng.below(8);
-  if (kind >= 2) {
+  if (from.integer) {
+    if (kind > 0) x = draw_integer(from, rng);
+  } else if (kind >= 2 && to.integer) {
+    x = draw_near_integer(from, to, rng) & from.container_mask();
+  } else if (kind >= 2) {
     Number n = decode(to, rng.next() & to.container_mask());
     if (n.cls == NumberClass::finite) {
       Exact e = to_exact(n);

@@ -224,7 +224,7 @@ class IgnoresFlush final : public Family {
   Role role(const std::string&) const override { return Role::other; }
   std::vector<UnitInfo> list() const override { return {{"wrong", "", "", {}, ""}}; }
   Attributes honours(const std::string&, const Op&) const override {
-    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true};
+    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
   }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind != OpKind::convert) return declined("conversions only");
@@ -269,8 +269,11 @@ TEST(AnyOp, FindsNothingOnTheUnitsThatWeHave) {
     const Op op = generator(n);
     const Findings findings = any.examine(op, n, 8);
     compared += findings.compared > 0;
-    for (const auto& [key, finding] : findings.buckets)
+    for (const auto& [key, finding] : findings.buckets) {
+      // By design: the literal reading of Tesla's denormals leaves a hole (docs/cfloat.md).
+      if (key.property == "half_ulp" && op.d.fields().subnormals == SubnormalRule::literal) continue;
       ADD_FAILURE() << key.to_string() << "\n" << to_text(op) << "\n" << case_line(finding.first.cases, 0);
+    }
   }
   EXPECT_GT(compared, 1200u);
 }

@@ -449,7 +449,10 @@ const Malformed malformed[] = {
      "expected an op kind: dot, convert, scalar or gemm"},
     {"OpWithoutKind", "op \n", 2, 4, "expected an op kind"},
     {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11,
-     "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, equal, less, less_equal or unordered"},
+     "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, round_to_integral, equal, less, "
+     "less_equal, unordered, equal_signaling, less_quiet or less_equal_quiet"},
+    {"InexactOfNoInteger", "op convert from=fp32 to=fp16 inexact=0\n", 2, 30,
+     "inexact= belongs to conversions to integers and to round_to_integral"},
     {"NoScalarOperation", "op scalar\n", 2, 10, "expected a scalar operation"},
     {"UnknownFormat", "op dot a=fp17 b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format 'fp17'"},
     {"EmptyFormat", "op dot a= b=fp16 c=fp32 d=fp32 k=2\n", 2, 8, "unknown format ''"},

@@ -245,7 +245,8 @@ bad "$work: is a folder" convert "$work" "$work" "$work" -o x.cases --op "$dot2"
 { printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "{'descr': '<f2', 'fortran_order': False, 'shape': (0, 2)}"; } >empty.npy
 { printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}"; } >empty_c.npy
 bad "empty.npy: no case: the arrays are empty" convert empty.npy empty.npy empty_c.npy -o x.cases --op "$dot2"
-bad_call "no function 'f80_add' of TestFloat is known" convert --from testfloat --function f80_add testfloat.txt -o x.cases
+bad_call "TestFloat's function 'f128_add': mmafuzz has no f128" convert --from testfloat --function f128_add testfloat.txt -o x.cases
+bad_call "TestFloat's function 'f80_add': it is not known; known are F_to_F" convert --from testfloat --function f80_add testfloat.txt -o x.cases
 
 # ---- what people type ----
 bad "unknown unit 'mi300'; nearest: mi300a, mi300x" eval mi300 --op "$dot2" --case '1. 2. | 2. 3. | 0.'

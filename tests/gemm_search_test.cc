@@ -281,8 +281,8 @@ TEST(CorrectedSgemm, IsTheSameByHostAndInIntegers) {
       unit->run(batch, in_integers);
       _mm_setcsr(state);
       for (size_t i = 0; i < batch.size(); ++i)
-        ASSERT_EQ(first_difference(op, by_host.results, in_integers.results, i), -1) << name << more << "\n"
-                                                                                     << case_line(batch, i);
+        ASSERT_EQ(first_difference(batch, by_host.results, in_integers.results, i), -1) << name << more << "\n"
+                                                                                        << case_line(batch, i);
     }
 }
 #endif

@@ -45,14 +45,11 @@ struct Operation {
 
 std::vector<Operation> operations() {
   std::vector<Operation> all;
-  for (const ScalarOperation scalar :
-       {ScalarOperation::add, ScalarOperation::sub, ScalarOperation::mul, ScalarOperation::fma, ScalarOperation::div,
-        ScalarOperation::sqrt, ScalarOperation::rcp, ScalarOperation::rem, ScalarOperation::equal,
-        ScalarOperation::less, ScalarOperation::less_equal, ScalarOperation::unordered})
+  for (int scalar = 0; scalar < scalar_operation_count; ++scalar)
     for (const char* name : {"fp16", "bf16", "fp32", "fp64"})
       for (const Rounding mode :
            {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away})
-        all.push_back({scalar, name, mode});
+        all.push_back({static_cast<ScalarOperation>(scalar), name, mode});
   return all;
 }
 
@@ -108,6 +105,115 @@ TEST_P(SiliconOperation, EqualsIeeeInValueAndFlags) {
   const auto bound = registry().bind(unit, op);
   if (!bound) GTEST_SKIP() << bound.refusal().reason;
   EXPECT_THAT(compare(op, "ieee", unit, case_count(50000, 10000000)), testing::IsEmpty());
+}
+
+// ---- integers ----
+
+struct ToOrFromInteger {
+  const char *from, *to;
+  Rounding rounding;
+};
+
+std::vector<ToOrFromInteger> integer_conversions() {
+  std::vector<ToOrFromInteger> all;
+  for (const char* integer : {"s8", "u8", "s32", "u32", "s64", "u64"})
+    for (const char* real : {"fp16", "bf16", "fp32", "fp64", "e4m3", "uhp"})
+      for (const Rounding mode :
+           {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+        all.push_back({real, integer, mode});
+        all.push_back({integer, real, mode});
+      }
+  return all;
+}
+
+class IntegerConversion : public testing::TestWithParam<ToOrFromInteger> {
+ protected:
+  static Op op() {
+    Op op;
+    op.kind = OpKind::convert;
+    op.a = format(GetParam().from);
+    op.d = format(GetParam().to);
+    op.rounding = GetParam().rounding;
+    return op;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, IntegerConversion, testing::ValuesIn(integer_conversions()), [](const auto& info) {
+  return std::string(info.param.from) + "_" + info.param.to + "_" + name_of(info.param.rounding);
+});
+
+TEST_P(IntegerConversion, EqualsMpfrInValueAndFlags) {
+  Op op = this->op();
+  EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(3000, 10000000)), testing::IsEmpty());
+  op.saturate = true;
+  op.signals_inexact = !op.rounds_to_integer();
+  EXPECT_THAT(compare(op, "ieee", "exact:mpfr", case_count(1000, 1000000)), testing::IsEmpty());
+}
+
+TEST_P(IntegerConversion, EqualsTheSiliconInValueAndFlags) {
+  Op op = this->op();
+  const auto silicon = [](const Format& f) { return f.name().starts_with("fp") ? "f" + f.name().substr(2) : f.name(); };
+  for (const char* instruction : {"cpu:cvt.", "cpu:cvtt."}) {
+    const std::string unit = instruction + silicon(op.d) + "." + silicon(op.a);
+    const auto bound = registry().bind(unit, op);
+    if (!bound) continue;  // no such instruction, or not on this machine
+    EXPECT_THAT(compare(op, "ieee", unit, case_count(20000, 10000000)), testing::IsEmpty());
+  }
+}
+
+/// One conversion: the result, and the flags.
+std::pair<uint64_t, int> converted(const std::string& text, uint64_t source) {
+  size_t column = 0;
+  const Op op = *parse_op(text, column);
+  Batch one(op);
+  one.resize(1);
+  one.inputs()[0].set(0, 0, source);
+  Outcomes outcomes;
+  (*registry().bind("ieee", op))->run(one, outcomes);
+  return {outcomes.results.get(0), outcomes.flags[0]};
+}
+
+TEST(Integers, WhatIeee754LeavesOpenIsTheDocumentedPolicy) {
+  const uint64_t nan = 0x7fc00000, minus_one = 0xbf800000, two_to_31 = 0x4f000000, minus_infinity = 0xff800000;
+  using Answer = std::pair<uint64_t, int>;
+  for (const uint64_t source : {nan, two_to_31, minus_infinity})  // Intel SDM vol. 1, 4.8.3.7: the integer indefinite
+    EXPECT_EQ(converted("convert from=fp32 to=s32", source), Answer(0x80000000, 0x10));
+  for (const uint64_t source : {nan, minus_one, minus_infinity})  // Intel SDM, VCVTSS2USI: 2^w - 1
+    EXPECT_EQ(converted("convert from=fp32 to=u32", source), Answer(0xffffffff, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=s32 saturate=1", nan), Answer(0, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=s32 saturate=1", two_to_31), Answer(0x7fffffff, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=s32 saturate=1", minus_infinity), Answer(0x80000000, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=u32 saturate=1", minus_one), Answer(0, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=s32", 0xcf000000), Answer(0x80000000, 0)) << "-2^31 fits";
+  // What rounds into the range is valid: -0.5 and -0.75 toward zero, 2^8 - 0.5 down; not up.
+  EXPECT_EQ(converted("convert from=fp32 to=u32 round=toward_zero", 0xbf400000), Answer(0, 1));
+  EXPECT_EQ(converted("convert from=fp32 to=u8 round=down", 0x437f8000), Answer(0xff, 1));
+  EXPECT_EQ(converted("convert from=fp32 to=u8 round=up", 0x437f8000), Answer(0xff, 0x10));
+  EXPECT_EQ(converted("convert from=fp32 to=u8 round=down inexact=0", 0x437f8000), Answer(0xff, 0));
+}
+
+TEST(Integers, TheAnswerOfAnInvalidConversionIsNotComparedUnderNanAny) {
+  for (const bool any : {false, true}) {
+    size_t column = 0;
+    const Op op = *parse_op(std::string("convert from=fp32 to=s32") + (any ? " nan=any" : ""), column);
+    Batch cases(op);
+    cases.resize(2);
+    cases.inputs()[0].set(0, 0, 0x4f000000);  // 2^31: beyond
+    cases.inputs()[0].set(1, 0, 0x4effffff);  // 2^31 - 128: in the range
+    EXPECT_EQ(same_result(cases, 0, 0x80000000, 0x7fffffff), any);
+    EXPECT_EQ(same_result(cases, 0, 0x7fffffff, 0x80000000), any);
+    EXPECT_FALSE(same_result(cases, 1, 0x7fffff80, 0x7fffffff));
+  }
+}
+
+TEST(Integers, AnAttributeOfIntegersIsRefusedElsewhere) {
+  size_t column = 0;
+  for (const char* text : {"convert from=fp32 to=fp16 inexact=0", "convert from=s32 to=fp32 inexact=0",
+                           "scalar add format=fp32 inexact=0", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 inexact=0"})
+    EXPECT_FALSE(parse_op(text, column)) << text;
+  for (const char* text : {"convert from=s32 to=s8", "convert from=u64 to=s64", "scalar add format=s32"}) {
+    for (const char* unit : {"ieee", "exact", "exact:mpfr"})
+      EXPECT_FALSE(registry().bind(unit, *parse_op(text, column))) << text << " " << unit;
+  }
 }
 
 TEST(Conversions, HalfEqualsF16cInValueAndFlagsInEveryMode) {

@@ -42,7 +42,7 @@ void expect_same(const std::string& name, const std::string& reference, const Op
   unit->run(batch, got);
   other->run(batch, expected);
   for (size_t i = 0; i < batch.size(); ++i) {
-    const int e = first_difference(op, got.results, expected.results, i);
+    const int e = first_difference(batch, got.results, expected.results, i);
     ASSERT_EQ(e, -1) << name << " gives " << to_hex(op.d, got.results.get(i, e)) << ", " << reference << " gives "
                      << to_hex(op.d, expected.results.get(i, e)) << " in element " << e << " of\n"
                      << to_text(op) << "\n"

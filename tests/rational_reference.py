@@ -156,7 +156,8 @@ FLOATS = [
     tesla("cfloat8_1_5_2", 0, "conversions=silent", "hole=tie_down"),
 ]
 INTEGERS = [Integer("s8", 8, True), Integer("u8", 8, False)]
-BY_NAME = {f.name: f for f in FLOATS + INTEGERS}
+WIDE_INTEGERS = [Integer("s32", 32, True), Integer("u32", 32, False), Integer("s64", 64, True), Integer("u64", 64, False)]
+BY_NAME = {f.name: f for f in FLOATS + INTEGERS + WIDE_INTEGERS}
 
 # A number is (kind, negative, m, e), kind "zero", "finite", "infinity", "nan"; its magnitude is m * 2^e.
 Number = collections.namedtuple("Number", "kind negative m e subnormal signaling", defaults=(False, False))
@@ -424,10 +425,35 @@ def finish(f, operands, encoding, flags, ftz):
     return encoding, flags
 
 
+def to_integral(x, mode):
+    """A finite number as a signed integer, and whether that is inexact."""
+    n, rest, whole = cut(x.m, 1, x.e, 0)
+    n += goes_up(mode, x.negative, n & 1, 2 * rest, whole)
+    return (-n if x.negative else n), rest != 0
+
+
+def convert_to_integer(op, x):
+    """IEEE 754-2019, 5.8 and 7.2 j; what these leave open as docs/case-text.md says."""
+    f = op.d
+    least, greatest = (-(1 << (f.bits - 1)), (1 << (f.bits - 1)) - 1) if f.signed else (0, (1 << f.bits) - 1)
+    silent = "conversions=silent" in op.a.switches
+    if x.kind in ("zero", "finite"):
+        value, inexact = to_integral(x, op.rule.mode)
+        if least <= value <= greatest:
+            raised = inexact and op.inexact and op.a.has_inexact and not silent
+            return value & ((1 << f.bits) - 1), INEXACT if raised else 0
+    flags = 0 if silent else INVALID
+    if not op.rule.saturate:
+        return (1 << (f.bits - 1) if f.signed else greatest), flags
+    return (0 if x.kind == "nan" else least if x.negative else greatest) & ((1 << f.bits) - 1), flags
+
+
 def convert(op, source):
     x = decode(op.a, source)
     y = flushed_operand(op.a, x, op.ftz)
     f = op.d
+    if isinstance(f, Integer):
+        return convert_to_integer(op, y)
     if y.kind == "nan":
         code, flags = f.nan_or_greatest(), (0 if f.nan is not None else INVALID)
         code |= f.sign_bit if f.nan is None and y.negative and "nan=signed" in f.switches else 0
@@ -437,12 +463,50 @@ def convert(op, source):
     return encoding, 0 if "conversions=silent" in op.a.switches | f.switches else flags
 
 
+COMPARISONS = {  # IEEE 754-2019, 5.11: the truth of a relation, and whether quiet NaNs are invalid
+    "equal": ("=", False),
+    "less": ("<", True),
+    "less_equal": ("<=", True),
+    "unordered": ("?", False),
+    "equal_signaling": ("=", True),
+    "less_quiet": ("<", False),
+    "less_equal_quiet": ("<=", False),
+}
+
+
+def compare_numbers(op, seen, x):
+    f = op.a
+    symbols, signals = COMPARISONS[op.scalar]
+    if any(n.kind == "nan" for n in x):
+        relation, flags = "?", (INVALID if signals else 0)
+    else:
+        base = min([n.e for n in x if n.kind == "finite"], default=0)
+        size = {"zero": lambda n: 0, "finite": lambda n: n.m << (n.e - base), "infinity": lambda n: 1 << 5000}
+        one, other = (-s if n.negative else s for n in x for s in [size[n.kind](n)])
+        relation, flags = ("=" if one == other else "<" if one < other else ">"), 0
+    code = round_number(f, Number("finite", False, 1, 0) if relation in symbols else ZERO[False], Rule())[0]
+    return finish(f, seen, f.encode(code), flags, op.ftz)
+
+
 def scalar(op, encodings):
     f, rule = op.a, op.rule
     seen = [decode(f, e) for e in encodings]
     x = [flushed_operand(op.a, n, op.ftz) for n in seen]
     name = op.scalar
     flags, value = 0, None
+    if name in COMPARISONS:
+        return compare_numbers(op, seen, x)
+    if name == "round_to_integral":
+        code, flags = f.nan_or_greatest(), 0
+        if x[0].kind != "nan":
+            y, inexact = x[0], False
+            if y.kind == "finite":
+                value, inexact = to_integral(y, rule.mode)
+                y = Number("finite" if value else "zero", y.negative, abs(value), 0)
+            code, flags = round_number(f, y, rule)
+            flags |= INEXACT if inexact and op.inexact else 0
+        # As roundss of x86: a subnormal operand has no flag of its own.
+        return finish(f, [n._replace(subnormal=False) for n in seen], f.encode(code), flags, op.ftz)
     if any(n.kind == "nan" for n in x):
         return finish(f, seen, f.encode(f.nan_or_greatest()), 0, op.ftz)
     if name in ("add", "sub"):
@@ -510,7 +574,9 @@ class Op:
         n=1,
         alpha=None,
         beta=None,
+        inexact=True,
     ):
+        self.inexact = inexact
         self.m, self.n, self.alpha, self.beta = m, n, alpha, beta
         self.kind, self.a, self.b, self.c, self.d, self.k, self.sa, self.sb, self.sblock = (
             kind,
@@ -546,6 +612,7 @@ class Op:
             + (" tiny=before" if r.tiny == "before" and self.kind in ("convert", "scalar") else "")
             + (" ftz=1" if self.ftz else "")
             + (" saturate=1" if r.saturate else "")
+            + ("" if self.inexact else " inexact=0")
         )
 
     def units(self):
@@ -610,12 +677,19 @@ def draw_case(op, rng):
             for f, s, size in ((op.a, middle, op.m * op.k), (op.b, -middle, op.k * op.n), (op.c, 0, op.m * op.n))
         ]
     if op.kind == "convert":
-        limit = max(1, min(op.a.bias if isinstance(op.a, Format) else 8, op.d.bias + op.d.fraction + 2))
+        far = op.d.bits if isinstance(op.d, Integer) else op.d.bias + op.d.fraction + 2
+        limit = max(1, min(op.a.bias if isinstance(op.a, Format) else 8, far))
         return [[draw(op.a, rng, rng.randint(-limit, limit))]]
     if op.kind == "scalar":
         limit = max(1, op.a.bias)
         middle = rng.randint(-limit, limit) if rng.random() < 0.5 else 0
-        return [[draw(op.a, rng, middle) for _ in range({"sqrt": 1, "rcp": 1, "fma": 3}.get(op.scalar, 2))]]
+        if op.scalar == "round_to_integral" and rng.random() < 0.7:
+            middle = rng.randint(-3, op.a.fraction + 1)
+        count = {"sqrt": 1, "rcp": 1, "fma": 3, "round_to_integral": 1}.get(op.scalar, 2)
+        operands = [draw(op.a, rng, middle) for _ in range(count)]
+        if op.scalar in COMPARISONS and rng.random() < 0.4:  # equal, or a step apart
+            operands[1] = (operands[0] + rng.randint(-1, 1)) & ((1 << op.a.bits) - 1)
+        return [operands]
     middle = rng.choice([0, 0, rng.randint(-140, 140)])
     fields = [
         [draw(op.a, rng, middle) for _ in range(op.k)],
@@ -647,9 +721,17 @@ def draw_op(rng, scaled):
     kind = "dot" if scaled else rng.choice(["dot", "dot", "scalar", "scalar", "convert", "convert", "gemm"])
     ftz = not scaled and rng.random() < 0.1
     if kind == "convert":
-        return Op(kind, rng.choice(FLOATS + INTEGERS), rng.choice(FLOATS), rule, ftz=ftz)
+        if rng.random() < 0.3:
+            inexact = rng.random() < 0.7
+            return Op(kind, rng.choice(FLOATS), rng.choice(INTEGERS + WIDE_INTEGERS), rule, ftz=ftz, inexact=inexact)
+        return Op(kind, rng.choice(FLOATS + INTEGERS + WIDE_INTEGERS), rng.choice(FLOATS), rule, ftz=ftz)
     if kind == "scalar":
         f = rng.choice(FLOATS)
+        if rng.random() < 0.3:
+            # A comparison needs a format with 1 and +0.
+            has_both = f.below != "none" and decode(f, f.encode(f.greatest))[3] > -f.fraction and f.below != "literal"
+            name = rng.choice(["round_to_integral", *COMPARISONS]) if has_both else "round_to_integral"
+            return Op(kind, f, f, rule, ftz=ftz, scalar=name, inexact=name != "round_to_integral" or rng.random() < 0.7)
         return Op(kind, f, f, rule, ftz=ftz, scalar=rng.choice(["add", "sub", "mul", "div", "sqrt", "fma", "rcp"]))
     wide = [BY_NAME["fp32"], BY_NAME["fp16"], BY_NAME["fp64"], BY_NAME["bf16"]]
     a = rng.choice(FLOATS + INTEGERS)
@@ -890,6 +972,12 @@ def check_itself():
                 if value is not None:
                     got = scalar(op, [of(x), of(y)][: 1 if op.scalar == "sqrt" else 2])[0]
                     assert got == of(value), (op.scalar, x, y)
+                nearest = round(x)  # Python's integers: ties to even
+                fits = -(1 << 63) <= nearest < 1 << 63
+                got = convert(Op("convert", BY_NAME["fp64"], BY_NAME["s64"], Rule()), of(x))
+                assert got == (((nearest if fits else 1 << 63) & ((1 << 64) - 1)), INVALID if not fits else nearest != x), x
+                op.scalar = "less_quiet"
+                assert scalar(op, [of(x), of(y)])[0] == of(float(x < y)), (x, y)
             if abs(x) < 65504:
                 half = convert(Op("convert", BY_NAME["fp64"], BY_NAME["fp16"], Rule()), of(x))[0]
                 assert struct.pack("<H", half) == struct.pack("<e", x), x

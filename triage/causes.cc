@@ -160,7 +160,7 @@ class Causes::Ablation final : public Method {
       if (of_products()) judge_.units()[side]->run(cases, own);
       std::erase_if(open, [&](size_t i) {
         return of_products()
-                   ? first_difference(judge_.op(), shown.results, own.results, i) >= 0
+                   ? first_difference(cases, shown.results, own.results, i) >= 0
                    : !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first);
       });
     }
@@ -212,7 +212,7 @@ class Causes::Ablation final : public Method {
     if (of_products()) judge_.units()[1 - replaced_]->run(part, other);
     for (size_t i = 0; i < open.size(); ++i) {
       const Verdict& v = verdicts[open[i]];
-      if (of_products() ? first_difference(judge_.op(), outcomes.results, other.results, i) < 0
+      if (of_products() ? first_difference(part, outcomes.results, other.results, i) < 0
                         : same_result(judge_.op(), outcomes.results.get(i), replaced_ == 0 ? v.second : v.first))
         list.push_back(open[i]);
     }

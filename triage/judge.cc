@@ -51,7 +51,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     Verdict& v = verdicts[i];
-    const int element = first_difference(op_, first.results, second.results, i);
+    const int element = first_difference(cases, first.results, second.results, i);
     v.first = first.results.get(i, std::max(element, 0));
     v.second = second.results.get(i, std::max(element, 0));
     if (element < 0 && (!with_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;

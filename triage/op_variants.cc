@@ -14,6 +14,8 @@ constexpr Word words[] = {{"rounding", "another rounding mode"},
                           {"saturation", "a result beyond the range becomes the greatest number, or infinity"},
                           {"special_values", "NaN encodings, or NaN where the other has a number"},
                           {"tininess", "underflow is detected before rounding, or after"},
+                          {"inexact", "the rounding to an integer raises the inexact flag, or does not"},
+                          {"quiet_nans", "a comparison is invalid for quiet NaNs, or is not"},
                           {"double_rounding", "rounded to a wider format first"},
                           {"contraction", "product and sum are rounded separately"}};
 
@@ -35,8 +37,8 @@ Answer answer_of(const Outcomes& outcomes, size_t index) {
   return {outcomes.results.get(index), outcomes.flags.empty() ? -1 : outcomes.flags[index]};
 }
 
-bool same(const Op& op, const Answer& x, const Answer& y) {
-  return same_result(op, x.result, y.result) && (x.flags < 0 || y.flags < 0 || x.flags == y.flags);
+bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
+  return same_result(cases, index, x.result, y.result) && (x.flags < 0 || y.flags < 0 || x.flags == y.flags);
 }
 
 Answer run_one(const Unit& unit, const Batch& one) {
@@ -97,6 +99,21 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
   add("subnormals", flushed);
   for (const Op& other : rounded) add("rounding", other);
   add("tininess", tiny);
+  if (op.rounds_to_integer()) {
+    Op silent = op;
+    silent.signals_inexact = !op.signals_inexact;
+    add("inexact", silent);
+  }
+  constexpr std::pair<ScalarOperation, ScalarOperation> opposites[] = {
+      {ScalarOperation::equal, ScalarOperation::equal_signaling},
+      {ScalarOperation::less, ScalarOperation::less_quiet},
+      {ScalarOperation::less_equal, ScalarOperation::less_equal_quiet}};
+  for (const auto& [one, other] : opposites) {
+    if (op.kind != OpKind::scalar || (op.scalar != one && op.scalar != other)) continue;
+    Op opposite = op;
+    opposite.scalar = op.scalar == one ? other : one;
+    add("quiet_nans", opposite);
+  }
   if (op.kind == OpKind::convert) {
     for (const char* wider : {"fp64", "fp32", "tf32", "fp16", "bf16"}) {
       const Result<Format> middle = parse_format(wider);
@@ -131,13 +148,13 @@ std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& f
   if (!ieee_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
   const Answer asked = run_one(*ieee_, under(op_, cases, index));
-  const bool first_is_right = same(op_, answers[0], asked);
-  if (!first_is_right && !same(op_, answers[1], asked)) return "";
+  const bool first_is_right = same(cases, index, answers[0], asked);
+  if (!first_is_right && !same(cases, index, answers[1], asked)) return "";
   const Answer& other = answers[first_is_right ? 1 : 0];
   const auto is_nan = [&](uint64_t x) { return decode(op_.d.fields(), x).cls == NumberClass::nan; };
   if (is_nan(other.result) && is_nan(asked.result)) return "special_values";
   for (const Variant& variant : variants_)
-    if (same(op_, variant.run(cases, index), other)) return variant.name;
+    if (same(cases, index, variant.run(cases, index), other)) return variant.name;
   return is_nan(other.result) || is_nan(asked.result) ? "special_values" : "";
 }
 

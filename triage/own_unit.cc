@@ -34,11 +34,11 @@ struct Differences {
   size_t all() const { return positive + negative; }
 };
 
-Differences differences(const Op& op, const Outcomes& x, const Outcomes& y, size_t count) {
+Differences differences(const Batch& cases, const Outcomes& x, const Outcomes& y) {
   Differences n;
-  for (size_t i = 0; i < count; ++i)
-    if (x.has_answer(i) && y.has_answer(i) && first_difference(op, x.results, y.results, i) >= 0)
-      ++(decode(op.d.fields(), x.results.get(i)).negative ? n.negative : n.positive);
+  for (size_t i = 0; i < cases.size(); ++i)
+    if (x.has_answer(i) && y.has_answer(i) && first_difference(cases, x.results, y.results, i) >= 0)
+      ++(decode(cases.op().d.fields(), x.results.get(i)).negative ? n.negative : n.positive);
   return n;
 }
 
@@ -131,8 +131,8 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one) const {
       if (!unit) continue;
       Outcomes outcomes;
       (*unit)->run(cases, outcomes);
-      if (differences(op, own, outcomes, cases.size()).all()) continue;
-      const Differences telling = differences(op, claimed, outcomes, cases.size());
+      if (differences(cases, own, outcomes).all()) continue;
+      const Differences telling = differences(cases, claimed, outcomes);
       // One witness fits many values, and a parameter knows no signs.
       if (telling.positive < least_telling || telling.negative < least_telling) continue;
       return std::string(p.name) + " (" + p.meaning + "): " + parameter_text(p, model) + " is claimed, " + value +

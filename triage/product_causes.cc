@@ -131,7 +131,7 @@ std::vector<std::string> ProductCauses::find(const Batch& cases, const std::vect
     std::string words;
     for (const size_t i : set) words += (words.empty() ? "" : ",") + steps_[i].word;
     for (size_t i = 0; i < cases.size(); ++i)
-      if (causes[i] == unexplained && first_difference(op, given.results, wanted.results, i) < 0) {
+      if (causes[i] == unexplained && first_difference(cases, given.results, wanted.results, i) < 0) {
         causes[i] = words;
         --open;
       }

@@ -60,7 +60,12 @@ class ExactFamily final : public Family {
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
-    return {.rounding = true, .stochastic = op.kind == OpKind::convert, .tiny = true, .ftz = true, .saturate = true};
+    return {.rounding = true,
+            .stochastic = op.kind == OpKind::convert,
+            .tiny = true,
+            .ftz = true,
+            .saturate = true,
+            .inexact = true};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
@@ -73,7 +78,7 @@ class ExactFamily final : public Family {
       if (name == "exact:mpfr") unit = make_dot_unit([op](const DotOperands& in) { return exact::mpfr_dot(op, in); });
       if (name == "exact:bigint")
         unit = make_dot_unit([op](const DotOperands& in) { return exact::bigint_dot(op, in); });
-    } else if (op.d.fields().integer) {
+    } else if (op.d.fields().integer && !op.rounds_to_integer()) {
       return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     } else if (op.kind == OpKind::gemm) {
       unit = gemm::make_exact_gemm(name == "exact"        ? gemm::ExactBy::accumulator

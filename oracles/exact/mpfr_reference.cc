@@ -179,9 +179,8 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
   if (f.integer) {
-    const int64_t value = f.has_sign() ? static_cast<int64_t>(encoding << (64 - f.width)) >> (64 - f.width)
-                                       : static_cast<int64_t>(encoding);
-    must_be_exact(mpfr_set_si(x, value, MPFR_RNDN));
+    must_be_exact(f.has_sign() ? mpfr_set_si(x, sign_extended(f, encoding), MPFR_RNDN)
+                               : mpfr_set_ui(x, encoding, MPFR_RNDN));
     return;
   }
   const uint64_t code = encoding >> f.ignored_low_bits;
@@ -310,9 +309,18 @@ bool mpfr_scalar_value(const Op& op, const uint64_t* operands, mpfr_ptr result) 
     case ScalarOperation::mul: must_be_exact(mpfr_mul(result, x.get(), y.get(), direction)); break;
     case ScalarOperation::fma: must_be_exact(mpfr_fma(result, x.get(), y.get(), z.get(), direction)); break;
     case ScalarOperation::rem: must_be_exact(mpfr_remainder(result, x.get(), y.get(), MPFR_RNDN)); break;
-    case ScalarOperation::equal: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
-    case ScalarOperation::less: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
-    case ScalarOperation::less_equal: mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::round_to_integral:
+      if (mpfr_number_p(x.get())) round_to_integer(result, x.get(), op.rounding_rule());
+      else must_be_exact(mpfr_set(result, x.get(), MPFR_RNDN));
+      break;
+    case ScalarOperation::equal:
+    case ScalarOperation::equal_signaling: mpfr_set_ui(result, mpfr_equal_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less:
+    case ScalarOperation::less_quiet: mpfr_set_ui(result, mpfr_less_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
+    case ScalarOperation::less_equal:
+    case ScalarOperation::less_equal_quiet:
+      mpfr_set_ui(result, mpfr_lessequal_p(x.get(), y.get()) != 0, MPFR_RNDN);
+      break;
     case ScalarOperation::unordered: mpfr_set_ui(result, mpfr_unordered_p(x.get(), y.get()) != 0, MPFR_RNDN); break;
     case ScalarOperation::rcp:
     case ScalarOperation::div:
@@ -337,23 +345,66 @@ MpfrRounded mpfr_scalar(const Op& op, const uint64_t* operands) {
   }
   const bool truncated = mpfr_scalar_value(op, operands, result.get());
   const bool divided_by_zero = mpfr_divby0_p() != 0;
-  MpfrRounded r = rounded_result(op, result.get(), truncated);
+  // The 1 of a comparison is its truth, also where it is a subnormal number of the format: nothing to flush.
+  MpfrRounded r = compares(op.scalar) ? round_mpfr(op.d, result.get(), op.rounding_rule())
+                                      : rounded_result(op, result.get(), truncated);
   // The infinity of a division by zero is exact (IEEE 754-2019, 7.3): whatever a format without infinity, or
   // saturation, makes of it is no overflow.
   if (divided_by_zero) r.flags = flag::divide_by_zero;
   if (mpfr_nan_p(result.get()) && !any_nan) r.flags |= flag::invalid;
-  const bool orders = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal;
-  if (signaling || (any_nan && orders)) r.flags |= flag::invalid;
+  const bool integral = op.scalar == ScalarOperation::round_to_integral;
+  if (integral && op.signals_inexact && !any_nan) {
+    set_operand(operand.get(), op, format, operands[0]);
+    if (!mpfr_equal_p(result.get(), operand.get())) r.flags |= flag::inexact;
+  }
+  // IEEE 754-2019, 5.11: the usual orders signal, equality and unordered are quiet; and each has its opposite.
+  const bool signals = op.scalar == ScalarOperation::less || op.scalar == ScalarOperation::less_equal ||
+                       op.scalar == ScalarOperation::equal_signaling;
+  if (signaling || (any_nan && signals)) r.flags |= flag::invalid;
   if (any_nan && format.fields().has(policy::any_nan_invalid)) r.flags |= flag::invalid;
   const bool outranked = any_nan || (r.flags & (flag::invalid | flag::divide_by_zero));
-  if (subnormal && !outranked && !op.flush_to_zero) r.flags |= flag::denormal_operand;
+  if (subnormal && !outranked && !op.flush_to_zero && !integral) r.flags |= flag::denormal_operand;
   if (format.fields().has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);
   return r;
 }
 
+namespace {
+
+MpfrRounded convert_to_integer(const Op& op, mpfr_srcptr x, uint64_t source) {
+  const FormatFields& to = op.d.fields();
+  if (mpfr_number_p(x)) {
+    Mpfr n(128), end(128);
+    round_to_integer(n.get(), x, op.rounding_rule_of(source));
+    const int bits = to.width - (to.has_sign() ? 1 : 0);
+    mpfr_set_ui_2exp(end.get(), 1, bits, MPFR_RNDN);
+    const bool above = mpfr_cmp(n.get(), end.get()) >= 0;
+    mpfr_set_si_2exp(end.get(), to.has_sign() ? -1 : 0, bits, MPFR_RNDN);
+    const bool below = mpfr_cmp(n.get(), end.get()) < 0;
+    if (!above && !below) {
+      const uint64_t code = mpfr_sgn(n.get()) < 0 ? static_cast<uint64_t>(mpfr_get_sj(n.get(), MPFR_RNDN))
+                                                  : static_cast<uint64_t>(mpfr_get_uj(n.get(), MPFR_RNDN));
+      const bool inexact = op.signals_inexact && !mpfr_equal_p(n.get(), x);
+      return {code & to.container_mask(), static_cast<uint8_t>(inexact ? flag::inexact : 0)};
+    }
+  }
+  const uint64_t sign = to.has_sign() ? uint64_t{1} << (to.width - 1) : 0;
+  if (!op.saturate) return {sign ? sign : to.container_mask(), flag::invalid};
+  if (mpfr_nan_p(x)) return {0, flag::invalid};
+  return {mpfr_signbit(x) ? sign : to.container_mask() ^ sign, flag::invalid};
+}
+
+}  // namespace
+
 MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   Mpfr x(64);
   set_operand(x.get(), op, op.a, source);
+  if (op.d.fields().integer) {
+    MpfrRounded r = convert_to_integer(op, x.get(), source);
+    if (is_signaling(op.a, source)) r.flags |= flag::invalid;
+    if (op.a.fields().has(policy::no_inexact)) r.flags &= static_cast<uint8_t>(~flag::inexact);
+    if (op.a.fields().has(policy::conversions_silent)) r.flags = 0;
+    return r;
+  }
   const FormatFields& to = op.d.fields();
   MpfrRounded r = round_mpfr(op.d, x.get(), op.rounding_rule_of(source));
   flush_result(op, r);

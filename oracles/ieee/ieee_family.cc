@@ -1,7 +1,7 @@
 // The units `ieee` (scalar operations, conversions) and `ieee:serial`, `ieee:fma`, `ieee:pairwise`: the three dot
 // products of Whitehead and Fit-Florea, "Precision and performance: floating point and IEEE 754 compliance for NVIDIA
 // GPUs", 3.1.
-#include "arithmetic/ieee_operations.h"
+#include "arithmetic/integer_rounding.h"
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/ieee/ieee_dot.h"
@@ -11,6 +11,18 @@
 
 namespace mmafuzz {
 namespace {
+
+bool is_true(ScalarOperation comparison, Order order) {
+  switch (comparison) {
+    case ScalarOperation::equal:
+    case ScalarOperation::equal_signaling: return order == Order::equal;
+    case ScalarOperation::less:
+    case ScalarOperation::less_quiet: return order == Order::less;
+    case ScalarOperation::less_equal:
+    case ScalarOperation::less_equal_quiet: return order == Order::less || order == Order::equal;
+    default: return order == Order::unordered;
+  }
+}
 
 Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
   const FormatFields& f = op.a.fields();
@@ -36,22 +48,25 @@ Rounded scalar_operation(const Op& op, const uint64_t* encodings) {
       break;
     }
     case ScalarOperation::rem: r = ieee_remainder(f, x[0], x[1], rule); break;
-    case ScalarOperation::equal: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::equal, false);
-    case ScalarOperation::less: return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::less, true);
-    case ScalarOperation::less_equal: {
-      const Order order = ieee_order(x[0], x[1]);
-      return ieee_comparison(f, x[0], x[1], order == Order::less || order == Order::equal, true);
-    }
+    case ScalarOperation::round_to_integral: r = round_to_integral(f, x[0], rule, op.signals_inexact); break;
+    case ScalarOperation::equal:
+    case ScalarOperation::less:
+    case ScalarOperation::less_equal:
     case ScalarOperation::unordered:
-      return ieee_comparison(f, x[0], x[1], ieee_order(x[0], x[1]) == Order::unordered, false);
+    case ScalarOperation::equal_signaling:
+    case ScalarOperation::less_quiet:
+    case ScalarOperation::less_equal_quiet:
+      return ieee_comparison(f, x[0], x[1], is_true(op.scalar, ieee_order(x[0], x[1])), signals_quiet_nans(op.scalar));
   }
   return flushed_result(f, r, op.flush_to_zero);
 }
 
 Rounded conversion(const Op& op, uint64_t source) {
   const Number x = flushed_operand(op.a.fields(), decode(op.a.fields(), source), op.flush_to_zero);
-  Rounded r =
-      flushed_result(op.d.fields(), convert_number(op.d.fields(), x, op.rounding_rule_of(source)), op.flush_to_zero);
+  const RoundingRule rule = op.rounding_rule_of(source);
+  Rounded r = op.d.fields().integer
+                  ? convert_to_integer(op.a.fields(), op.d.fields(), x, rule, op.signals_inexact)
+                  : flushed_result(op.d.fields(), convert_number(op.d.fields(), x, rule), op.flush_to_zero);
   if (op.a.fields().has(policy::conversions_silent) || op.d.fields().has(policy::conversions_silent)) r.flags = 0;
   return r;
 }
@@ -144,12 +159,18 @@ class IeeeFamily final : public Family {
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
-    return {.rounding = true, .stochastic = op.kind == OpKind::convert, .tiny = true, .ftz = true, .saturate = true};
+    return {.rounding = true,
+            .stochastic = op.kind == OpKind::convert,
+            .tiny = true,
+            .ftz = true,
+            .saturate = true,
+            .inexact = true};
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": ieee has no parameters");
-    if (op.d.fields().integer) return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
+    if (op.d.fields().integer && !op.rounds_to_integer())
+      return declined("results in " + op.d.name() + " are integer arithmetic, not rounding");
     if (name != "ieee") {
       if (op.kind != OpKind::dot && op.kind != OpKind::gemm)
         return declined(name + " evaluates dot and matrix products only");

@@ -13,10 +13,11 @@ class Bracketed final : public Property {
   const char* name() const override { return name_; }
   const char* statement() const override { return statement_; }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.flush_to_zero || op.rounding == bound_ ||
+    if (op.flush_to_zero || op.rounding == bound_ || !keeps_order_beyond_range(op) ||
         op.d.fields().has(policy::negative_absolute | policy::clamp_positive))
       return false;
-    return is_conversion(op) || (op.kind == OpKind::scalar && op.scalar < ScalarOperation::rem);
+    return is_conversion(op) ||
+           (op.kind == OpKind::scalar && !compares(op.scalar) && op.scalar != ScalarOperation::rem);
   }
 
  protected:

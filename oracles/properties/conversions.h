@@ -5,16 +5,24 @@
 
 namespace mmafuzz {
 
-/// Whether every number of `narrow` is one of `wide`, with room for a bit between any two; integers apart.
+/// Whether every number of `narrow` is one of `wide`, with room for a bit between any two.
 inline bool holds_every_number(const FormatFields& wide, const FormatFields& narrow) {
-  return !wide.integer && !narrow.integer && wide.subnormals == SubnormalRule::gradual &&
-         wide.specials == Specials::ieee && wide.emax() >= narrow.emax() && wide.precision() > narrow.precision() &&
+  if (narrow.integer)
+    return !wide.integer && wide.specials == Specials::ieee && wide.has_sign() >= narrow.has_sign() &&
+           wide.precision() > narrow.width && wide.emax() >= narrow.width;
+  return !wide.integer && wide.subnormals == SubnormalRule::gradual && wide.specials == Specials::ieee &&
+         wide.emax() >= narrow.emax() && wide.precision() > narrow.precision() &&
          wide.least_bit() < narrow.least_bit() - (narrow.subnormals == SubnormalRule::literal ? 1 : 0);
 }
 
-/// A conversion to a floating-point format.
+/// A conversion that rounds: not between two integer formats.
 inline bool is_conversion(const Op& op) {
-  return op.kind == OpKind::convert && !op.a.fields().integer && !op.d.fields().integer && !op.flush_to_zero;
+  return op.kind == OpKind::convert && (op.rounds_to_integer() || !op.d.fields().integer) && !op.flush_to_zero;
+}
+
+/// Whether what is beyond the range goes to its end: not the integer that stands for an invalid conversion.
+inline bool keeps_order_beyond_range(const Op& op) {
+  return op.kind != OpKind::convert || !op.d.fields().integer || op.saturate;
 }
 
 inline bool rounds_to_nearest(const Op& op) {
@@ -33,6 +41,12 @@ inline Number source_of(const Batch& cases, size_t index) {
 inline bool is_within_range(const FormatFields& to, const Number& x) {
   if (x.cls != NumberClass::finite && x.cls != NumberClass::zero) return false;
   if (x.negative && !to.has_sign()) return false;
+  if (to.integer) {
+    const uint64_t least = to.has_sign() ? uint64_t{1} << (to.width - 1) : 0;
+    const uint64_t greatest = least ? least - 1 : to.container_mask();
+    return compare(to_exact(x), to_exact(decode(to, greatest))) <= 0 &&
+           compare(to_exact(x), to_exact(decode(to, least))) >= 0;
+  }
   Exact magnitude = to_exact(x);
   magnitude.negative = false;
   if (compare(magnitude, to_exact(decode(to, to.encode_greatest(false)))) > 0) return false;

@@ -14,7 +14,8 @@ class HalfUlp final : public JudgesTheSource {
     return "a conversion to nearest errs by at most half a unit in the last place";
   }
   bool applies(const Op& op, const Unit&) const override {
-    return is_conversion(op) && rounds_to_nearest(op) && op.d.fields().subnormals != SubnormalRule::flushed;
+    return is_conversion(op) && !op.d.fields().integer && rounds_to_nearest(op) &&
+           op.d.fields().subnormals != SubnormalRule::flushed;
   }
 
  protected:

@@ -10,8 +10,9 @@ namespace {
 class Idempotent final : public Property {
  public:
   const char* name() const override { return "idempotent"; }
-  const char* statement() const override { return "the result, as a source, converts to itself"; }
+  const char* statement() const override { return "the result, as a source, converts or rounds to itself"; }
   bool applies(const Op& op, const Unit&) const override {
+    if (op.kind == OpKind::scalar) return op.scalar == ScalarOperation::round_to_integral;
     return is_conversion(op) && holds_every_number(op.a.fields(), op.d.fields()) &&
            op.d.fields().subnormals != SubnormalRule::flushed;
   }
@@ -20,6 +21,10 @@ class Idempotent final : public Property {
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     const Number n = decode(of.op().d.fields(), of.result);
     if (n.cls == NumberClass::nan || (n.cls == NumberClass::infinity && of.op().saturate)) return std::nullopt;
+    if (of.op().kind == OpKind::scalar) {
+      twin[0].inputs()[0].set(of.index, 0, of.result);
+      return Twin{};
+    }
     twin[0].inputs()[0].set(of.index, 0, convert_number(of.op().a.fields(), n, {}).encoding);
     return Twin{};
   }

@@ -13,10 +13,13 @@ class MonotoneInOperand final : public Property {
     return "raising the source, the radicand or an addend to the next number does not lower the result";
   }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.flush_to_zero || op.rounding == Rounding::stochastic || !has_rising_results(op.d.fields())) return false;
+    if (op.flush_to_zero || op.rounding == Rounding::stochastic || !has_rising_results(op.d.fields()) ||
+        !keeps_order_beyond_range(op))
+      return false;
     if (op.kind == OpKind::convert) return is_conversion(op);
     return op.kind == OpKind::scalar && (op.scalar == ScalarOperation::add || op.scalar == ScalarOperation::sub ||
-                                         op.scalar == ScalarOperation::sqrt || op.scalar == ScalarOperation::fma);
+                                         op.scalar == ScalarOperation::sqrt || op.scalar == ScalarOperation::fma ||
+                                         op.scalar == ScalarOperation::round_to_integral);
   }
 
  protected:

@@ -48,17 +48,22 @@ inline bool has_mirrored_results(const FormatFields& d) {
 }
 
 /// The finite numbers of a format as integers in the same order, adjacent ones one apart; both zeros are 0.
-inline int64_t rank(const FormatFields& f, uint64_t encoding) {
+inline __int128 rank(const FormatFields& f, uint64_t encoding) {
+  if (f.integer) return f.has_sign() ? __int128{sign_extended(f, encoding)} : __int128{encoding};
   const uint64_t code = encoding >> f.ignored_low_bits;
   const int64_t magnitude = static_cast<int64_t>(code & low_mask(f.exponent_bits + f.fraction_bits));
   return code & f.sign_bit() ? -magnitude : magnitude;
 }
 
 /// The encoding of that rank; false where the format has no such finite number.
-inline bool encode_rank(const FormatFields& f, int64_t rank, uint64_t& encoding) {
-  const uint64_t magnitude = static_cast<uint64_t>(rank < 0 ? -rank : rank);
-  if (magnitude > f.greatest_magnitude() || (rank < 0 && !f.has_sign())) return false;
-  encoding = f.in_container(magnitude | (rank < 0 ? f.sign_bit() : 0));
+inline bool encode_rank(const FormatFields& f, __int128 wanted, uint64_t& encoding) {
+  const uint64_t magnitude = static_cast<uint64_t>(wanted < 0 ? -wanted : wanted);
+  if (f.integer) {
+    encoding = static_cast<uint64_t>(wanted) & f.container_mask();
+    return rank(f, encoding) == wanted;
+  }
+  if (magnitude > f.greatest_magnitude() || (wanted < 0 && !f.has_sign())) return false;
+  encoding = f.in_container(magnitude | (wanted < 0 ? f.sign_bit() : 0));
   return true;
 }
 

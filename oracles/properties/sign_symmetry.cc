@@ -23,7 +23,7 @@ class SignSymmetry final : public Property {
              has_mirrored_results(op.d.fields());
     if (op.kind == OpKind::scalar)
       return op.a.fields().has_negative_zero() && has_mirrored_results(op.a.fields()) && !op.flush_to_zero &&
-             op.scalar < ScalarOperation::rem && op.scalar != ScalarOperation::sqrt;
+             !compares(op.scalar) && op.scalar != ScalarOperation::rem && op.scalar != ScalarOperation::sqrt;
     // Where d has no NaN, one that comes up becomes a positive number.
     const auto any_nan = [](std::initializer_list<const Format*> formats) {
       return std::any_of(formats.begin(), formats.end(), [](const Format* f) { return f->fields().has_nan(); });

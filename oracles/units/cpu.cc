@@ -2,6 +2,8 @@
 // F16C, and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
 #include "oracles/families.h"
 #include "core/function_unit.h"
+#include "oracles/units/cpu_integer.h"
+#include "oracles/units/mxcsr.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -15,39 +17,6 @@ namespace {
 
 #if defined(__x86_64__)
 
-// MXCSR (Intel SDM vol. 1, 10.2.3): exception flags in bits 0..5, masks in 7..12, rounding in 13..14.
-constexpr uint32_t mxcsr_all_masked = 0x1f80;
-constexpr uint32_t mxcsr_denormals_are_zero = 0x0040, mxcsr_flush_to_zero = 0x8000;
-
-uint32_t mxcsr_for(const Op& op) {
-  uint32_t mode = mxcsr_all_masked;
-  switch (op.rounding) {
-    case Rounding::down: mode |= 1u << 13; break;
-    case Rounding::up: mode |= 2u << 13; break;
-    case Rounding::toward_zero: mode |= 3u << 13; break;
-    default: break;
-  }
-  if (op.flush_to_zero) mode |= mxcsr_denormals_are_zero | mxcsr_flush_to_zero;
-  return mode;
-}
-
-/// MXCSR flags (IE DE ZE OE UE PE from bit 0) as the case text's flags.
-uint8_t flags_of(uint32_t mxcsr) {
-  uint8_t flags = 0;
-  if (mxcsr & 0x01) flags |= flag::invalid;
-  if (mxcsr & 0x02) flags |= flag::denormal_operand;
-  if (mxcsr & 0x04) flags |= flag::divide_by_zero;
-  if (mxcsr & 0x08) flags |= flag::overflow;
-  if (mxcsr & 0x10) flags |= flag::underflow;
-  if (mxcsr & 0x20) flags |= flag::inexact;
-  return flags;
-}
-
-struct Answer {
-  uint64_t encoding;
-  uint8_t flags;
-};
-
 // One instruction between loading and storing MXCSR, so that no compiler moves it out. AT&T operand order.
 #define MMAFUZZ_SSE(type, instruction)                                                                 \
   asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]" \
@@ -55,7 +24,7 @@ struct Answer {
                : [y] "x"(y), [mode] "m"(mode), [saved] "m"(saved))
 
 template <class Float, class Bits>
-Answer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t* operands) {
+CpuAnswer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t* operands) {
   Float x = std::bit_cast<Float>(static_cast<Bits>(operands[0]));
   Float y = std::bit_cast<Float>(static_cast<Bits>(operands[1]));
   Float z = std::bit_cast<Float>(static_cast<Bits>(operands[2]));
@@ -112,11 +81,15 @@ Answer run_instruction(ScalarOperation operation, uint32_t mode, const uint64_t*
       if constexpr (single) MMAFUZZ_SSE(float, "cmpunordss");
       else MMAFUZZ_SSE(double, "cmpunordsd");
       break;
-    case ScalarOperation::rcp:  // not offered: x86's rcpss is an approximation
+    case ScalarOperation::round_to_integral:
+    case ScalarOperation::equal_signaling:
+    case ScalarOperation::less_quiet:
+    case ScalarOperation::less_equal_quiet:  // oracles/units/cpu_integer.cc
+    case ScalarOperation::rcp:               // not offered: x86's rcpss is an approximation
     case ScalarOperation::rem: break;
   }
-  if (operation >= ScalarOperation::equal) x = std::bit_cast<Bits>(x) ? 1 : 0;  // a mask of ones
-  return {std::bit_cast<Bits>(x), flags_of(after)};
+  if (compares(operation)) x = std::bit_cast<Bits>(x) ? 1 : 0;  // a mask of ones
+  return {std::bit_cast<Bits>(x), flags_of_mxcsr(after)};
 }
 
 #undef MMAFUZZ_SSE
@@ -191,7 +164,7 @@ __attribute__((target("avx512vnni,avx512vl"))) uint64_t byte_dot(const DotOperan
 }
 
 /// vcvtps2ph (F16C). The destination rounds by the immediate; flags come from MXCSR.
-__attribute__((target("f16c"))) Answer to_half(const Op& op, uint64_t source) {
+__attribute__((target("f16c"))) CpuAnswer to_half(const Op& op, uint64_t source) {
   const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
   const uint32_t saved = _mm_getcsr();
   const uint32_t mode = mxcsr_for(op);
@@ -201,11 +174,11 @@ __attribute__((target("f16c"))) Answer to_half(const Op& op, uint64_t source) {
   asm volatile("ldmxcsr %[mode]\n\tvcvtps2ph $4, %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
                : [r] "=x"(result), [after] "=m"(after)
                : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
-  return {static_cast<uint64_t>(_mm_cvtsi128_si32(result)) & 0xffff, flags_of(after)};
+  return {static_cast<uint64_t>(_mm_cvtsi128_si32(result)) & 0xffff, flags_of_mxcsr(after)};
 }
 
 /// vcvtph2ps (F16C): exact.
-__attribute__((target("f16c"))) Answer from_half(uint64_t source) {
+__attribute__((target("f16c"))) CpuAnswer from_half(uint64_t source) {
   const __m128i x = _mm_cvtsi32_si128(static_cast<int>(source));
   const uint32_t saved = _mm_getcsr(), mode = mxcsr_all_masked;
   uint32_t after = 0;
@@ -213,7 +186,7 @@ __attribute__((target("f16c"))) Answer from_half(uint64_t source) {
   asm volatile("ldmxcsr %[mode]\n\tvcvtph2ps %[x], %[r]\n\tstmxcsr %[after]\n\tldmxcsr %[saved]"
                : [r] "=x"(result), [after] "=m"(after)
                : [x] "x"(x), [mode] "m"(mode), [saved] "m"(saved));
-  return {static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(result))), flags_of(after)};
+  return {static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_castps_si128(result))), flags_of_mxcsr(after)};
 }
 
 /// vdpbf16ps on lane 0: pairs of bf16 products into fp32 (Intel SDM: flushes subnormals, ignores MXCSR).
@@ -230,7 +203,7 @@ __attribute__((target("avx512bf16,avx512vl"))) uint64_t bf16_dot(const DotOperan
 }
 
 /// vcvtneps2bf16: nearest even, subnormals flushed, no flags.
-__attribute__((target("avx512bf16,avx512vl"))) Answer to_bf16(uint64_t source) {
+__attribute__((target("avx512bf16,avx512vl"))) CpuAnswer to_bf16(uint64_t source) {
   const __m128 x = _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(source)));
   const __m128i r = (__m128i)_mm_cvtneps_pbh(x);
   return {static_cast<uint64_t>(_mm_cvtsi128_si32(r)) & 0xffff, 0};
@@ -274,9 +247,9 @@ bool always() {
 #endif
 }
 
-const std::vector<CpuInstruction>& instructions() {
+std::vector<CpuInstruction> other_instructions() {
   const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
-  static const std::vector<CpuInstruction> all = {
+  return {
       {"cpu:add.f32", "addss", always, "x86-64", is_ieee},
       {"cpu:add.f64", "addsd", always, "x86-64", is_ieee},
       {"cpu:sub.f32", "subss", always, "x86-64", is_ieee},
@@ -331,11 +304,27 @@ const std::vector<CpuInstruction>& instructions() {
        "AVX512-VNNI",
        {{"equals_model", "integer"}}},
   };
+}
+
+const std::vector<CpuInstruction>& instructions() {
+  const std::vector<Claim> is_ieee = {{"equals_model", "ieee"}};
+  static const std::vector<CpuInstruction> all = [&] {
+    std::vector<CpuInstruction> rows = other_instructions();
+    for (const CpuIntegerInstruction& i : cpu_integer_instructions())
+      rows.push_back({i.name, i.summary, i.present, i.feature, is_ieee});
+    return rows;
+  }();
   return all;
 }
 
 const CpuInstruction* find_instruction(std::string_view name) {
   for (const CpuInstruction& i : instructions())
+    if (name == i.name) return &i;
+  return nullptr;
+}
+
+const CpuIntegerInstruction* find_integer_instruction(std::string_view name) {
+  for (const CpuIntegerInstruction& i : cpu_integer_instructions())
     if (name == i.name) return &i;
   return nullptr;
 }
@@ -367,6 +356,10 @@ class CpuFamily final : public Family {
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
     if (name == "cpu:dpbusd.s32.u8.s8.s32") return {.saturate = true};
+    if (const CpuIntegerInstruction* row = find_integer_instruction(name))
+      return {.rounding = op.rounding != Rounding::nearest_away,
+              .ftz = op.kind == OpKind::scalar,
+              .inexact = row->run_silently != nullptr};
     if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add")) return {};
     const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
     const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
@@ -392,7 +385,11 @@ class CpuFamily final : public Family {
     const uint32_t mode = mxcsr_for(op);
     std::vector<Claim> claims = instruction.claims;
     std::unique_ptr<Unit> unit;
-    if (name == "cpu:cvt.f16.f32") {
+    if (const CpuIntegerInstruction* row = find_integer_instruction(name)) {
+      Result<std::unique_ptr<Unit>> bound = bind_cpu_integer(*row, op);
+      if (!bound) return bound.refusal();
+      unit = std::move(*bound);
+    } else if (name == "cpu:cvt.f16.f32") {
       if (op.kind != OpKind::convert || !is("fp32", "fp16")) return declined(name + " converts fp32 to fp16");
       unit = make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
     } else if (name == "cpu:cvt.f32.f16") {
@@ -460,7 +457,7 @@ class CpuFamily final : public Family {
     }
     // x86 hands NaN payloads on, where the models that it equals give one canonical NaN; and its FTZ flushes what is
     // tiny with unbounded exponents (docs/semantics.md 10).
-    if (op.nan == NanPolicy::exact || op.flush_to_zero) claims.clear();
+    if ((op.nan == NanPolicy::exact && !op.d.fields().integer) || op.flush_to_zero) claims.clear();
     return named(std::move(unit), name, std::move(claims));
   }
 #endif

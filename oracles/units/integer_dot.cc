@@ -77,7 +77,7 @@ class IntegerFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + " has no parameters");
     const auto narrow = [](const Format& f) { return f.fields().integer && f.fields().width == 8; };
-    const auto wide = [](const Format& f) { return f.fields().integer && f.fields().width == 32; };
+    const auto wide = [](const Format& f) { return f == format("s32"); };
     if (op.kind != OpKind::dot || !narrow(op.a) || !narrow(op.b) || !wide(op.c) || !wide(op.d) || op.has_scales())
       return declined(name + " takes 'op dot' with s8 or u8 operands, c=s32 and d=s32");
     if (name == "integer") return named(std::make_unique<IntegerDotUnit>(), name, {{"equals_model", "integer:bigint"}});

@@ -9,7 +9,8 @@ import importlib.util, os, re, sys
 
 PROTOCOL = "1"
 # The numpy type of a format, where there is one; others are unsigned integers that hold the encodings.
-TYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "s8": "int8", "u8": "uint8", "s32": "int32"}
+TYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "s8": "int8", "u8": "uint8", "s32": "int32",
+         "u32": "uint32", "s64": "int64", "u64": "uint64"}
 ML_TYPES = {"bf16": "bfloat16", "e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn", "e5m2fnuz": "float8_e5m2fnuz",
             "e4m3fnuz": "float8_e4m3fnuz", "e8m0": "float8_e8m0fnu"}
 # What stands in an op line besides formats and sizes; a function that does not say so knows none of it.

@@ -36,6 +36,7 @@ FORMAT_OF_DTYPE: dict[np.dtype, str] = {
     )
 }
 DTYPE_OF_FORMAT: dict[str, np.dtype] = {name: dtype for dtype, name in FORMAT_OF_DTYPE.items()}
+DTYPE_OF_FORMAT["s64"] = np.dtype(np.int64)
 DTYPE_OF_FORMAT["tf32"] = np.dtype(np.float32)
 DTYPE_OF_FORMAT["ue4m3"] = np.dtype(ml_dtypes.float8_e4m3fn)
 

@@ -1,0 +1,104 @@
+// Numbers rounded to integers: conversions to integer formats (IEEE 754-2019, 5.4.1 and 5.8) and roundToIntegral
+// (5.3.1, 5.9), with their flags (7.1, 7.2).
+#pragma once
+
+#include "arithmetic/ieee_operations.h"
+
+namespace mmafuzz {
+
+/// The magnitude of a finite number or zero, rounded to an integer in the rule's mode.
+struct RoundedInteger {
+  uint64_t magnitude = 0;
+  bool beyond = false;  ///< the magnitude has more than 64 bits
+  bool rounded_away = false;
+  detail::Cut cut = {0, false, false};
+  bool inexact() const { return cut.guard || cut.sticky; }
+};
+
+MMAFUZZ_HD_CALL inline RoundedInteger rounded_integer(const Number& x, const RoundingRule& rule) {
+  RoundedInteger r;
+  if (x.cls != NumberClass::finite) return r;
+  if (x.exponent > 64 - fast_bit_length(x.significand)) {
+    r.beyond = true;
+    return r;
+  }
+  r.cut = detail::cut_at(x.significand, x.exponent, false, 0);
+  r.rounded_away = detail::moves_away(rule, x.negative, x.significand, x.exponent, false, 0, r.cut);
+  r.magnitude = r.cut.kept + (r.rounded_away ? 1 : 0);  // a cut leaves at most 63 bits
+  return r;
+}
+
+/// Whether a conversion to an integer format is invalid: NaN, infinity, or beyond the range once rounded (IEEE
+/// 754-2019, 7.2 j). The standard leaves its result open then.
+MMAFUZZ_HD inline bool is_beyond_integers(const FormatFields& to, const Number& x, const RoundedInteger& n) {
+  if (x.cls == NumberClass::nan || x.cls == NumberClass::infinity || n.beyond) return true;
+  const uint64_t greatest = low_mask(to.width - (to.has_sign() ? 1 : 0));
+  const uint64_t limit = !x.negative ? greatest : to.has_sign() ? greatest + 1 : 0;
+  return n.magnitude > limit;
+}
+
+MMAFUZZ_HD inline bool converts_to_no_integer(const FormatFields& to, const Number& x, const RoundingRule& rule) {
+  return is_beyond_integers(to, x, rounded_integer(x, rule));
+}
+
+/// The flags of rounding to an integer: a subnormal operand raises none (as cvtss2si and roundss of x86, Intel SDM).
+MMAFUZZ_HD inline uint8_t flags_of_integer(const FormatFields& from, const Number& x, const RoundedInteger& n,
+                                           bool signals_inexact) {
+  uint8_t flags = x.signaling ? flag::invalid : 0;
+  if (n.inexact() && signals_inexact && !from.has(policy::no_inexact)) flags |= flag::inexact;
+  return flags;
+}
+
+/// A number as an integer. An invalid conversion gives x86's integer indefinite, which is the least integer of a signed
+/// format and all ones of an unsigned one (Intel SDM vol. 1, 4.8.3.7 and vcvtss2usi); where the rule saturates, the end
+/// of the range on the number's side, and 0 for NaN (as Arm's FCVTZS and WebAssembly's trunc_sat).
+MMAFUZZ_HD_CALL inline Rounded convert_to_integer(const FormatFields& from, const FormatFields& to, const Number& x,
+                                                  const RoundingRule& rule, bool signals_inexact) {
+  const RoundedInteger n = rounded_integer(x, rule);
+  Rounded r;
+  r.negative = x.negative;
+  if (is_beyond_integers(to, x, n)) {
+    const uint64_t all = to.container_mask(), top = uint64_t{1} << (to.width - 1);
+    const uint64_t least = to.has_sign() ? top : 0, greatest = to.has_sign() ? all >> 1 : all;
+    r.flags = flag::invalid;
+    r.encoding = rule.overflow != Overflow::saturate ? to.has_sign() ? top : all
+                 : x.cls == NumberClass::nan         ? 0
+                 : x.negative                        ? least
+                                                     : greatest;
+    return r;
+  }
+  r.last = n.cut.kept & 1;
+  r.guard = n.cut.guard;
+  r.sticky = n.cut.sticky;
+  r.rounded_away = n.rounded_away;
+  r.encoding = (x.negative ? ~n.magnitude + 1 : n.magnitude) & to.container_mask();
+  r.flags = flags_of_integer(from, x, n, signals_inexact);
+  return r;
+}
+
+/// A number as an integral number of its own format; a zero keeps the operand's sign (IEEE 754-2019, 6.3).
+MMAFUZZ_HD_CALL inline Rounded round_to_integral(const FormatFields& f, const Number& x, const RoundingRule& rule,
+                                                 bool signals_inexact) {
+  const bool any_nan = x.cls == NumberClass::nan;
+  Rounded r;
+  uint8_t flags = x.signaling ? flag::invalid : 0;
+  if (any_nan) {
+    r = rounded_nan(f, false);
+  } else if (x.cls == NumberClass::infinity) {
+    r = rounded_infinity(f, x.negative, rule);
+  } else if (x.exponent >= 0) {
+    r = round_once(f, x.negative, x.significand, x.exponent, false, rule);
+  } else {
+    const RoundedInteger n = rounded_integer(x, rule);
+    r = round_once(f, x.negative, n.magnitude, 0, false, rule);
+    flags = flags_of_integer(f, x, n, signals_inexact);
+    r.last = n.cut.kept & 1;
+    r.guard = n.cut.guard;
+    r.sticky = n.cut.sticky;
+    r.rounded_away = n.rounded_away;
+  }
+  r.flags = merged_flags(f, flags, r.flags, any_nan);
+  return r;
+}
+
+}  // namespace mmafuzz
