@@ -123,12 +123,17 @@ class BatchWorker {
     corpus_.flush();
     ReachedBins reached(guided_.focus_count());
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus)
-      for (const int feature : guided_.features_reached(focus)) reached.add(focus, feature);
+      for (const int feature : guided_.features_reached(focus))
+        if (feature < bins::count) reached.add(focus, feature);  // others are a unit's own
     replace_file(options_.status + ".bins", reached.bytes());
     const auto [focus, feature] = guided_.newest();
-    replace_file(options_.status,
-                 fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(),
-                             cases_, reached.count(), log_.buckets(), feature < 0 ? "" : bin_name(feature)));
+    replace_file(
+        options_.status,
+        fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
+                    reached.count(), log_.buckets(),
+                    feature < 0             ? ""
+                    : feature < bins::count ? bin_name(feature)
+                                            : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));
   }
 
   static constexpr uint64_t property_share = 8;

@@ -1,6 +1,7 @@
 // Something that evaluates an op: a model, a device, a recording, a plugin. Families bind unit names to ops.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -57,6 +58,11 @@ class Unit {
 
   /// The row of a modelled dot unit, for explanation, ablation and coverage; nullptr for black boxes.
   virtual const DotModel* model() const { return nullptr; }
+  /// How many features of its own the unit can tell of a case, as an RTL simulation its coverage; 0: none.
+  virtual int features() const { return 0; }
+  /// Calls `hit` with the number of a case and a feature, from 0 to features() - 1, for each that the case reaches, in
+  /// the order of the cases. The same case reaches the same features, whatever was asked before.
+  virtual void observe(const Batch&, const std::function<void(size_t, int)>& hit) const {}
   /// How a matrix product's unit cuts its operands; nullptr where it does not.
   virtual const Slicing* slicing() const { return nullptr; }
 

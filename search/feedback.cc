@@ -23,6 +23,23 @@ class FunctionalFeedback final : public Feedback {
   Coverage coverage_;
 };
 
+class FeedbackWithUnit final : public Feedback {
+ public:
+  FeedbackWithUnit(std::unique_ptr<Feedback> source, const Unit& unit) : source_(std::move(source)), unit_(unit) {}
+  int features() const override { return source_->features() + unit_.features(); }
+  void observe(const Batch& batch, FeatureCounts& counts) const override {
+    source_->observe(batch, counts);
+    unit_.observe(batch, [&, first = source_->features()](size_t index, int feature) {
+      counts.start_case(index);
+      counts.hit(first + feature);
+    });
+  }
+
+ private:
+  std::unique_ptr<Feedback> source_;
+  const Unit& unit_;
+};
+
 class NoFeedback final : public Feedback {
  public:
   int features() const override { return 0; }
@@ -42,6 +59,10 @@ std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel*
 
 std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing) {
   return std::make_unique<FunctionalFeedback>(op, nullptr, slicing);
+}
+
+std::unique_ptr<Feedback> make_feedback_with_unit(std::unique_ptr<Feedback> source, const Unit& unit) {
+  return std::make_unique<FeedbackWithUnit>(std::move(source), unit);
 }
 
 std::unique_ptr<Feedback> make_no_feedback() { return std::make_unique<NoFeedback>(); }

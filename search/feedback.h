@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "core/unit.h"
 #include "search/coverage.h"
 
 namespace mmafuzz {
@@ -47,6 +48,9 @@ std::unique_ptr<Feedback> make_functional_feedback(const Op& op, const DotModel*
 
 /// The same of a matrix product as a slicing cuts it; nullptr: the reference's.
 std::unique_ptr<Feedback> make_gemm_feedback(const Op& op, const Slicing* slicing);
+
+/// Features of a source, and behind them those that a unit tells of itself (Unit::observe); the unit must outlive it.
+std::unique_ptr<Feedback> make_feedback_with_unit(std::unique_ptr<Feedback> source, const Unit& unit);
 
 /// No features: the search keeps nothing.
 std::unique_ptr<Feedback> make_no_feedback();

@@ -1,5 +1,6 @@
 #include "search/focuses.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mmafuzz {
@@ -20,6 +21,13 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   }
   if (focuses.empty())
     focuses.push_back({"", corner_hints(nullptr), make_functional_feedback(comparison.op(), nullptr)});
+  // What a unit tells of itself belongs to its focus; that of a black box to the first one.
+  for (const std::unique_ptr<Unit>& unit : comparison.units()) {
+    if (unit->features() == 0) continue;
+    auto own = std::find_if(focuses.begin(), focuses.end(), [&](const auto& f) { return f.unit == unit->name(); });
+    if (own == focuses.end()) own = focuses.begin();
+    own->feedback = make_feedback_with_unit(std::move(own->feedback), *unit);
+  }
   return focuses;
 }
 

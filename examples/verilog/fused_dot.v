@@ -46,6 +46,9 @@ module fused_dot (
   reg [24:0] rounded;
   reg guard, sticky;
   reg [31:0] result;
+`ifdef PLANTED_RARE
+  reg [3:0] alike;
+`endif
 
   always @* begin
     any_nan = 0;
@@ -83,6 +86,11 @@ module fused_dot (
       if (negative[i]) sum = sum - $signed({5'b0, kept});
       else sum = sum + $signed({5'b0, kept});
     end
+
+`ifdef PLANTED_RARE  // for tests: a comparator finds one bit pattern in all four factors, and a unit is added to the sum
+    for (i = 0; i < 4; i = i + 1) alike[i] = (i == 0 || alike[i-1]) && a[16*i+:7] == 7'b0110101;
+    if (alike[3]) sum = sum + 4;
+`endif
 
     // Normalize and round once.
     sum_negative = sum < 0;

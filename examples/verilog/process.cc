@@ -1,4 +1,5 @@
 // The Verilog unit fused_dot as a process of mmafuzz (docs/processes.md): what Verilator made of it, fed with batches.
+// Built with --coverage it tells which lines each case runs and which bits it sets, as features that guide a search.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -8,10 +9,45 @@
 #include "Vfused_dot.h"
 #include "verilated.h"
 #if VM_COVERAGE
+#include "Vfused_dot___024root.h"  // the counters have no public name
+#include "Vfused_dot__Syms.h"
 #include "verilated_cov.h"
 #endif
 
 double sc_time_stamp() { return 0; }
+
+/// Case i of a batch of n: all of a, all of b, all of c.
+static void set_operands(Vfused_dot& unit, const std::vector<char>& batch, size_t n, size_t i) {
+  std::memcpy(&unit.a, &batch[8 * i], 8);
+  std::memcpy(&unit.b, &batch[8 * (n + i)], 8);
+  std::memcpy(&unit.c, &batch[16 * n + 4 * i], 4);
+}
+
+#if VM_COVERAGE
+/// Verilator's counters of lines, branches and toggled bits. A count is told in four classes: 1, 2, 3, more.
+static const size_t counters = sizeof(Vfused_dot__Syms::__Vcoverage) / sizeof(uint32_t);
+
+static void tell_features(Vfused_dot& unit) {
+  auto& count = unit.rootp->vlSymsp->__Vcoverage;
+  std::vector<uint32_t> before(count, count + counters);
+  // From operands of zero on, so that the bits that toggle are the case's own.
+  const QData a = unit.a, b = unit.b;
+  const IData c = unit.c;
+  unit.a = unit.b = unit.c = 0;
+  unit.eval();
+  for (auto& one : count) one = 0;
+  unit.a = a;
+  unit.b = b;
+  unit.c = c;
+  unit.eval();
+  for (size_t i = 0; i < counters; ++i) {
+    const size_t counted = count[i];
+    if (counted) std::printf("%zu ", 4 * i + (counted < 4 ? counted : 4) - 1);
+    count[i] += before[i];  // coverage.dat counts everything
+  }
+  std::puts("");
+}
+#endif
 
 int main(int argc, char** argv) {
   VerilatedContext context;
@@ -19,30 +55,42 @@ int main(int argc, char** argv) {
   Vfused_dot unit(&context);
   const std::string op = "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=4\n";
   // Its specification: every difference from this model is a contract divergence.
-  const char* claim =
+  std::string claim =
       "yes equals model:volta/mma.m8n8k4.f32.f16.f16.f32?"
       "fraction_bits=24,output_rounding=nearest_even,zero_exponent=-512,nan=7fc00000";
+#if VM_COVERAGE
+  claim += " features " + std::to_string(4 * counters);
+#endif
   char line[4096];
   while (std::fgets(line, sizeof line, stdin)) {
     size_t n, bytes;
     if (std::strncmp(line, "mmafuzz-process ", 16) == 0) {
       std::puts("mmafuzz-process 1 binary example.fused_dot");
     } else if (std::strncmp(line, "op ", 3) == 0) {
-      std::puts(line == op ? claim : "no it takes dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 and its own rounding");
+      std::puts(line == op ? claim.c_str() : "no it takes dot a=fp16 b=fp16 c=fp32 d=fp32 k=4 and its own rounding");
     } else if (std::sscanf(line, "batch %zu %zu", &n, &bytes) == 2 && bytes == n * 20) {
       std::vector<char> payload(bytes);
       std::vector<uint32_t> results(n);
       if (std::fread(payload.data(), 1, bytes, stdin) != bytes) return 1;
       for (size_t i = 0; i < n; ++i) {
-        std::memcpy(&unit.a, &payload[8 * i], 8);
-        std::memcpy(&unit.b, &payload[8 * (n + i)], 8);
-        std::memcpy(&unit.c, &payload[16 * n + 4 * i], 4);
+        set_operands(unit, payload, n, i);
         unit.eval();
         results[i] = unit.d;
       }
       std::printf("results %zu\n", n);
       std::fwrite(results.data(), 4, n, stdout);
       std::puts("end");
+#if VM_COVERAGE
+    } else if (std::sscanf(line, "features %zu %zu", &n, &bytes) == 2 && bytes == n * 20) {
+      std::vector<char> payload(bytes);
+      if (std::fread(payload.data(), 1, bytes, stdin) != bytes) return 1;
+      std::printf("features %zu\n", n);
+      for (size_t i = 0; i < n; ++i) {
+        set_operands(unit, payload, n, i);
+        tell_features(unit);
+      }
+      std::puts("end");
+#endif
     } else {
       return 1;
     }

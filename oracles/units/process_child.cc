@@ -13,6 +13,13 @@ constexpr size_t longest_process_line = size_t{1} << 20;
 
 std::string cases_text(uint64_t n) { return std::to_string(n) + (n == 1 ? " case" : " cases"); }
 
+/// A number from 0 to `most`; -1 where the word is none.
+int count_of(std::string_view word, int most) {
+  int value = -1;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && stop == word.data() + word.size() && value <= most ? value : -1;
+}
+
 /// Exactly the lower-case digits of an encoding of the format.
 bool parse_encoding(std::string_view word, const Format& format, uint64_t& value) {
   if (word.size() != static_cast<size_t>(format.digits()) || word.find_first_not_of("0123456789abcdef") != word.npos)
@@ -87,7 +94,7 @@ void ProcessChild::start() {
   }
 }
 
-Result<std::string> ProcessChild::take(const Op& op) {
+Result<ProcessTakes> ProcessChild::take(const Op& op) {
   if (!child_.is_running()) start();
   const std::string line = to_text(op);
   const std::string said = line_after(line + "\n", deadline());
@@ -95,16 +102,28 @@ Result<std::string> ProcessChild::take(const Op& op) {
     op_.clear();
     return declined(said.size() > 3 ? said.substr(3) : "it does not take the op");
   }
-  constexpr std::string_view equals = "yes equals ";
-  if (said != "yes" && (!said.starts_with(equals) || said.size() == equals.size()))
-    fail("said " + mmafuzz::quoted(said) + " to an op, where 'yes', 'yes equals UNIT' or 'no REASON' was expected");
+  const std::vector<std::string> words = words_of(said);
+  ProcessTakes takes;
+  bool understood = !words.empty() && words[0] == "yes" && words.size() % 2 == 1;
+  for (size_t i = 1; i < words.size() && understood; i += 2) {
+    if (words[i] == "equals" && takes.equals.empty()) takes.equals = words[i + 1];
+    else if (words[i] == "features" && takes.features == 0)
+      takes.features = count_of(words[i + 1], most_process_features);
+    else understood = false;
+    understood = understood && (words[i] != "features" || takes.features > 0);
+  }
+  if (!understood)
+    fail("said " + mmafuzz::quoted(said) +
+         " to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends in 'features' and a number from "
+         "1 to " +
+         std::to_string(most_process_features) + " was expected");
   if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
   op_ = line;
-  return said == "yes" ? "" : said.substr(equals.size());
+  return takes;
 }
 
-std::string ProcessChild::request_of(const Batch& batch, size_t first, size_t count) const {
-  std::string request = "batch " + std::to_string(count);
+std::string ProcessChild::request_of(const char* word, const Batch& batch, size_t first, size_t count) const {
+  std::string request = std::string(word) + " " + std::to_string(count);
   if (binary_) {
     size_t bytes = 0;
     for (const Column& column : batch.inputs()) bytes += count * column.stride();
@@ -125,13 +144,39 @@ std::string ProcessChild::request_of(const Batch& batch, size_t first, size_t co
   return request;
 }
 
+void ProcessChild::must_take(const Op& op) {
+  if (child_.is_running() && op_ == to_text(op)) return;
+  if (const Result<ProcessTakes> taken = take(op); !taken)
+    fail("took the op before, and says now: no " + taken.refusal().reason);
+}
+
+void ProcessChild::observe(const Batch& batch, int features, const std::function<void(size_t, int)>& hit) {
+  must_take(batch.op());
+  const Deadline until = deadline();
+  const std::string wanted = "features " + std::to_string(batch.size());
+  const std::string said = line_after(request_of("features", batch, 0, batch.size()), until);
+  if (said != wanted) fail("said " + mmafuzz::quoted(said) + " where '" + wanted + "' was expected");
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const std::string line = next_line(until);
+    for (const std::string& word : words_of(line)) {
+      const int number = count_of(word, features - 1);
+      if (number < 0)
+        fail("said " + mmafuzz::quoted(line) + " of case " + std::to_string(i + 1) + ", where features from 0 to " +
+             std::to_string(features - 1) + " were expected");
+      hit(i, number);
+    }
+  }
+  const std::string end = next_line(until);
+  if (end != "end")
+    fail("said " + mmafuzz::quoted(end) + " after " + cases_text(batch.size()) + ", where 'end' was expected");
+  if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
+}
+
 void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
   const Op& op = batch.op();
-  if (!child_.is_running() || op_ != to_text(op))
-    if (const Result<std::string> taken = take(op); !taken)
-      fail("took the op before, and says now: no " + taken.refusal().reason);
+  must_take(op);
   const Deadline until = deadline();
-  const std::string said = line_after(request_of(batch, first, count), until);
+  const std::string said = line_after(request_of("batch", batch, first, count), until);
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
     if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));

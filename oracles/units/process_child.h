@@ -23,24 +23,34 @@ struct ProcessFailure : std::runtime_error {
   Kind kind;
 };
 
+/// What a process says of an op that it takes.
+struct ProcessTakes {
+  std::string equals;  ///< the unit that it claims to equal; "" for none
+  int features = 0;    ///< how many features of its own it tells; 0: none
+};
+inline constexpr int most_process_features = 65536;
+
 class ProcessChild {
  public:
   /// An exchange that takes longer than `patience` is a failure. Nothing is started before it is needed.
   ProcessChild(std::vector<std::string> command, std::chrono::milliseconds patience)
       : command_(std::move(command)), patience_(patience) {}
 
-  /// What the process says of an op: the unit that it claims to equal ("" for none), or why it does not take the op.
-  /// Throws ProcessFailure.
-  Result<std::string> take(const Op& op);
+  /// What the process says of an op, or why it does not take it. Throws ProcessFailure.
+  Result<ProcessTakes> take(const Op& op);
 
   /// Evaluates `count` cases from case `first` on and writes their outcomes, which have their size already. Throws
   /// ProcessFailure; the next call starts the process again where it is gone.
   void run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes);
 
+  /// Asks which of its `features` each case reaches. Throws ProcessFailure.
+  void observe(const Batch& batch, int features, const std::function<void(size_t, int)>& hit);
+
  private:
   void start();
   Deadline deadline() const { return std::chrono::steady_clock::now() + patience_; }
-  std::string request_of(const Batch& batch, size_t first, size_t count) const;
+  std::string request_of(const char* word, const Batch& batch, size_t first, size_t count) const;
+  void must_take(const Op& op);
   /// Sends text and waits for one line, which is returned without its end.
   std::string line_after(std::string_view text, Deadline deadline);
   std::string next_line(Deadline deadline) { return line_after("", deadline); }

@@ -1,5 +1,7 @@
 #include "oracles/units/process_pool.h"
 
+#include <utility>
+
 namespace mmafuzz {
 
 std::shared_ptr<ProcessPool> ProcessPool::of(const std::vector<std::string>& command,
@@ -12,7 +14,7 @@ std::shared_ptr<ProcessPool> ProcessPool::of(const std::vector<std::string>& com
   return pool;
 }
 
-Result<std::string> ProcessPool::take(const Op& op) {
+Result<ProcessTakes> ProcessPool::take(const Op& op) {
   const std::string line = to_text(op);
   {
     const std::lock_guard lock(mutex_);
@@ -21,7 +23,7 @@ Result<std::string> ProcessPool::take(const Op& op) {
   }
   std::unique_ptr<ProcessChild> child = borrow();
   try {
-    const Result<std::string> taken = child->take(op);
+    const Result<ProcessTakes> taken = child->take(op);
     give_back(std::move(child));
     const std::lock_guard lock(mutex_);
     return taken_.emplace(line, taken).first->second;
@@ -43,6 +45,16 @@ std::unique_ptr<ProcessChild> ProcessPool::borrow() {
 void ProcessPool::give_back(std::unique_ptr<ProcessChild> child) {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(child));
+}
+
+bool ProcessPool::tells_features() {
+  const std::lock_guard lock(mutex_);
+  return tells_features_;
+}
+
+bool ProcessPool::lose_features() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(tells_features_, false);
 }
 
 void ProcessPool::note_batch(size_t answered) {

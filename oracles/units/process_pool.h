@@ -15,8 +15,8 @@ class ProcessPool {
   /// The pool of that command; there is one for all ops.
   static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience);
 
-  /// Whether the command takes an op, asked once: the unit that it claims to equal, or a refusal with its reason.
-  Result<std::string> take(const Op& op);
+  /// Whether the command takes an op, asked once: what it says of it, or a refusal with its reason.
+  Result<ProcessTakes> take(const Op& op);
 
   /// A process for one thread, until it is given back.
   std::unique_ptr<ProcessChild> borrow();
@@ -25,6 +25,10 @@ class ProcessPool {
   /// Notes how many cases of a batch were answered in the end.
   void note_batch(size_t answered);
   void note_failure(ProcessFailure::Kind kind);
+  /// Whether features are asked for: until the first time that they did not come. True from `lose_features` the first
+  /// time alone.
+  bool tells_features();
+  bool lose_features();
   /// Why nothing is asked of the command any more; "" while it takes part.
   std::string given_up();
 
@@ -39,9 +43,10 @@ class ProcessPool {
   std::chrono::milliseconds patience_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ProcessChild>> idle_;
-  std::map<std::string, Result<std::string>> taken_;  ///< by op line
-  std::optional<Refusal> unusable_;                   ///< it never answered
+  std::map<std::string, Result<ProcessTakes>> taken_;  ///< by op line
+  std::optional<Refusal> unusable_;                    ///< it never answered
   uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
+  bool tells_features_ = true;
 };
 
 }  // namespace mmafuzz

@@ -25,7 +25,23 @@ constexpr uint64_t kept_batches = 4;
 
 class ProcessUnit final : public Unit {
  public:
-  explicit ProcessUnit(std::shared_ptr<ProcessPool> pool) : pool_(std::move(pool)) {}
+  ProcessUnit(std::shared_ptr<ProcessPool> pool, int features) : pool_(std::move(pool)), features_(features) {}
+
+  int features() const override { return features_; }
+
+  /// Feedback is no result: where it does not come, the search goes on without it, and a message says so once.
+  void observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const override {
+    if (batch.size() == 0 || !pool_->tells_features() || !pool_->given_up().empty()) return;
+    std::unique_ptr<ProcessChild> child = pool_->borrow();
+    try {
+      child->observe(batch, features_, hit);
+    } catch (const ProcessFailure& e) {
+      if (pool_->lose_features())
+        std::fprintf(stderr, "mmafuzz: %s tells no features any more: asked for them the process %s\n", name().c_str(),
+                     e.what());
+    }
+    pool_->give_back(std::move(child));
+  }
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
@@ -124,6 +140,7 @@ class ProcessUnit final : public Unit {
   }
 
   std::shared_ptr<ProcessPool> pool_;
+  int features_;
 };
 
 }  // namespace
@@ -140,11 +157,11 @@ Result<double> parse_timeout(const std::string& unit, const std::string& value) 
 Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::vector<std::string>& command,
                                            double timeout, const Op& op) {
   const auto pool = ProcessPool::of(command, std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout)));
-  const Result<std::string> taken = pool->take(op);
+  const Result<ProcessTakes> taken = pool->take(op);
   if (!taken) return declined(name + ": " + taken.refusal().reason);
   std::vector<Claim> claims = claims_of({"answers"});
-  if (!taken->empty()) claims.push_back({"equals_model", *taken});
-  return named(std::make_unique<ProcessUnit>(pool), name, std::move(claims));
+  if (!taken->equals.empty()) claims.push_back({"equals_model", taken->equals});
+  return named(std::make_unique<ProcessUnit>(pool, taken->features), name, std::move(claims));
 }
 
 std::string encode_command(std::string_view command) {

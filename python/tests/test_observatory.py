@@ -13,7 +13,7 @@ import mmafuzz
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import conversions, inputs, page, party, products, run  # noqa: E402
+from observatory import conversions, inputs, page, party, products, programs, run  # noqa: E402
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
@@ -147,6 +147,42 @@ def test_the_page_shows_a_divergence_with_its_program():
     one = result.findings[0]
     assert f"x = {one['input']}" in text and one["class"] in text
     assert f"| exact | `{one['expected']}` |" in text and f"| library | `{one['actual']}` |" in text
+
+
+def test_a_program_of_the_page_shows_what_the_page_says_or_is_named():
+    version = np.__version__
+    section = "### numpy {}: x\n\n| | |\n| library | `{}` | |\n\n```python\nimport numpy as np\n{}\n```\n"
+    right = "print(np.float32(1), hex(np.float32(1).view(np.uint32)))"
+    for case, shows in ((section.format(version, "0x3f800000", right), True),
+                        (section.format(version, "0x3f800001", right), False),
+                        (section.format(version, "0x3f800000", "print('nothing')"), False),
+                        (section.format(version, "0x3f800000", right + "; raise SystemExit(3)"), False)):  # fmt: skip
+        [one] = programs.programs_of("# A page\n" + case)
+        assert programs.prints(programs.printed(one), one.value) is shows
+    product = section.format(version, "x", "print(np.float32('nan'))  # 0.0 is right").replace("| library | `x` |", "it gives nan (1 of 1)")
+    [one] = programs.programs_of(product)
+    assert programs.prints(programs.printed(one), "nan") and not programs.prints(programs.printed(one), "0.0")
+    [old] = programs.programs_of(section.format("0.1", "0x3f800000", right))
+    with pytest.raises(party.Declined, match="the page has 0.1"):
+        programs.printed(old)
+
+
+def test_the_page_that_is_written_keeps_its_programs():
+    text = (pathlib.Path(__file__).parents[2] / "docs/observatory.md").read_text()
+    assert len(programs.programs_of(text)) == text.count("```") // 2 > 0
+
+
+@pytest.mark.parametrize("one", [r for r in conversions.table() if r.library in ("libgcc", "compiler-rt 14", "compiler-rt 19")],
+                         ids=lambda one: f"{one.library} {one.operation}")  # fmt: skip
+def test_the_c_program_of_a_compiler_runtime_prints_what_the_runtime_gives(one):
+    try:
+        call = one.prepare()
+    except party.Declined as reason:
+        pytest.skip(str(reason))
+    for code in converted(np.array([0x3FF8000000000000, 0x400921FB54442D18], np.uint64), "fp64", one.source):
+        text = one.snippet.replace("{input}", hex(code)).replace("{{", "{").replace("}}", "}")
+        program = programs.Program(f"{one.library} 1: shown", "c", text, hex(call(np.array([code]))[0]))
+        assert programs.prints(programs.printed(program), program.value)
 
 
 def product_row(call, **changed):
