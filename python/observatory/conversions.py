@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import glob
 import importlib.util
 import pathlib
 import shutil
@@ -17,7 +16,7 @@ import numpy as np
 from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
 from .inputs import as_codes, converted
-from .party import Declined, module, output, release_folders, version_of
+from .party import Declined, compiler_runtime, module, output, release_folders, version_of
 
 Call = Callable[[np.ndarray], np.ndarray]
 
@@ -150,29 +149,25 @@ void convert_all(const {x}* from, {y}* to, unsigned long count) {{
     return call
 
 
-def _runtime_of(compiler: str) -> list[str]:
-    if compiler == "gcc":
-        return [output("gcc", "-print-libgcc-file-name")]
-    path = output(compiler, "--rtlib=compiler-rt", "--print-libgcc-file-name")
-    # Debian keeps the runtime under the name that older releases of clang gave it.
-    candidates = [path, *glob.glob(str(pathlib.Path(path).parents[1] / "linux/libclang_rt.builtins-x86_64.a"))]
-    found = next((one for one in candidates if pathlib.Path(one).is_file()), None)
-    if found is None:
-        raise Declined(f"{compiler} has no compiler-rt")
-    return [found]
+#: Debian's builds that take and return 16-bit numbers as integers; the tests run every program.
+_ON_INTEGERS = {("compiler-rt 14", "__truncsfhf2"), ("compiler-rt 14", "__truncdfhf2"), ("compiler-rt 14", "__extendhfsf2"),
+                ("compiler-rt 19", "__extendbfsf2")}  # fmt: skip
 
 
 def _runtime_row(library: str, compiler: str, name: str, source: str, target: str) -> Conversion:
-    c = {"fp32": ("float", "unsigned"), "fp64": ("double", "unsigned long long"), "fp16": ("_Float16", "unsigned short"),
-         "bf16": ("__bf16", "unsigned short")}  # fmt: skip
+    i, o = (_C_INTEGER[8 * codes_dtype(one).itemsize] for one in (source, target))
+    on_integers = (library, name) in _ON_INTEGERS
+    x, y = (integer if on_integers and _C_VALUE[one] == "_Float16" else _C_VALUE[one]
+            for one, integer in ((source, i), (target, o)))  # fmt: skip
+    bf16 = "  // a bf16 travels as a _Float16 does" if "bf16" in (source, target) and not on_integers else ""
     snippet = (
-        f"#include <stdio.h>\n#include <string.h>\nextern {c[target][0]} {name}({c[source][0]});\n"
-        f"int main(void) {{ {c[source][1]} i = {{input}}; {c[target][1]} o; {c[source][0]} x; memcpy(&x, &i, sizeof x);\n"
-        f"  {c[target][0]} y = {name}(x); memcpy(&o, &y, sizeof o); printf(\"%x\\n\", (unsigned)o); }}"
+        f"#include <stdio.h>\n#include <string.h>\nextern {y} {name}({x});{bf16}\n"
+        f"int main(void) {{ {i} i = {{input}}; {o} o; {x} x; memcpy(&x, &i, sizeof x);\n"
+        f"  {y} y = {name}(x); memcpy(&o, &y, sizeof o); printf(\"0x%llx\\n\", (unsigned long long)o); }}"
     )  # fmt: skip
     return Conversion(
         library, name, source, target, "", "IEEE 754, in the rounding mode to nearest",
-        functools.partial(_c_function, name, source, target, functools.partial(_runtime_of, compiler), False),
+        functools.partial(_c_function, name, source, target, functools.partial(compiler_runtime, compiler), False),
         snippet, lambda: output(compiler, "-dumpversion"),
     )  # fmt: skip
 
@@ -207,7 +202,7 @@ def _npymath_rows() -> list[Conversion]:
         Conversion("libnpymath", name, source, target, "", "NumPy's C library: rounds to nearest, ties to even",
                    functools.partial(_c_function, name, source, target, _npymath, True),
                    f"#include <numpy/halffloat.h>\n#include <stdio.h>\n"
-                   f"int main(void) {{ printf(\"%llx\\n\", (unsigned long long){name}({{input}})); }}", _npymath_version)
+                   f"int main(void) {{ printf(\"0x%llx\\n\", (unsigned long long){name}({{input}})); }}", _npymath_version)
         for name, source, target in functions
     ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib
 import pathlib
 import shutil
@@ -41,3 +42,16 @@ def output(*command: str) -> str:
     if not shutil.which(command[0]):
         raise Declined(f"{command[0]} is not installed")
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def compiler_runtime(compiler: str) -> list[str]:
+    """The library of a compiler that has its conversions. Declined."""
+    if compiler == "gcc":
+        return [output("gcc", "-print-libgcc-file-name")]
+    path = output(compiler, "--rtlib=compiler-rt", "--print-libgcc-file-name")
+    # Debian keeps the runtime under the name that older releases of clang gave it.
+    candidates = [path, *glob.glob(str(pathlib.Path(path).parents[1] / "linux/libclang_rt.builtins-x86_64.a"))]
+    found = next((one for one in candidates if pathlib.Path(one).is_file()), None)
+    if found is None:
+        raise Declined(f"{compiler} has no compiler-rt")
+    return [found]

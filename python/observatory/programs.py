@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from .party import Declined
+from .party import Declined, compiler_runtime
 
 #: Debian's folders of headers and libraries, and gcc's arguments, by the words that a section's library begins with.
 _LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
@@ -25,8 +25,6 @@ _BUILDS = {
     "BLIS (Debian)": ["gcc", f"-I{_HEADERS}/blis-openmp", f"{_LIBRARIES}/blis-openmp/libblis.so.4", "-lm"],
     "oneDNN (Debian)": ["gcc", "-l:libdnnl.so.2", "-lm"],
     "libgcc": ["gcc"],
-    "compiler-rt 14": ["clang-14", "--rtlib=compiler-rt"],
-    "compiler-rt 19": ["clang-19", "--rtlib=compiler-rt"],
 }  # fmt: skip
 #: Where a distribution on PyPI has another name than the page.
 _DISTRIBUTIONS = {"tensorflow": "tensorflow_cpu", "blis (Python)": "blis"}
@@ -84,6 +82,9 @@ def printed(program: Program) -> str:
         command = [sys.executable, "-c", program.text]
         if program.language == "c":
             build = next((b for name, b in _BUILDS.items() if program.title.startswith(name)), None)
+            runtime = re.match(r"compiler-rt \d+", program.title)
+            if runtime:  # gcc knows _Float16 on every x86, older releases of clang do not
+                build = ["gcc", *compiler_runtime("clang-" + runtime[0].split()[1])]
             if build is None:
                 raise Declined("how to compile for this library is unknown")
             source, file = pathlib.Path(folder, "shown.c"), pathlib.Path(folder, "shown")
