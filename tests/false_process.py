@@ -72,10 +72,23 @@ while line := source.readline():
             say("maybe")
         elif fault == "refuses":
             say("no it takes nothing")
+        elif words[1:4] == ["scalar", "add", "format=fp16"] and fault.startswith("features"):
+            count = {"features_0": "0", "features_many": "65537", "features_word": "x", "features_twice": "2 features 2"}
+            say("yes features " + count.get(fault, "32"))
         elif words[1:4] == ["scalar", "add", "format=fp16"]:
             say("yes equals " + sys.argv[3] if len(sys.argv) > 3 else "yes")
         else:
             say("no it takes scalar add format=fp16")
+    elif words[0] == "features":  # of a case the bits of its first operand, and 31 for a negative one
+        n = int(words[1])
+        if protocol == "binary":
+            data = source.read(int(words[2]))
+            operands = [int.from_bytes(data[4 * i : 4 * i + 2], "little") for i in range(n)]
+        else:
+            operands = [int(source.readline().split()[0], 16) for _ in range(n)]
+        told = [" ".join([str(b) for b in range(15) if x >> b & 1] + ["31"] * (x >> 15)) for x in operands]
+        wrong = {"features_late": told[:-1] + [told[-1] + " 32"], "features_no_number": ["a bit"] * n, "features_few": told[:-1]}
+        say(f"features {n + (fault == 'features_count')}", *wrong.get(fault, told), "end")
     elif words[0] == "batch":
         n = int(words[1])
         if protocol == "binary":

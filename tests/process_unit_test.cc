@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "core/case_text.h"
@@ -13,6 +14,7 @@
 #include "plan/registry.h"
 #include "oracles/units/process_unit.h"
 #include "search/comparison.h"
+#include "search/focuses.h"
 #include "search/structured_generator.h"
 #include "oracles/properties/properties.h"
 
@@ -156,6 +158,66 @@ TEST_F(ProcessUnits, WrongFirstWordsAreDeclinedWithAReason) {
   EXPECT_THAT(reason(false_unit("neither_yes_nor_no")), HasSubstr("said 'maybe' to an op"));
   EXPECT_THAT(reason(false_unit("refuses")), EndsWith(": it takes nothing"));
   EXPECT_THAT(reason(false_unit("well"), "scalar add format=fp32"), EndsWith(": it takes scalar add format=fp16"));
+}
+
+// ---- features ----
+
+std::map<size_t, std::vector<int>> features_of(const Unit& unit, const Batch& batch) {
+  std::map<size_t, std::vector<int>> seen;
+  unit.observe(batch, [&](size_t index, int feature) { seen[index].push_back(feature); });
+  return seen;
+}
+
+TEST_F(ProcessUnits, MayTellFeaturesOfEachCase) {
+  for (const char* protocol : {"text", "binary"}) {
+    const auto unit = registry().bind(false_unit("features", protocol), op_from_text(add16));
+    ASSERT_TRUE(unit) << unit.refusal().reason;
+    EXPECT_EQ((*unit)->features(), 32);
+    const std::map<size_t, std::vector<int>> expected = {{0, {0, 1}}, {2, {14, 31}}};
+    EXPECT_EQ(features_of(**unit, cases_of({3, 0, 0xc000})), expected);
+    EXPECT_EQ(run(**unit, cases_of({3, 0, 0xc000})), "") << "it answers cases after that";
+    EXPECT_EQ(outcomes_.results.get(2), 0xc000u);
+  }
+  const auto without = registry().bind(false_unit("none"), op_from_text(add16));
+  ASSERT_TRUE(without) << without.refusal().reason;
+  EXPECT_EQ((*without)->features(), 0);
+}
+
+TEST_F(ProcessUnits, WrongNumbersOfFeaturesAreDeclined) {
+  for (const char* fault : {"features_0", "features_many", "features_word", "features_twice"})
+    EXPECT_THAT(reason(false_unit(fault)),
+                HasSubstr("to an op, where 'yes', 'yes equals UNIT', 'no REASON' or a 'yes' that ends"))
+        << fault;
+}
+
+TEST_F(ProcessUnits, FeaturesThatAreWrongAreToldOnceAndTheCasesGoOn) {
+  for (const char* fault : {"features_late", "features_no_number", "features_few", "features_count"}) {
+    const auto unit = registry().bind(false_unit(fault), op_from_text(add16));
+    ASSERT_TRUE(unit) << unit.refusal().reason;
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 3; ++i) features_of(**unit, cases_of({3, 5}));
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(said, HasSubstr("tells no features any more: asked for them the process said '")) << fault;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+    EXPECT_EQ(run(**unit, cases_of({3, 5})), "") << fault;
+    EXPECT_EQ(outcomes_.results.get(1), 5u);
+  }
+}
+
+/// Features of a unit join those of its focus: a case that reaches a new one is kept.
+TEST_F(ProcessUnits, ASearchKeepsCasesOfNewFeatures) {
+  const Op op = op_from_text(add16);
+  const Comparison comparison(op, {false_unit("features", "binary"), "ieee"}, registry(), {});
+  std::vector<GuidedSearch::Focus> focuses = focuses_of(comparison);
+  ASSERT_EQ(focuses.size(), 1u);
+  EXPECT_EQ(focuses[0].feedback->features(), bins::count + 32);
+  GuidedSearch guided(op, std::move(focuses), 1);
+  guided.import(cases_of({0x0001}));
+  const size_t before = guided.corpus().size();
+  EXPECT_EQ(guided.import(cases_of({0x0201})), 1u);
+  EXPECT_EQ(guided.hits(0, bins::count + 9), 1u);
+  EXPECT_EQ(guided.hits(0, bins::count + 0), 2u);
+  EXPECT_EQ(guided.corpus().size(), before + 1);
 }
 
 TEST_F(ProcessUnits, WrongNamesAreRefused) {
