@@ -24,8 +24,9 @@ def built(folder, *more):
 
 
 def found(mmafuzz, unit, cases, seed):
+    """In the unit's folder, where the process leaves its coverage.dat."""
     done = subprocess.run([mmafuzz, "fuzz", "--op", OP, "--units", f"process:{unit},exact", "--cases", str(cases), "--seed",
-                           str(seed), "--threads", "1", "--quiet"], capture_output=True, text=True, check=False)  # fmt: skip
+                           str(seed), "--threads", "1", "--quiet"], cwd=unit.parent, capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr)
     return done.returncode == 1
@@ -37,6 +38,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--most", type=int, default=6400000)
     arguments = parser.parse_args()
+    mmafuzz = pathlib.Path(arguments.mmafuzz).resolve()
     with tempfile.TemporaryDirectory() as folder:
         units = {"without features": built(pathlib.Path(folder, "plain")),
                  "with features": built(pathlib.Path(folder, "told"), "--coverage")}  # fmt: skip
@@ -44,7 +46,7 @@ def main():
         for seed in range(1, arguments.seeds + 1):
             for name, unit in units.items():
                 cases = 200000
-                while cases <= arguments.most and not found(arguments.mmafuzz, unit, cases, seed):
+                while cases <= arguments.most and not found(mmafuzz, unit, cases, seed):
                     cases *= 2
                 needed[name].append(cases if cases <= arguments.most else float("inf"))
                 print(f"seed {seed}, {name}: " + (f"{cases:,}" if cases <= arguments.most else f"not in {arguments.most:,}"), flush=True)

@@ -24,7 +24,8 @@ _HEAD = """# Observatory
 
 Conversions and matrix products of libraries that others use, against exact ones. The tables are in `python/observatory/`:
 `conversions.py` and `products.py` have a row for each operation, `judgements.py` says what each kind of divergence is,
-`past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page.
+`past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page. It compiles and runs every program that is shown
+here, and fails where one prints something else than the page says (`python -m observatory.programs docs/observatory.md`).
 
 The machine: {machine}.
 
