@@ -4,6 +4,7 @@
 
 #include "bench/bench.h"
 #include "bench/search/drawn_flaws.h"
+#include "bench/search/product_flaws.h"
 #include "bench/search/report.h"
 
 namespace mmafuzz {
@@ -24,7 +25,7 @@ void mark_hard(std::vector<Mutant>& flaws, uint64_t cases, unsigned jobs) {
 void add_bench_search(Arguments& bench, int& status) {
   struct Options {
     std::string flaws = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
-    uint64_t drawn = 0, hard_after = 0;
+    uint64_t drawn = 0, products = 0, hard_after = 0;
     std::vector<std::string> strategies;
     RaceLimits limits;
   };
@@ -39,6 +40,9 @@ void add_bench_search(Arguments& bench, int& status) {
   sub->add_option(
          "--drawn", options->drawn,
          "add flaws of hardware whose places are drawn from this seed: one of each kind on each family of units")
+      ->check(unsigned_number());
+  sub->add_option("--products", options->products,
+                  "add flaws of matrix products from slices, one of each kind, whose places are drawn from this seed")
       ->check(unsigned_number());
   sub->add_option("--hard-after", options->hard_after,
                   "a drawn flaw is hard that this many cases of the structured generator (seed 1) do not show")
@@ -69,6 +73,8 @@ void add_bench_search(Arguments& bench, int& status) {
     if (!options->flaws.empty()) result.mutants = read_mutants(options->flaws);
     if (options->drawn)
       for (Mutant& flaw : draw_flaws(options->drawn)) result.mutants.push_back(std::move(flaw));
+    if (options->products)
+      for (Mutant& flaw : draw_product_flaws(options->products)) result.mutants.push_back(std::move(flaw));
     std::erase_if(result.mutants, [&](const Mutant& flaw) { return !matches_glob(options->only, flaw.name); });
     if (result.mutants.empty()) throw BadInput("no flaw matches '" + options->only + "'");
     result.strategies = make_strategies(options->strategies, options->published);

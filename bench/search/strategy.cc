@@ -73,13 +73,14 @@ class GuidedStream final : public InputStream {
 /// one of its parts.
 class GuidedStrategy final : public Strategy {
  public:
-  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const DotModel*);
+  using MakeFeedback = std::unique_ptr<Feedback> (*)(const Op&, const Unit& original);
   GuidedStrategy(std::string name, MakeFeedback make, GuidedSearch::Settings settings = {})
       : Strategy(std::move(name)), make_(make), settings_(settings) {}
 
   std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
     std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back({original.name(), corner_hints(original.model()), make_(op, original.model())});
+    focuses.push_back(
+        {original.name(), corner_hints(original.model(), original.slicing()), make_(op, original)});
     return std::make_unique<GuidedStream>(op, std::move(focuses), seed, settings_);
   }
 
@@ -88,25 +89,29 @@ class GuidedStrategy final : public Strategy {
   GuidedSearch::Settings settings_;
 };
 
-std::unique_ptr<Feedback> no_feedback(const Op&, const DotModel*) { return make_no_feedback(); }
-std::unique_ptr<Feedback> code_feedback(const Op& op, const DotModel* model) {
-  return model ? make_code_feedback(op, *model) : make_no_feedback();
+std::unique_ptr<Feedback> functional_feedback(const Op& op, const Unit& original) {
+  return op.kind == OpKind::gemm ? make_gemm_feedback(op, original.slicing())
+                                 : make_functional_feedback(op, original.model());
+}
+std::unique_ptr<Feedback> no_feedback(const Op&, const Unit&) { return make_no_feedback(); }
+std::unique_ptr<Feedback> code_feedback(const Op& op, const Unit& original) {
+  return original.model() ? make_code_feedback(op, *original.model()) : make_no_feedback();
 }
 
 const GuidedStrategy guided_strategies[] = {
-    {"guided", make_functional_feedback},
+    {"guided", functional_feedback},
     {"unguided", no_feedback},
     {"code", code_feedback},
-    {"more kept cases", make_functional_feedback, {.kept_from = 8}},
-    {"tracing every case", make_functional_feedback, {.look_share = 1}},
-    {"without sweeps", make_functional_feedback, {.sweeps = false}},
-    {"without plain cases", make_functional_feedback, {.plain = false}},
+    {"more kept cases", functional_feedback, {.kept_from = 8}},
+    {"tracing every case", functional_feedback, {.look_share = 1}},
+    {"without sweeps", functional_feedback, {.sweeps = false}},
+    {"without plain cases", functional_feedback, {.plain = false}},
     // Each against "without sweeps": a sweep would do the move's work.
-    {"nor plain cases", make_functional_feedback, {.sweeps = false, .plain = false}},
-    {"nor solved sums", make_functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},
-    {"nor ramps", make_functional_feedback, {.sweeps = false, .left_out = DotMove::ramp}},
-    {"nor new fractions", make_functional_feedback, {.sweeps = false, .left_out = DotMove::redraw_fractions}},
-    {"nor unbalanced factors", make_functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
+    {"nor plain cases", functional_feedback, {.sweeps = false, .plain = false}},
+    {"nor solved sums", functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},
+    {"nor ramps", functional_feedback, {.sweeps = false, .left_out = DotMove::ramp}},
+    {"nor new fractions", functional_feedback, {.sweeps = false, .left_out = DotMove::redraw_fractions}},
+    {"nor unbalanced factors", functional_feedback, {.sweeps = false, .left_out = DotMove::unbalance}},
 };
 
 class ListedStream final : public InputStream {
