@@ -2,6 +2,7 @@
 // a case out for good, and the quick judgement of an element never accepts what MPFR refuses.
 #include <cmath>
 
+#include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"
@@ -160,6 +161,187 @@ TEST(QuickElements, AcceptNothingThatMpfrRefuses) {
   EXPECT_GT(accepted * 10, asked * 7) << "most results need no MPFR: " << accepted << " of " << asked;
   EXPECT_GT(rounded * 10, rightly_rounded * 5);
   EXPECT_GT(refused, asked) << "results beyond the bound took part";
+}
+
+/// A scheme's bound on the elements of one case at a time, by MPFR and by the quick judgement.
+class TwoJudges {
+ public:
+  TwoJudges(const std::string& name, const Op& op)
+      : op_(op),
+        unit_(bind_or_fail(name, op)),
+        scheme_(dynamic_cast<const gemm::OzakiUnit&>(*unit_).engine()),
+        quick_(op),
+        one_(op),
+        row_(size_t(op.k)),
+        column_(size_t(op.k)) {}
+  const Unit& unit() const { return *unit_; }
+  void load(const Batch& batch, size_t index) {
+    one_.load(batch, index);
+    quick_.load(one_);
+    cuts_ = scheme_.describe({op_.m, op_.n, op_.k}, one_.a.data(), one_.b.data());
+  }
+  void choose(int i, int j) {
+    i_ = i;
+    j_ = j;
+    for (int l = 0; l < op_.k; ++l) {
+      row_[size_t(l)] = one_.a[size_t(i * op_.k + l)];
+      column_[size_t(l)] = one_.b[size_t(l * op_.n + j)];
+    }
+  }
+  gemm::Element element() const { return {row_, column_, one_.c[size_t(i_ * op_.n + j_)]}; }
+  uint64_t exact() const { return gemm::exact_element(gemm::ExactBy::mpfr, op_, element()); }
+  bool within(uint64_t result) const {
+    return gemm::within_ozaki_bound(scheme_, cuts_.record, cuts(), element(), result);
+  }
+  bool surely_within(uint64_t result) const {
+    return quick_.surely_within(scheme_, cuts_.record, cuts(), i_, j_, result);
+  }
+  bool surely_rounded(uint64_t result) const { return quick_.surely_rounded(i_, j_, result); }
+
+ private:
+  gemm::ElementCuts cuts() const {
+    return {cuts_.top_a[size_t(i_)], cuts_.top_b[size_t(j_)], cuts_.needed_a[size_t(i_)], cuts_.needed_b[size_t(j_)]};
+  }
+  Op op_;
+  std::unique_ptr<Unit> unit_;
+  const gemm::OzakiGemm& scheme_;
+  gemm::QuickElements quick_;
+  gemm::GemmCase one_;
+  gemm::OzakiGemm::Description cuts_;
+  std::vector<uint64_t> row_, column_;
+  int i_ = 0, j_ = 0;
+};
+
+/// Encodings in the order of their values, and back.
+uint64_t ordered(const FormatFields& f, uint64_t x) {
+  return x & f.sign_bit() ? f.container_mask() - x : x | f.sign_bit();
+}
+uint64_t unordered(const FormatFields& f, uint64_t place) {
+  return place & f.sign_bit() ? place ^ f.sign_bit() : f.container_mask() - place;
+}
+
+/// A case whose greatest numbers meet zeros or tiny ones, so that an element is far below its row's and column's tops,
+/// with a c beside it: where scaling by the tops loses bits.
+void draw_far_below(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
+  const FormatFields& f = op.a.fields();
+  const int reach = f.emax() - 2;
+  const int tops = rng.one_in(4) ? rng.between(0, 2 * reach) : rng.between(900, 1080);  // fp64 ends 1074 below 1
+  const int up_a = rng.between(std::max(0, tops - reach), std::min(tops, reach)), up_b = tops - up_a;
+  const int element = rng.between(-60, 60);
+  for (int l = 0; l < op.k; ++l) {
+    const int a = l == 0 ? up_a : l == 1 ? element - up_b : element / 2 - rng.between(0, 80);
+    const int b = l == 0 ? element - up_a : l == 1 ? up_b : element / 2 - rng.between(0, 80);
+    const uint64_t x = draw_near(f, a, rng);
+    const uint64_t y = draw_near(f, b, rng);
+    for (int i = 0; i < op.m; ++i) batch.inputs()[0].set(index, i * op.k + l, x);
+    for (int j = 0; j < op.n; ++j) batch.inputs()[1].set(index, l * op.n + j, y);
+  }
+  const int beta = op.beta ? leading_exponent(op.d.fields(), *op.beta) : 0;
+  for (int e = 0; e < batch.c().count(); ++e) {
+    const int c = element - beta - rng.between(-20, 60);
+    batch.inputs()[2].set(index, e, draw_near(op.c.fields(), c, rng));
+  }
+}
+
+constexpr const char* attacked_scalars[] = {
+    "",
+    " alpha=bfd5555555555555 beta=4008000000000000",
+    " alpha=3ff0000000000000 beta=4620000000000000",  // beta 2^99
+    " alpha=4628000000000000 beta=39e0000000000001",  // alpha 1.5 * 2^99, beta about 2^-97
+    " alpha=0010000000000003 beta=3ff0000000000000",  // alpha near the end of the range
+    " alpha=3ff0000000000000 beta=0000000000000003",
+    " alpha=0000000000000000 beta=3ff0000000000001",
+};
+
+TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
+  size_t edges = 0, close = 0;
+  for (const char* name : {"ozaki:dgemm.fp16", "ozaki:dgemm.fp16?slices=3", "ozaki:dgemm.fp16?slices=5,fast=1",
+                           "ozaki:dgemm.s8?sum=exact", "ozaki:dgemm.e4m3?slices=14,fast=1"})
+    for (const char* scalars : attacked_scalars) {
+      const Op op = product("fp64", 1, 1, 6, scalars);
+      const FormatFields& f = op.d.fields();
+      TwoJudges judges(name, op);
+      Batch batch;
+      StructuredGenerator(op, 11).fill(0, case_count(60, 4000), batch);
+      const Mutator mutator(op, corner_hints(nullptr, judges.unit().slicing()));
+      for (size_t i = 0; i < batch.size(); ++i) {
+        CounterRng rng(12, i);
+        if (i % 2) draw_far_below(op, rng, batch, i);
+        else mutator.mutate(batch, i, rng);
+        judges.load(batch, i);
+        judges.choose(0, 0);
+        const uint64_t exact = judges.exact();
+        if (is_special(f, exact)) continue;
+        const uint64_t center = ordered(f, exact);
+        for (const bool up : {false, true}) {
+          // The last encoding in this direction that MPFR accepts; to the ends of the range if need be.
+          const uint64_t end = ordered(f, f.encode_greatest(!up));
+          uint64_t inside = 0, outside = up ? end - center : center - end;
+          const auto at = [&](uint64_t distance) { return unordered(f, up ? center + distance : center - distance); };
+          if (judges.within(at(outside))) continue;
+          while (outside - inside > 1) {
+            const uint64_t middle = inside + (outside - inside) / 2;
+            (judges.within(at(middle)) ? inside : outside) = middle;
+          }
+          ++edges;
+          const uint64_t greatest = up ? end - center : center - end;
+          for (uint64_t probe = 0; probe < 64; ++probe) {  // at the edge, then in steps of a 16th of the bound
+            const uint64_t beyond = probe < 8 ? probe : probe * (outside / 16 + 1);
+            if (beyond > greatest - outside) break;
+            EXPECT_FALSE(judges.surely_within(at(outside + beyond)))
+                << name << scalars << " " << beyond << " beyond " << outside << ": " << case_line(batch, i);
+          }
+          for (uint64_t distance = 0; distance <= 4 && distance <= greatest; ++distance)
+            EXPECT_TRUE(distance == 0 || !judges.surely_rounded(at(distance)))
+                << name << scalars << " " << case_line(batch, i);
+          close += judges.surely_within(at(inside - inside / 4));
+        }
+      }
+    }
+  EXPECT_GT(edges, case_count(60, 4000) * 20);
+  EXPECT_GT(close * 4, edges) << "many results near the edge are accepted without MPFR, so that it was attacked";
+}
+
+TEST(QuickElements, AcceptNoNeighbourOfAHalfwayCase) {
+  const Op op = product("fp64", 1, 1, 3);
+  const FormatFields& f = op.d.fields();
+  TwoJudges judges("ozaki:dgemm.fp16?sum=exact", op);
+  Batch batch(op);
+  batch.resize(1);
+  size_t sure = 0, all = 0;
+  for (size_t n = 0; n < case_count(2000, 100000); ++n) {
+    CounterRng rng(13, n);
+    // x + half a unit of x +- a product from far below to none, the parts in any order; x at a power of two at times.
+    const int exponent = rng.between(-900, 900);
+    const uint64_t fraction = rng.one_in(4) ? 0 : rng.next() & f.fraction_mask();
+    const bool negative = rng.one_in(2);
+    const uint64_t x = encode_near(f, negative, exponent, fraction);
+    const bool below = rng.one_in(2);
+    const uint64_t half = encode_near(f, negative != below, exponent - 53 - (below && fraction == 0), 0);
+    const int far = rng.between(54, 160);
+    const uint64_t rest = rng.one_in(8) ? 0 : draw_near(f, exponent - far, rng);
+    const uint64_t one = uint64_t(f.bias) << f.fraction_bits;
+    const uint64_t parts[] = {x, half, rest};
+    const uint32_t turn = rng.below(3);
+    for (uint32_t l = 0; l < 3; ++l) {
+      batch.inputs()[0].set(0, static_cast<int>(l), parts[(l + turn) % 3]);
+      batch.inputs()[1].set(0, static_cast<int>(l), one);
+    }
+    batch.inputs()[2].set(0, 0, 0);
+    judges.load(batch, 0);
+    judges.choose(0, 0);
+    const uint64_t exact = judges.exact(), center = ordered(f, exact);
+    for (int step = -2; step <= 2; ++step) {
+      const uint64_t result = unordered(f, center + static_cast<uint64_t>(static_cast<int64_t>(step)));
+      if (step == 0) {
+        sure += judges.surely_rounded(result);
+      } else {
+        EXPECT_FALSE(judges.surely_rounded(result)) << case_line(batch, 0);
+      }
+    }
+    ++all;
+  }
+  EXPECT_GT(sure * 4, all) << "clear of the middle by a bit in 2^100, it is sure";
 }
 
 /// Specials and zeros at random, the unit's result replaced by each of a few values: the property fails exactly where

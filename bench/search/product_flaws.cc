@@ -202,8 +202,7 @@ const ProductFlaw product_flaws[] = {
     {"both exceed", ozaki, inner_product,
      [](CounterRng&) -> Effect {
        return {{}, [](S s, int i, int j) {
-                 return s.row_excess(i) == 1 && s.column_excess(j) == 1 && !s.a.is_filled(2, i) &&
-                        !s.b.is_filled(2, j);
+                 return s.row_excess(i) == 1 && s.column_excess(j) == 1 && !s.a.is_filled(2, i) && !s.b.is_filled(2, j);
                }};
      }},
     // All products of the first three slices cancel, and row and column need more than usual.

@@ -79,8 +79,7 @@ class GuidedStrategy final : public Strategy {
 
   std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
     std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back(
-        {original.name(), corner_hints(original.model(), original.slicing()), make_(op, original)});
+    focuses.push_back({original.name(), corner_hints(original.model(), original.slicing()), make_(op, original)});
     return std::make_unique<GuidedStream>(op, std::move(focuses), seed, settings_);
   }
 

@@ -11,6 +11,7 @@
 #include "core/parallel.h"
 #include "oracles/exact/exact_sum.h"
 #include "oracles/gemm/gemm_case.h"
+#include "oracles/gemm/times_power.h"
 
 namespace mmafuzz::gemm {
 /// Sums of slice products, of the elements of one product or of some rows, or of many products.
@@ -30,16 +31,6 @@ struct OzakiGemm::Accumulators {
 };
 
 namespace {
-
-/// 2^-weight in fp64; zero where that is too small.
-double power_below(int weight) {
-  static const std::vector<double> powers = [] {
-    std::vector<double> list;
-    for (int e = 0; e <= 1075; ++e) list.push_back(std::ldexp(1.0, -e));
-    return list;
-  }();
-  return weight < static_cast<int>(powers.size()) ? powers[static_cast<size_t>(weight)] : 0;
-}
 
 /// The sum of the products of some digits.
 int64_t integer_dot(const int16_t* x, const int16_t* y, int count) {
@@ -98,27 +89,35 @@ int estimate_slices(const RowSplitter& a, const RowSplitter& b, double unit_roun
     const std::vector<int>& tops = x.rows().top;
     const int greatest = tops.empty() ? 0 : *std::max_element(tops.begin(), tops.end());
     for (int i = 0; i < x.rows().rows; ++i)
-      for (int l = 0; l < k; ++l) sum[size_t(l)] += std::ldexp(x.magnitude(i, l), tops[size_t(i)] - greatest);
+      for (int l = 0; l < k; ++l) sum[size_t(l)] += times_power(x.magnitude(i, l), tops[size_t(i)] - greatest);
     return sum;
   };
   // Slice d as the paper's splitting cuts it: it begins at what the slices before it left, so that it is empty only
   // where nothing is left, and its magnitude is that of the rest but for a part of 2^-width. Our slices stand at fixed
   // weights: one of them may be empty and tell nothing of the next. Hence the rest before slice d.
-  const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, int d) {
+  const auto limits = [&](const RowSplitter& x, const std::vector<double>& weight) {
+    std::vector<double> limit;
     for (int i = 0; i < x.rows().rows; ++i) {
-      double last = 0, all = 0;
-      for (int l = 0; l < k; ++l) {
-        last += x.remainder(i, l, d - 1) * weight[size_t(l)];
-        all += x.magnitude(i, l) * weight[size_t(l)];
-      }
-      if (last > std::sqrt(double(k)) * unit_roundoff * all) return false;
+      double all = 0;
+      for (int l = 0; l < k; ++l) all += x.magnitude(i, l) * weight[size_t(l)];
+      limit.push_back(std::sqrt(double(k)) * unit_roundoff * all);
+    }
+    return limit;
+  };
+  const auto enough = [&](const RowSplitter& x, const std::vector<double>& weight, const std::vector<double>& limit,
+                          int d) {
+    for (int i = 0; i < x.rows().rows; ++i) {
+      double last = 0;
+      for (int l = 0; l < k; ++l) last += x.remainder(i, l, d - 1) * weight[size_t(l)];
+      if (last > limit[size_t(i)]) return false;
     }
     return true;
   };
-  const std::vector<double> ones_b = sums(b), ones_a = sums(a);
+  const std::vector<double> ones_b = sums(b), ones_a = sums(a), limit_a = limits(a, ones_b),
+                            limit_b = limits(b, ones_a);
   const int most = std::max({a.most_needed(), b.most_needed(), 1});
   for (int d = 1; d < most; ++d)
-    if (enough(a, ones_b, d) && enough(b, ones_a, d)) return d;
+    if (enough(a, ones_b, limit_a, d) && enough(b, ones_a, limit_b, d)) return d;
   return most;
 }
 
@@ -226,7 +225,7 @@ void OzakiGemm::accumulate(std::span<const DotQueue::Dot> dots, const Outcomes& 
     if (!outcomes.has_answer(at)) sums.answered[dot.element] = 0;
     const double value = values[at];
     if (plan_.sum == Summation::fp64) {
-      sums.fp64[dot.element] += value * power_below(-dot.weight);
+      sums.fp64[dot.element] += value * times_power(1, dot.weight);
     } else if (!std::isfinite(value)) {
       sums.invalid[dot.element] = 1;
     } else if (value != 0) {

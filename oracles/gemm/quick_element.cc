@@ -1,7 +1,8 @@
 // The proof. All numbers here are fp64, u = 2^-53, in units of 2^(top of the row + top of the column), so that every
 // factor x, y has a magnitude below 1 and n products one below n <= 4096.
-//   Scaling loses at most 2^-1075 of a factor, and products below 2^-969 lose at most 2^-1074 each in themselves and in
-// their errors: together less than n * 2^-1000, which is added.
+//   Scaling loses at most 2^-1075 of a factor, of c and of the result, and products below 2^-969 lose at most 2^-1074
+// each in themselves and in their errors; alpha and beta multiply that: together less than
+// n * (1 + |alpha| + |beta|) * 2^-1000, which is added.
 //   s = hi + lo with two-products and two-sums (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005, Dot2) errs
 // by at most gamma_n^2 * sum |x * y|, less than 2 n^2 u^2 S. We take (n + 2)^2 * 2^-102 * S, eight times as much, which
 // also covers that S is computed.
@@ -13,6 +14,7 @@
 #include <bit>
 #include <cmath>
 
+#include "oracles/gemm/times_power.h"
 #include "oracles/lanes/host_float.h"
 
 namespace mmafuzz::gemm {
@@ -52,8 +54,11 @@ QuickElements::QuickElements(const Op& op)
   usable_ = std::fabs(alpha_) < 0x1p100 && std::fabs(beta_) < 0x1p100 && default_float_environment();
 }
 
-QuickElements::Line QuickElements::line(const FormatFields& f, const uint64_t* from, size_t stride) const {
-  Line line;
+void QuickElements::load_line(const FormatFields& f, const uint64_t* from, size_t stride, Line& line) const {
+  line.top = 0;
+  line.sum = 0;
+  line.finite = true;
+  line.vanishing = false;
   line.value.resize(size_t(op_.k));
   double greatest = 0;
   for (size_t l = 0; l < line.value.size(); ++l) {
@@ -62,27 +67,23 @@ QuickElements::Line QuickElements::line(const FormatFields& f, const uint64_t* f
     greatest = std::max(greatest, std::fabs(x));
     line.value[l] = x;
   }
-  if (!line.finite || greatest == 0) return line;
+  if (!line.finite || greatest == 0) return;
   std::frexp(greatest, &line.top);
-  // One multiplication by a power of two is exact but for the underflow that the proof counts; a power that fp64 does
-  // not hold takes ldexp.
-  const bool one_factor = line.top > -1000 && line.top < 1000;
-  const double factor = one_factor ? std::ldexp(1.0, -line.top) : 0;
+  // Exact but for the underflow that the proof counts.
   for (double& x : line.value) {
     const bool zero = x == 0;
-    x = one_factor ? x * factor : std::ldexp(x, -line.top);
+    x = times_power(x, -line.top);
     line.vanishing |= !zero && x == 0;
     line.sum += std::fabs(x);
   }
-  return line;
 }
 
 void QuickElements::load(const GemmCase& one) {
-  rows_.clear();
-  columns_.clear();
   if (!usable_) return;
-  for (int i = 0; i < op_.m; ++i) rows_.push_back(line(op_.a.fields(), &one.a[size_t(i) * size_t(op_.k)], 1));
-  for (int j = 0; j < op_.n; ++j) columns_.push_back(line(op_.b.fields(), &one.b[size_t(j)], size_t(op_.n)));
+  rows_.resize(size_t(op_.m));
+  columns_.resize(size_t(op_.n));
+  for (size_t i = 0; i < rows_.size(); ++i) load_line(op_.a.fields(), &one.a[i * size_t(op_.k)], 1, rows_[i]);
+  for (size_t j = 0; j < columns_.size(); ++j) load_line(op_.b.fields(), &one.b[j], columns_.size(), columns_[j]);
   c_ = one.c;
 }
 
@@ -95,7 +96,7 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   if (!row.finite || !column.finite || !std::isfinite(c) || !std::isfinite(d)) return unknown;
   Distance is;
   const int scale = -(row.top + column.top);
-  const double own_c = std::ldexp(c, scale), own_d = std::ldexp(d, scale);
+  const double own_c = times_power(c, scale), own_d = times_power(d, scale);
   if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
   double high = 0, low = 0, magnitude = 0;
   bool any_product = false;
@@ -117,10 +118,10 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   is.known = true;
   is.most = std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
             (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude + 0x1p-96 * std::fabs(addend.high) +
-            n * (1 + a) * tiny;
+            n * (1 + a + std::fabs(beta_)) * tiny;
   is.products = std::max(0.0, magnitude * slightly_less - tiny);
   is.scaled_products = a * is.products * slightly_less;
-  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - tiny);
+  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - (1 + std::fabs(beta_)) * tiny);
   return is;
 }
 
@@ -135,13 +136,13 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   if (!from_exact.known) return false;
   // Some of the terms of within_ozaki_bound, all of which are positive: a bound below the bound.
   double omitted = 0;
-  if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * std::ldexp(1.0, -r.slices_a * r.widths.a);
-  if (cuts.needed_b > r.slices_b) omitted += rows_[size_t(i)].sum * std::ldexp(1.0, -r.slices_b * r.widths.b);
+  if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * times_power(1, -r.slices_a * r.widths.a);
+  if (cuts.needed_b > r.slices_b) omitted += rows_[size_t(i)].sum * times_power(1, -r.slices_b * r.widths.b);
   if (engine.plan().fast) {
     for (int p = 1; p <= std::min(r.slices_a, cuts.needed_a); ++p) {
       const int q = std::max(1, r.d + 2 - p);
       if (q <= std::min(r.slices_b, cuts.needed_b))
-        omitted += op_.k * std::ldexp(1.0, -(p - 1) * r.widths.a - (q - 1) * r.widths.b);
+        omitted += op_.k * times_power(1, -(p - 1) * r.widths.a - (q - 1) * r.widths.b);
     }
   }
   omitted *= slightly_less;
@@ -150,7 +151,7 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   double bound = std::fabs(alpha_) * omitted;
   if (in_fp64) bound += 0x1p-53 * static_cast<double>(r.slice_products) * from_exact.scaled_products;
   if (in_fp64) bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
-  if (!in_fp64 || op_.d.fields().width != 64) bound += std::ldexp(1.0, 1 - op_.d.fields().precision()) * products;
+  if (!in_fp64 || op_.d.fields().width != 64) bound += times_power(1, 1 - op_.d.fields().precision()) * products;
   return from_exact.most <= bound * slightly_less;
 }
 
@@ -163,7 +164,7 @@ bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
   const Number d = decode(f, result);
   const int gap = std::max(d.exponent + static_cast<int>(std::bit_width(d.significand)) - f.precision(), f.least_bit());
   const bool power = std::has_single_bit(d.significand);
-  const double half = std::ldexp(1.0, gap - (power ? 2 : 1) - rows_[size_t(i)].top - columns_[size_t(j)].top);
+  const double half = times_power(1, gap - (power ? 2 : 1) - rows_[size_t(i)].top - columns_[size_t(j)].top);
   return from_exact.most < half;
 }
 

@@ -36,7 +36,7 @@ class QuickElements {
     double products = 0;                     ///< the sum of |a * b| is at least this
     double scaled_products = 0, addend = 0;  ///< ... times |alpha|; |beta * c| is at least that
   };
-  Line line(const FormatFields& f, const uint64_t* from, size_t stride) const;
+  void load_line(const FormatFields& f, const uint64_t* from, size_t stride, Line& line) const;
   Distance distance(int i, int j, uint64_t result) const;
 
   const Op op_;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "arithmetic/decode.h"
+#include "oracles/gemm/times_power.h"
 
 namespace mmafuzz::gemm {
 
@@ -41,14 +41,15 @@ int RowSplitter::most_needed() const {
 
 double RowSplitter::magnitude(int row, int element) const {
   const Element& x = at(row, element);
-  return std::ldexp(static_cast<double>(x.significand), x.exponent - rows_.top[size_t(row)]);
+  return times_power(static_cast<double>(x.significand), x.exponent - rows_.top[size_t(row)]);
 }
 
 double RowSplitter::remainder(int row, int element, int slices) const {
   const Element& x = at(row, element);
   const int cut = rows_.top[size_t(row)] - slices * rows_.width - x.exponent;  // bits below this one are left
   const uint64_t left = cut <= 0 ? 0 : cut >= 64 ? x.significand : x.significand & ((uint64_t{1} << cut) - 1);
-  return std::ldexp(static_cast<double>(left), x.exponent - rows_.top[size_t(row)]);
+  if (left == 0) return 0;
+  return times_power(static_cast<double>(left), x.exponent - rows_.top[size_t(row)]);
 }
 
 SlicedRows RowSplitter::cut(int slices, bool with_digits) const {
