@@ -227,7 +227,9 @@ void draw_far_below(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const int reach = f.emax() - 2;
   const int tops = rng.one_in(4) ? rng.between(0, 2 * reach) : rng.between(900, 1080);  // fp64 ends 1074 below 1
   const int up_a = rng.between(std::max(0, tops - reach), std::min(tops, reach)), up_b = tops - up_a;
-  const int element = rng.between(-60, 60);
+  const int element = rng.one_in(4)   ? rng.between(f.emax() - 3, f.emax() + 2)
+                      : rng.one_in(4) ? f.emin() - rng.between(-60, 60)
+                                      : rng.between(-60, 60);
   for (int l = 0; l < op.k; ++l) {
     const int a = l == 0 ? up_a : l == 1 ? element - up_b : element / 2 - rng.between(0, 80);
     const int b = l == 0 ? element - up_a : l == 1 ? up_b : element / 2 - rng.between(0, 80);
@@ -254,7 +256,7 @@ constexpr const char* attacked_scalars[] = {
 };
 
 TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
-  size_t edges = 0, close = 0;
+  size_t edges = 0, close = 0, overflows = 0;
   for (const char* name : {"ozaki:dgemm.fp16", "ozaki:dgemm.fp16?slices=3", "ozaki:dgemm.fp16?slices=5,fast=1",
                            "ozaki:dgemm.s8?sum=exact", "ozaki:dgemm.e4m3?slices=14,fast=1"})
     for (const char* scalars : attacked_scalars) {
@@ -262,7 +264,7 @@ TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
       const FormatFields& f = op.d.fields();
       TwoJudges judges(name, op);
       Batch batch;
-      StructuredGenerator(op, 11).fill(0, case_count(60, 4000), batch);
+      StructuredGenerator(op, 11).fill(0, case_count(60, 1500), batch);
       const Mutator mutator(op, corner_hints(nullptr, judges.unit().slicing()));
       for (size_t i = 0; i < batch.size(); ++i) {
         CounterRng rng(12, i);
@@ -271,6 +273,12 @@ TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
         judges.load(batch, i);
         judges.choose(0, 0);
         const uint64_t exact = judges.exact();
+        for (const uint64_t result : {f.encode_infinity(false), f.encode_infinity(true), f.encode_nan()}) {
+          const bool surely = judges.surely_within(result);
+          EXPECT_TRUE(!surely || judges.within(result)) << name << scalars << ": " << case_line(batch, i);
+          EXPECT_TRUE(!judges.surely_rounded(result));
+          overflows += surely && !is_special(f, exact);
+        }
         if (is_special(f, exact)) continue;
         const uint64_t center = ordered(f, exact);
         for (const bool up : {false, true}) {
@@ -298,7 +306,8 @@ TEST(QuickElements, AcceptNothingBeyondTheEdgeOfTheBound) {
         }
       }
     }
-  EXPECT_GT(edges, case_count(60, 4000) * 20);
+  EXPECT_GT(edges, case_count(60, 1500) * 20);
+  EXPECT_GT(overflows, 10u) << "elements that may overflow took part";
   EXPECT_GT(close * 4, edges) << "many results near the edge are accepted without MPFR, so that it was attacked";
 }
 

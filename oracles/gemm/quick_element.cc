@@ -93,10 +93,10 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
   const Line &row = rows_[size_t(i)], &column = columns_[size_t(j)];
   const double c = host_value(op_.c.fields(), c_[size_t(i) * size_t(op_.n) + size_t(j)]),
                d = host_value(op_.d.fields(), result);
-  if (!row.finite || !column.finite || !std::isfinite(c) || !std::isfinite(d)) return unknown;
+  if (!row.finite || !column.finite || !std::isfinite(c)) return unknown;
   Distance is;
-  const int scale = -(row.top + column.top);
-  const double own_c = times_power(c, scale), own_d = times_power(d, scale);
+  is.scale = -(row.top + column.top);
+  const double own_c = times_power(c, is.scale), own_d = std::isfinite(d) ? times_power(d, is.scale) : 0;
   if (!(std::fabs(own_c) < limit && std::fabs(own_d) < limit)) return unknown;
   double high = 0, low = 0, magnitude = 0;
   bool any_product = false;
@@ -107,21 +107,19 @@ QuickElements::Distance QuickElements::distance(int i, int j, uint64_t result) c
     magnitude += std::fabs(product.high);
     any_product |= row.value[l] != 0 && column.value[l] != 0;
   }
-  if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) {
-    is.known = true;  // zeros alone
-    return is;
-  }
+  is.known = true;
+  if (!any_product && !row.vanishing && !column.vanishing && c == 0 && d == 0) return is;  // zeros alone
   const Pair scaled = two_product(alpha_, high), addend = two_product(beta_, own_c);
   const Pair total = two_sum(scaled.high, addend.high), rest = two_sum(own_d, -total.high);
   const double below = total.low + scaled.low + addend.low + alpha_ * low;
-  const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_);
-  is.known = true;
-  is.most = std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
-            (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude + 0x1p-96 * std::fabs(addend.high) +
-            n * (1 + a + std::fabs(beta_)) * tiny;
+  const double n = static_cast<double>(row.value.size()), a = std::fabs(alpha_), b = std::fabs(beta_);
   is.products = std::max(0.0, magnitude * slightly_less - tiny);
   is.scaled_products = a * is.products * slightly_less;
-  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - (1 + std::fabs(beta_)) * tiny);
+  is.addend = std::max(0.0, std::fabs(addend.high) * slightly_less - (1 + b) * tiny);
+  is.most = std::isfinite(d) ? std::fabs(rest.high + (rest.low - below)) * (1 + 0x1p-50) +
+                                   (a * (n + 2) * (n + 2) * 0x1p-102 + 0x1p-96 * a) * magnitude +
+                                   0x1p-96 * std::fabs(addend.high) + n * (1 + a + b) * tiny
+                             : HUGE_VAL;
   return is;
 }
 
@@ -134,6 +132,9 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   }
   const Distance from_exact = distance(i, j, result);
   if (!from_exact.known) return false;
+  const double products = from_exact.scaled_products + from_exact.addend;
+  // Nor of what may overflow.
+  if (products >= times_power(1, std::max(op_.d.fields().emax() + 1 + from_exact.scale, -1000))) return true;
   // Some of the terms of within_ozaki_bound, all of which are positive: a bound below the bound.
   double omitted = 0;
   if (cuts.needed_a > r.slices_a) omitted += columns_[size_t(j)].sum * times_power(1, -r.slices_a * r.widths.a);
@@ -147,19 +148,24 @@ bool QuickElements::surely_within(const OzakiGemm& engine, const OzakiRecord& r,
   }
   omitted *= slightly_less;
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
-  const double products = from_exact.scaled_products + from_exact.addend;
   double bound = std::fabs(alpha_) * omitted;
-  if (in_fp64) bound += 0x1p-53 * static_cast<double>(r.slice_products) * from_exact.scaled_products;
-  if (in_fp64) bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
-  if (!in_fp64 || op_.d.fields().width != 64) bound += times_power(1, 1 - op_.d.fields().precision()) * products;
-  return from_exact.most <= bound * slightly_less;
+  if (in_fp64) {
+    bound += 0x1p-53 * static_cast<double>(r.slice_products) * from_exact.scaled_products;
+    bound += 0x1p-53 * (op_.has_alpha_beta() ? 2 : 1) * products;
+    bound += times_power(std::fabs(alpha_), -1075 + from_exact.scale);
+  }
+  if (!in_fp64 || op_.d.fields().width != 64) {
+    bound += times_power(1, 1 - op_.d.fields().precision()) * products;
+    bound += times_power(1, op_.d.fields().least_bit() + from_exact.scale);
+  }
+  return std::isfinite(from_exact.most) && from_exact.most <= bound * slightly_less;
 }
 
 bool QuickElements::surely_rounded(int i, int j, uint64_t result) const {
   const FormatFields& f = op_.d.fields();
   if (op_.rounding != Rounding::nearest_even || is_zero(f, result)) return false;
   const Distance from_exact = distance(i, j, result);
-  if (!from_exact.known) return false;
+  if (!from_exact.known || is_special(f, result)) return false;
   // A number nearer than half of the gap to its neighbour is the nearest one; below a power of two the gap is half.
   const Number d = decode(f, result);
   const int gap = std::max(d.exponent + static_cast<int>(std::bit_width(d.significand)) - f.precision(), f.least_bit());

@@ -32,7 +32,8 @@ class QuickElements {
   /// |result - exact value| in units of 2^(top of the row + top of the column).
   struct Distance {
     bool known = false;
-    double most = 0;                         ///< what it is at most
+    int scale = 0;                           ///< the unit is 2^-scale
+    double most = 0;                         ///< what it is at most; infinite where the result is
     double products = 0;                     ///< the sum of |a * b| is at least this
     double scaled_products = 0, addend = 0;  ///< ... times |alpha|; |beta * c| is at least that
   };

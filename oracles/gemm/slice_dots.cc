@@ -55,7 +55,7 @@ namespace {
 
 /// Dots of one call: of a device as many as its call costs, elsewhere as many as stay in the cache.
 size_t most_dots(const Unit& unit, size_t stride) {
-  constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 17;
+  constexpr size_t of_a_device = size_t{1} << 16, cached_bytes = size_t{1} << 15;
   if (unit.role() == Role::device) return of_a_device;
   return std::clamp<size_t>(cached_bytes / stride, 64, 4096);
 }
@@ -73,7 +73,7 @@ void DotQueue::make_room(size_t chunks) {
   if (chunks != chunks_.size() || dots_.size() == most_) flush();
   while (chunks_.size() < chunks) chunks_.emplace_back(op_);
   chunks_.resize(chunks);
-  room_ = std::min(most_, std::max<size_t>(64, 2 * dots_.size()));
+  room_ = std::min(most_, std::max<size_t>(256, 2 * dots_.size()));
   to_a_.clear();
   to_b_.clear();
   for (Batch& chunk : chunks_) {
