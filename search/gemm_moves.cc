@@ -264,4 +264,22 @@ void move_slices(const Op& op, const Slicing& slicing, Batch& batch, size_t inde
   SliceMoves(op, slicing, batch, index, rng).any();
 }
 
+void cross_products(const Op& op, Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) {
+  const bool along_k = op.k > 1 && rng.one_in(4);
+  const uint64_t places = rng.next();
+  const uint64_t rows = rng.next();
+  const uint64_t columns = rng.next();
+  const uint64_t addends = rng.next();
+  const auto is_set = [](uint64_t mask, int bit) { return (mask >> (bit & 63) & 1) != 0; };
+  const auto copy = [&](size_t side, int e) {
+    batch.inputs()[side].set(index, e, other.inputs()[side].get(other_index, e));
+  };
+  for (int e = 0; e < op.m * op.k; ++e)
+    if (along_k ? is_set(places, e % op.k) : is_set(rows, e / op.k)) copy(0, e);
+  for (int e = 0; e < op.k * op.n; ++e)
+    if (along_k ? is_set(places, e / op.n) : is_set(columns, e % op.n)) copy(1, e);
+  for (int e = 0; e < op.m * op.n; ++e)
+    if (is_set(addends, e)) copy(2, e);
+}
+
 }  // namespace mmafuzz

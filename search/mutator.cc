@@ -6,6 +6,7 @@
 #include "arithmetic/ieee_operations.h"
 #include "search/aligned_term.h"
 #include "search/draw_gemm.h"
+#include "search/gemm_moves.h"
 
 namespace mmafuzz {
 namespace {
@@ -526,6 +527,7 @@ void Mutator::mutate(Batch& batch, size_t index, CounterRng& rng) const {
 }
 
 void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other_index, CounterRng& rng) const {
+  if (op_.kind == OpKind::gemm) return cross_products(op_, batch, index, other, other_index, rng);
   // Factor pairs stay together: a and b take the same positions.
   const bool pairs = op_.kind == OpKind::dot;
   const uint64_t mask = rng.next() | (rng.one_in(2) ? rng.next() : 0);
