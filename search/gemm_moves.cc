@@ -15,7 +15,7 @@ class SliceMoves {
 
   void any() {
     choose_line();
-    switch (rng_.below(16)) {
+    switch (rng_.below(17)) {
       case 0: return scale_line();
       case 1:
       case 2: return to_boundary();
@@ -31,6 +31,7 @@ class SliceMoves {
       case 12: return fill_digits();
       case 13: return turn_greatest();
       case 14: return step_digit();
+      case 15: return clear_blocks();
       default: return align_line();
     }
   }
@@ -195,7 +196,7 @@ class SliceMoves {
       }
     }
   }
-  /// One special number, all others finite.
+  /// One special number, all others finite but at times one of c.
   void one_special() {
     for (size_t side = 0; side < 3; ++side) {
       const FormatFields& f = side == 0 ? op_.a.fields() : side == 1 ? op_.b.fields() : op_.c.fields();
@@ -205,6 +206,17 @@ class SliceMoves {
     }
     const uint64_t value = draw_special(format(), rng_);
     set(draw(op_.k), value);
+    if (!rng_.one_in(4)) return;
+    const uint64_t addend = draw_special(op_.c.fields(), rng_);
+    batch_.inputs()[2].set(index_, draw(op_.m * op_.n), addend);
+  }
+  /// One block along k of the line becomes zeros, or all but one: what padding and skipped work look like.
+  void clear_blocks() {
+    const int block = std::clamp(slicing_.block, 1, std::max(op_.k / 2, 1)),
+              first = draw((op_.k + block - 1) / block) * block;
+    const bool others = rng_.one_in(3), negative = rng_.one_in(4);
+    for (int l = 0; l < op_.k; ++l)
+      if ((l >= first && l < first + block) != others) set(l, format().encode_zero(negative));
   }
   /// Digits as great as they can be, of one sign, in the whole row and column: what the accumulator holds at most.
   void fill_digits() {

@@ -118,7 +118,7 @@ expect "a version" has out "mmafuzz "
 bad_call "subcommand is required"
 bad_call "frobnicate" frobnicate
 bad_call "--no-such-option" list --no-such-option
-for subcommand in list eval check convert serve explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench gemm" "bench gemm-flaws" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
+for subcommand in list eval check convert serve explain fuzz bench "bench bounds" "bench discriminate" "bench exhaustive" "bench gemm" "bench search" "bench ozaki" "bench ozaki-accuracy" "bench ozaki-estimate" "bench ozaki-widths" "bench rate" "bench split"; do
   # shellcheck disable=SC2086
   good $subcommand --help
   expect "help of $subcommand has an example" has out "Example"
@@ -494,7 +494,7 @@ bad "do not fit in" bench ozaki -m 4000000000 -n 4000000000
 bad "unknown parameter 'slice'" bench ozaki --plan slice=3
 bad "no slices of format 'fp17'" bench ozaki --slice fp17
 good bench gemm --seconds 0.01
-good bench gemm-flaws --cases 512 --seeds 1
+good bench search --flaws '' --products 1 --strategies guided,unguided --cases 256
 good bench split --cases 2000 --search 2000
 expect "who is nearer" has out "nearer to the exact result is Ootomo-Yokota in"
 
