@@ -15,7 +15,10 @@ namespace {
 constexpr size_t least_telling = 4;        ///< cases of each sign that must tell a fitting value from the claimed one
 constexpr size_t simple_cases_each = 256;  ///< of each number of addends, on which a value must fit
 
-/// Other values of a parameter that a wrong row may have: all words, and numbers near, half and double.
+constexpr int64_t few = 16;  ///< numbers that are all tried
+
+/// Other values of a parameter that a wrong row may have: all words, all of few numbers, of others those near, half and
+/// double.
 std::vector<std::string> other_values(const Parameter& p, const DotModel& model) {
   std::vector<std::string> values;
   if (p.hexadecimal) return values;
@@ -23,6 +26,9 @@ std::vector<std::string> other_values(const Parameter& p, const DotModel& model)
     if (word != parameter_text(p, model)) values.push_back(word);
   if (!p.words.empty()) return values;
   const int64_t now = p.get(model);
+  for (int64_t value = p.least; p.greatest - p.least <= few && value <= p.greatest; ++value)
+    if (value != now) values.push_back(std::to_string(value));
+  if (!values.empty()) return values;
   for (const int64_t value : {now - 1, now + 1, now - 2, now + 2, now / 2, now * 2, now / 4, now * 4})
     if (value != now && value >= p.least && value <= p.greatest) values.push_back(std::to_string(value));
   return values;
@@ -64,7 +70,7 @@ void negate_all(Operands& c) {
 }
 
 /// A case; what it becomes in other lanes, negated, scaled, and with any one bit of a fraction changed; and simple
-/// cases at the corners of an adder.
+/// cases at the corners of an adder, in all lanes.
 Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
   Batch all(op);
   const auto add = [&](const Operands& operands) {
@@ -93,7 +99,11 @@ Batch cases_to_fit(const Op& op, int fraction_bits, const Batch& one) {
     if (scale_case(scaled, by)) add(scaled);
   }
   for (int addends = 1; addends <= 4; ++addends)
-    for (const Operands& simple : small_cases(op, addends, fraction_bits, false, simple_cases_each)) add(simple);
+    for (const Operands& simple : small_cases(op, addends, fraction_bits, false, simple_cases_each)) {
+      add(simple);
+      // In other lanes as well: a block may end between any two of them.
+      add(rotated(simple, all.size() / 2 % static_cast<size_t>(op.k)));
+    }
   return all;
 }
 
@@ -101,6 +111,17 @@ std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+/// Rising numbers: "1, 3 to 7".
+std::string ranges(const std::vector<size_t>& numbers) {
+  std::vector<std::string> words;
+  for (size_t first = 0, last = 0; first < numbers.size(); first = ++last) {
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    const char* between = last == first + 1 ? ", " : " to ";
+    words.push_back(std::to_string(numbers[first]) + (last > first ? between + std::to_string(numbers[last]) : ""));
+  }
+  return listed(words);
 }
 
 }  // namespace
@@ -123,8 +144,9 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one) const {
   judge_.units()[0]->run(cases, own);
   judge_.units()[1]->run(cases, claimed);
   for (const Parameter& p : parameters()) {
-    const bool only_a_name = p.name == std::string("k") && find_parameter("block")->used_by(model.kernel);
-    if (!p.used_by(model.kernel) || only_a_name) continue;
+    DotModel of_other_k = model;
+    ++of_other_k.k;
+    if (!p.used_by(model.kernel) || is_only_a_name(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
       const Result<std::unique_ptr<Unit>> unit = registry_.bind(name, op);
@@ -157,14 +179,24 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
     if (change(changed) && !(changed == witness)) (fails(changed) ? stays : goes).push_back(what);
   };
   const size_t k = static_cast<size_t>(judge_.op().k);
-  std::vector<std::string> shifts;
-  bool moves = false;
-  for (const int addend : witness.nonzero_addends()) moves |= addend < judge_.op().k;
-  for (size_t by = 1; moves && by < k; ++by)
-    if (fails(rotated(witness, by))) shifts.push_back(std::to_string(by));
-  if (moves && shifts.size() + 1 == k) stays.emplace_back("in every lane");
-  else if (moves && shifts.empty()) goes.emplace_back("in any other lanes");
-  else if (moves) stays.push_back("with its products moved on by " + listed(shifts) + " lanes");
+  std::vector<size_t> products, shifts;
+  for (const int addend : witness.nonzero_addends())
+    if (addend < judge_.op().k) products.push_back(static_cast<size_t>(addend));
+  for (size_t by = 1; !products.empty() && by < k; ++by)
+    if (fails(rotated(witness, by))) shifts.push_back(by);
+  if (!products.empty() && k > 1) {
+    if (shifts.size() + 1 == k) {
+      stays.emplace_back("in every lane");
+    } else if (products.size() > 1) {
+      if (shifts.empty()) goes.emplace_back("in any other lanes");
+      else stays.push_back("with its products moved on by " + ranges(shifts) + " lanes");
+    } else {
+      std::vector<size_t> lanes = {products[0]};
+      for (const size_t by : shifts) lanes.push_back((products[0] + by) % k);
+      std::sort(lanes.begin(), lanes.end());
+      stays.push_back((lanes.size() == 1 ? "in lane " : "in lanes ") + ranges(lanes) + " only");
+    }
+  }
   look("when every addend is negated", [](Operands& c) {
     negate_all(c);
     return true;
@@ -182,7 +214,7 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
   });
   std::string text = "no other value of one parameter fits";
   if (!stays.empty()) text += "; the difference stays " + listed(stays);
-  if (!goes.empty()) text += "; it goes " + listed(goes);
+  if (!goes.empty()) text += std::string(stays.empty() ? "; the difference" : "; it") + " goes " + listed(goes);
   return text;
 }
 
