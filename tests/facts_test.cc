@@ -149,6 +149,44 @@ TEST(Expectations, FollowFromRows) {
   EXPECT_TRUE(expected_facts(registry(), {{op_from_text(half_dot), {hopper}}}).empty()) << "one unit has no difference";
 }
 
+TEST(Expectations, KnowThatProductsPerInstructionAreOnlyAName) {
+  const std::string chain_of_4 = "model:cdna1/mfma.16x16x4.f32.f32.f32.f32",
+                    chain_of_1 = "model:x86/fma.k1.f32.f32.f32.f32";
+  const auto expected = expected_facts(
+      registry(), {{op_from_text("dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any"), {chain_of_4, chain_of_1}}});
+  ASSERT_TRUE(expected.count("k=1~4"));
+  EXPECT_FALSE(expected.at("k=1~4").must) << "a chain goes on from instruction to instruction";
+}
+
+/// The facts of one case; empty where this CPU does not have the instruction.
+std::vector<std::string> facts_between(const std::string& x, const std::string& y, const std::string& op,
+                                       const std::string& line) {
+  const std::string text = "mmafuzz-cases 1\nop " + op + "\n" + line + "\n";
+  CaseReader reader("here", text);
+  CaseBlock block;
+  EXPECT_TRUE(reader.next(block, 1)) << text;
+  const Result<Judge> judge = Judge::bind("equal", {x, y}, block.batch.op(), registry());
+  if (!judge) return {};
+  Causes causes(*judge, registry());
+  return causes.facts(causes.find(block.batch, judge->judge(block.batch))[0]);
+}
+
+TEST(Facts, OfAProcessorsInstructionAreThoseOfItsRow) {
+  // (1 + 2^-23)(1 + 2^-22) - 1: dpps rounds the product first.
+  const auto facts =
+      facts_between("cpu:dpps.f32", "cpu:fma.f32", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=4 nan=any",
+                    "3f800001 00000000 00000000 00000000 | 3f800002 00000000 00000000 00000000 | bf800000");
+  if (facts.empty()) GTEST_SKIP() << "this CPU has no dpps or no fma";
+  EXPECT_THAT(facts, ElementsAre("kernel=fma_chain~ieee_tree"));
+}
+
+TEST(Facts, OfANanThatAProcessorHandsOnAreNotOfItsArithmetic) {
+  const auto facts =
+      facts_between("cpu:fma.f32", "exact", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1", "3f800000 | 7fc12345 | 00000000");
+  if (facts.empty()) GTEST_SKIP() << "this CPU has no fma";
+  EXPECT_THAT(facts, ElementsAre("nan_payload=dropped~kept"));
+}
+
 TEST(Conclusions, SortFactsByWhatIsKnown) {
   const auto expected = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere}}});
   Knowledge knowledge;

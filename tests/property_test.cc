@@ -378,5 +378,15 @@ TEST(Binding, APropertyThatNeedsAnotherOpDeclinesWhereTheUnitDoes) {
   EXPECT_FALSE(BoundProperty::bind(*find_property("split_k"), **unit, dot_op("fp16", "fp32", "fp32", 1), registry()));
 }
 
+TEST(Binding, AUnitIsCutBetweenTheStepsOfTheRowThatItClaimsToEqual) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 4);
+  const auto unit = registry().bind("first", op);
+  ASSERT_TRUE(find_property("split_k")->applies(op, **unit)) << "a black box may be cut anywhere";
+  (*unit)->describe("first", {{"equals_model", "model:volta/mma.m8n8k4.f32.f16.f16.f32"}});
+  EXPECT_FALSE(find_property("split_k")->applies(op, **unit)) << "Volta takes four products at once";
+  (*unit)->describe("first", {{"equals_model", "model:volta/mma.m8n8k4.f32.f16.f16.f32?block=2"}});
+  EXPECT_TRUE(find_property("split_k")->applies(op, **unit));
+}
+
 }  // namespace
 }  // namespace mmafuzz

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t most_replaced = 4;  ///< of a larger difference: all at once
 constexpr size_t most_replaced_by_reference = 3;
 constexpr char kernel_name[] = "kernel";
+constexpr char nan_payload_detail[] =
+    "nan_payload (the NaN of a processor is an operand's or its own; a row has one): both results are NaN";
 constexpr char unclaimed_detail[] =
     "kernel (the arithmetic): the unit does not have this property, and does not claim it";
 
@@ -63,7 +65,7 @@ class Causes::Ablation final : public Method {
   Ablation(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {
     const std::vector<std::unique_ptr<Unit>>& units = judge.units();
     for (size_t i = 0; i < units.size(); ++i) {
-      model_[i] = is_reference(*units[i]) ? "" : model_name_of(*units[i]);
+      model_[i] = row_name_of(*units[i], judge.op(), registry);
       if (model_[i].empty()) continue;
       Result<std::unique_ptr<Unit>> row = registry.bind(model_[i], judge.op());
       Result<std::unique_ptr<Unit>> dot =
@@ -76,7 +78,7 @@ class Causes::Ablation final : public Method {
     if (!row_[replaced_]) return;
     const DotModel& own = *model_of_[replaced_];
     const size_t other = 1 - replaced_;
-    by_reference_ = units.size() == 1 || is_reference(*units[other]);
+    by_reference_ = units.size() == 1 || is_plain(other);
     if (row_[other]) list_ = replacements(own, *model_of_[other]);
     else if (by_reference_) list_ = replacements_by_exact(own, judge.op());
     if (by_reference_) std::erase_if(list_, [](const Replacement& r) { return r.name == kernel_name; });
@@ -85,15 +87,16 @@ class Causes::Ablation final : public Method {
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
     std::vector<size_t> open;  // not explained so far
-    const bool references_only = std::all_of(judge_.units().begin(), judge_.units().end(), [&](const auto& unit) {
-      return is_reference(*unit) && !claims(*unit, judge_.property());
-    });
+    bool references_only = true;
+    for (size_t side = 0; side < judge_.units().size(); ++side)
+      references_only &= is_plain(side) && !claims(*judge_.units()[side], judge_.property());
     for (size_t i = 0; i < cases.size(); ++i) {
       if (references_only) causes[i] = kernel_name;
       else open.push_back(i);
     }
     if (!row_[replaced_]) return causes;
     keep_what_models_show(cases, verdicts, open);
+    name_payloads(verdicts, open, causes);
     const size_t most = by_reference_ ? most_replaced_by_reference : list_.size() <= 10 ? list_.size() : most_replaced;
     for (size_t size = 1; size <= std::min(most, list_.size()) && !open.empty(); ++size)
       each_subset(list_.size(), size, [&](const auto& set) {
@@ -120,6 +123,7 @@ class Causes::Ablation final : public Method {
   std::string detail_of_one(const std::string& name) const override {
     for (const Replacement& r : list_)
       if (r.name == name) return r.detail();
+    if (name == nan_payload) return nan_payload_detail;
     if (name != kernel_name) return name;
     if (judge_.units().size() == 1)
       return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
@@ -127,13 +131,33 @@ class Causes::Ablation final : public Method {
   }
 
   std::string fact_of_one(const std::string& name) const override {
-    if (judge_.units().size() == 1) return property_fact(judge_.property(), arithmetic(0));
+    if (judge_.units().size() == 1) return property_fact(judge_.property(), name == nan_payload ? name : arithmetic(0));
+    if (name == nan_payload)
+      return difference_fact(nan_payload, is_silicon(0) ? payload_kept : payload_dropped,
+                             is_silicon(1) ? payload_kept : payload_dropped);
     for (const Replacement& r : list_)
       if (r.name == name && name != kernel_name) return difference_fact(name, r.first, r.second);
     return name == kernel_name ? kernel_fact(arithmetic(0), arithmetic(1)) : name;
   }
 
  private:
+  bool is_silicon(size_t side) const { return judge_.units()[side]->role() == Role::silicon; }
+
+  /// A reference without parameters.
+  bool is_plain(size_t side) const { return is_reference(*judge_.units()[side]) && !row_[side]; }
+
+  /// Of the cases that no row shows: a processor hands NaN payloads on, where its row has one NaN.
+  void name_payloads(const std::vector<Verdict>& verdicts, const std::vector<size_t>& shown,
+                     std::vector<std::string>& causes) const {
+    bool has_silicon = false;
+    for (size_t side = 0; side < judge_.units().size(); ++side) has_silicon |= is_silicon(side);
+    if (!has_silicon) return;
+    const auto is_nan = [&](uint64_t x) { return decode(judge_.op().d.fields(), x).cls == NumberClass::nan; };
+    for (size_t i = 0; i < verdicts.size(); ++i)
+      if (is_nan(verdicts[i].first) && is_nan(verdicts[i].second) && !std::binary_search(shown.begin(), shown.end(), i))
+        causes[i] = nan_payload;
+  }
+
   std::string arithmetic(size_t side) const {
     return arithmetic_of(*judge_.units()[side], model_of_[side] ? &*model_of_[side] : nullptr);
   }
@@ -151,7 +175,7 @@ class Causes::Ablation final : public Method {
     }
     for (size_t side = 0; side < 2; ++side) {
       if (!row_[side]) {
-        if (!is_reference(*judge_.units()[side])) open.clear();
+        if (!is_plain(side)) open.clear();
         continue;
       }
       if (judge_.units()[side]->name() == model_[side]) continue;

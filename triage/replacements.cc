@@ -60,6 +60,21 @@ std::string model_name_of(const Unit& unit) {
   return "";
 }
 
+std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry) {
+  const bool computes_dots = op.kind == OpKind::dot || op.kind == OpKind::gemm;
+  if (!computes_dots || unit.role() != Role::silicon) return is_reference(unit) ? "" : model_name_of(unit);
+  Op any_nan = op;
+  any_nan.nan = NanPolicy::any;
+  const Result<std::unique_ptr<Unit>> bound = registry.bind(unit.name(), any_nan);
+  return bound ? model_name_of(**bound) : "";
+}
+
+bool is_only_a_name(const std::string& parameter, const DotModel& first, const DotModel& second) {
+  DotModel other = first;
+  other.k = second.k;
+  return parameter == "k" && same_arithmetic(first, other);
+}
+
 bool is_reference(const Unit& unit) {
   const Role role = unit.role();
   return role == Role::exact || role == Role::ieee || role == Role::referee || role == Role::silicon ||

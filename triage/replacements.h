@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arithmetic/dot_model.h"
-#include "core/unit.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 
@@ -19,6 +19,13 @@ struct Replacement {
 
 /// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.
 std::string model_name_of(const Unit& unit);
+
+/// The same for telling parameters: an instruction of this CPU has its row also where it does not claim to equal it
+/// because it writes NaNs in its own way.
+std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry);
+
+/// Whether two rows that differ in the products per instruction alone compute the same: `k` is then only a name.
+bool is_only_a_name(const std::string& parameter, const DotModel& first, const DotModel& second);
 
 /// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
 bool is_reference(const Unit& unit);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/unit_name.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/parameters.h"
 
@@ -172,6 +173,17 @@ const ModelRow* find_model_row(std::string_view name) {
   };
   const ModelRow* row = by_name(std::string(name));
   return row ? row : by_name(listed_name(name));
+}
+
+std::optional<DotModel> row_of(const Unit& unit) {
+  if (unit.model()) return *unit.model();
+  for (const Claim& claim : unit.claims()) {
+    const UnitName name(claim.detail);
+    const ModelRow* row = name.backend == "model" ? find_model_row(name.path) : nullptr;
+    if (!row || claim.property != "equals_model") continue;
+    if (const Result<DotModel> model = with_overrides(row->model, name.settings)) return *model;
+  }
+  return std::nullopt;
 }
 
 Result<std::string> model_of_provenance(std::string_view provenance) {

@@ -1,6 +1,7 @@
 // A model's row: its name, its parameters and formats, what it claims and where that comes from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,9 @@ class RowList {
  private:
   std::vector<ModelRow> rows_;
 };
+
+/// The row that a unit is or, of a black box, claims to equal: how large its steps are, whether it flushes.
+std::optional<DotModel> row_of(const Unit& unit);
 
 /// The model that claims to describe a recording's provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names), or
 /// a refusal that says what is unknown about it.

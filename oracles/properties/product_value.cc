@@ -4,6 +4,7 @@
 // one means that a product is rounded, or that a factor's significand or exponent matters by itself.
 #include <bit>
 
+#include "oracles/models/model_rows.h"
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 
@@ -27,7 +28,7 @@ class ProductValue final : public Property {
  protected:
   std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const DotModel* m = of.unit.model();
+    const std::optional<DotModel> m = row_of(of.unit);
     const bool normal_only = of.op().flush_to_zero || (m && (flushes(*m) || m->kernel == Kernel::emulated_fp8));
     bool any = false;
     for (int i = 0; i < of.op().k; ++i) any |= refactor(of.cases, of.index, i, normal_only, twin[0]);

@@ -3,16 +3,17 @@
 // row says, or that it keeps more between its steps than the format of d holds.
 #include <numeric>
 
+#include "oracles/models/model_rows.h"
 #include "oracles/properties/numbers.h"
 #include "oracles/properties/properties.h"
 
 namespace mmafuzz {
 namespace {
 
-/// Products that the unit takes in one step, as far as it is known: 1 for a black box.
+/// Products that the unit takes in one step, as far as its row says: 1 for a black box that claims to equal none.
 int step_of(const Op& op, const Unit& unit) {
   int step = 1;
-  if (const DotModel* m = unit.model()) {
+  if (const std::optional<DotModel> m = row_of(unit)) {
     if (m->kernel == Kernel::grouped_sum || m->kernel == Kernel::fma_then_add) step = m->k;
     else if (m->kernel != Kernel::fma_chain) step = m->block;
   }

@@ -8,32 +8,53 @@
 #include "triage/replacements.h"
 
 namespace mmafuzz {
+namespace {
+
+/// A unit of a field, and the row that it is or claims to equal.
+struct Compared {
+  std::unique_ptr<Unit> unit, row;
+  bool is_row() const { return unit->model() != nullptr; }
+  const DotModel* model() const { return row ? row->model() : nullptr; }
+};
+
+std::vector<Compared> bound(const Registry& registry, const Op& op, const std::vector<std::string>& names) {
+  std::vector<Compared> all;
+  for (const std::string& name : names) {
+    Result<std::unique_ptr<Unit>> unit = registry.bind(name, op);
+    if (!unit) continue;
+    Compared compared{std::move(*unit), nullptr};
+    if (Result<std::unique_ptr<Unit>> row = registry.bind(row_name_of(*compared.unit, op, registry), op))
+      compared.row = std::move(*row);
+    all.push_back(std::move(compared));
+  }
+  return all;
+}
+
+}  // namespace
+
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
   std::map<std::string, Expectation> expected;
   for (const auto& [op, names] : fields) {
     if (op.kind != OpKind::dot) continue;
-    std::vector<std::unique_ptr<Unit>> units;
-    for (const std::string& name : names)
-      if (Result<std::unique_ptr<Unit>> unit = registry.bind(name, op)) units.push_back(std::move(*unit));
-    const auto add_all = [&, &op = op](const std::vector<Replacement>& list, bool must, const Unit& x, const Unit& y) {
-      for (const Replacement& r : list) {
-        // Where products are summed block by block, it does not matter how many blocks are one instruction.
-        const bool only_a_name = r.name == "k" && find_parameter("block")->used_by(x.model()->kernel);
-        if (r.name == "kernel") continue;
-        Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
-        const bool shows = must && !only_a_name;
-        if (e.example.empty() || (shows && !e.must)) e = {shows, x.name() + " and " + y.name() + " on " + op_label(op)};
-      }
+    const std::vector<Compared> units = bound(registry, op, names);
+    const auto add = [&, &op = op](const Replacement& r, bool must, const Compared& x, const Compared& y) {
+      if (r.name == "kernel") return;
+      Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
+      if (e.example.empty() || (must && !e.must))
+        e = {must, x.unit->name() + " and " + y.unit->name() + " on " + op_label(op)};
     };
-    for (size_t i = 0; i < units.size(); ++i) {
+    for (size_t i = 0; i < units.size(); ++i)
       for (size_t j = i + 1; j < units.size(); ++j) {
-        const Unit &x = *units[i], &y = *units[j];
+        const Compared &x = units[i], &y = units[j];
         const DotModel *a = x.model(), *b = y.model();
-        if (a && b) add_all(replacements(*a, *b), true, x, y);
-        if (a && !b && is_reference(y)) add_all(replacements_by_exact(*a, op), false, x, y);
-        if (b && !a && is_reference(x)) add_all(replacements_by_exact(*b, op), false, y, x);
+        if (a && b)
+          for (const Replacement& r : replacements(*a, *b))
+            add(r, x.is_row() && y.is_row() && !is_only_a_name(r.name, *a, *b), x, y);
+        if (a && !b && is_reference(*y.unit))
+          for (const Replacement& r : replacements_by_exact(*a, op)) add(r, false, x, y);
+        if (b && !a && is_reference(*x.unit))
+          for (const Replacement& r : replacements_by_exact(*b, op)) add(r, false, y, x);
       }
-    }
   }
   return expected;
 }

@@ -24,6 +24,9 @@ std::string property_fact(const std::string& property, const std::string& arithm
 std::string claim_fact(const std::string& unit);
 bool is_claim_fact(const std::string& name);
 
+/// Both results are NaN, and what differs is which: a processor's is that of an operand, a row has one.
+inline constexpr char nan_payload[] = "nan_payload", payload_kept[] = "kept", payload_dropped[] = "dropped";
+
 /// A name apart. Of a property or claim `first` is the arithmetic or the unit, and `second` is empty.
 struct FactParts {
   enum class Kind { difference, property, claim } kind = Kind::difference;

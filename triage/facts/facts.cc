@@ -61,6 +61,16 @@ std::string family_of(const std::string& unit) {
   return name.backend == "model" && slash != std::string::npos ? name.path.substr(0, slash) : name.plain();
 }
 
+std::string families(const std::set<std::string>& units);
+
+/// Those units that are instructions of this CPU.
+std::string processors(const std::set<std::string>& units) {
+  std::set<std::string> names;
+  for (const std::string& unit : units)
+    if (UnitName(unit).backend == "cpu") names.insert(unit);
+  return families(names);
+}
+
 /// What a row says, as it is written; empty for a unit without one.
 std::string value_in(const std::string& unit, const Parameter& parameter) {
   const UnitName name(unit);
@@ -127,6 +137,9 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   const Parameter* parameter = find_parameter(parts.subject);
   std::string meaning = parameter ? parameter->meaning : OpVariants::meaning(parts.subject);
   if (meaning.empty()) meaning = meaning_of_scheme_word(parts.subject);
+  if (parts.subject == nan_payload)
+    return "a NaN result: of the operands' payloads or, without one, the processor's own (" + processors(units) +
+           ") against one for all";
   if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
   if (parts.subject == "kernel") {
     const size_t steps = best.detail.find(on_this_case);
