@@ -26,6 +26,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+const std::string mxfp4 = "model:blackwell/tcgen05.kind::";
 const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
                   hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32",
                   ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
@@ -97,7 +98,7 @@ TEST(Facts, ACombinationOfWhatOccursAloneIsNoFactOfItsOwn) {
 }
 
 TEST(Facts, ACombinationWithAPartThatNothingShowsAloneIsOne) {
-  const std::string kernels = "kernel=fused_sum~two_stage_sum";
+  const std::string kernels = "kernel=ieee~two_stage_sum";
   const std::vector<Fact> facts =
       facts_of({bucket(volta, ampere, {"block=4~8"}), bucket(volta, ampere, {"block=4~8", kernels})});
   EXPECT_THAT(names(facts), ElementsAre("block=4~8", "block=4~8+" + kernels));
@@ -106,13 +107,15 @@ TEST(Facts, ACombinationWithAPartThatNothingShowsAloneIsOne) {
 TEST(Facts, WhatTwoRowsSayOfThemselvesIsAFactThoughItNeverShowsAlone) {
   EXPECT_THAT(names(facts_of({bucket(volta, ampere, {"block=4~8", "fraction_bits=23~24"})})),
               ElementsAre("block=4~8", "fraction_bits=23~24"));
+  EXPECT_THAT(names(facts_of({bucket(volta, ampere, {"block=4~8", "kernel=fused_sum~two_stage_sum"})})),
+              ElementsAre("block=4~8", "kernel=fused_sum~two_stage_sum"));
   EXPECT_THAT(names(facts_of({bucket("split:ootomo.fp16", "split:markidis.fp16",
                                      {"split.scale=0~11", "split.accumulate=inside~outside"})})),
               ElementsAre("split.accumulate=inside~outside", "split.scale=0~11"));
 }
 
 TEST(Facts, ACombinationOfWhatIsKnownToOccurAloneIsNoneEither) {
-  const std::string kernels = "kernel=fused_sum~two_stage_sum";
+  const std::string kernels = "kernel=ieee~two_stage_sum";
   const std::vector<Bucket> both = {bucket(volta, ampere, {"block=4~8", kernels})};
   EXPECT_THAT(names(facts_of(both, {kernels})), ElementsAre("block=4~8", kernels));
 }
@@ -267,7 +270,7 @@ std::string steps_between(const std::string& x, const std::string& y, const std:
   EXPECT_TRUE(reader.next(block, 1)) << text;
   Result<Judge> judge = Judge::bind("equal", {x, y}, block.batch.op(), registry());
   EXPECT_TRUE(judge) << x << " " << y;
-  return steps_that_matter(*judge, block.batch);
+  return steps_that_matter(*judge, block.batch, registry());
 }
 
 TEST(KernelSteps, NameTheStepThatMakesTheDifference) {
@@ -301,14 +304,51 @@ TEST(KernelSteps, ReplaceTheBlockOfARowThatDropsBits) {
             "products per step 8 against all");
 }
 
+TEST(KernelSteps, SpeakOfASecondStage) {
+  // 1 - 2^-40: Ampere cuts c toward zero and gives 1. CDNA3 cuts it downwards, to -2^-24, after the products.
+  EXPECT_EQ(
+      steps_between("model:ampere/mma.m16n8k8.f32.f16.f16.f32", "model:cdna3/mfma.32x32x8.f32.f16.f16.f32",
+                    "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2", "3c00 0000 | 3c00 0000 | ab800000"),
+      "c added with the products against in a second stage, where both are cut anew; the second stage cuts nothing "
+      "against downwards, their sum too");
+}
+
+TEST(KernelSteps, SpeakOfEvenAndOddProducts) {
+  // 2^14 - 2^-20: the odd product by itself is cut downwards, to -2^-10.
+  EXPECT_EQ(steps_between("model:cdna3/mfma.16x16x32.f32.e4m3fnuz.e4m3fnuz.f32", "exact",
+                          "dot a=e4m3fnuz b=e4m3fnuz c=fp32 d=fp32 k=2", "78 01 | 78 81 | 00000000"),
+            "products cut even and odd ones apart against all together");
+}
+
+TEST(KernelSteps, SpeakOfACThatJoinsLast) {
+  // 2^6 + 2^-18 - 2^6: Hopper's emulated FP8 rounds the products' sum to 24 bits before it adds c.
+  EXPECT_EQ(steps_between("model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", "exact", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=2",
+                          "50 01 | 50 01 | c2800000"),
+            "c added last against with the products");
+}
+
+TEST(KernelSteps, SpeakOfGroups) {
+  std::string zeros;
+  for (int i = 2; i < 64; ++i) zeros += " 0";
+  const auto steps = [&](const char* c) {
+    return steps_between(mxfp4 + "mxf8f6f4.block32.m128n8k32.f32.e2m1.e2m1.f32.ue8m0",
+                         mxfp4 + "mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
+                         "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32",
+                         "7 f" + zeros + " | 7 7" + zeros + " | " + c + " | 7f 7f | 7f 7f");
+  };
+  // 6 * 6 - 6 * 6 + c: a product has the exponent 4, a group that of its scales, 0. 2^-24 is more than 25 bits below
+  // 2^4,
+  EXPECT_EQ(steps("33800000"), "products cut all together against as exact sums of 16");
+  // and 2^-33 more than 25 below 2^0 and than 35 below 2^4.
+  EXPECT_EQ(steps("2f000000"),
+            "products cut all together against as exact sums of 16; "
+            "bits kept below the greatest exponent 25 against 35");
+}
+
 TEST(KernelSteps, AreSilentWhereTheyCannotSay) {
   const std::string one = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1";
   EXPECT_EQ(steps_between("exact", "ieee:serial", one, "7f800000 | 00000000 | 00000000"), "") << "an infinity";
   EXPECT_EQ(steps_between("exact", "ieee:serial", one, "3f800000 | 3f800000 | 00000000"), "") << "they agree";
-  EXPECT_EQ(steps_between("model:hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", "exact", "dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=2",
-                          "38 01 | 38 01 | 4b000000"),
-            "")
-      << "emulated FP8 is not made of these steps";
 }
 
 TEST(Aliases, TakeTheRowThatTheOpAsksFor) {

@@ -24,6 +24,7 @@ def product(a, d, k):
     return f"gemm a={a} b={a} c={d} d={d} m=2 n=2 k={k}"
 
 
+mxfp4 = "model:blackwell/tcgen05.kind::"
 # units, op, what must be found, what only the rows say
 PAIRS = [
     ("v100 t4", dot("fp16", "fp32", 8), "block=4~8 fraction_bits=23~24", "zero_exponent=-132~-131"),
@@ -53,6 +54,21 @@ PAIRS = [
     ("h100 mi300x", dot("fp16", "fp32", 16),
      "block=8~16 fraction_bits=24~25 kernel=fused_sum~two_stage_sum output_rounding=nearest_even~toward_zero", ""),
     ("mi100 mi250x", dot("fp32", "fp32", 4), "", ""),
+    ("a100 h100", dot("fp64", "fp64", 8), "", ""),
+    ("mi250x mi300x", dot("fp64", "fp64", 4), "", ""),
+    ("v100 t4", dot("fp16", "fp16", 8), "block=4~8 fraction_bits=23~24 zero_exponent=-20~-19", ""),
+    # CDNA3 adds c in a second stage that cuts downwards (MMA-Sim 2, TR-FDPA).
+    ("a100 mi300x", dot("bf16", "fp32", 8), "kernel=fused_sum~two_stage_sum output_rounding=nearest_even~toward_zero", ""),
+    ("h100 mi300x", dot("tf32", "fp32", 8),
+     "block=4~8 fraction_bits=24~25 kernel=fused_sum~two_stage_sum output_rounding=nearest_even~toward_zero", ""),
+    ("mi100 mi300x", dot("bf16", "fp32", 8), "block=2~8 kernel=exact_sum~two_stage_sum nan=7fc00000~7fffffff", ""),
+    # Products of e4m3 are 2^-18 at least, above what a zero reads; mma.sync of sm_100 emulates FP8, that of sm_120 does not.
+    ("ada rtx5090", dot("e4m3", "fp16", 32), "block=16~32 fraction_bits=13~25", "zero_exponent=-21~-20"),
+    ("b200 rtx5090", dot("e4m3", "fp32", 32), "block=16~32 kernel=emulated_fp8~fused_sum", ""),
+    # MXFP4 by the instruction for all narrow formats (ST-FDPA) and by the one for FP4 (GST-FDPA: groups of 16 products).
+    (mxfp4 + "mxf8f6f4.block32.m128n8k32.f32.e2m1.e2m1.f32.ue8m0 " + mxfp4 + "mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
+     dot("e2m1", "fp32", 64) + " sa=e8m0 sb=e8m0 sblock=32", "fraction_bits=25~35 k=32~64 kernel=fused_sum~grouped_sum",
+     "zero_exponent=-139~-133"),
     # Matrix products of rows differ in what the rows differ in; schemes in the settings by which they are defined: Ootomo and Yokota
     # scale residuals by 2^11 and add outside of the unit, Markidis et al. do neither; an Ozaki sum that keeps every slice and
     # adds exactly is correctly rounded (Mukunoki et al. 2020).

@@ -1,189 +1,24 @@
 #include "triage/kernel_steps.h"
 
-#include <algorithm>
-#include <optional>
 #include <vector>
 
-#include "arithmetic/evaluate_dot.h"
+#include "arithmetic/decode.h"
 #include "core/dot_case.h"
-#include "oracles/exact/mpfr_reference.h"
+#include "triage/facts/fact_name.h"
+#include "triage/replacements.h"
+#include "triage/way_to_add.h"
 
 namespace mmafuzz {
 namespace {
 
-using exact::Mpfr;
+using Additions = WayToAdd::Additions;
+using Joining = WayToAdd::Joining;
+using Parts = WayToAdd::Parts;
 
-enum class Additions { once, in_pairs, in_order };
-
-/// One way to add. What is equal in two of them is no difference.
-struct Steps {
-  bool rounds_products = false;
-  Additions additions = Additions::once;
-  bool adds_c_last = false;
-  int block = 0;                  ///< products that are added to c at once; 0: all
-  const DotModel* cut = nullptr;  ///< of the row that drops bits below its greatest exponent
-  bool flushes = false;           ///< subnormal results of a step become zeros
-  Rounding rounding = Rounding::nearest_even;
-};
-
-std::optional<Steps> steps_of_row(const DotModel& row) {
-  Steps s;
-  s.block = row.block;
-  s.rounding = row.output_rounding;
-  s.flushes = flushes(row);
-  switch (row.kernel) {
-    case Kernel::exact_sum: return s;
-    case Kernel::fused_sum: s.cut = &row; return s;
-    case Kernel::ieee_tree:
-      s.rounds_products = s.adds_c_last = true;
-      s.additions = Additions::in_pairs;
-      return s;
-    case Kernel::fma_chain:
-      s.block = 0;
-      s.additions = Additions::in_order;
-      return s;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<Steps> steps_of(const Unit& unit, const Op& op) {
-  if (const DotModel* row = unit.model()) return steps_of_row(*row);
-  Steps s;
-  s.rounding = op.rounding;
-  const std::string& name = unit.name();
-  if (unit.role() == Role::exact || unit.role() == Role::referee) return s;
-  if (name == "ieee:pairwise") {
-    s.rounds_products = s.adds_c_last = true;
-    s.additions = Additions::in_pairs;
-    return s;
-  }
-  s.additions = Additions::in_order;
-  s.rounds_products = name == "ieee:serial";
-  return name == "ieee:serial" || name == "ieee:fma" ? std::optional(s) : std::nullopt;
-}
-
-class StepwiseDot {
- public:
-  StepwiseDot(const Op& op, const Steps& steps) : op_(op), steps_(steps), bits_(exact::sum_precision_of(op) + 64) {
-    rule_.rounding = steps.rounding;
-  }
-
-  /// Nothing where these steps do not go together: only exact products that are added at once can be cut.
-  std::optional<uint64_t> operator()(const DotOperands& in) const {
-    const int block = steps_.block ? steps_.block : in.k;
-    const bool can_be_cut =
-        !steps_.rounds_products && steps_.additions == Additions::once && block <= max_instruction_k;
-    if (steps_.cut && !can_be_cut) return std::nullopt;
-    Mpfr sum(bits_);
-    exact::set_operand(sum.get(), op_, op_.c, in.c);
-    uint64_t result = in.c;
-    for (int first = 0; first < in.k; first += block)
-      result = step(in, first, std::min(block, in.k - first), sum.get());
-    return result;
-  }
-
- private:
-  /// The result of a sum becomes its value, too.
-  uint64_t rounded(mpfr_ptr x) const {
-    uint64_t encoding = exact::round_mpfr(op_.d, x, rule_).encoding;
-    const FormatFields& f = op_.d.fields();
-    if (steps_.flushes && decode(f, encoding).subnormal) encoding = f.encode_zero((encoding >> (f.width - 1)) & 1);
-    exact::set_from_encoding(x, op_.d, encoding);
-    return encoding;
-  }
-
-  /// By the row whose bits are dropped, with the block and the rounding of these steps.
-  uint64_t cut_sum(const DotOperands& in, int first, int count, uint64_t c) const {
-    DotModel row = *steps_.cut;
-    row.output_rounding = steps_.rounding;
-    const int block = steps_.block ? steps_.block : in.k;
-    if (row.block != block) row.block = row.k = block;
-    DotOperands part = in;
-    const size_t at = static_cast<size_t>(first);
-    part.a = in.a + at;
-    part.b = in.b + at;
-    part.c = c;
-    part.k = count;
-    return evaluate_dot(row, part);
-  }
-
-  uint64_t step(const DotOperands& in, int first, int count, mpfr_ptr sum) const {
-    if (steps_.cut) {
-      const uint64_t c = exact::round_mpfr(op_.c, sum, rule_).encoding;
-      const uint64_t part = cut_sum(in, first, count, steps_.adds_c_last ? op_.c.fields().encode_zero(false) : c);
-      if (!steps_.adds_c_last) {
-        exact::set_from_encoding(sum, op_.d, part);
-        return part;
-      }
-      Mpfr products(bits_);
-      exact::set_from_encoding(products.get(), op_.d, part);
-      mpfr_add(sum, sum, products.get(), MPFR_RNDN);
-      return rounded(sum);
-    }
-    std::vector<Mpfr> terms;
-    for (int i = first; i < first + count; ++i) {
-      terms.emplace_back(bits_);
-      exact::set_product(terms.back().get(), op_, in, i);
-      if (steps_.rounds_products) rounded(terms.back().get());
-    }
-    switch (steps_.additions) {
-      case Additions::once: {
-        Mpfr products(bits_);
-        mpfr_set_zero(products.get(), 1);
-        for (const Mpfr& term : terms) mpfr_add(products.get(), products.get(), term.get(), MPFR_RNDN);
-        if (steps_.adds_c_last) rounded(products.get());
-        mpfr_add(sum, sum, products.get(), MPFR_RNDN);
-        return rounded(sum);
-      }
-      case Additions::in_pairs: {
-        Mpfr products = halves(terms, 0, terms.size());
-        mpfr_add(sum, sum, products.get(), MPFR_RNDN);
-        return rounded(sum);
-      }
-      case Additions::in_order: break;
-    }
-    uint64_t result = 0;
-    if (!steps_.adds_c_last) {
-      for (const Mpfr& term : terms) {
-        mpfr_add(sum, sum, term.get(), MPFR_RNDN);
-        result = rounded(sum);
-      }
-      return result;
-    }
-    Mpfr products(bits_);
-    mpfr_set(products.get(), terms[0].get(), MPFR_RNDN);
-    rounded(products.get());
-    for (size_t i = 1; i < terms.size(); ++i) {
-      mpfr_add(products.get(), products.get(), terms[i].get(), MPFR_RNDN);
-      rounded(products.get());
-    }
-    mpfr_add(sum, sum, products.get(), MPFR_RNDN);
-    return rounded(sum);
-  }
-
-  Mpfr halves(const std::vector<Mpfr>& terms, size_t first, size_t last) const {
-    Mpfr sum(bits_);
-    if (last - first == 1) {
-      mpfr_set(sum.get(), terms[first].get(), MPFR_RNDN);
-      return sum;
-    }
-    const size_t middle = first + (last - first + 1) / 2;
-    const Mpfr left = halves(terms, first, middle), right = halves(terms, middle, last);
-    mpfr_add(sum.get(), left.get(), right.get(), MPFR_RNDN);
-    rounded(sum.get());
-    return sum;
-  }
-
-  const Op& op_;
-  const Steps steps_;
-  const mpfr_prec_t bits_;
-  RoundingRule rule_;
-};
-
-/// A step in which two ways may differ.
+/// A decision in which two ways may differ.
 struct Aspect {
   bool differs;
-  void (*take)(Steps& to, const Steps& from);
+  void (*take)(WayToAdd& to, const WayToAdd& from);
   std::string text;  ///< "c added last against with the products"
 };
 
@@ -191,61 +26,158 @@ std::string against(const char* what, const std::string& x, const std::string& y
   return std::string(what) + " " + x + " against " + y;
 }
 
-std::vector<Aspect> aspects_of(const Steps& x, const Steps& y) {
-  const auto additions = [](const Steps& s) {
-    return s.additions == Additions::once       ? "once"
-           : s.additions == Additions::in_pairs ? "each, in pairs"
+std::string additions_of(const WayToAdd& way) {
+  return way.additions == Additions::once       ? "once"
+         : way.additions == Additions::in_pairs ? "each, in pairs"
                                                 : "each, in order";
+}
+
+std::string joining_of(const WayToAdd& way) {
+  switch (way.c) {
+    case Joining::with_products: return "with the products";
+    case Joining::second_stage: return "in a second stage, where both are cut anew";
+    case Joining::last: break;
+  }
+  return "last";
+}
+
+std::string parts_of(const WayToAdd& way) {
+  switch (way.parts) {
+    case Parts::whole: return "all together";
+    case Parts::odd_and_even: return "even and odd ones apart";
+    case Parts::groups: break;
+  }
+  return "as exact sums of " + std::to_string(way.group);
+}
+
+std::string order_of(const WayToAdd& way) {
+  bool by_index = true;
+  std::string text;
+  for (size_t i = 0; i < way.order.size(); ++i) {
+    by_index &= way.order[i] == static_cast<int>(i);
+    if (i < 4) text += (i ? ", " : "") + std::to_string(way.order[i]);
+  }
+  return by_index ? "by index" : text + (way.order.size() > 4 ? ", ..." : "");
+}
+
+std::string second_cut_of(const WayToAdd& way) {
+  const bool cuts = way.kept && way.c == Joining::second_stage;
+  return !cuts                ? "nothing"
+         : way.cuts_sum       ? "downwards, their sum too"
+         : way.cuts_downwards ? "downwards"
+                              : "toward zero";
+}
+
+std::string number_or(const std::optional<int>& number, const char* none) {
+  return number ? std::to_string(*number) : none;
+}
+
+std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
+  const auto exactness = [](const WayToAdd& w) { return w.rounds_products ? "rounded" : "exact"; };
+  const auto block = [&](const WayToAdd& w) {
+    return static_cast<size_t>(w.block) >= w.order.size() ? "all" : std::to_string(w.block);
   };
-  const auto exactness = [](const Steps& s) { return s.rounds_products ? "rounded" : "exact"; };
-  const auto place = [](const Steps& s) { return s.adds_c_last ? "last" : "with the products"; };
-  const auto block = [](const Steps& s) { return s.block ? std::to_string(s.block) : "all"; };
-  const auto kept = [](const Steps& s) { return s.cut ? std::to_string(s.cut->fraction_bits) : "all"; };
-  const auto flushed = [](const Steps& s) { return s.flushes ? "flushed" : "kept"; };
+  const auto flushed = [](const WayToAdd& w) {
+    return w.subnormals == Subnormals::kept      ? "kept"
+           : w.subnormals == Subnormals::flushed ? "flushed"
+                                                 : "flushed to a zero of their sign";
+  };
+  const auto normalized = [](const WayToAdd& w) { return w.normalizes ? "as fp16" : "as they are"; };
+  const auto zero = [](const WayToAdd& w) { return w.zero_is_positive ? "+0" : "signed as in IEEE 754"; };
+  const auto beyond = [](const WayToAdd& w) {
+    return w.overflow == Overflow::infinity ? "infinite" : w.overflow == Overflow::saturate ? "cut" : "rounded";
+  };
   std::vector<Aspect> all = {
       {x.rounds_products != y.rounds_products,
-       [](Steps& to, const Steps& from) { to.rounds_products = from.rounds_products; },
+       [](WayToAdd& to, const WayToAdd& from) { to.rounds_products = from.rounds_products; },
        against("products", exactness(x), exactness(y))},
-      {x.additions != y.additions, [](Steps& to, const Steps& from) { to.additions = from.additions; },
-       against("additions rounded", additions(x), additions(y))},
-      {x.adds_c_last != y.adds_c_last, [](Steps& to, const Steps& from) { to.adds_c_last = from.adds_c_last; },
-       against("c added", place(x), place(y))},
-      {x.block != y.block, [](Steps& to, const Steps& from) { to.block = from.block; },
+      {x.additions != y.additions, [](WayToAdd& to, const WayToAdd& from) { to.additions = from.additions; },
+       against("additions rounded", additions_of(x), additions_of(y))},
+      {x.c != y.c,
+       [](WayToAdd& to, const WayToAdd& from) {
+         to.c = from.c;
+         to.span = from.span;
+         to.sums_from_zero = from.sums_from_zero;
+         to.last_rounding = from.last_rounding;
+       },
+       against("c added", joining_of(x), joining_of(y))},
+      {x.parts != y.parts || x.group != y.group,
+       [](WayToAdd& to, const WayToAdd& from) {
+         to.parts = from.parts;
+         to.group = from.group;
+       },
+       against("products cut", parts_of(x), parts_of(y))},
+      {x.cuts_downwards != y.cuts_downwards || x.cuts_sum != y.cuts_sum,
+       [](WayToAdd& to, const WayToAdd& from) {
+         to.cuts_downwards = from.cuts_downwards;
+         to.cuts_sum = from.cuts_sum;
+       },
+       against("the second stage cuts", second_cut_of(x), second_cut_of(y))},
+      {x.order != y.order, [](WayToAdd& to, const WayToAdd& from) { to.order = from.order; },
+       against("order of the products", order_of(x), order_of(y))},
+      {block(x) != block(y), [](WayToAdd& to, const WayToAdd& from) { to.block = from.block; },
        against("products per step", block(x), block(y))},
-      {(x.cut != nullptr) != (y.cut != nullptr), [](Steps& to, const Steps& from) { to.cut = from.cut; },
-       against("bits kept below the greatest exponent", kept(x), kept(y))},
-      {x.flushes != y.flushes, [](Steps& to, const Steps& from) { to.flushes = from.flushes; },
+      {x.kept != y.kept, [](WayToAdd& to, const WayToAdd& from) { to.kept = from.kept; },
+       against("bits kept below the greatest exponent", number_or(x.kept, "all"), number_or(y.kept, "all"))},
+      {x.zero_reads != y.zero_reads, [](WayToAdd& to, const WayToAdd& from) { to.zero_reads = from.zero_reads; },
+       against("exponent of a zero", number_or(x.zero_reads, "none"), number_or(y.zero_reads, "none"))},
+      {x.normalizes != y.normalizes, [](WayToAdd& to, const WayToAdd& from) { to.normalizes = from.normalizes; },
+       against("exponents of subnormal operands", normalized(x), normalized(y))},
+      {x.subnormals != y.subnormals, [](WayToAdd& to, const WayToAdd& from) { to.subnormals = from.subnormals; },
        against("subnormals", flushed(x), flushed(y))},
-      {x.rounding != y.rounding, [](Steps& to, const Steps& from) { to.rounding = from.rounding; },
+      {x.zero_is_positive != y.zero_is_positive,
+       [](WayToAdd& to, const WayToAdd& from) { to.zero_is_positive = from.zero_is_positive; },
+       against("a sum that is zero", zero(x), zero(y))},
+      {x.output_bits != y.output_bits, [](WayToAdd& to, const WayToAdd& from) { to.output_bits = from.output_bits; },
+       against("fraction bits of a sum", std::to_string(x.output_bits), std::to_string(y.output_bits))},
+      {x.overflow != y.overflow, [](WayToAdd& to, const WayToAdd& from) { to.overflow = from.overflow; },
+       against("a sum beyond the greatest number", beyond(x), beyond(y))},
+      {x.rounding != y.rounding,
+       [](WayToAdd& to, const WayToAdd& from) {
+         to.rounding = from.rounding;
+         if (to.c != Joining::last) to.last_rounding = from.rounding;
+       },
        against("rounding", name_of(x.rounding), name_of(y.rounding))}};
   std::erase_if(all, [](const Aspect& aspect) { return !aspect.differs; });
   return all;
 }
 
-bool is_finite(const Op& op, const DotOperands& in) {
-  const auto finite = [](const Format& format, uint64_t encoding) {
-    const NumberClass cls = decode(format.fields(), encoding).cls;
-    return cls != NumberClass::nan && cls != NumberClass::infinity;
-  };
-  for (int i = 0; i < in.k; ++i)
-    if (!finite(op.a, in.a[i]) || !finite(op.b, in.b[i])) return false;
-  return finite(op.c, in.c);
+/// A unit without parameters adds as the row does that it claims to equal.
+std::optional<DotModel> row_of_unit(const Unit& unit, const Op& op, const Registry& registry) {
+  const std::string name = row_name_of(unit, op, registry);
+  const Result<std::unique_ptr<Unit>> row = registry.bind(name, op);
+  return row && (*row)->model() ? std::optional(*(*row)->model()) : std::nullopt;
+}
+
+std::optional<WayToAdd> way_of_unit(const Unit& unit, const Op& op, const Registry& registry) {
+  const std::optional<DotModel> row = row_of_unit(unit, op, registry);
+  return way_of(unit, row ? &*row : nullptr, op);
 }
 
 }  // namespace
 
-std::string steps_that_matter(const Judge& judge, const Batch& one) {
+std::string arithmetics_of(const Judge& judge, const Registry& registry) {
+  std::string text;
+  for (const std::unique_ptr<Unit>& unit : judge.units()) {
+    const std::optional<DotModel> row = row_of_unit(*unit, judge.op(), registry);
+    text += (text.empty() ? "" : " to ") + arithmetic_of(*unit, row ? &*row : nullptr);
+  }
+  return text;
+}
+
+std::string steps_that_matter(const Judge& judge, const Batch& one, const Registry& registry) {
   const Op& op = judge.op();
-  if (op.kind != OpKind::dot || op.has_scales() || judge.units().size() != 2) return "";
+  if (op.kind != OpKind::dot || op.d.fields().integer || judge.units().size() != 2) return "";
   DotCase loader(op);
   const DotOperands in = loader.load(one, 0);
-  if (!is_finite(op, in)) return "";
-  const std::optional<Steps> x = steps_of(*judge.units()[0], op), y = steps_of(*judge.units()[1], op);
+  if (!is_finite_case(op, in)) return "";
+  const std::optional<WayToAdd> x = way_of_unit(*judge.units()[0], op, registry),
+                                y = way_of_unit(*judge.units()[1], op, registry);
   if (!x || !y) return "";
   const Verdict verdict = judge.judge(one)[0];
   if (!verdict.fails) return "";
-  const auto gives = [&](const Steps& steps, uint64_t result) {
-    const std::optional<uint64_t> given = StepwiseDot(op, steps)(in);
+  const auto gives = [&](const WayToAdd& way, uint64_t result) {
+    const std::optional<uint64_t> given = add_in_that_way(way, op, in);
     return given && same_result(op, *given, result);
   };
   if (!gives(*x, verdict.first) || !gives(*y, verdict.second)) return "";
@@ -253,7 +185,7 @@ std::string steps_that_matter(const Judge& judge, const Batch& one) {
   for (size_t size = 1; size <= aspects.size(); ++size)
     for (unsigned set = 1; set < 1u << aspects.size(); ++set) {
       if (static_cast<size_t>(__builtin_popcount(set)) != size) continue;
-      Steps changed = *x;
+      WayToAdd changed = *x;
       std::string text;
       for (size_t i = 0; i < aspects.size(); ++i)
         if (set >> i & 1) {

@@ -42,9 +42,10 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
-/// How many products a step sums goes by one name.
+/// How many products a step sums goes by one name, where both have it.
 bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& second) {
-  return std::string_view(p.name) == "k" && uses(first, "block") && first.block != second.block;
+  return std::string_view(p.name) == "k" && uses(first, "block") && uses(second, "block") &&
+         first.block != second.block;
 }
 
 }  // namespace

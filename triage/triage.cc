@@ -164,8 +164,8 @@ class Triage::Group {
 
   void set_minimal(Bucket& bucket, const Judge& judge, const Batch& witness) const {
     if (bucket.cause.find("kernel") != std::string::npos)
-      if (const std::string steps = steps_that_matter(judge, witness); !steps.empty())
-        bucket.detail += std::string("; ") + on_this_case + steps;
+      if (const std::string steps = steps_that_matter(judge, witness, registry_); !steps.empty())
+        bucket.detail += std::string("; ") + on_this_case + arithmetics_of(judge, registry_) + ": " + steps;
     if (bucket.cause == unexplained && OwnUnit::speaks_of(judge))
       bucket.detail = OwnUnit(judge, registry_).describe(witness);
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);

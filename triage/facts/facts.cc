@@ -35,10 +35,16 @@ std::vector<std::string> homes_of(const Bucket& bucket, const std::set<std::stri
   return {joined(bucket.facts, combined)};
 }
 
+/// A sum of normal numbers says most; signs of zeros need no addends, but say least.
+int strangeness(const std::string& value_class) {
+  if (value_class == name_of(ValueClass::zero_sign)) return 2;
+  return value_class == name_of(ValueClass::special) || value_class == name_of(ValueClass::overflow) ? 1 : 0;
+}
+
 bool is_simpler(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.facts.size(), b.addends, !is_minimized(b), b.witness.size(),
-                           std::tie(b.witness));
+    return std::make_tuple(b.witness.empty(), b.facts.size(), strangeness(b.key.value_class), b.addends,
+                           !is_minimized(b), b.witness.size(), std::tie(b.witness));
   };
   return rank(x) < rank(y);
 }
@@ -170,7 +176,10 @@ bool is_about_rows(const std::string& name) {
 }
 
 bool is_implied(const std::string& name) {
-  return is_about_rows(name) || is_scheme_setting(parts_of_fact(name).subject);
+  const FactParts parts = parts_of_fact(name);
+  const bool of_kernels =
+      parts.subject == "kernel" && !what_kernel_does(parts.first).empty() && !what_kernel_does(parts.second).empty();
+  return is_about_rows(name) || of_kernels || is_scheme_setting(parts.subject);
 }
 
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> alone) {

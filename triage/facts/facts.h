@@ -1,6 +1,6 @@
 // What a person learns from buckets: facts. Formats, value classes and pairs of units are dimensions of a fact, and a
 // cause of several parts is counted under each of them. Only a combination with a part that no row says and nothing
-// shows alone is a fact of its own ("block=8~16+kernel=fused_sum~two_stage_sum").
+// shows alone is a fact of its own ("block=16~all+kernel=ieee~two_stage_sum").
 #pragma once
 
 #include <set>

@@ -1,0 +1,382 @@
+#include "triage/way_to_add.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "arithmetic/evaluate_dot.h"
+#include "oracles/exact/mpfr_reference.h"
+
+namespace mmafuzz {
+namespace {
+
+using exact::Mpfr;
+using Additions = WayToAdd::Additions;
+using Joining = WayToAdd::Joining;
+using Parts = WayToAdd::Parts;
+
+std::vector<int> in_index_order(const Op& op) {
+  std::vector<int> order(static_cast<size_t>(op.k));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+/// Positions of all products in the order of a row's instructions.
+std::vector<int> order_of(const DotModel& row, const Op& op) {
+  std::vector<int> order;
+  for (int first = 0; first < op.k; first += row.k)
+    for (int position = 0; position < row.k; ++position)
+      if (const int at = first + product_at(row, position); at < op.k) order.push_back(at);
+  return order;
+}
+
+/// Emulated FP8 sums the products 0 and 1 of every four first (arithmetic/emulated_fp8.h).
+std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
+  std::vector<int> order;
+  for (int first = 0; first < op.k; first += row.k)
+    for (int half = 0; half < 2; ++half)
+      for (int i = 0; i < row.k; ++i)
+        if (i % 4 / 2 == half && first + i < op.k) order.push_back(first + i);
+  return order;
+}
+
+/// What rows of every kernel say in the same words.
+WayToAdd start(const DotModel& row, const Op& op) {
+  WayToAdd way;
+  way.order = order_of(row, op);
+  way.block = way.span = row.block;
+  way.subnormals = row.subnormals;
+  way.output_bits = row.d.fraction_bits;
+  way.rounding = way.last_rounding = row.output_rounding;
+  way.overflow = row.overflow;
+  return way;
+}
+
+void set_cut(WayToAdd& way, const DotModel& row) {
+  way.kept = row.fraction_bits;
+  if (row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
+  way.output_bits = row.output_fraction_bits;
+  way.zero_is_positive = row.zero_sign == ZeroSign::positive;
+}
+
+std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
+  WayToAdd way = start(row, op);
+  switch (row.kernel) {
+    case Kernel::exact_sum: way.zero_is_positive = row.zero_sign == ZeroSign::positive; return way;
+    case Kernel::fused_sum: set_cut(way, row); return way;
+    case Kernel::ieee_tree:
+      way.rounds_products = true;
+      way.c = Joining::last;
+      way.additions = Additions::in_pairs;
+      way.overflow = Overflow::by_rounding;
+      return way;
+    case Kernel::fma_chain:
+      way.block = op.k;
+      way.additions = Additions::in_order;
+      way.overflow = Overflow::by_rounding;
+      return way;
+    case Kernel::fma_then_add:
+      way.additions = Additions::in_order;
+      way.c = Joining::last;
+      way.sums_from_zero = row.chain_start == ChainStart::positive_zero;
+      return row.d.width == 32 ? std::optional(way) : std::nullopt;
+    case Kernel::two_stage_sum:
+      set_cut(way, row);
+      way.zero_reads.reset();
+      way.c = Joining::second_stage;
+      way.cuts_downwards = true;
+      way.cuts_sum = row.second_stage == SecondStage::floor32_then_31;
+      way.zero_is_positive = true;
+      if (row.odd_even) way.parts = Parts::odd_and_even;
+      return way;
+    case Kernel::emulated_fp8:
+      set_cut(way, row);
+      way.order = order_of_halves(row, op);
+      way.c = Joining::last;
+      way.span = row.k;
+      way.normalizes = true;
+      way.last_rounding = Rounding::nearest_even;
+      return way;
+    case Kernel::grouped_sum:
+      set_cut(way, row);
+      way.parts = Parts::groups;
+      way.group = row.group;
+      way.block = row.k;
+      return way;
+  }
+  return std::nullopt;
+}
+
+/// An addend as it is aligned.
+struct Term {
+  explicit Term(mpfr_prec_t bits) : value(bits) {}
+  Mpfr value;
+  int exponent = 0;  ///< that counts for the greatest
+  bool zero = false;
+};
+
+constexpr int below_all = -1'000'000;
+
+class StepwiseDot {
+ public:
+  StepwiseDot(const WayToAdd& way, const Op& op, const DotOperands& in)
+      : way_(way), op_(op), in_(in), bits_(exact::sum_precision_of(op) + 64) {
+    for (const int i : way.order) add_term(i);
+  }
+
+  uint64_t result() {
+    Mpfr c(bits_);
+    const FormatFields& f = op_.c.fields();
+    exact::set_operand(c.get(), op_, op_.c, in_.c);
+    if (const Number n = read(f, in_.c); n.cls == NumberClass::zero) mpfr_set_zero(c.get(), n.negative ? -1 : 1);
+    uint64_t encoding = in_.c;
+    const int products_of_a_term = way_.parts == Parts::groups ? way_.group : 1;
+    const size_t count = terms_.size(), block = static_cast<size_t>(std::max(1, way_.block / products_of_a_term));
+    const bool last = way_.c == Joining::last || way_.additions == Additions::in_pairs;
+    const bool joins_nothing = last && !way_.sums_from_zero;
+    const size_t span = last ? static_cast<size_t>(way_.span) : count;
+    for (size_t start = 0; start < count; start += span) {
+      const size_t stop = std::min(count, start + span);
+      Mpfr partial(bits_);
+      mpfr_set_zero(partial.get(), 1);
+      mpfr_ptr sum = last ? partial.get() : c.get();
+      for (size_t first = start; first < stop; first += block)
+        encoding = step(first, std::min(stop, first + block), joins_nothing && first == start ? nullptr : sum, sum);
+      if (!last) continue;
+      mpfr_add(c.get(), c.get(), partial.get(), MPFR_RNDN);
+      encoding = rounded(c.get(), way_.last_rounding, op_.d.fields().fraction_bits);
+    }
+    return encoding;
+  }
+
+ private:
+  /// An operand, flushed where this way does so.
+  Number read(const FormatFields& format, uint64_t encoding) const {
+    DotModel rule;
+    rule.subnormals = way_.subnormals;
+    return read_operand(rule, format, encoding);
+  }
+
+  /// Products, or in groups their exact sums.
+  void add_term(int i) {
+    const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
+    const Number x = read(a, in_.a[i]), y = read(b, in_.b[i]);
+    Mpfr product(bits_);
+    exact::set_product(product.get(), op_, in_, i);
+    bool zero = x.cls == NumberClass::zero || y.cls == NumberClass::zero;
+    if (zero) mpfr_set_zero(product.get(), x.negative != y.negative ? -1 : 1);
+    int scale = 0;
+    if (op_.has_scales()) {
+      const Number sx = decode(op_.scale_a.fields(), in_.scale_a[i / op_.scale_block]);
+      const Number sy = decode(op_.scale_b.fields(), in_.scale_b[i / op_.scale_block]);
+      scale = sx.scale_exponent + sy.scale_exponent;
+      zero |= sx.significand == 0 || sy.significand == 0;
+    }
+    const auto exponent = [&](const Number& n) {
+      const int leading = n.exponent + fast_bit_length(n.significand) - 1;
+      return way_.normalizes ? std::max(leading, -14) : n.scale_exponent;  // in fp16
+    };
+    if (way_.parts == Parts::groups) {
+      const bool starts = terms_.empty() || i % way_.group == 0;
+      if (starts) {
+        terms_.emplace_back(bits_);
+        mpfr_set_zero(terms_.back().value.get(), -1);
+        terms_.back().zero = true;
+      }
+      Term& group = terms_.back();
+      mpfr_add(group.value.get(), group.value.get(), product.get(), MPFR_RNDN);
+      group.exponent = scale;
+      group.zero &= zero;
+      return;
+    }
+    terms_.emplace_back(bits_);
+    Term& term = terms_.back();
+    mpfr_swap(term.value.get(), product.get());
+    term.zero = zero;
+    term.exponent = zero ? 0 : exponent(x) + exponent(y) + scale;
+    if (way_.rounds_products) rounded(term.value.get(), way_.rounding, way_.output_bits);
+  }
+
+  /// The result of a sum becomes its value, too.
+  uint64_t rounded(mpfr_ptr x, Rounding rounding, int fraction_bits) const {
+    const FormatFields& f = op_.d.fields();
+    RoundingRule rule;
+    rule.rounding = rounding;
+    rule.overflow = way_.overflow;
+    // A result of fewer bits is cut before it is encoded: only truncated ones are known.
+    if (fraction_bits < f.fraction_bits && !mpfr_zero_p(x)) {
+      const int leading = std::max(static_cast<int>(mpfr_get_exp(x)) - 1, f.emin());
+      cut(x, leading - fraction_bits, false);
+    }
+    uint64_t encoding = exact::round_mpfr(op_.d, x, rule).encoding;
+    if (way_.subnormals != Subnormals::kept && decode(f, encoding).subnormal)
+      encoding = f.encode_zero((encoding >> (f.width - 1)) & 1);
+    exact::set_from_encoding(x, op_.d, encoding);
+    return encoding;
+  }
+
+  /// Drops what is below 2^unit.
+  static void cut(mpfr_ptr x, int unit, bool downwards) {
+    mpfr_mul_2si(x, x, -unit, MPFR_RNDN);
+    downwards ? mpfr_floor(x, x) : mpfr_trunc(x, x);
+    mpfr_mul_2si(x, x, unit, MPFR_RNDN);
+  }
+
+  /// c's exponent, as large as that of the least normal result at least.
+  int exponent_of_c(mpfr_srcptr c) const {
+    return std::max(static_cast<int>(mpfr_get_exp(c)) - 1, op_.d.fields().emin());
+  }
+
+  void offer(int& greatest, const Term& term) const {
+    if (!term.zero) greatest = std::max(greatest, term.exponent);
+    else if (way_.zero_reads) greatest = std::max(greatest, *way_.zero_reads);
+  }
+
+  static void add(mpfr_ptr sum, mpfr_srcptr x) { mpfr_add(sum, sum, x, MPFR_RNDN); }
+
+  /// The terms' sum, cut; the greatest of their exponents.
+  int sum_of_terms(size_t first, size_t last, size_t stride, int greatest, mpfr_ptr sum) const {
+    for (size_t i = first; i < last; i += stride) offer(greatest, terms_[i]);
+    mpfr_set_zero(sum, -1);
+    for (size_t i = first; i < last; i += stride) {
+      Mpfr term(bits_);
+      mpfr_set(term.get(), terms_[i].value.get(), MPFR_RNDN);
+      if (way_.kept && greatest > below_all) cut(term.get(), greatest - *way_.kept, false);
+      add(sum, term.get());
+    }
+    return greatest;
+  }
+
+  /// Everything at once. `c`: nullptr where it joins later.
+  void add_at_once(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) const {
+    int greatest = below_all;
+    const bool odd_and_even = way_.parts == Parts::odd_and_even;
+    const bool together = way_.c != Joining::second_stage;
+    if (c && together) {
+      if (!mpfr_zero_p(c)) greatest = exponent_of_c(c);
+      else if (way_.zero_reads) greatest = *way_.zero_reads;
+    }
+    if (!c && together && way_.zero_reads) greatest = *way_.zero_reads;  // the sum starts from a zero
+    Mpfr products(bits_), joined(bits_);
+    int own = sum_of_terms(first, last, odd_and_even ? 2 : 1, greatest, products.get());
+    if (odd_and_even) {
+      Mpfr odd(bits_);
+      const int of_odd = sum_of_terms(std::min(first + 1, last), last, 2, greatest, odd.get());
+      own = std::max(own, of_odd);
+      if (way_.kept && own > below_all) {
+        cut(products.get(), own - *way_.kept, way_.cuts_downwards);
+        cut(odd.get(), own - *way_.kept, way_.cuts_downwards);
+      }
+      add(products.get(), odd.get());
+    }
+    if (!c) {
+      mpfr_set(sum, products.get(), MPFR_RNDN);
+      return;
+    }
+    mpfr_set(joined.get(), c, MPFR_RNDN);
+    if (!together) join_later(products.get(), joined.get(), own);
+    else if (way_.kept && own > below_all) cut(joined.get(), own - *way_.kept, false);
+    add(products.get(), joined.get());
+    if (!together) cut_sum(products.get());
+    mpfr_set(sum, products.get(), MPFR_RNDN);
+  }
+
+  /// The second stage of CDNA3 (docs/semantics.md 7): 7 more bits of the products' sum than of c.
+  void join_later(mpfr_ptr products, mpfr_ptr c, int greatest_product) const {
+    if (!way_.kept) return;
+    const int of_c = mpfr_zero_p(c) ? op_.d.fields().emin() : exponent_of_c(c);
+    const int greatest = std::max(greatest_product, of_c), f = *way_.kept;
+    cut(products, greatest - f - 7 - (way_.cuts_sum ? 1 : 0), way_.cuts_downwards);
+    if (way_.parts == Parts::odd_and_even && of_c < greatest - f - 1) mpfr_set_zero(c, 1);
+    cut(c, greatest - f, way_.cuts_downwards);
+  }
+  void cut_sum(mpfr_ptr sum) const {
+    if (!way_.kept || !way_.cuts_sum || mpfr_zero_p(sum)) return;
+    cut(sum, exponent_of_c(sum) - *way_.kept - 7, way_.cuts_downwards);
+  }
+
+  /// Adds the terms to c, or where that is nullptr to nothing; the sum may be the same number.
+  uint64_t step(size_t first, size_t last, mpfr_srcptr c, mpfr_ptr sum) {
+    if (way_.additions == Additions::once) {
+      Mpfr all(bits_);
+      add_at_once(first, last, c, all.get());
+      if (mpfr_zero_p(all.get()) && way_.zero_is_positive) mpfr_set_zero(all.get(), 1);
+      mpfr_swap(sum, all.get());
+      return rounded(sum, way_.rounding, way_.output_bits);
+    }
+    if (way_.additions == Additions::in_pairs) {
+      Mpfr products = halves(first, last);
+      if (c) add(products.get(), c);
+      mpfr_swap(sum, products.get());
+      return rounded(sum, way_.rounding, way_.output_bits);
+    }
+    uint64_t encoding = 0;
+    for (size_t i = first; i < last; ++i) {
+      if (i == first && !c) mpfr_set(sum, terms_[i].value.get(), MPFR_RNDN);
+      else add(sum, terms_[i].value.get());
+      encoding = rounded(sum, way_.rounding, way_.output_bits);
+    }
+    return encoding;
+  }
+
+  Mpfr halves(size_t first, size_t last) const {
+    Mpfr sum(bits_);
+    if (last - first == 1) {
+      mpfr_set(sum.get(), terms_[first].value.get(), MPFR_RNDN);
+      return sum;
+    }
+    const size_t middle = first + (last - first + 1) / 2;
+    const Mpfr left = halves(first, middle), right = halves(middle, last);
+    mpfr_add(sum.get(), left.get(), right.get(), MPFR_RNDN);
+    rounded(sum.get(), way_.rounding, way_.output_bits);
+    return sum;
+  }
+
+  const WayToAdd& way_;
+  const Op& op_;
+  const DotOperands& in_;
+  const mpfr_prec_t bits_;
+  std::vector<Term> terms_;
+};
+
+}  // namespace
+
+std::optional<WayToAdd> way_of(const Unit& unit, const DotModel* row, const Op& op) {
+  if (row) return way_of_row(*row, op);
+  WayToAdd way;
+  way.order = in_index_order(op);
+  way.block = way.span = op.k;
+  way.output_bits = op.d.fields().fraction_bits;
+  way.rounding = way.last_rounding = op.rounding;
+  if (unit.role() == Role::exact || unit.role() == Role::referee) return way;
+  const std::string& name = unit.name();
+  if (name == "ieee:pairwise") {
+    way.rounds_products = true;
+    way.c = Joining::last;
+    way.additions = Additions::in_pairs;
+    return way;
+  }
+  way.additions = Additions::in_order;
+  way.rounds_products = name == "ieee:serial";
+  return name == "ieee:serial" || name == "ieee:fma" ? std::optional(way) : std::nullopt;
+}
+
+bool is_finite_case(const Op& op, const DotOperands& in) {
+  const auto finite = [](const Format& format, uint64_t encoding) {
+    const NumberClass cls = decode(format.fields(), encoding).cls;
+    return cls != NumberClass::nan && cls != NumberClass::infinity;
+  };
+  for (int i = 0; i < in.k; ++i)
+    if (!finite(op.a, in.a[i]) || !finite(op.b, in.b[i])) return false;
+  for (int i = 0; i < op.scales(); ++i)
+    if (!finite(op.scale_a, in.scale_a[i]) || !finite(op.scale_b, in.scale_b[i])) return false;
+  return finite(op.c, in.c);
+}
+
+std::optional<uint64_t> add_in_that_way(const WayToAdd& way, const Op& op, const DotOperands& in) {
+  const bool at_once = way.additions == Additions::once && !way.rounds_products;
+  const bool fewer_bits = way.output_bits < op.d.fields().fraction_bits && way.rounding != Rounding::toward_zero;
+  if (fewer_bits || (!at_once && (way.kept || way.parts != Parts::whole))) return std::nullopt;
+  return StepwiseDot(way, op, in).result();
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,53 @@
+// One way to add a dot product, as a list of decisions that a reader can check: products exact or rounded, what is cut
+// below the greatest exponent, when c joins, how many products at once, how each sum is rounded. The kernels of rows
+// and the orders of IEEE steps are such ways; others lie between two of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "arithmetic/dot_model.h"
+#include "core/unit.h"
+
+namespace mmafuzz {
+
+struct WayToAdd {
+  enum class Additions { once, in_pairs, in_order };
+  /// When c is added: with the products; after them, where both are cut anew; last, to their rounded sum.
+  enum class Joining { with_products, second_stage, last };
+  /// What is cut below one greatest exponent.
+  enum class Parts { whole, odd_and_even, groups };
+
+  bool rounds_products = false;
+  Additions additions = Additions::once;
+  Parts parts = Parts::whole;
+  int group = 1;           ///< products whose exact sum is one addend, of Parts::groups
+  std::vector<int> order;  ///< of all products
+  int block = 0;           ///< products per step
+  Joining c = Joining::with_products;
+  int span = 0;                              ///< products before c joins last
+  bool sums_from_zero = false;               ///< what c joins last starts from +0, not from its first product
+  std::optional<int> kept;                   ///< bits kept below the greatest exponent; nothing: all
+  std::optional<int> zero_reads;             ///< the exponent of a zero addend; nothing: it has none
+  bool normalizes = false;                   ///< subnormal operands, as fp16, before their exponents count
+  bool cuts_downwards = false;               ///< in the second stage; elsewhere toward zero
+  bool cuts_sum = false;                     ///< of the second stage, once more below its own leading bit
+  Subnormals subnormals = Subnormals::kept;  ///< operands, and results of a step
+  bool zero_is_positive = false;             ///< an exactly zero sum is +0 whatever it sums
+  int output_bits = 0;                       ///< fraction bits of each rounded sum
+  Rounding rounding = Rounding::nearest_even;
+  Rounding last_rounding = Rounding::nearest_even;  ///< of the addition of a c that joins last
+  Overflow overflow = Overflow::by_rounding;
+};
+
+/// How a unit adds the products of an op; nothing where it is not made of such decisions.
+std::optional<WayToAdd> way_of(const Unit& unit, const DotModel* row, const Op& op);
+
+/// Whether no operand is an infinity or a NaN.
+bool is_finite_case(const Op& op, const DotOperands& in);
+
+/// The result's encoding of one case without infinities and NaNs; nothing where the decisions do not go together: only
+/// exact products that are added at once can be cut.
+std::optional<uint64_t> add_in_that_way(const WayToAdd& way, const Op& op, const DotOperands& in);
+
+}  // namespace mmafuzz
