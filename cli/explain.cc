@@ -34,6 +34,19 @@ std::vector<std::string> units_of_property(const std::string& property) {
   return names;
 }
 
+/// What a property says of the last case of a sequence.
+std::string verdict_of_sequence(const std::string& property, const std::string& unit, const Batch& sequence) {
+  const Result<Judge> judge = Judge::bind(property, {unit}, sequence.op(), registry());
+  if (!judge) return "";
+  const Verdict verdict = judge->judge(sequence).back();
+  const Format& d = sequence.op().d;
+  return "verdict: after the others the last case " +
+         (verdict.fails
+              ? "breaks " + property + ": " + to_hex(d, verdict.first) + ", its twin " + to_hex(d, verdict.second)
+              : "keeps " + property) +
+         "\n";
+}
+
 }  // namespace
 
 void add_explain(Arguments& app, int& status) {
@@ -82,14 +95,20 @@ void add_explain(Arguments& app, int& status) {
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
-      const bool is_sequence = names.size() == 2 && !block.property.empty() && block.batch.size() > 1;
+      // A property's case and its twin are two.
+      const bool is_sequence = !block.property.empty() && block.batch.size() > (names.size() == 2 ? 1 : 2);
       if (options->sequence || (is_sequence && options->lines.empty())) {
         if (names.empty()) names = {unit_for(block, ""), "exact"};
         std::vector<const Unit*> units;
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
-        explanation.cases.push_back(explain_sequence(block.batch, units));
-        verdicts += "These cases were evaluated before it:\n";
-        for (size_t i = 0; i + 1 < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
+        size_t shown = 0;
+        explanation.cases.push_back(explain_sequence(block.batch, units, &shown));
+        if (names.size() == 1 && !block.property.empty())
+          verdicts += verdict_of_sequence(block.property.substr(0, block.property.find(' ')), names[0], block.batch);
+        if (shown) verdicts += "These cases were evaluated before it:\n";
+        for (size_t i = 0; i < shown; ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
+        if (shown + 1 < block.batch.size()) verdicts += "These cases were evaluated after it:\n";
+        for (size_t i = shown + 1; i < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
         continue;
       }
       const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;

@@ -80,7 +80,7 @@ bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   Written& written = at->second;
   if (!written.seen.add(count) || written.records >= most_records) return is_new;
   ++written.records;
-  const bool before = divergence.severity == Severity::contract && written.records <= records_with_before;
+  const bool before = divergence.before.size() > 0 && written.records <= records_with_before;
   const std::string record = divergence_record(divergence, before) + std::string(end_line);
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));

@@ -189,6 +189,16 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
   return tally;
 }
 
+namespace {
+
+void keep_cases_before(Divergence& d, const Batch& batch, size_t index) {
+  constexpr size_t most_before = 64;
+  d.before = Batch(batch.op());
+  for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
+}
+
+}  // namespace
+
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,
                            const std::string& first_name, uint64_t first, const std::string& second_name,
                            uint64_t second, int element) {
@@ -199,10 +209,8 @@ Divergence make_divergence(const char* property, Severity severity, const Batch&
   d.cases.append(batch, index);
   d.results = {first, second};
   d.element = element;
-  constexpr size_t most_before = 64;
   d.before = Batch(batch.op());
-  if (severity == Severity::contract)  // of others there are many, and nobody asks
-    for (size_t i = index - std::min(index, most_before); i < index; ++i) d.before.append(batch, i);
+  if (severity == Severity::contract) keep_cases_before(d, batch, index);  // of others there are many, and nobody asks
   return d;
 }
 
@@ -307,6 +315,8 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     d.cases.append(cases, i);
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.before, v.after};
+    // A row remembers nothing; what has none breaks properties that it need not claim when it does.
+    if (is_of_this_machine(unit_->role())) keep_cases_before(d, cases, i);
   }
   for (int cls = 0; cls < value_class_count; ++cls)
     if (count[cls]) report(std::move(found[cls]), count[cls]);

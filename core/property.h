@@ -36,7 +36,8 @@ struct Divergence {
   Batch cases;                    ///< one case, or the case and its twin where that is one case of the same op
   std::vector<uint64_t> results;  ///< of each unit on the one case, or of the unit on the case and on its twin
   int element = 0;                ///< of a result of several elements, the one in `results`
-  Batch before;                   ///< of a broken contract: the cases that the units had evaluated just before
+  Batch before;  ///< the cases that the units had evaluated just before: of a broken contract, and of a
+                 ///< property that a unit without a row breaks
 };
 
 /// PTX-like label of an op for bucket keys: "dot.f32.f16.f16.f32", "scalar.fma.f32", "convert.f16.f32".

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/case_text.h"
 #include "core/function_unit.h"
 #include "plan/registry.h"
+#include "oracles/properties/properties.h"
 #include "search/structured_generator.h"
+#include "triage/triage.h"
 
 namespace mmafuzz {
 namespace {
@@ -31,23 +35,48 @@ class Remembers final : public Unit {
   std::unique_ptr<Unit> hopper_;
 };
 
-class RemembersFamily final : public Family {
+Op op_of_four() {
+  size_t column = 0;
+  return *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", column);
+}
+
+/// Gives what Hopper gives, but a bit is off in every fifth case that it sees.
+class Counts final : public Unit {
+ public:
+  Counts(std::unique_ptr<Unit> hopper) : hopper_(std::move(hopper)) {}
+  void run(const Batch& batch, Outcomes& outcomes) const override {
+    hopper_->run(batch, outcomes);
+    for (size_t i = 0; i < batch.size(); ++i)
+      if (++count_ % 5 == 0) outcomes.results.set(i, 0, outcomes.results.get(i) ^ 1);
+  }
+
+ private:
+  std::unique_ptr<Unit> hopper_;
+  mutable size_t count_ = 0;
+};
+
+class FlawedFamily final : public Family {
  public:
   Role role(const std::string&) const override { return Role::plugin; }
-  bool owns(std::string_view name) const override { return name == "remembers"; }
+  bool owns(std::string_view name) const override { return name == "counts" || name == "remembers"; }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     Result<std::unique_ptr<Unit>> row = mmafuzz::registry().bind(hopper, op);
     if (!row) return row.refusal();
+    if (name == "counts") return named(std::make_unique<Counts>(std::move(*row)), name);
     return named(std::make_unique<Remembers>(std::move(*row)), name);
   }
 };
 
-TEST(MinimizeSequence, LeavesTheShortestSequenceOfTheSimplestCases) {
+Registry flawed_units() {
   Registry units = make_registry();
-  units.add(std::make_unique<RemembersFamily>());
-  size_t column = 0;
-  const Op op = *parse_op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", column);
+  units.add(std::make_unique<FlawedFamily>());
+  return units;
+}
+
+TEST(MinimizeSequence, LeavesTheShortestSequenceOfTheSimplestCases) {
+  const Registry units = flawed_units();
+  const Op op = op_of_four();
   const Result<Judge> judge = Judge::bind("equal", {"remembers", hopper}, op, units);
   ASSERT_TRUE(judge);
   Batch sequence(op);
@@ -79,6 +108,51 @@ TEST(MinimizeSequence, WhatFailsByItselfRemembersNothing) {
     sequence.inputs()[2].set(i, 0, 0x3f800000);
   }
   EXPECT_FALSE(fails_after_others(*judge, sequence));
+}
+
+TEST(PeriodOf, IsHowManyCasesAUnitCounts) {
+  const Registry units = flawed_units();
+  const Op op = op_of_four();
+  const Result<Judge> counts = Judge::bind("equal", {"counts", hopper}, op, units);
+  Batch one(op);
+  one.resize(1);
+  EXPECT_EQ(period_of(*counts, one), 5u);
+  const Result<Judge> same = Judge::bind("equal", {hopper, hopper}, op, units);
+  EXPECT_EQ(period_of(*same, one), 0u) << "nothing fails";
+  const Result<Judge> other = Judge::bind("equal", {"model:volta/mma.m8n8k4.f32.f16.f16.f32", hopper}, op, units);
+  StructuredGenerator(op, 1).fill(0, 1, one);
+  EXPECT_EQ(period_of(*other, one), 0u) << "a row counts nothing";
+}
+
+TEST(PeriodOf, IsSaidInABucketOfWhatComesAndGoes) {
+  const Registry units = flawed_units();
+  Triage triage(units);
+  LoggedDivergence found;
+  found.severity = Severity::contract;
+  found.text = "property equals_model counts " + std::string(hopper) + "\nop " + to_text(op_of_four()).substr(3) +
+               "\n3c00 0000 0000 0000 | 3c00 0000 0000 0000 | 00000000\n";
+  triage.add(found);
+  const std::vector<Bucket> buckets = triage.finish();
+  ASSERT_EQ(buckets.size(), 1u);
+  EXPECT_EQ(buckets[0].cause, periodic);
+  EXPECT_EQ(buckets[0].detail, "every 5th case fails, whatever the cases are: the unit counts them");
+  EXPECT_EQ(std::count(buckets[0].witness.begin(), buckets[0].witness.end(), '|'), 2 * 5) << "as many cases";
+}
+
+TEST(Properties, OfAUnitWithoutARowKeepTheCasesBefore) {
+  const Registry units = flawed_units();
+  const Op op = op_of_four();
+  const Result<std::unique_ptr<Unit>> unit = units.bind("counts", op);
+  Batch cases(op);
+  cases.resize(3);
+  Outcomes base;
+  (*unit)->run(cases, base);  // the fifth case is the second twin
+  const Result<BoundProperty> bound = BoundProperty::bind(*find_property("swap_operands"), **unit, op, units);
+  std::vector<Divergence> found;
+  bound->check(cases, base, [&](Divergence d, uint64_t) { found.push_back(std::move(d)); });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].before.size(), 1u);
+  EXPECT_NE(divergence_record(found[0], true).find(std::string(before_word) + "0000"), std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Campaigns against planted bugs, then triage: wrong-by-one units (one and two parameters overridden) whose cause triage must name,
-and plugins whose flaws are no parameter of any row, which it must call unexplained, unstable where the flaw comes and goes,
+and plugins whose flaws are no parameter of any row, which it must call unexplained, periodic where the flaw comes every so many cases,
 or show as a sequence where the unit remembers.
 Usage: planted_bugs_test.py MMAFUZZ MUTANTS CASES PER_KIND PLUGIN..."""
 import collections
@@ -73,7 +73,7 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
         number += 1
         found = buckets(f"plugin:{plugin}", "model:ampere/mma.m16n8k16.f32.f16.f16.f32", f"{folder}/{number}")
         causes = {cause for severity, prop, units, cause in found if prop == "equals_model"}
-        expected = {{"13": "unstable", "14": "history"}.get(plugin.split("_")[-1][:-3], "unexplained")}  # 13 comes and goes, 14 remembers
+        expected = {{"13": "periodic", "14": "history"}.get(plugin.split("_")[-1][:-3], "unexplained")}  # 13 counts, 14 remembers
         named["plugins"] += causes == expected
         named["of plugins"] += 1
         assert causes <= expected, (plugin, causes)  # a wrong cause is worse than none

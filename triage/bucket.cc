@@ -35,7 +35,7 @@ std::string reproduction_command(const Bucket& bucket, const std::string& progra
     else if (!op.empty() && !line.empty() && line[0] != '#') cases += " --case " + shell_word(line);
   }
   if (cases.empty()) return "";
-  if (bucket.cause == history) cases += " --sequence";
+  if (is_of_sequence(bucket.cause)) cases += " --sequence";
   return program + " explain --units " + shell_word(units) + " --op " + shell_word(op) + cases;
 }
 

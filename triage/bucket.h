@@ -22,9 +22,13 @@ inline constexpr char unstable[] = "unstable";
 
 /// Cause of a divergence that a unit gives on a case only after other cases: its witness is the sequence.
 inline constexpr char history[] = "history";
+/// Cause of a divergence that a unit gives every so many cases: its witness is as many.
+inline constexpr char periodic[] = "periodic";
+/// Whether a witness is a sequence of cases.
+inline bool is_of_sequence(const std::string& cause) { return cause == history || cause == periodic; }
 /// Whether the cause is one of the words above: nothing in the rows says why.
 inline bool is_strange(const std::string& cause) {
-  return cause == unexplained || cause == unstable || cause == history;
+  return cause == unexplained || cause == unstable || is_of_sequence(cause);
 }
 
 /// A line of a witness that is the simplest case found, but not minimized.

@@ -384,6 +384,7 @@ std::string Causes::detail(const std::string& cause) const {
   if (cause == unexplained) return "no replacement of parameters explains it";
   if (cause == unstable) return "the same case does not give the same result every time";
   if (cause == history) return "the case fails only after the cases before it: the unit remembers them";
+  if (cause == periodic) return "a case fails every so many cases, whatever they are: the unit counts them";
   return joined_details(cause, [&](const std::string& name) { return method_->detail_of_one(name); });
 }
 

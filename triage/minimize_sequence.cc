@@ -60,6 +60,21 @@ bool fails_after_others(const Judge& judge, const Batch& sequence) {
   return sequence.size() > 1 && last_fails(judge, sequence) && !last_fails(judge, last_of(sequence));
 }
 
+size_t period_of(const Judge& judge, const Batch& one) {
+  constexpr size_t longest = 64, periods = 8;
+  Batch copies(one.op());
+  for (size_t i = 0; i < longest * periods; ++i) copies.append(one, 0);
+  const std::vector<Verdict> verdicts = judge.judge(copies);
+  for (size_t n = 2; n <= longest; ++n) {
+    size_t failing = 0;
+    for (size_t i = 0; i < n; ++i) failing += verdicts[i].fails;
+    bool repeats = failing > 0 && failing < n;
+    for (size_t i = n; repeats && i < verdicts.size(); ++i) repeats = verdicts[i].fails == verdicts[i - n].fails;
+    if (repeats) return n;
+  }
+  return 0;
+}
+
 Batch minimize_sequence(const Judge& judge, const Batch& sequence) {
   Batch best = sequence;
   for (size_t count = best.size() / 2; count >= 1; count /= 2)

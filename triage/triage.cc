@@ -21,6 +21,13 @@ constexpr size_t pending_cases = 512;  ///< looked at together
 constexpr size_t most_sequences = 16;  ///< kept of a group
 constexpr size_t copies = 256;         ///< of a case, to see whether its results repeat
 
+/// "5th"
+std::string ordinal(size_t n) {
+  const size_t last = n % 10, two = n % 100;
+  const bool teen = two >= 11 && two <= 13;
+  return std::to_string(n) + (teen || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
+}
+
 /// Whether all units fail in the same way on many copies of a case, between other cases and in other places of a batch.
 bool repeats(const Batch& one, const Judge& judge) {
   const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(),
@@ -56,6 +63,7 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n";
   for (size_t i = 0; i < one.size(); ++i) text += case_line(one, i) + "\n";
+  if (is_of_sequence(bucket.cause)) return text;
   for (const Batch& twin : judge.twins(one)) text += case_line(twin, 0) + "\n";
   return text;
 }
@@ -132,6 +140,16 @@ class Triage::Group {
     return list;
   }
 
+  /// What is unstable may come every so many cases; to be called while no other group uses the units.
+  void find_periods(std::vector<Bucket>& list) const {
+    for (Bucket& bucket : list) {
+      if (bucket.cause != unstable) continue;
+      for (const auto& [key, kept] : kept_)
+        if (key.second == unstable && name_of(key.first) == bucket.key.value_class)
+          set_period(bucket, kept.one, kept.verdict);
+    }
+  }
+
   /// What was looked at, without witnesses.
   void list_kinds(std::vector<Bucket>& list) const {
     for (const auto& [key, kept] : kept_) list.push_back(without_witness(key, kept));
@@ -155,7 +173,7 @@ class Triage::Group {
 
  private:
   /// Of what is unstable a smaller case may fail as seldom; a sequence is minimal.
-  static bool is_as_it_is(const std::string& cause) { return cause == unstable || cause == history; }
+  static bool is_as_it_is(const std::string& cause) { return cause == unstable || is_of_sequence(cause); }
 
   static void set_witness(Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict, bool minimal) {
     bucket.addends = static_cast<uint64_t>(Operands(judge.op(), one, one.size() - 1).cost().addends);
@@ -169,6 +187,25 @@ class Triage::Group {
     if (bucket.cause == unexplained && OwnUnit::speaks_of(judge))
       bucket.detail = OwnUnit(judge, registry_).describe(witness);
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
+  }
+
+  /// Zeros show it as well as any other case, unless the unit counts only some.
+  void set_period(Bucket& bucket, const Batch& one, const Verdict& verdict) const {
+    const size_t n = period_of(judge_, one);
+    if (n == 0) return;
+    Batch zeros(one.op());
+    zeros.resize(1);
+    Operands operands(one.op(), one, 0);
+    for (size_t at = 0; at < operands.size(); ++at) operands.clear(at);
+    operands.store(zeros, 0);
+    const bool any = period_of(judge_, zeros) == n;
+    Batch sequence(one.op());
+    for (size_t i = 0; i < n; ++i) sequence.append(any ? zeros : one, 0);
+    bucket.cause = periodic;
+    bucket.detail = "every " + ordinal(n) +
+                    (any ? " case fails, whatever the cases are" : " time that this case comes, it fails") +
+                    ": the unit counts them";
+    set_witness(bucket, judge_, sequence, verdict, true);
   }
 
   /// The witness may be of a smaller matrix product.
@@ -333,6 +370,7 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
     ++done;
     if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
   });
+  for (size_t i = 0; i < groups.size(); ++i) groups[i]->find_periods(lists[i]);
   std::vector<Bucket> all;
   for (const std::vector<Bucket>& list : lists) all.insert(all.end(), list.begin(), list.end());
   const std::set<std::string> simplest = simplest_of_each_fact(all);

@@ -1,7 +1,7 @@
 // Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each
 // computes Ampere's m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the
-// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, the one that comes and
-// goes unstable, and the one that remembers has to be shown as a sequence.
+// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, the one that
+// counts periodic, and the one that remembers has to be shown as a sequence.
 #include <atomic>
 #include <cstdio>
 #include <cstring>

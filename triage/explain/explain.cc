@@ -5,6 +5,7 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
+#include "core/property.h"
 #include "core/dot_case.h"
 #include "core/recording_trace.h"
 #include "oracles/exact/mpfr_reference.h"
@@ -127,7 +128,9 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
 }
 
 /// The case `single`, evaluated as the last one of a sequence.
-ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Batch& sequence, mpfr_srcptr exact_value) {
+/// `outcomes` hold what the unit gave for this case, at `index`.
+ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcomes& outcomes, size_t index,
+                             mpfr_srcptr exact_value) {
   const Op& op = single.op();
   ExplainedUnit out;
   out.name = unit.name();
@@ -145,18 +148,15 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Batch&
     evaluate_dot(*model, one.load(single, 0), trace);
     for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, results));
   }
-  Outcomes outcomes;
-  unit.run(sequence, outcomes);
-  const size_t last = sequence.size() - 1;
-  if (!outcomes.has_answer(last)) {
+  if (!outcomes.has_answer(index)) {
     out.no_answer = "no answer for this case";
     return out;
   }
   for (int i = 0; i < op.result().count; ++i)
-    out.results.push_back(explained_number(op.d, outcomes.results.get(last, i)));
-  if (!outcomes.flags.empty()) out.flags = outcomes.flags[last];
+    out.results.push_back(explained_number(op.d, outcomes.results.get(index, i)));
+  if (!outcomes.flags.empty()) out.flags = outcomes.flags[index];
   if (exact_value) {
-    const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(last));
+    const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(index));
     if (ulps == ulps) out.ulps = ulps;
   }
   return out;
@@ -168,7 +168,8 @@ std::string neighbour_text(const ExplainedRounding& r, const std::string& hex) {
   return hex == r.lower.hex ? "the lower neighbour" : hex == r.upper.hex ? "the upper neighbour" : "neither neighbour";
 }
 
-ExplainedCase explained_case(const Batch& single, const Batch& sequence, const std::vector<const Unit*>& units) {
+ExplainedCase explained_case(const Batch& single, const std::vector<const Unit*>& units,
+                             const std::vector<Outcomes>& outcomes, size_t index) {
   const Op& op = single.op();
   ExplainedCase out;
   out.op = to_text(op);
@@ -184,12 +185,18 @@ ExplainedCase explained_case(const Batch& single, const Batch& sequence, const s
   }
   if (op.kind == OpKind::convert || op.kind == OpKind::scalar)
     out.rounding = explain_rounding(single, 0, out.exact_value);
-  for (const Unit* unit : units) {
-    out.units.push_back(explained_unit(*unit, single, sequence, is_dot ? exact_value.get() : nullptr));
+  for (size_t i = 0; i < units.size(); ++i) {
+    out.units.push_back(explained_unit(*units[i], single, outcomes[i], index, is_dot ? exact_value.get() : nullptr));
     if (out.rounding && !out.units.back().results.empty())
       out.units.back().neighbour = neighbour_text(*out.rounding, out.units.back().results[0].hex);
   }
   return out;
+}
+
+std::vector<Outcomes> outcomes_of(const Batch& batch, const std::vector<const Unit*>& units) {
+  std::vector<Outcomes> all(units.size());
+  for (size_t i = 0; i < units.size(); ++i) units[i]->run(batch, all[i]);
+  return all;
 }
 
 }  // namespace
@@ -197,13 +204,25 @@ ExplainedCase explained_case(const Batch& single, const Batch& sequence, const s
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
   Batch single(batch.op());
   single.append(batch, index);
-  return explained_case(single, single, units);
+  return explained_case(single, units, outcomes_of(single, units), 0);
 }
 
-ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units) {
-  Batch last(sequence.op());
-  last.append(sequence, sequence.size() - 1);
-  return explained_case(last, sequence, units);
+ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown) {
+  const std::vector<Outcomes> outcomes = outcomes_of(sequence, units);
+  size_t index = sequence.size() - 1;
+  const auto differ = [&](size_t i) {
+    return units.size() == 2 && outcomes[0].has_answer(i) && outcomes[1].has_answer(i) &&
+           first_difference(sequence.op(), outcomes[0].results, outcomes[1].results, i) >= 0;
+  };
+  for (size_t i = sequence.size(); i-- > 0;)
+    if (differ(i)) {
+      index = i;
+      break;
+    }
+  if (shown) *shown = index;
+  Batch single(sequence.op());
+  single.append(sequence, index);
+  return explained_case(single, units, outcomes, index);
 }
 
 Explanation explain_witness(const std::string& case_text, const Registry& registry) {

@@ -9,8 +9,9 @@ namespace mmafuzz {
 /// One case of a batch on units bound to the batch's op.
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units);
 
-/// The last case of a sequence, on units that evaluate the others before it.
-ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units);
+/// The last case of a sequence on which the units differ, which each of them evaluates as a whole, once; its last case
+/// if they agree on all. `shown` receives its index.
+ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Unit*>& units, size_t* shown = nullptr);
 
 /// The cases after a witness's property line on the units that it names: one case on two units, or a sequence of
 /// cases, or a case and its twin on one. A unit that cannot be bound here is shown with the reason. Throws

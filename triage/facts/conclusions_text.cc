@@ -30,7 +30,9 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
   const std::filesystem::path file =
       std::filesystem::path(store).parent_path() / "witnesses" / (bucket.id() + ".cases");
   if (!std::filesystem::exists(file)) return reproduction_command(bucket, program_name());
-  return program_name() + " explain " + shell_word(file.string());
+  // The two cases of a property are otherwise a case and its twin.
+  const bool said = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
+  return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
 }
 
 }  // namespace

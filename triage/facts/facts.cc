@@ -244,8 +244,8 @@ std::string evidence(const Fact& fact) {
     return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
   };
   const bool of_one = fact.best.key.units.size() == 1;
-  const std::string size =
-      fact.best.cause == history ? counted(cases_in(fact.best.witness), "case") : counted(fact.best.addends, "addend");
+  const std::string size = is_of_sequence(fact.best.cause) ? counted(cases_in(fact.best.witness), "case")
+                                                           : counted(fact.best.addends, "addend");
   return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
          counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness";
 }
