@@ -56,7 +56,7 @@ ids() { python3 -c 'import json, sys; print(" ".join(b["id"] for b in json.load(
 id_of() { python3 ids.py "$1"; }
 
 cat >make_stores.py <<'END'
-# Stores as docs/store.md describes them, version 5; ids by their definition there.
+# Stores as docs/store.md describes them, version 6; ids by their definition there.
 import re, sqlite3, sys
 
 def bucket_id(line):
@@ -94,7 +94,7 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=5; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=6; PRAGMA journal_mode=WAL;")
     db.execute(f"INSERT INTO campaigns VALUES(?, {1000 if campaign == 'm' else 90000}, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     db.execute("INSERT INTO campaign_numbers(uuid) VALUES(?)", (campaign,))
     for b in BUCKETS:

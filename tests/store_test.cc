@@ -37,7 +37,7 @@ TEST(Store, IsAWalDatabaseWithItsApplicationIdAndVersion) {
   const Folder folder;
   { const Store made(folder / "a.store", Access::write); }
   EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"),
-            "wal\n1835884902\n5\n");
+            "wal\n1835884902\n6\n");
   EXPECT_EQ(bytes_of(folder / "a.store").substr(68, 4), "mmaf");
   EXPECT_EQ(contents_of(folder.path()).size(), 1u) << "the last to close leaves one file";
 }
@@ -126,7 +126,7 @@ TEST(Store, AWitnessComesBackAsItWasThoughItIsStoredShort) {
     return "mmafuzz-cases 1\n# " + plain.line() + "\n# " + detail + "\n# severity semantic\n" + results + statement +
            op + "3c00 | 3c00 | 00000000\n";
   };
-  const std::vector<std::pair<std::string, bool>> texts = {
+  std::vector<std::pair<std::string, bool>> texts = {
       {text(plain.detail, property), true},
       {text(plain.detail, std::string(as_found) + "\n" + property), true},
       {text("another detail", property), false},
@@ -134,6 +134,10 @@ TEST(Store, AWitnessComesBackAsItWasThoughItIsStoredShort) {
       {text(plain.detail, ""), false},
       {"mmafuzz-cases 1\n", false},
       {"", false}};
+  for (const std::string cases : {"0000 0000 0000 0000 | 0000 0000 0000 0000 | 00000000\n",
+                                  "00 00 00 00 00 | 3c 3c 3c 3c 3c | 00000000\n00 00 00 00 01 | 0 0 0 0 0\n",
+                                  "0000 0000 0000", "1 1 1 1 11 111 | \n", "# a star * of somebody\n"})
+    texts.emplace_back(text(plain.detail, property) + cases, cases[0] != '#');
   for (const auto& [witness, short_form] : texts) {
     const Folder folder;
     Bucket bucket = plain;
@@ -148,6 +152,13 @@ TEST(Store, AWitnessComesBackAsItWasThoughItIsStoredShort) {
               short_form)
         << witness;
   }
+  const Folder folder;
+  plain.witness = text(plain.detail, property) + "0000 0000 0000 0000 | 3c00 0000 0000 | 0000\n";
+  Store store(folder / "a.store", Access::write);
+  store.add_campaign(some_campaign("c"));
+  store.add(plain, "c");
+  EXPECT_NE(sql(folder / "a.store", "SELECT witness FROM buckets").find("0000*4 | 3c00 0000*2 | 0000\n"),
+            std::string::npos);
 }
 
 TEST(Store, ADecisionSurvivesTriageAndTheLaterOfTwoWins) {

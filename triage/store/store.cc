@@ -1,6 +1,8 @@
 #include "triage/store/store.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -95,20 +97,62 @@ std::string statement_of(const Bucket& b) {
   return text;
 }
 
+/// Case lines with runs of one operand as "0000*14": most operands of a witness are zeros.
+std::string with_short_runs(const std::string& cases) {
+  std::string text;
+  for (size_t at = 0; at < cases.size();) {
+    const size_t end = std::min(cases.find_first_of(" \n", at), cases.size());
+    const std::string word = cases.substr(at, end - at);
+    size_t runs = 1, after = end;
+    while (cases.compare(after, word.size() + 1, " " + word) == 0 &&
+           (after + 1 + word.size() == cases.size() || std::strchr(" \n", cases[after + 1 + word.size()]))) {
+      after += 1 + word.size();
+      ++runs;
+    }
+    const std::string times = "*" + std::to_string(runs);
+    const bool shorter = !word.empty() && times.size() < after - end;
+    text += shorter ? word + times : cases.substr(at, after - at);
+    if (after < cases.size()) text += cases[after++];
+    at = after;
+  }
+  return text;
+}
+
+std::string with_long_runs(const std::string& text) {
+  std::string cases;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const size_t star = word.find('*');
+    cases += word.substr(0, star);
+    for (int more = star == std::string::npos ? 0 : std::atoi(word.c_str() + star + 1) - 1; more > 0; --more)
+      cases += " " + word.substr(0, star);
+    if (end < text.size()) cases += text[end];
+    at = end + 1;
+  }
+  return cases;
+}
+
 /// The witness without that; whole, where it says anything else.
 std::string packed_witness(const Bucket& b) {
   const std::string head = head_of_witness(b), statement = statement_of(b) + "\n";
   const size_t at = b.witness.find(statement);
   const bool packs = b.witness.starts_with(head) && b.witness.compare(head.size(), 9, "# results") == 0;
   if (!packs || at == std::string::npos || at < head.size()) return b.witness;
-  return b.witness.substr(head.size(), at - head.size()) + b.witness.substr(at + statement.size() - 1);
+  const size_t cases = b.witness.find('\n', at + statement.size());
+  if (cases == std::string::npos || b.witness.find('*', cases) != std::string::npos) return b.witness;
+  return b.witness.substr(head.size(), at - head.size()) +
+         b.witness.substr(at + statement.size() - 1, cases - at - statement.size() + 1) +
+         with_short_runs(b.witness.substr(cases));
 }
 
 std::string unpacked_witness(const std::string& text, const Bucket& b) {
   if (!text.starts_with("# results")) return text;
   const size_t at = text.find("\nop ");
   if (at == std::string::npos) return text;
-  return head_of_witness(b) + text.substr(0, at) + statement_of(b) + text.substr(at);
+  const size_t cases = std::min(text.find('\n', at + 1), text.size());
+  return head_of_witness(b) + text.substr(0, at) + statement_of(b) + text.substr(at, cases - at) +
+         with_long_runs(text.substr(cases));
 }
 
 Bucket bucket_of(const Statement& row) {
