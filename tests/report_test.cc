@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/case_text.h"
 #include "plan/registry.h"
@@ -139,6 +140,29 @@ TEST(Report, EveryFactIsThereWithItsBits) {
   EXPECT_THAT(page, HasSubstr("sum so far"));
   EXPECT_THAT(page, HasSubstr("2 x Intel Xeon Platinum 8481C"));
   EXPECT_THAT(page, HasSubstr("align.product.shift=F+1.lost=half.0,"));
+}
+
+TEST(Report, FactsAndBinsOverCampaignsAreAChartAndATable) {
+  EXPECT_THAT(html_report(campaign(), {}, registry()), Not(HasSubstr("id=\"trends\""))) << "one campaign is no trend";
+  ReportData data = campaign();
+  for (int night = 0; night < 3; ++night) {
+    CampaignRecord record = data.campaigns[0];
+    record.started += 86400 * night;
+    data.trends.campaigns.push_back(record);
+  }
+  data.trends.facts = {{"block=4~8", "semantic", {0, 1, 2}, {5, 5, 5}, 0, 0}, {"nan=1~2", "semantic", {2}, {1}, 0, 0}};
+  data.trends.bins_reached = {1000, 0, 1200};
+  const std::string page = html_report(data, {}, registry());
+  write("nights.html", page);
+  EXPECT_THAT(page, HasSubstr("aria-label=\"facts of each campaign\""));
+  EXPECT_THAT(page, HasSubstr("aria-label=\"bins of each campaign\""));
+  const char number[] = "<td class=\"number\">";
+  for (const char* row : {"1 1 0 1,000", "2 0 1 pruned", "3 1 1 1,200"}) {
+    std::istringstream words(row);
+    std::string campaign_number, first, again, bins;
+    words >> campaign_number >> first >> again >> bins;
+    EXPECT_THAT(page, HasSubstr(number + first + "</td>" + number + again + "</td>" + number + bins + "</td>")) << row;
+  }
 }
 
 TEST(Report, ThePageLoadsNothing) {

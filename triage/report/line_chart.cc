@@ -36,15 +36,17 @@ std::string time_text(double seconds, double step) {
 
 }  // namespace
 
-std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines) {
+std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines, ChartAxis axis) {
   double most_x = 1, most_y = 1;
   for (const ChartLine& line : lines)
     for (const auto& [x, y] : line.points) {
       most_x = std::max(most_x, x);
       most_y = std::max(most_y, y);
     }
-  const double unit = most_x > 5400 ? 3600 : most_x > 90 ? 60 : 1;
-  const double step_x = unit * round_step(most_x / unit / 4), step_y = std::max(1.0, round_step(most_y / 4));
+  const bool numbers = axis == ChartAxis::numbers;
+  const double unit = numbers ? 1 : most_x > 5400 ? 3600 : most_x > 90 ? 60 : 1;
+  const double step_x = std::max(numbers ? 1.0 : 0.0, unit * round_step(most_x / unit / 4)),
+               step_y = std::max(1.0, round_step(most_y / 4));
   most_y = step_y * std::ceil(most_y / step_y);
   const auto at_x = [&](double x) { return plot_left + (plot_right - plot_left) * x / most_x; };
   const auto at_y = [&](double y) { return plot_bottom - (plot_bottom - plot_top) * y / most_y; };
@@ -59,7 +61,7 @@ std::string line_chart(const std::string& title, const std::vector<ChartLine>& l
         plot_left, at_y(y), plot_right, plot_left - 8, at_y(y) + 6, count_text(y));
   for (double x = 0; x <= most_x * 1.001; x += step_x)
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", at_x(x), plot_bottom + 26,
-                       time_text(x, unit));
+                       numbers ? count_text(x) : time_text(x, unit));
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto& points = lines[i].points;
     if (points.empty()) continue;

@@ -13,7 +13,11 @@ struct ChartLine {
   std::vector<std::pair<double, double>> points;
 };
 
-/// Lines over seconds (x) from 0; `title` says what y counts. At most 200 points of a line are drawn.
-std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines);
+/// What x is: seconds, or the number of a campaign.
+enum class ChartAxis { seconds, numbers };
+
+/// Lines over x from 0; `title` says what y counts. At most 200 points of a line are drawn.
+std::string line_chart(const std::string& title, const std::vector<ChartLine>& lines,
+                       ChartAxis axis = ChartAxis::seconds);
 
 }  // namespace mmafuzz

@@ -192,6 +192,7 @@ std::string html_report(const ReportData& data, const Knowledge& knowledge, cons
   add_matrices(data, numbers, page);
   add_coverage(data, page);
   add_charts(data, page);
+  add_trends(data, page);
   add_campaigns(data, first_seen, page);
   add_facts(all, registry, 0, page);
   const size_t without_pictures = rendered(page).size();

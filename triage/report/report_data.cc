@@ -15,6 +15,7 @@ ReportData read_report_data(const std::string& path) {
     data.coverage.push_back({c.field, c.op, c.bin_group, c.bin, c.hits > 0});
   for (const PairRecord& p : store.pairs())
     data.pairs.push_back({p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property});
+  data.trends = trends_of(store);
   return data;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "triage/facts/trends.h"
 #include "triage/store/store.h"
 
 namespace mmafuzz {
@@ -38,6 +39,7 @@ struct ReportData {
   std::vector<ReportSample> samples;  ///< of each campaign in order of time
   std::vector<ReportBin> coverage;
   std::vector<ReportPair> pairs;
+  Trends trends;  ///< over the campaigns
 };
 
 /// Whether a campaign has divergences that are in no bucket: then nothing is green.

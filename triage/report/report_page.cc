@@ -69,7 +69,7 @@ dt{color:var(--quiet)}dd{margin:0}
 {{#tiles}}<div class="tile"><b class="{{class}}">{{number}}</b>{{what}}</div>
 {{/tiles}}</div>
 <nav>{{#sections}}<a href="#{{id}}">{{title}}</a>{{/sections}}{{#has_pairs}}<a href="#units">Units</a>{{/has_pairs}}{{#has_coverage}}<a href="#coverage">Coverage</a>{{/has_coverage}}
-{{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
+{{#has_charts}}<a href="#time">Over time</a>{{/has_charts}}{{#has_trends}}<a href="#trends">Over campaigns</a>{{/has_trends}}{{#has_campaigns}}<a href="#campaigns">Campaigns</a>{{/has_campaigns}}</nav>
 {{#left_out}}<p class="quiet">{{left_out}}</p>
 {{/left_out}}
 <p class="search"><label for="search">Show facts with</label> <input id="search" type="search" size="28" placeholder="a unit, format or parameter"> <span id="shown" class="quiet" role="status"></span></p>
@@ -117,6 +117,14 @@ dt{color:var(--quiet)}dd{margin:0}
 <ul>{{#keys}}<li><span class="key" style="background:var(--line{{colour}})"></span><code>{{name}}</code></li>
 {{/keys}}</ul>
 {{/has_charts}}
+{{#has_trends}}<h2 id="trends">Over campaigns</h2>
+<div class="charts">{{#charts}}<div>{{{svg}}}</div>{{/charts}}</div>
+<ul><li><span class="key" style="background:var(--line0)"></span>facts seen for the first time; bins reached</li>
+<li><span class="key" style="background:var(--line1)"></span>facts seen again</li></ul>
+<details><summary>As a table</summary><div class="scroll" tabindex="0"><table><thead><tr><th class="number">campaign</th><th>started</th><th class="number">facts seen first</th><th class="number">facts seen again</th><th class="number">bins</th></tr></thead><tbody>
+{{#rows}}<tr><td class="number">{{number}}</td><td>{{started}}</td><td class="number">{{first}}</td><td class="number">{{again}}</td><td class="number">{{bins}}</td></tr>
+{{/rows}}</tbody></table></div></details>
+{{/has_trends}}
 {{#has_campaigns}}<h2 id="campaigns">Campaigns</h2>
 {{#campaigns}}<dl><dt>campaign</dt><dd><code>{{uuid}}</code></dd><dt>started</dt><dd>{{started}}</dd><dt>ran</dt><dd>{{ran}}</dd><dt>cases</dt><dd>{{cases}}</dd>
 <dt>inputs kept</dt><dd>{{inputs}}</dd><dt>facts first seen</dt><dd>{{new_facts}}</dd><dt>seed</dt><dd>{{seed}}</dd><dt>command</dt><dd><code>{{command}}</code></dd><dt>machine</dt><dd>{{machine}}</dd><dt>version</dt><dd>{{version}}</dd></dl>

@@ -200,6 +200,38 @@ void add_charts(const ReportData& data, PageData& page) {
   page.set("has_charts", time);
 }
 
+void add_trends(const ReportData& data, PageData& page) {
+  const Trends& trends = data.trends;
+  const size_t count = trends.campaigns.size();
+  if (count < 2) return;
+  std::vector<uint64_t> first(count), again(count);
+  for (const Trend& fact : trends.facts)
+    for (const size_t campaign : fact.seen) ++(campaign == fact.seen.front() ? first : again)[campaign];
+  ChartLine firsts{"seen for the first time", {}}, agains{"seen again", {}}, bins{"bins reached", {}};
+  for (size_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(i + 1);
+    firsts.points.emplace_back(x, static_cast<double>(first[i]));
+    agains.points.emplace_back(x, static_cast<double>(again[i]));
+    if (trends.bins_reached[i])
+      bins.points.emplace_back(x, static_cast<double>(trends.bins_reached[i]));  // else pruned
+  }
+  PageData section;
+  List charts = list(), rows = list();
+  charts.push_back(object({{"svg", line_chart("facts of each campaign", {firsts, agains}, ChartAxis::numbers)}}));
+  if (!bins.points.empty())
+    charts.push_back(object({{"svg", line_chart("bins of each campaign", {bins}, ChartAxis::numbers)}}));
+  constexpr size_t most_rows = 100;  // the last ones
+  for (size_t i = count - std::min(count, most_rows); i < count; ++i)
+    rows.push_back(object({{"number", counted(i + 1)},
+                           {"started", date_text(trends.campaigns[i].started)},
+                           {"first", counted(first[i])},
+                           {"again", counted(again[i])},
+                           {"bins", trends.bins_reached[i] ? counted(trends.bins_reached[i]) : "pruned"}}));
+  section.set("charts", charts);
+  section.set("rows", rows);
+  page.set("has_trends", section);
+}
+
 void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page) {
   if (data.campaigns.empty()) return;
   // A fact is of the last campaign that began before it was seen.

@@ -23,6 +23,8 @@ using FactsOfBuckets = std::map<std::string, std::vector<size_t>>;
 void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData& page);
 void add_coverage(const ReportData& data, PageData& page);
 void add_charts(const ReportData& data, PageData& page);
+/// Facts and bins over campaigns, where there is more than one.
+void add_trends(const ReportData& data, PageData& page);
 /// `first_seen`: of every fact, seconds since 1970, UTC.
 void add_campaigns(const ReportData& data, const std::vector<int64_t>& first_seen, PageData& page);
 
