@@ -67,7 +67,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     store = campaign + "/findings.sqlite"
     nothing_known = ["--knowledge", folder]  # every fact is new, and has its command
-    run(commands_in(output_of("findings", store, *nothing_known)), "findings", elsewhere, 30)
+    run(commands_in(output_of("findings", store, *nothing_known)), "findings", elsewhere, 6)
     facts = json.loads(output_of("findings", store, "--json", *nothing_known))
     for fact in facts["new"][:5]:
         run(commands_in(output_of("findings", store, "--fact", fact["name"], *nothing_known)), "a fact", elsewhere, 1)
