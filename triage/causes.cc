@@ -141,6 +141,14 @@ class Causes::Ablation final : public Method {
   }
 
  private:
+  bool is_nan(uint64_t x) const { return decode(judge_.op().d.fields(), x).cls == NumberClass::nan; }
+
+  /// Whether a row's result stands for its unit's. A processor's NaN beside a number is a NaN, whichever it is.
+  bool shows(size_t side, uint64_t row, const Verdict& verdict) const {
+    const uint64_t own = side ? verdict.second : verdict.first, other = side ? verdict.first : verdict.second;
+    return same_result(judge_.op(), row, own) || (is_silicon(side) && is_nan(row) && is_nan(own) && !is_nan(other));
+  }
+
   bool is_silicon(size_t side) const { return judge_.units()[side]->role() == Role::silicon; }
 
   /// A reference without parameters.
@@ -152,7 +160,6 @@ class Causes::Ablation final : public Method {
     bool has_silicon = false;
     for (size_t side = 0; side < judge_.units().size(); ++side) has_silicon |= is_silicon(side);
     if (!has_silicon) return;
-    const auto is_nan = [&](uint64_t x) { return decode(judge_.op().d.fields(), x).cls == NumberClass::nan; };
     for (size_t i = 0; i < verdicts.size(); ++i)
       if (is_nan(verdicts[i].first) && is_nan(verdicts[i].second) && !std::binary_search(shown.begin(), shown.end(), i))
         causes[i] = nan_payload;
@@ -183,9 +190,8 @@ class Causes::Ablation final : public Method {
       row_[side]->run(cases, shown);
       if (of_products()) judge_.units()[side]->run(cases, own);
       std::erase_if(open, [&](size_t i) {
-        return of_products()
-                   ? first_difference(cases, shown.results, own.results, i) >= 0
-                   : !same_result(judge_.op(), shown.results.get(i), side ? verdicts[i].second : verdicts[i].first);
+        return of_products() ? first_difference(cases, shown.results, own.results, i) >= 0
+                             : !shows(side, shown.results.get(i), verdicts[i]);
       });
     }
   }
