@@ -212,7 +212,7 @@ ExplainedCase explain_sequence(const Batch& sequence, const std::vector<const Un
   size_t index = sequence.size() - 1;
   const auto differ = [&](size_t i) {
     return units.size() == 2 && outcomes[0].has_answer(i) && outcomes[1].has_answer(i) &&
-           first_difference(sequence.op(), outcomes[0].results, outcomes[1].results, i) >= 0;
+           first_difference(sequence, outcomes[0].results, outcomes[1].results, i) >= 0;
   };
   for (size_t i = sequence.size(); i-- > 0;)
     if (differ(i)) {
