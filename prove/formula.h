@@ -25,8 +25,8 @@ struct Operands {
 struct Stage {
   std::string name;
   std::vector<Expression> points;
-  std::vector<Expression> invariants;
-  std::vector<Expression> cases;  ///< bits whose two values may be looked at one after the other
+  std::vector<Expression> invariants = {};
+  std::vector<Expression> cases = {};  ///< bits whose two values may be looked at one after the other
 };
 
 struct Formula {

@@ -69,7 +69,7 @@ TEST_P(Twins, AgreeOnShortAndLongDots) {
 
 /// Not the catalogue's rows alone: any parameters that a unit can have together.
 TEST(TwinsOfRandomPoints, Agree) {
-  for (uint64_t n = 0; n < case_count(300, 20'000); ++n) {
+  for (uint64_t n = 0; n < case_count(3000, 20'000); ++n) {
     const auto [op, model] = random_point(1, n);
     expect_twins(model, op, n, 200, custom_name(model, op));
     if (HasFatalFailure()) return;

@@ -188,6 +188,9 @@ std::string contradiction_in(const DotModel& model) {
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
     return "this kernel sums products of at most 22 bits; these operands are wider";
+  if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&
+      model.zero_operands == ZeroOperands::positive)
+    return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
   if (model.scale_block && model.k % model.scale_block != 0)
     return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
   if (model.order == ProductOrder::interleaved && model.k % model.block != 0)
