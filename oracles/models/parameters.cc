@@ -188,6 +188,8 @@ std::string contradiction_in(const DotModel& model) {
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
     return "this kernel sums products of at most 22 bits; these operands are wider";
+  if (model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && model.a.width > 8)
+    return "c_special=reads_minus_one is known of operands of up to 8 bits";
   if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
     return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
