@@ -96,6 +96,9 @@ struct Attributes {
   bool saturate = false;    ///< saturate=1
   bool inexact = false;     ///< inexact=0
 };
+/// Of a unit to which the whole op line goes.
+inline constexpr Attributes every_attribute = {
+    .rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
 
 /// Whether an operation compares, and so gives 1 or +0 of the format (IEEE 754-2019, 5.11).
 inline bool compares(ScalarOperation operation) { return operation >= ScalarOperation::equal; }

@@ -70,8 +70,10 @@ bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
 }
 
 int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index) {
-  for (int e = 0; e < x.count(); ++e)
-    if (!same_result(batch, index, x.get(index, e), y.get(index, e))) return e;
+  for (int e = 0; e < x.count(); ++e) {
+    const uint64_t first = x.get(index, e), second = y.get(index, e);
+    if (first != second && !same_result(batch, index, first, second)) return e;
+  }
   return -1;
 }
 
@@ -152,16 +154,6 @@ ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t
   return ValueClass::normal;
 }
 
-namespace {
-
-/// Whether two columns of one shape hold the same encodings of a case.
-bool same_bytes(const Column& x, const Column& y, size_t index) {
-  if (x.count() == 1) return x.get(index) == y.get(index);
-  return std::memcmp(x.data() + index * x.stride(), y.data() + index * y.stride(), x.stride()) == 0;
-}
-
-}  // namespace
-
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
                                   const Outcomes& second) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
@@ -177,7 +169,6 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
     ++tally.compared;
-    if (!with_flags && same_bytes(first.results, second.results, i)) continue;
     const int element = first_difference(batch, first.results, second.results, i);
     if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) continue;
     const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));

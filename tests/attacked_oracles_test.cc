@@ -224,7 +224,7 @@ class IgnoresFlush final : public Family {
   Role role(const std::string&) const override { return Role::other; }
   std::vector<UnitInfo> list() const override { return {{"wrong", "", "", {}, ""}}; }
   Attributes honours(const std::string&, const Op&) const override {
-    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
+    return every_attribute;
   }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind != OpKind::convert) return declined("conversions only");

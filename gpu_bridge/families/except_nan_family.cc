@@ -49,7 +49,7 @@ class ExceptNanFamily final : public Family {
 
   /// Whatever the unit honours: it is bound by the registry itself.
   Attributes honours(const std::string&, const Op&) const override {
-    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
+    return every_attribute;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {

@@ -60,12 +60,9 @@ class ExactFamily final : public Family {
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
-    return {.rounding = true,
-            .stochastic = op.kind == OpKind::convert,
-            .tiny = true,
-            .ftz = true,
-            .saturate = true,
-            .inexact = true};
+    Attributes honoured = every_attribute;
+    honoured.stochastic = op.kind == OpKind::convert;
+    return honoured;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

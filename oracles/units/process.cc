@@ -26,7 +26,7 @@ class ProcessFamilyBase : public Family {
   }
   /// The process sees the whole op line, and refuses what it does not know.
   Attributes honours(const std::string&, const Op&) const override {
-    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
+    return every_attribute;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {

@@ -53,7 +53,7 @@ class RecordedFamily final : public Family {
 
   /// It answers ops that its file asked for in the same words.
   Attributes honours(const std::string&, const Op&) const override {
-    return {.rounding = true, .stochastic = true, .tiny = true, .ftz = true, .saturate = true, .inexact = true};
+    return every_attribute;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
