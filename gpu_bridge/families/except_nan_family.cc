@@ -48,9 +48,7 @@ class ExceptNanFamily final : public Family {
   }
 
   /// Whatever the unit honours: it is bound by the registry itself.
-  Attributes honours(const std::string&, const Op&) const override {
-    return every_attribute;
-  }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
     return declined(name + " stands for another unit: it needs a registry");

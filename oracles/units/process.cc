@@ -25,9 +25,7 @@ class ProcessFamilyBase : public Family {
     return {backend_ + ":", {{timeout_setting, timeout_meaning, "0.01 to 86400 (10)"}}};
   }
   /// The process sees the whole op line, and refuses what it does not know.
-  Attributes honours(const std::string&, const Op&) const override {
-    return every_attribute;
-  }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     UnitName name(text);

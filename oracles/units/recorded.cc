@@ -52,9 +52,7 @@ class RecordedFamily final : public Family {
   }
 
   /// It answers ops that its file asked for in the same words.
-  Attributes honours(const std::string&, const Op&) const override {
-    return every_attribute;
-  }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const std::string path = name.substr(recorded_prefix.size());
