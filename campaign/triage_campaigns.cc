@@ -113,8 +113,7 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
     for (const BinGroup& group : bin_groups())
       for (int bin = group.first; bin < group.first + group.count; ++bin)
         if (!ruled_out(op, model, bin))
-          records.push_back(
-              {settings.uuid, unit, op_label(op), group.name, bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
+          records.push_back({settings.uuid, unit, op_label(op), bin_name(bin), sink.hits[static_cast<size_t>(bin)]});
   };
   if (op.kind == OpKind::dot) {
     for (size_t i = 0; i < comparison.units().size(); ++i)

@@ -81,7 +81,7 @@ Texts shown(const Store& store) {
   for (const CampaignRecord& c : store.campaigns()) {
     all.push_back("campaign " + c.uuid + " " + std::to_string(c.seconds));
     for (const CoverageRecord& r : store.coverage(c.uuid))
-      if (r.hits) all.push_back("hit " + r.campaign + " " + r.bin + " " + std::to_string(r.hits));
+      if (r.hits) all.push_back("hit " + r.campaign + " " + r.bin.substr(6) + " " + std::to_string(r.hits));
     for (const PairRecord& r : store.pairs(c.uuid))
       all.push_back("pair " + r.campaign + " " + r.second_unit + " " + std::to_string(r.differing));
   }
@@ -134,7 +134,7 @@ Facts fill(Store& store, std::mt19937_64& random) {
     const uint64_t bins = up_to(9), hits = up_to(3), differing = up_to(9);
     const std::string bin = "bin" + std::to_string(up_to(3)), unit = "unit" + std::to_string(up_to(3));
     store.add(std::vector<CampaignSample>{{uuid, second, 0, bins, 0}});
-    store.add(std::vector<CoverageRecord>{{uuid, "field", "op", "group", bin, hits}});
+    store.add(std::vector<CoverageRecord>{{uuid, "field", "op", "group." + bin, hits}});
     store.add(std::vector<PairRecord>{{uuid, "op", "exact", unit, 10, differing}});
     facts.sample.insert({uuid, second, bins});
     facts.hit.insert({uuid, bin, hits});
@@ -181,13 +181,13 @@ TEST(StoreMerge, AddsUpCoverageAndPairsOfAllCampaigns) {
   const Folder folder;
   Store store(folder / "a.store", Access::write);
   for (const char* uuid : {"c", "d"}) store.add_campaign(some_campaign(uuid));
-  store.add(std::vector<CoverageRecord>{{"c", "f", "o", "align", "x", 3},
-                                        {"c", "f", "o", "align", "never", 0},
-                                        {"d", "f", "o", "align", "x", 4},
-                                        {"d", "f", "o", "align", "never", 0}});
+  store.add(std::vector<CoverageRecord>{{"c", "f", "o", "align.x", 3},
+                                        {"c", "f", "o", "align.never", 0},
+                                        {"d", "f", "o", "align.x", 4},
+                                        {"d", "f", "o", "align.never", 0}});
   store.add(std::vector<PairRecord>{{"c", "o", "u", "v", 100, 1}, {"d", "o", "u", "v", 200, 2}});
   ASSERT_EQ(store.coverage().size(), 2u);
-  EXPECT_EQ(store.coverage()[0].bin, "never");
+  EXPECT_EQ(store.coverage()[0].bin, "align.never");
   EXPECT_EQ(store.coverage()[0].hits, 0u);
   EXPECT_EQ(store.coverage()[1].hits, 2u) << "campaigns that reached it";
   EXPECT_EQ(store.coverage("d")[1].hits, 1u);

@@ -12,7 +12,7 @@ ReportData read_report_data(const std::string& path) {
   for (const CampaignSample& s : store.samples())
     data.samples.push_back({s.campaign, static_cast<double>(s.second), s.cases, s.bins, s.buckets});
   for (const CoverageRecord& c : store.coverage())
-    data.coverage.push_back({c.field, c.op, c.bin_group, c.bin, c.hits > 0});
+    data.coverage.push_back({c.field, c.op, c.bin.substr(0, c.bin.find('.')), c.bin, c.hits > 0});
   for (const PairRecord& p : store.pairs())
     data.pairs.push_back({p.op, p.first_unit, p.second_unit, p.compared, p.differing, p.property});
   data.trends = trends_of(store);

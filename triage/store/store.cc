@@ -30,7 +30,6 @@ constexpr const char number_bucket[] = "INSERT OR IGNORE INTO bucket_numbers(buc
 constexpr const char number_subject[] = "INSERT OR IGNORE INTO subjects(field, op) VALUES(?,?)";
 constexpr const char number_pair[] =
     "INSERT OR IGNORE INTO pair_numbers(op, first_unit, second_unit, property) VALUES(?,?,?,?)";
-constexpr const char join_bin[] = "INSERT OR IGNORE INTO bins(bin_group, bin) VALUES(?,?)";
 
 constexpr const char join_count[] =
     "INSERT INTO bucket_counts(bucket, campaign, count) SELECT b.number, c.number, ?3 FROM bucket_numbers b, "
@@ -70,14 +69,32 @@ constexpr const char select_reached[] =
     "subjects s "
     "ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
 
-/// Numbers of bins by group and name.
-using BinNumbers = std::map<std::pair<std::string, std::string>, size_t>;
+/// Numbers of bins by name.
+using BinNumbers = std::map<std::string, size_t>;
 BinNumbers bin_numbers(const Database& database) {
   BinNumbers numbers;
-  Statement row(database, "SELECT bin_group, bin, id FROM bins");
-  while (row.next()) numbers[{row.text(0), row.text(1)}] = static_cast<size_t>(row.integer(2));
+  Statement row(database, "SELECT bin, number FROM bins");
+  while (row.next()) numbers[row.text(0)] = static_cast<size_t>(row.integer(1));
   return numbers;
 }
+
+/// Those that have no number get the next ones.
+class BinsToNumber {
+ public:
+  explicit BinsToNumber(const Database& database)
+      : numbers_(bin_numbers(database)), join_(database, "INSERT INTO bins(bin, number) VALUES(?,?)") {
+    for (const auto& [bin, number] : numbers_) next_ = std::max(next_, number + 1);
+  }
+  void add(const std::string& bin) {
+    if (numbers_.emplace(bin, next_).second) join_.run(bin, next_++);
+  }
+  const BinNumbers& numbers() const { return numbers_; }
+
+ private:
+  BinNumbers numbers_;
+  Statement join_;
+  size_t next_ = 1;
+};
 
 template <class Visit>
 void for_each_bit(const std::string& bytes, Visit visit) {
@@ -268,13 +285,12 @@ void Store::add(const std::vector<CampaignSample>& samples) {
 
 void Store::add(const std::vector<CoverageRecord>& coverage) {
   atomically([&] {
-    Statement bin(database_, join_bin);
-    for (const CoverageRecord& c : coverage) bin.run(c.bin_group, c.bin);
-    const BinNumbers numbers = bin_numbers(database_);
+    BinsToNumber bins(database_);
+    for (const CoverageRecord& c : coverage) bins.add(c.bin);
     std::map<std::array<std::string, 3>, std::string> reached;  // campaign, field, op
     for (const CoverageRecord& c : coverage) {
       std::string& bits = reached[{c.campaign, c.field, c.op}];
-      if (c.hits) set_bit(bits, numbers.at({c.bin_group, c.bin}));
+      if (c.hits) set_bit(bits, bins.numbers().at(c.bin));
     }
     join_in_reached(reached);
   });
@@ -331,7 +347,8 @@ void Store::merge_from(const Store& other) {
       copy("SELECT op, first_unit, second_unit, property FROM pair_numbers ORDER BY number", number_pair);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);
-      copy("SELECT bin_group, bin FROM bins ORDER BY id", join_bin);
+      BinsToNumber bins(database_);
+      for (const auto& [bin, number] : bin_numbers(other.database_)) bins.add(bin);
       join_in_reached(other.reached_by_numbers_of(database_));
       copy("SELECT campaign, op, first_unit, second_unit, compared, differing, property FROM pairs", join_pair);
     });
@@ -421,7 +438,7 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
   std::vector<CoverageRecord> all;
   for (const auto& [subject, of_bins] : hits)
     for (const auto& [bin, number] : numbers)
-      all.push_back({campaign, subject.first, subject.second, bin.first, bin.second, of_bins[number]});
+      all.push_back({campaign, subject.first, subject.second, bin, of_bins[number]});
   return all;
 }
 
@@ -475,7 +492,7 @@ std::map<std::string, std::set<std::string>> Store::bins_of_campaigns() const {
   std::vector<std::string> names;
   for (const auto& [bin, number] : bin_numbers(database_)) {
     names.resize(std::max(names.size(), number + 1));
-    names[number] = bin.first + "." + bin.second;
+    names[number] = bin;
   }
   std::map<std::string, std::set<std::string>> all;
   Statement row(database_,

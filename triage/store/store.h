@@ -33,7 +33,7 @@ struct CampaignSample {
 struct CoverageRecord {
   std::string campaign, field;  ///< field: the focus unit, or the target where there is none
   std::string op;               ///< label, "dot.f32.f16.f16.f32"
-  std::string bin_group, bin;   ///< names of docs/coverage.md
+  std::string bin;              ///< name of docs/coverage.md: its group, a dot, ...
   uint64_t hits = 0;            ///< campaigns that reached it: 1 or 0 of one campaign
 };
 
@@ -99,7 +99,7 @@ class Store {
   std::vector<CampaignSample> samples(const std::string& campaign = "") const;
   std::vector<CoverageRecord> coverage(const std::string& campaign = "") const;
   std::vector<PairRecord> pairs(const std::string& campaign = "") const;
-  /// Of each campaign the bins that any of its fields reached, as "group.bin".
+  /// Of each campaign the bins that any of its fields reached.
   std::map<std::string, std::set<std::string>> bins_of_campaigns() const;
   /// Of each bucket the campaigns that saw it, with the number of divergences.
   std::map<std::string, std::vector<std::pair<std::string, uint64_t>>> counts() const;

@@ -133,6 +133,25 @@ CREATE VIEW pairs AS
 // Witnesses write runs of one operand short, which older programs cannot read. Those that are stored stay as they are.
 constexpr const char version_6[] = "SELECT 1;";
 
+// The name of a bin begins with its group's, and one tree is enough to find it: bins were a sixth of a store.
+constexpr const char version_7[] = R"sql(
+CREATE TABLE numbered_bins(bin TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO numbered_bins
+  SELECT CASE WHEN substr(bin, 1, length(bin_group) + 1) = bin_group || '.' THEN bin ELSE bin_group || '.' || bin END, id
+  FROM bins;
+DROP VIEW coverage;
+DROP TABLE bins;
+ALTER TABLE numbered_bins RENAME TO bins;
+CREATE VIEW coverage AS
+  SELECT c.uuid AS campaign, s.field AS field, s.op AS op, substr(b.bin, 1, instr(b.bin, '.') - 1) AS bin_group,
+         b.bin AS bin,
+         max(0, instr('0123456789ABCDEF',
+                      substr(hex(substr(r.bins, b.number / 8 + 1, 1)), 2 - (b.number >> 2 & 1), 1)) - 1)
+           >> (b.number & 3) & 1 AS hits
+  FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN subjects s ON s.number = r.subject
+  CROSS JOIN bins b;
+)sql";
+
 // ---- functions of the scripts and of the store's statements ----
 
 std::string bytes_of(sqlite3_value* value) {
@@ -203,7 +222,8 @@ void set_bit(std::string& bytes, size_t bit) {
 
 const DatabaseKind& store_kind() {
   static const std::string version_3 = std::string(version_3_facts) + version_3_untriaged + version_3_coverage;
-  static const char* const upgrades[] = {version_1, version_2, version_3.c_str(), version_4, version_5, version_6};
+  static const char* const upgrades[] = {version_1, version_2, version_3.c_str(), version_4,
+                                         version_5, version_6, version_7};
   static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades, add_store_functions, mend_store};
   return kind;
 }
