@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/function_unit.h"
@@ -14,6 +16,7 @@
 namespace mmafuzz {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -36,6 +39,21 @@ bool rises(const DotOperands& in) {
 uint64_t blocks_of_4(const DotOperands& in) { return evaluate_dot(hopper(4), in); }
 /// As if the last product came later, but only where the products rise.
 uint64_t late_maximum(const DotOperands& in) { return evaluate_dot(hopper(rises(in) ? 15 : 16), in); }
+uint64_t bit_4_of_b12_is_stuck(const DotOperands& in) {
+  std::vector<uint64_t> b(in.b, in.b + in.k);
+  b[12] |= 0x10;
+  DotOperands changed = in;
+  changed.b = b.data();
+  return evaluate_dot(hopper(16), changed);
+}
+uint64_t bit_13_of_the_result_flips(const DotOperands& in) { return evaluate_dot(hopper(16), in) ^ 0x2000; }
+uint64_t lane_3_is_dropped_after_equal_factors(const DotOperands& in) {
+  std::vector<uint64_t> a(in.a, in.a + in.k);
+  if (in.a[0] == in.b[0] && in.a[0]) a[3] = 0;
+  DotOperands changed = in;
+  changed.a = a.data();
+  return evaluate_dot(hopper(16), changed);
+}
 uint64_t lane_2_is_dropped(const DotOperands& in) {
   std::vector<uint64_t> a(in.a, in.a + in.k);
   a[2] = 0;
@@ -51,8 +69,14 @@ class FlawedUnits final : public Family {
   bool owns(std::string_view name) const override { return name.starts_with("own:"); }
   std::vector<UnitInfo> list() const override { return {}; }
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
-    const auto flaw = name == "own:blocks" ? blocks_of_4 : name == "own:rises" ? late_maximum : lane_2_is_dropped;
-    return named(make_dot_unit(flaw), name, {{"equals_model", std::string("model:") + claimed}});
+    static const std::map<std::string, uint64_t (*)(const DotOperands&)> flaws = {
+        {"own:blocks", blocks_of_4},
+        {"own:rises", late_maximum},
+        {"own:lane", lane_2_is_dropped},
+        {"own:stuck", bit_4_of_b12_is_stuck},
+        {"own:flip", bit_13_of_the_result_flips},
+        {"own:condition", lane_3_is_dropped_after_equal_factors}};
+    return named(make_dot_unit(flaws.at(name)), name, {{"equals_model", std::string("model:") + claimed}});
   }
 };
 
@@ -91,7 +115,24 @@ TEST(OwnUnit, NamesNoParameterThatOnlyFitsNearTheWitness) {
 
 TEST(OwnUnit, NamesTheLane) {
   EXPECT_THAT(said_of("own:lane", "0000 0000 3c00 0000" + zeros_12, "0000 0000 3c00 0000" + zeros_12, "00000000"),
-              HasSubstr("stays in lane 2 only"));
+              AllOf(HasSubstr("stays in lane 2 only"), HasSubstr("as if a2*b2 were left out"),
+                    HasSubstr("it shows on every case near it where it can")));
+}
+
+TEST(OwnUnit, NamesAStuckBitOfAnOperand) {
+  EXPECT_THAT(said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000",
+                      zeros_12.substr(1) + " 3c00 0000 0000 0000", "00000000"),
+              AllOf(HasSubstr("as if bit 4 of b12 were 1 ("), HasSubstr("it shows on every case near it")));
+}
+
+TEST(OwnUnit, NamesABitOfTheResult) {
+  EXPECT_THAT(said_of("own:flip", "3c00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
+              HasSubstr("bit 13 of the result were the other one"));
+}
+
+TEST(OwnUnit, SaysThatAConditionSetsItOff) {
+  EXPECT_THAT(said_of("own:condition", "3c00 0000 0000 3c00" + zeros_12, "3c00 0000 0000 4200" + zeros_12, "00000000"),
+              AllOf(HasSubstr("as if a3*b3 were left out"), HasSubstr("a condition sets it off")));
 }
 
 }  // namespace

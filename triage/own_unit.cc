@@ -5,6 +5,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "oracles/models/parameters.h"
+#include "triage/as_if.h"
 #include "triage/operands.h"
 #include "triage/replacements.h"
 #include "triage/simplifications.h"
@@ -132,17 +133,20 @@ bool OwnUnit::speaks_of(const Judge& judge) {
 }
 
 std::string OwnUnit::describe(const Batch& one) const {
-  const std::optional<std::string> fit = fitting_parameter(one);
-  return fit ? *fit : where_it_stays(one);
-}
-
-std::optional<std::string> OwnUnit::fitting_parameter(const Batch& one) const {
-  const Op& op = judge_.op();
   const DotModel& model = *judge_.units()[1]->model();
-  const Batch cases = cases_to_fit(op, model.fraction_bits, one);
+  const Batch cases = cases_to_fit(judge_.op(), model.fraction_bits, one);
   Outcomes own, claimed;
   judge_.units()[0]->run(cases, own);
   judge_.units()[1]->run(cases, claimed);
+  if (const std::optional<std::string> fit = fitting_parameter(cases, own, claimed)) return *fit;
+  const std::string cause = what_could_make_it(cases, own, *judge_.units()[1], claimed);
+  return where_it_stays(one) + (cause.empty() ? "" : "; " + cause);
+}
+
+std::optional<std::string> OwnUnit::fitting_parameter(const Batch& cases, const Outcomes& own,
+                                                      const Outcomes& claimed) const {
+  const Op& op = judge_.op();
+  const DotModel& model = *judge_.units()[1]->model();
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
     ++of_other_k.k;

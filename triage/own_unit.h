@@ -1,6 +1,6 @@
 // What can be said about a unit without parameters (a plugin, a device, a recording) that differs from the model which
 // it claims to equal: which other value of a parameter it follows, or where the difference stays when the case is
-// changed.
+// changed and which stage could make it.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,12 @@ class OwnUnit {
   /// Whether there is something to say: the statement is as above.
   static bool speaks_of(const Judge& judge);
 
-  /// For people: "block (products per fused step): 16 is claimed, 4 fits ..."; otherwise where the difference stays.
+  /// For people: "block (products per fused step): 16 is claimed, 4 fits ..."; otherwise where the difference stays and
+  /// what could make it.
   std::string describe(const Batch& one) const;
 
  private:
-  std::optional<std::string> fitting_parameter(const Batch& one) const;
+  std::optional<std::string> fitting_parameter(const Batch& cases, const Outcomes& own, const Outcomes& claimed) const;
   std::string where_it_stays(const Batch& one) const;
 
   const Judge& judge_;

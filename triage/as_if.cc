@@ -1,0 +1,254 @@
+#include "triage/as_if.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
+#include "core/property.h"
+#include "core/recording_trace.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t most_cases = 32;    ///< that differ, and as many that do not
+constexpr size_t most_answers = 3;   ///< that are named
+constexpr int least_told_width = 2;  ///< a result's format has at least these bits
+
+/// A change of a case that one lane's wires, multiplier or shifter could make.
+struct Change {
+  std::string text;
+  std::function<bool(Operands&)> apply;  ///< false where it changes nothing
+};
+
+bool set_bit_to(Operands& c, size_t at, int bit, bool one) {
+  const uint64_t mask = c.format(at).in_container(uint64_t{1} << bit), before = c[at];
+  c[at] = one ? before | mask : before & ~mask;
+  return c[at] != before;
+}
+
+std::string operand_name(size_t at, size_t k) {
+  if (at == 2 * k) return "c";
+  return (at < k ? "a" : "b") + std::to_string(at % k);
+}
+
+/// The simplest first: of changes that fit alike, the first are named.
+std::vector<Change> changes(const Op& op) {
+  std::vector<Change> all;
+  const size_t k = static_cast<size_t>(op.k);
+  for (size_t i = 0; i <= k; ++i) {
+    const std::string addend = i == k ? "c" : operand_name(i, k) + "*" + operand_name(k + i, k);
+    const size_t first = i == k ? 2 * k : i, last = i == k ? 2 * k : k + i;
+    all.push_back({addend + " were left out", [=](Operands& c) {
+                     const Operands before = c;
+                     for (const size_t at : {first, last}) c.clear(at);
+                     return !(c == before);
+                   }});
+    all.push_back({addend + " had the other sign", [=](Operands& c) {
+                     const Operands before = c;
+                     flip_sign(c, first);
+                     return !(c == before);
+                   }});
+    all.push_back({addend + " were twice as large", [=](Operands& c) { return scale(c, first, 1); }});
+    all.push_back({addend + " were half as large", [=](Operands& c) { return scale(c, first, -1); }});
+    all.push_back({addend + " lost its sign", [=](Operands& c) {
+                     const Operands before = c;
+                     for (const size_t at : {first, last})
+                       if (decode(c.format(at), c[at]).negative) flip_sign(c, at);
+                     return !(c == before);
+                   }});
+    for (const size_t at : {first, last})
+      if (at == first || i < k) {
+        all.push_back({operand_name(at, k) + " were zero where it is subnormal", [=](Operands& c) {
+                         if (!decode(c.format(at), c[at]).subnormal) return false;
+                         c.clear(at);
+                         return true;
+                       }});
+        const size_t row = at < k ? 0 : k;
+        for (size_t from = row; i < k && from < row + k; ++from)
+          if (from != at)
+            all.push_back({operand_name(at, k) + " were read from " + operand_name(from, k), [=](Operands& c) {
+                             const uint64_t before = c[at];
+                             c[at] = c[from];
+                             return c[at] != before;
+                           }});
+      }
+  }
+  for (size_t at = 0; at <= 2 * k; ++at) {
+    const FormatFields& f = (at < k ? op.a : at < 2 * k ? op.b : op.c).fields();
+    for (int bit = 0; bit < f.width - f.ignored_low_bits; ++bit)
+      for (const bool one : {false, true})
+        all.push_back({"bit " + std::to_string(bit) + " of " + operand_name(at, k) + " were " + (one ? "1" : "0"),
+                       [=](Operands& c) { return set_bit_to(c, at, bit, one); }});
+  }
+  return all;
+}
+
+/// The same answer: the same encoding, or a NaN each.
+bool same(const FormatFields& d, uint64_t x, uint64_t y) {
+  return x == y || (decode(d, x).cls == NumberClass::nan && decode(d, y).cls == NumberClass::nan);
+}
+
+/// Cases of a batch with what the unit and the model gave.
+struct Sample {
+  std::vector<Operands> cases;
+  std::vector<uint64_t> own, claimed;
+};
+
+/// Of the cases with the given indices at most `most_cases`, spread over all.
+Sample sample_of(const std::vector<size_t>& indices, const Batch& cases, const Outcomes& own, const Outcomes& claimed) {
+  Sample sample;
+  const size_t count = std::min(indices.size(), most_cases);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t index = indices[i * indices.size() / count];
+    sample.cases.emplace_back(cases.op(), cases, index);
+    sample.own.push_back(own.results.get(index));
+    sample.claimed.push_back(claimed.results.get(index));
+  }
+  return sample;
+}
+
+/// What the model gives for the changed cases; for a case that the change leaves as it is, what it gave.
+std::vector<uint64_t> after(const Change& change, const Sample& sample, const Op& op, const Unit& model) {
+  Batch changed(op);
+  std::vector<size_t> of_case;
+  for (size_t i = 0; i < sample.cases.size(); ++i) {
+    Operands c = sample.cases[i];
+    if (!change.apply(c)) continue;
+    changed.resize(changed.size() + 1);
+    c.store(changed, changed.size() - 1);
+    of_case.push_back(i);
+  }
+  std::vector<uint64_t> results = sample.claimed;
+  if (of_case.empty()) return results;
+  Outcomes outcomes;
+  model.run(changed, outcomes);
+  for (size_t i = 0; i < of_case.size(); ++i)
+    if (outcomes.has_answer(i)) results[of_case[i]] = outcomes.results.get(i);
+  return results;
+}
+
+/// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
+struct LastSum {
+  bool known = false, zero_negative = false;
+  int64_t sum = 0;
+  int unit = 0, lost = 0;  ///< addends that lost bits
+};
+
+LastSum last_sum(const DotModel& model, const Operands& one) {
+  Batch batch(one.op());
+  batch.resize(1);
+  one.store(batch, 0);
+  DotCase loaded(one.op());
+  RecordingTrace trace;
+  evaluate_dot(model, loaded.load(batch, 0), trace);
+  LastSum last;
+  if (trace.steps.empty()) return last;
+  const Step& step = trace.steps.back();
+  if (step.kind != Step::Kind::fused_sum || !step.aligned) return last;
+  last = {true, false, step.sum, step.unit_exponent, 0};
+  for (int i = 0; i < step.count; ++i) last.lost += step.addend[i].lost;
+  return last;
+}
+
+/// How many of the sample's cases an answer explains, and in words what the answer is.
+struct Answer {
+  std::string text;
+  size_t fits = 0;
+  const Change* change = nullptr;
+};
+
+void add_answer(std::vector<Answer>& answers, const std::string& text, const std::vector<uint64_t>& results,
+                const Sample& sample, const FormatFields& d, const Change* change = nullptr) {
+  size_t fits = 0;
+  for (size_t i = 0; i < results.size(); ++i) fits += same(d, results[i], sample.own[i]);
+  if (fits) answers.push_back({text, fits, change});
+}
+
+/// Changes of the last sum: an alignment that cuts otherwise, one wrong digit.
+void add_sums(std::vector<Answer>& answers, const DotModel& model, const Sample& sample) {
+  std::vector<LastSum> sums;
+  for (const Operands& one : sample.cases) sums.push_back(last_sum(model, one));
+  if (std::none_of(sums.begin(), sums.end(), [](const LastSum& s) { return s.known; })) return;
+  const auto rounded = [&](const LastSum& s, int64_t sum) { return round_output(model, sum, s.unit, false).encoding; };
+  const auto results_of = [&](const std::function<int64_t(const LastSum&, uint64_t own)>& changed) {
+    std::vector<uint64_t> results = sample.claimed;
+    for (size_t i = 0; i < sums.size(); ++i)
+      if (sums[i].known) results[i] = rounded(sums[i], changed(sums[i], sample.own[i]));
+    return results;
+  };
+  add_answer(answers, "an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller",
+             results_of([&](const LastSum& s, uint64_t own) {
+               for (int64_t n = 1; n <= s.lost; ++n)
+                 for (const int64_t by : {n, -n})
+                   if (same(model.d, rounded(s, s.sum + by), own)) return s.sum + by;
+               return s.sum;
+             }),
+             sample, model.d);
+  constexpr int widest_sum = 48;
+  for (int bit = 0; bit < widest_sum; ++bit)
+    add_answer(answers,
+               "digit " + std::to_string(bit) + " of the sum, from the last one that is kept, were the other one",
+               results_of([&](const LastSum& s, uint64_t) {
+                 const int64_t magnitude = (s.sum < 0 ? -s.sum : s.sum) ^ (int64_t{1} << bit);
+                 return s.sum < 0 ? -magnitude : magnitude;
+               }),
+               sample, model.d);
+}
+
+/// Changes of the result: rounding, one wrong bit.
+void add_results(std::vector<Answer>& answers, const FormatFields& d, const Sample& sample) {
+  const auto results_of = [&](const std::function<uint64_t(size_t)>& changed) {
+    std::vector<uint64_t> results(sample.cases.size());
+    for (size_t i = 0; i < results.size(); ++i) results[i] = changed(i) & low_mask(d.width);
+    return results;
+  };
+  if (d.width < least_told_width) return;
+  add_answer(answers, "the result were rounded to the next number away from zero",
+             results_of([&](size_t i) { return sample.claimed[i] + 1; }), sample, d);
+  add_answer(answers, "the result were rounded to the next number toward zero",
+             results_of([&](size_t i) { return sample.claimed[i] - 1; }), sample, d);
+  for (int bit = 0; bit < d.width; ++bit)
+    add_answer(answers, "bit " + std::to_string(bit) + " of the result were the other one",
+               results_of([&](size_t i) { return sample.claimed[i] ^ uint64_t { 1 } << bit; }), sample, d);
+}
+
+}  // namespace
+
+std::string what_could_make_it(const Batch& cases, const Outcomes& own, const Unit& model, const Outcomes& claimed) {
+  const Op& op = cases.op();
+  std::vector<size_t> differ, agree;
+  for (size_t i = 0; i < cases.size(); ++i)
+    if (own.has_answer(i) && claimed.has_answer(i))
+      (first_difference(cases, own.results, claimed.results, i) >= 0 ? differ : agree).push_back(i);
+  if (differ.empty()) return "";
+  const Sample sample = sample_of(differ, cases, own, claimed);
+  const FormatFields& d = op.d.fields();
+  const std::vector<Change> all = changes(op);
+  std::vector<Answer> answers;
+  for (const Change& change : all)
+    add_answer(answers, change.text, after(change, sample, op, model), sample, d, &change);
+  add_sums(answers, *model.model(), sample);
+  add_results(answers, d, sample);
+  std::stable_sort(answers.begin(), answers.end(), [](const Answer& x, const Answer& y) { return x.fits > y.fits; });
+  const size_t best = answers.empty() ? 0 : answers[0].fits, count = sample.cases.size();
+  if (2 * best <= count) return "no change of one operand, of the last sum or of the result makes it";
+  std::string text;
+  size_t named = 0, fit_alike = 0;
+  for (const Answer& answer : answers) {
+    if (answer.fits != best) break;
+    if (++fit_alike <= most_answers) text += (named++ ? ", or " : "as if ") + answer.text;
+  }
+  if (fit_alike > named) text += ", or in " + std::to_string(fit_alike - named) + " more ways";
+  text += " (" + std::to_string(best) + " of " + std::to_string(count) + " cases near it that differ)";
+  if (!answers[0].change || agree.empty()) return text;
+  // A fault that is always there shows wherever it can.
+  const Sample others = sample_of(agree, cases, own, claimed);
+  const std::vector<uint64_t> results = after(*answers[0].change, others, op, model);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!same(d, results[i], others.own[i]))
+      return text + "; the unit is right on others where the first of these would show: a condition sets it off";
+  return text + "; it shows on every case near it where it can";
+}
+
+}  // namespace mmafuzz
