@@ -63,8 +63,16 @@ MMAFUZZ_HD inline uint64_t draw_near(const FormatFields& f, int exponent, Counte
   return encode_near(f, negative, exponent, fraction);
 }
 
+/// The exponent field of an encoding that it alone shows to be a normal number: neither least nor greatest. Else 0.
+MMAFUZZ_HD inline int plain_exponent_field(const FormatFields& f, uint64_t encoding) {
+  if (f.integer || !f.has_sign()) return 0;
+  const int field = static_cast<int>(encoding >> f.ignored_low_bits >> f.fraction_bits) & f.top_exponent_field();
+  return field == f.top_exponent_field() ? 0 : field;
+}
+
 /// Weight of a number's leading bit; of zero and specials: the format's least exponent.
 MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding) {
+  if (const int field = plain_exponent_field(f, encoding)) return field - f.bias;  // most
   const Number n = decode(f, encoding);
   if (n.cls != NumberClass::finite) return f.emin();
   return n.exponent + fast_bit_length(n.significand) - 1;
@@ -72,6 +80,12 @@ MMAFUZZ_HD inline int leading_exponent(const FormatFields& f, uint64_t encoding)
 
 /// The encoding with its leading bit moved to about 2^exponent; sign and fraction bits stay.
 MMAFUZZ_HD_CALL inline uint64_t with_exponent(const FormatFields& f, uint64_t encoding, int exponent) {
+  if (const int field = plain_exponent_field(f, encoding)) {  // most: the field alone changes
+    const int to = exponent + f.bias;
+    if (to > 0 && to < f.top_exponent_field())
+      return encoding +
+             (static_cast<uint64_t>(static_cast<int64_t>(to - field)) << f.fraction_bits << f.ignored_low_bits);
+  }
   const Number n = decode(f, encoding);
   uint64_t fraction = (encoding >> f.ignored_low_bits) & f.fraction_mask();
   if (n.cls == NumberClass::finite && n.subnormal) {  // its leading one becomes the implicit one

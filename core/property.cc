@@ -154,28 +154,62 @@ ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t
   return ValueClass::normal;
 }
 
+namespace {
+
+/// Calls visit(i) for each case whose bytes differ, in order: bytes are compared in vectors, and most are equal.
+template <class Visit>
+void for_each_other_encoding(const Column& x, const Column& y, size_t cases, Visit visit) {
+  constexpr size_t at_once = 64;
+  const auto scan = [&]<class T>(T) {
+    for (size_t from = 0; from < cases; from += at_once) {
+      const size_t count = std::min(at_once, cases - from);
+      T a[at_once] = {}, b[at_once] = {};
+      uint8_t other[at_once];
+      std::memcpy(a, x.data() + from * sizeof(T), count * sizeof(T));
+      std::memcpy(b, y.data() + from * sizeof(T), count * sizeof(T));
+      for (size_t i = 0; i < at_once; ++i) other[i] = a[i] != b[i];
+      for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
+        uint64_t any;
+        std::memcpy(&any, other + i, sizeof any);
+        for (; any; any &= any - 1) visit(from + i + static_cast<size_t>(__builtin_ctzll(any)) / 8);
+      }
+    }
+  };
+  switch (x.stride()) {
+    case 1: return scan(uint8_t{});
+    case 2: return scan(uint16_t{});
+    case 4: return scan(uint32_t{});
+    case 8: return scan(uint64_t{});
+    default:
+      for (size_t i = 0; i < cases; ++i) visit(i);
+  }
+}
+
+}  // namespace
+
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
                                   const Outcomes& second) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
   const bool all_answered = first.answered.empty() && second.answered.empty();
   DifferenceTally tally;
-  if (all_answered && !with_flags) {  // most batches of close units are equal as a whole
-    const size_t bytes = batch.size() * first.results.stride();
-    if (std::memcmp(first.results.data(), second.results.data(), bytes) == 0) {
-      tally.compared = batch.size();
-      return tally;
-    }
+  const auto look = [&](size_t i) {
+    const int element = first_difference(batch, first.results, second.results, i);
+    if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) return;
+    const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
+    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
+    if (tally.count[static_cast<int>(cls)]++ > 0) return;
+    tally.first[static_cast<int>(cls)] = i;
+    tally.element[static_cast<int>(cls)] = std::max(element, 0);
+  };
+  if (all_answered && !with_flags) {
+    tally.compared = batch.size();
+    for_each_other_encoding(first.results, second.results, batch.size(), look);
+    return tally;
   }
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!all_answered && (!first.has_answer(i) || !second.has_answer(i))) continue;
     ++tally.compared;
-    const int element = first_difference(batch, first.results, second.results, i);
-    if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) continue;
-    const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
-    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
-    if (tally.count[static_cast<int>(cls)]++ > 0) continue;
-    tally.first[static_cast<int>(cls)] = i;
-    tally.element[static_cast<int>(cls)] = std::max(element, 0);
+    look(i);
   }
   return tally;
 }

@@ -11,7 +11,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t property_share = 8;  ///< one case in this many is also checked for the properties of one unit
-constexpr size_t slow_share = 64;     ///< one case in this many also goes to the slow twins and the MPFR referee
+constexpr size_t slow_share = 256;    ///< one case in this many also goes to the slow twins and the MPFR referee
 
 /// Who agrees with the focus unit, as a bit of the coverage bin.
 int bit_of(Role role) { return role == Role::exact ? 1 : role == Role::ieee ? 2 : role == Role::model ? 4 : 8; }

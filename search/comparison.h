@@ -72,7 +72,7 @@ class Comparison {
   static constexpr uint64_t refereed_cases = 1000;
 
   /// All checks and all pairs of units, with counts, on a batch that starts at case `first` of the op. After the
-  /// refereed cases slow twins see one case in 64, properties one in 8.
+  /// refereed cases slow twins see one case in 256, properties one in 8.
   Findings examine(const Batch& batch, uint64_t first = 0) const;
 
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are

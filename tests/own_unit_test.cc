@@ -122,12 +122,12 @@ TEST(OwnUnit, NamesTheLane) {
 TEST(OwnUnit, NamesAStuckBitOfAnOperand) {
   EXPECT_THAT(said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000",
                       zeros_12.substr(1) + " 3c00 0000 0000 0000", "00000000"),
-              AllOf(HasSubstr("as if bit 4 of b12 were 1 ("), HasSubstr("it shows on every case near it")));
+              AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("it shows on every case near it")));
 }
 
 TEST(OwnUnit, NamesABitOfTheResult) {
   EXPECT_THAT(said_of("own:flip", "3c00 0000 0000 0000" + zeros_12, "3c00 0000 0000 0000" + zeros_12, "00000000"),
-              HasSubstr("bit 13 of the result were the other one"));
+              HasSubstr("the result were wrong in bit 13"));
 }
 
 TEST(OwnUnit, SaysThatAConditionSetsItOff) {

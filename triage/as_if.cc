@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "core/property.h"
@@ -11,9 +15,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t most_cases = 32;    ///< that differ, and as many that do not
-constexpr size_t most_answers = 3;   ///< that are named
-constexpr int least_told_width = 2;  ///< a result's format has at least these bits
+constexpr size_t most_cases = 32;  ///< that differ, and as many that do not
+constexpr int most_scales = 31;    ///< powers of two by which a result may be too large or too small
 
 /// A change of a case that one lane's wires, multiplier or shifter could make.
 struct Change {
@@ -151,18 +154,22 @@ LastSum last_sum(const DotModel& model, const Operands& one) {
   return last;
 }
 
+enum class Stage { operands, sum, result };
+
 /// How many of the sample's cases an answer explains, and in words what the answer is.
 struct Answer {
+  Stage stage;
   std::string text;
   size_t fits = 0;
   const Change* change = nullptr;
 };
 
-void add_answer(std::vector<Answer>& answers, const std::string& text, const std::vector<uint64_t>& results,
-                const Sample& sample, const FormatFields& d, const Change* change = nullptr) {
+void add_answer(std::vector<Answer>& answers, Stage stage, const std::string& text,
+                const std::vector<uint64_t>& results, const Sample& sample, const FormatFields& d,
+                const Change* change = nullptr) {
   size_t fits = 0;
   for (size_t i = 0; i < results.size(); ++i) fits += same(d, results[i], sample.own[i]);
-  if (fits) answers.push_back({text, fits, change});
+  if (fits) answers.push_back({stage, text, fits, change});
 }
 
 /// Changes of the last sum: an alignment that cuts otherwise, one wrong digit.
@@ -177,7 +184,8 @@ void add_sums(std::vector<Answer>& answers, const DotModel& model, const Sample&
       if (sums[i].known) results[i] = rounded(sums[i], changed(sums[i], sample.own[i]));
     return results;
   };
-  add_answer(answers, "an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller",
+  add_answer(answers, Stage::sum,
+             "an addend that loses bits in alignment were one unit of the sum's last digit larger or smaller",
              results_of([&](const LastSum& s, uint64_t own) {
                for (int64_t n = 1; n <= s.lost; ++n)
                  for (const int64_t by : {n, -n})
@@ -187,7 +195,7 @@ void add_sums(std::vector<Answer>& answers, const DotModel& model, const Sample&
              sample, model.d);
   constexpr int widest_sum = 48;
   for (int bit = 0; bit < widest_sum; ++bit)
-    add_answer(answers,
+    add_answer(answers, Stage::sum,
                "digit " + std::to_string(bit) + " of the sum, from the last one that is kept, were the other one",
                results_of([&](const LastSum& s, uint64_t) {
                  const int64_t magnitude = (s.sum < 0 ? -s.sum : s.sum) ^ (int64_t{1} << bit);
@@ -196,21 +204,24 @@ void add_sums(std::vector<Answer>& answers, const DotModel& model, const Sample&
                sample, model.d);
 }
 
-/// Changes of the result: rounding, one wrong bit.
+/// Changes of the result: a shift of normalization, rounding, one wrong bit.
 void add_results(std::vector<Answer>& answers, const FormatFields& d, const Sample& sample) {
-  const auto results_of = [&](const std::function<uint64_t(size_t)>& changed) {
-    std::vector<uint64_t> results(sample.cases.size());
-    for (size_t i = 0; i < results.size(); ++i) results[i] = changed(i) & low_mask(d.width);
-    return results;
+  const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& changed) {
+    std::vector<uint64_t> results;
+    for (const uint64_t claimed : sample.claimed) results.push_back(changed(claimed) & d.container_mask());
+    add_answer(answers, Stage::result, "the result were " + text, results, sample, d);
   };
-  if (d.width < least_told_width) return;
-  add_answer(answers, "the result were rounded to the next number away from zero",
-             results_of([&](size_t i) { return sample.claimed[i] + 1; }), sample, d);
-  add_answer(answers, "the result were rounded to the next number toward zero",
-             results_of([&](size_t i) { return sample.claimed[i] - 1; }), sample, d);
+  if (!d.integer)
+    for (int by = -most_scales; by <= most_scales; ++by)
+      if (by != 0)
+        add("2^" + std::to_string(by) + " times as large", [&](uint64_t claimed) {
+          const Number n = decode(d, claimed);
+          return n.cls == NumberClass::finite ? with_exponent(d, claimed, leading_exponent(d, claimed) + by) : claimed;
+        });
+  add("rounded to the next number away from zero", [](uint64_t claimed) { return claimed + 1; });
+  add("rounded to the next number toward zero", [](uint64_t claimed) { return claimed - 1; });
   for (int bit = 0; bit < d.width; ++bit)
-    add_answer(answers, "bit " + std::to_string(bit) + " of the result were the other one",
-               results_of([&](size_t i) { return sample.claimed[i] ^ uint64_t { 1 } << bit; }), sample, d);
+    add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
 }
 
 }  // namespace
@@ -227,19 +238,24 @@ std::string what_could_make_it(const Batch& cases, const Outcomes& own, const Un
   const std::vector<Change> all = changes(op);
   std::vector<Answer> answers;
   for (const Change& change : all)
-    add_answer(answers, change.text, after(change, sample, op, model), sample, d, &change);
+    add_answer(answers, Stage::operands, change.text, after(change, sample, op, model), sample, d, &change);
   add_sums(answers, *model.model(), sample);
   add_results(answers, d, sample);
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& x, const Answer& y) { return x.fits > y.fits; });
   const size_t best = answers.empty() ? 0 : answers[0].fits, count = sample.cases.size();
   if (2 * best <= count) return "no change of one operand, of the last sum or of the result makes it";
   std::string text;
-  size_t named = 0, fit_alike = 0;
-  for (const Answer& answer : answers) {
-    if (answer.fits != best) break;
-    if (++fit_alike <= most_answers) text += (named++ ? ", or " : "as if ") + answer.text;
+  for (const auto& [stage, what] : {std::pair{Stage::operands, "changes of an operand"},
+                                    {Stage::sum, "changes of the last sum"},
+                                    {Stage::result, "changes of the result"}}) {
+    const Answer* first = nullptr;
+    size_t alike = 0;
+    for (const Answer& answer : answers)
+      if (answer.fits == best && answer.stage == stage && ++alike == 1) first = &answer;
+    if (!first) continue;
+    text += (text.empty() ? "as if " : ", or ") + first->text;
+    if (alike > 1) text += fmt::format(" (one of {} such {})", alike, what);
   }
-  if (fit_alike > named) text += ", or in " + std::to_string(fit_alike - named) + " more ways";
   text += " (" + std::to_string(best) + " of " + std::to_string(count) + " cases near it that differ)";
   if (!answers[0].change || agree.empty()) return text;
   // A fault that is always there shows wherever it can.
