@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t replayed_cases = 64;  ///< of a file at once
 /// The input's own case and one neighbour in this many are traced; of matrix products all.
-constexpr size_t coverage_share = 16;
+constexpr size_t coverage_share = 32;
 
 std::vector<Op> parse_ops(const std::vector<std::string>& lines) {
   std::vector<Op> ops;

@@ -15,11 +15,11 @@ struct EngineInput {
 };
 inline constexpr size_t engine_header_bytes = 3;
 
-/// Cases that one input stands for, itself and its neighbours: 128; of matrix products 16 to 2, fewer of larger ones.
+/// Cases that one input stands for, itself and its neighbours: 256; of matrix products 16 to 2, fewer of larger ones.
 size_t cases_of_input(const Op& op);
 /// An engine that pays much for an execution takes more neighbours, up to this many times as many. The first ones are
 /// the same: what any engine found, the greatest number replays.
-inline constexpr size_t most_neighbour_factor = 4;
+inline constexpr size_t most_neighbour_factor = 2;
 
 /// Bytes that a case of this op takes, header included.
 size_t encoded_bytes(const Op& op);

@@ -205,7 +205,9 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
   }
   std::vector<Fact> all;
   for (auto& [name, fact] : by_name) {
-    fact.pairs = pairs[name].size();
+    const size_t together = fact.best.key.units.size();  // a broken claim may show in a pair and in one unit's property
+    fact.pairs = static_cast<size_t>(std::count_if(pairs[name].begin(), pairs[name].end(),
+                                                   [&](const auto& units) { return units.size() == together; }));
     all.push_back(std::move(fact));
   }
   std::stable_sort(all.begin(), all.end(), [](const Fact& x, const Fact& y) {

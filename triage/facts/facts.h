@@ -19,7 +19,7 @@ struct Fact {
   uint64_t divergences = 0;
   int64_t first_seen = 0;            ///< of the earliest bucket, seconds since 1970, UTC
   std::set<std::string> units, ops;  ///< that show it; labels of ops
-  size_t pairs = 0;                  ///< of units, or single units of a property
+  size_t pairs = 0;                  ///< of units, or single units of a property, as in `best`
   std::vector<std::string> buckets;  ///< ids
   Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
 };
