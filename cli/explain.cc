@@ -40,11 +40,10 @@ std::string verdict_of_sequence(const std::string& property, const std::string& 
   if (!judge) return "";
   const Verdict verdict = judge->judge(sequence).back();
   const Format& d = sequence.op().d;
+  // A property of one result has no twin.
+  const std::string twin = verdict.first == verdict.second ? "" : ", its twin " + to_hex(d, verdict.second);
   return "verdict: after the others the last case " +
-         (verdict.fails
-              ? "breaks " + property + ": " + to_hex(d, verdict.first) + ", its twin " + to_hex(d, verdict.second)
-              : "keeps " + property) +
-         "\n";
+         (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property) + "\n";
 }
 
 }  // namespace
