@@ -200,9 +200,15 @@ TEST(OpGenerator, EveryAttributeMeetsEveryFormat) {
       const std::string to = std::to_string(static_cast<int>(kind)) + " " + name + " ";
       for (const char* rounding : {"nearest_even", "toward_zero", "up", "down", "nearest_away", "ftz", "saturate"})
         EXPECT_TRUE(seen.count(to + rounding)) << to << rounding;
-      if (kind == OpKind::convert) EXPECT_TRUE(seen.count(to + "stochastic")) << to;
-      if (kind == OpKind::convert || kind == OpKind::scalar) EXPECT_TRUE(seen.count(to + "before")) << to;
-      if (kind == OpKind::gemm) EXPECT_TRUE(seen.count(to + "alpha") && seen.count(to + "beta")) << to;
+      if (kind == OpKind::convert) {
+        EXPECT_TRUE(seen.count(to + "stochastic")) << to;
+      }
+      if (kind == OpKind::convert || kind == OpKind::scalar) {
+        EXPECT_TRUE(seen.count(to + "before")) << to;
+      }
+      if (kind == OpKind::gemm) {
+        EXPECT_TRUE(seen.count(to + "alpha") && seen.count(to + "beta")) << to;
+      }
     }
   }
 }

@@ -257,8 +257,9 @@ TEST(Knowledge, OfTheRepositoryStillHolds) {
     const std::vector<std::string> parts = causes.facts(cause);
     std::string all;
     for (const std::string& part : parts) all += (all.empty() ? "" : "+") + part;
-    if (is_about_rows(name)) EXPECT_THAT(parts, Contains(name)) << "the witness shows " << cause;
-    else EXPECT_EQ(all, name) << "the witness shows " << cause;
+    if (is_about_rows(name)) {
+      EXPECT_THAT(parts, Contains(name)) << "the witness shows " << cause;
+    } else EXPECT_EQ(all, name) << "the witness shows " << cause;
   }
 }
 

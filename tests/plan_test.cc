@@ -25,7 +25,9 @@ TEST(Targets, EachTakesItsOwnOpsAndHasProperties) {
     EXPECT_EQ(ops_of(target).empty(), !target.has_ops()) << target.name;
     for (const Op& op : ops_of(target)) EXPECT_TRUE(takes(target, op)) << target.name << " " << to_text(op);
     for (const Op& op : campaign_ops_of(target)) EXPECT_TRUE(takes(target, op)) << target.name << " " << to_text(op);
-    if (target.has_ops()) EXPECT_FALSE(properties_of(target).empty()) << target.name;
+    if (target.has_ops()) {
+      EXPECT_FALSE(properties_of(target).empty()) << target.name;
+    }
   }
   EXPECT_THROW(target_named("dot_model"), BadInput);
 }
