@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,12 +119,46 @@ def check_commands(what, scripts):
     expect(f"{what} calls mmafuzz", count >= 5)
 
 
-def check_files():
+def lint(tool, *call):
+    """By a linter of others, where it is installed."""
+    if not (venv / "bin" / tool).exists():
+        print(f"{tool} is not asked: it is not here (ci/run-tests installs it)")
+        return
+    done = subprocess.run([str(c) for c in (venv / "bin" / tool, *call)], capture_output=True, text=True, check=False)
+    expect(f"{tool} has nothing to say:\n{done.stdout[-3000:]}{done.stderr[-1000:]}", done.returncode == 0)
+
+
+def lint_shell(what, script):
+    if not shutil.which("shellcheck"):
+        print(f"{what}: its shell is not linted: no shellcheck (Debian: apt-get install shellcheck)")
+        return
+    done = subprocess.run(["shellcheck", "--shell", "bash", "-"], input=script, capture_output=True, text=True, check=False)
+    expect(f"{what}: shellcheck has nothing to say:\n{done.stdout[-3000:]}", done.returncode == 0)
+
+
+def lint_files(folder, github, pipeline):
+    lint("actionlint", github)  # asks shellcheck for the steps
+    # Tags instead of hashes, so that a reader sees what is used.
+    (folder / "zizmor.yml").write_text("rules: {unpinned-uses: {config: {policies: {'*': ref-pin}}}}\n")
+    lint("zizmor", "--offline", "--no-progress", "--config", folder / "zizmor.yml", github)
+    wrong = folder / ".github/workflows/wrong.yml"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text(github.read_text().replace("${{ github.run_id }}", "${{ github.run_idea }}").replace("permissions:\n  contents: read\n", "", 1))
+    for tool in ("actionlint", "zizmor"):
+        if (venv / "bin" / tool).exists():
+            call = [venv / "bin" / tool, *(["--offline", "--no-progress", "--config", folder / "zizmor.yml"] if tool == "zizmor" else []), wrong]
+            expect(f"{tool} refuses a wrong workflow", subprocess.run(call, capture_output=True, check=False).returncode not in (0, 127))
+    for name, job in pipeline.items():
+        if "script" in job:
+            lint_shell(f"GitLab: {name}", "\n".join(["export UNIT NIGHT", *pipeline[".mmafuzz"]["before_script"], *job["script"]]))
+
+
+def check_files(folder):
     github, gitlab = source / "ci/examples/github-actions.yml", source / "ci/examples/gitlab-ci.yml"
     validate(["--builtin-schema", "vendor.github-workflows"], github)
     validate(["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"], gitlab)
     workflow = yaml.safe_load(github.read_text())
-    expect("GitHub: keys", set(workflow) == {"name", True, "env", "jobs"} and {"push", "pull_request", "schedule"} <= set(workflow[True]))
+    expect("GitHub: keys", set(workflow) == {"name", True, "permissions", "env", "jobs"} and {"push", "pull_request", "schedule"} <= set(workflow[True]))
     for name, job in workflow["jobs"].items():
         expect(f"GitHub: {name}: keys", set(job) <= {"if", "runs-on", "container", "timeout-minutes", "permissions", "steps"})
         for step in job["steps"]:
@@ -136,12 +171,13 @@ def check_files():
         expect(f"GitLab: {name}: keys", set(job) <= {"image", "before_script", "extends", "stage", "timeout", "rules", "cache", "script", "artifacts"})
         expect(f"GitLab: {name}: its stage", name.startswith(".") or job["stage"] in pipeline["stages"])
     check_commands("GitLab", ["\n".join(job.get("script", [])) for job in jobs.values()])
-    for folder in ("ci/oss-fuzz", ".clusterfuzzlite"):
-        project = yaml.safe_load((source / folder / "project.yaml").read_text())
-        expect(f"{folder}: language, engines and sanitizers are theirs", project["language"] == "c++" and set(project["fuzzing_engines"]) <= {"libfuzzer", "afl", "honggfuzz", "centipede"}
+    lint_files(folder, github, jobs)
+    for place in ("ci/oss-fuzz", ".clusterfuzzlite"):
+        project = yaml.safe_load((source / place / "project.yaml").read_text())
+        expect(f"{place}: language, engines and sanitizers are theirs", project["language"] == "c++" and set(project["fuzzing_engines"]) <= {"libfuzzer", "afl", "honggfuzz", "centipede"}
                and set(project["sanitizers"]) <= {"address", "undefined", "memory"})
-        docker = (source / folder / "Dockerfile").read_text()
-        expect(f"{folder}: from their image, with build.sh in $SRC", re.search(r"^FROM gcr\.io/oss-fuzz-base/base-builder", docker, re.M) and re.search(r"^COPY (ci/oss-fuzz/)?build\.sh \$SRC/", docker, re.M))
+        docker = (source / place / "Dockerfile").read_text()
+        expect(f"{place}: from their image, with build.sh in $SRC", re.search(r"^FROM gcr\.io/oss-fuzz-base/base-builder", docker, re.M) and re.search(r"^COPY (ci/oss-fuzz/)?build\.sh \$SRC/", docker, re.M))
 
 
 def run_night(folder):
@@ -163,7 +199,7 @@ def run_night(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="mmafuzz-ci-files-") as name:
-    check_files()
+    check_files(pathlib.Path(name))
     if "--run" in sys.argv:
         run_night(pathlib.Path(name))
     else:
