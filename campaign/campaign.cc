@@ -126,7 +126,8 @@ void Campaign::start(size_t share, double seconds) {
                 seed_for(settings_.seed, id, progress.slices++, settings_.shard),
                 seconds,
                 plan_.with_engine(assignment.field()),
-                progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards)};
+                progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards),
+                lease_ ? "." + lease_->writer() : ""};
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
@@ -370,16 +371,19 @@ void Campaign::run() {
     if (at >= next_save) {
       next_save = at + save_interval;
       show_life();
+      if (lost_) break;
       sample();
       save(snapshot(), folder_ + "/progress.json");
     }
   }
   stop_all();
   follow();
-  if (exchange_ && !lost_) exchange();
-  sample();
   progress_.elapsed = elapsed();
-  save(progress_, folder_ + "/progress.json");
+  if (!lost_) {  // otherwise another process has the folder now
+    if (exchange_) exchange();
+    sample();
+    save(progress_, folder_ + "/progress.json");
+  }
   panel_.show(view(), true);
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }

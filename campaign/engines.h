@@ -16,9 +16,12 @@ struct WorkerRun {
   double seconds = 0;         ///< 0: no bound
   bool with_engines = false;  ///< others than batch searches work on the same corpus
   uint64_t earlier = 0;       ///< cases of this share's earlier runs
+  /// Of a shard: a name of this process alone. A host that was cut off may still write when another has taken over, and
+  /// appending to one file from two hosts is not safe on NFS.
+  std::string writer = {};
 
   std::string corpus() const { return folder + "/corpus/" + assignment->field(); }
-  std::string segment() const { return folder + "/segments/" + id + ".cases"; }
+  std::string segment() const { return folder + "/segments/" + id + writer + ".cases"; }
   std::string status() const { return folder + "/workers/" + id + ".status"; }
   std::string log() const { return folder + "/workers/" + id + ".log"; }
   std::string afl_output() const { return folder + "/afl/" + id; }

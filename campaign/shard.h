@@ -52,6 +52,9 @@ class ShardLease {
   ShardLease(const ShardLease&) = delete;
   ShardLease& operator=(const ShardLease&) = delete;
 
+  /// A name of this process that no other has on any host.
+  std::string writer() const { return owner_.substr(owner_.rfind(' ') + 1); }
+
   /// Gives a sign of life; to be called every two seconds or so. False where another process has taken over.
   bool beat();
 

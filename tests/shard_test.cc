@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "campaign/exchange.h"
 #include "campaign/shard.h"
@@ -36,6 +37,19 @@ TEST(Shard, PartsCoverThePlanOnceAndHaveTheSameTime) {
         EXPECT_NEAR(mine, all / count, 2) << i << "/" << count;
       }
   }
+}
+
+TEST(Shard, ManyShardsOfOneOpBeginAtPlacesOfTheirOwn) {
+  const Plan plan = make_plan({{"dot_models"}, {"dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"}, {}, {"batch"}, {}, 60, 0, 1});
+  ASSERT_EQ(plan.assignments.size(), 1u);
+  std::set<double> places;
+  for (unsigned i = 1; i <= 1024; ++i) {
+    const Plan part = part_of(plan, {i, 1024});
+    ASSERT_EQ(part.assignments.size(), 1u) << i;
+    places.insert(part.assignments[0].place);
+    EXPECT_GE(part.assignments[0].seconds, 60.0 / 1024);
+  }
+  EXPECT_EQ(places.size(), 1024u);
 }
 
 TEST(Shard, CasesAreDividedWithoutRest) {
