@@ -107,6 +107,28 @@ class ShardsTest(unittest.TestCase):
         self.assertEqual(len(printed), len(set(printed)))
         self.assertLessEqual(set(printed), self.held())
 
+    def test_who_was_taken_over_notices_and_writes_to_files_of_its_own(self):
+        elsewhere = ["unshare", "--uts", "sh", "-c", 'hostname elsewhere && exec "$@"', "sh"]
+        if subprocess.run([*elsewhere, "true"], capture_output=True).returncode != 0:
+            self.skipTest("only root can give a process a host name of its own")
+        folder = self.out / "shards/0001-of-0002"
+        first = self.start("1/2", "--verbose", time="60")
+        wait_for(lambda: (folder / "progress.json").exists() and list(folder.glob("segments/*.cases")))
+        first.send_signal(signal.SIGSTOP)  # as if cut off; its worker writes on
+        own = set(folder.glob("segments/*.cases"))
+        second = self.start("1/2", "--verbose", time="60", wrapper=elsewhere)
+        wait_for(lambda: set(folder.glob("segments/*.cases")) > own, 30)
+        first.send_signal(signal.SIGCONT)
+        out, err = self.ended(first, (130,))
+        self.assertEqual(len([l for l in self.said(err) if "another process took" in l]), 1, err)
+        self.assertTrue(set(folder.glob("segments/*.cases")) > own)
+        second.send_signal(signal.SIGTERM)
+        out += self.ended(second, (130,))[0]
+        self.conclude()
+        printed = self.lines(out)
+        self.assertEqual(len(printed), len(set(printed)))
+        self.assertLessEqual(set(printed), self.held())
+
     def test_shards_agree(self):
         self.ended(self.start("1/2", time="1"))
         for more, says in ((["--seed", 2], "seed 1, not 2"), (["--memory", 64], None)):
@@ -149,6 +171,26 @@ class ShardsTest(unittest.TestCase):
         self.conclude()
         self.assertLessEqual(set(printed), self.held())
         self.assertEqual(len(list(self.out.glob("shards/*/summary.json"))), 2)
+
+    def test_the_same_array_runs_under_gnu_parallel(self):
+        if not shutil.which("parallel"):
+            self.skipTest("no GNU parallel (Debian: apt-get install parallel)")
+        script = pathlib.Path(__file__).resolve().parent.parent / "ci/cluster/parallel"
+        call = [script, self.out, "3", "--time", "5", *FEW, "--verbose", "--store", self.out.with_name("nights.sqlite"), "--", "--jobs", "3"]
+        process = subprocess.Popen(list(map(str, call)), env=dict(os.environ, MMAFUZZ=MMAFUZZ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        owner = self.out / "shards/0002-of-0003/owner"
+        wait_for(lambda: (self.out / "shards/0002-of-0003/progress.json").exists())
+        first = owner.read_text().split()
+        os.kill(int(first[2]), signal.SIGKILL)
+        wait_for(lambda: owner.read_text().split()[4:5] != first[4:5])  # parallel has started it again
+        out, err = self.ended(process)
+        printed = self.lines(out)
+        self.assertTrue(printed)
+        self.assertEqual(len(printed), len(set(printed)))
+        self.assertLessEqual(set(printed), self.held())
+        self.assertEqual(len(list(self.out.glob("shards/*/summary.json"))), 3)
+        self.assertNotIn("not at their end", err)
+        self.assertTrue(self.out.with_name("nights.sqlite").exists())
 
     def test_a_full_disk_is_one_line_and_loses_nothing(self):
         disk = pathlib.Path(self.folder.name, "disk")
