@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace mmafuzz {
 namespace {
@@ -336,6 +337,9 @@ void Campaign::exchange() {
     exchange_->run();
     exchange_fails_ = false;
   } catch (const std::runtime_error& error) {
+    const auto* system = dynamic_cast<const std::system_error*>(&error);
+    if (system && (system->code() == std::errc::no_space_on_device || system->code().value() == EDQUOT))
+      throw;  // nothing else can be written there either: the shard ends
     if (!exchange_fails_) {
       panel_.clear();
       fmt::print(stderr, "mmafuzz: no exchange with other shards for now: {}\n", error.what());

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "core/case_text.h"
 #include "core/fnv1a.h"
@@ -27,15 +27,6 @@ std::string input_of(const Batch& batch, size_t index, size_t focus) {
 }
 
 /// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
-void write_once(const std::string& file, const std::string& bytes, int flags) {
-  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-  if (out < 0 && errno == EEXIST) return;
-  const bool good = out >= 0 && write(out, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-  const int error = errno;
-  if (out >= 0) close(out);
-  if (!good) throw std::runtime_error("cannot write " + file + ": " + std::strerror(error));
-}
-
 void append_input(Batch& batch, std::string_view bytes) {
   batch.resize(batch.size() + 1);
   decode_operands(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), batch, batch.size() - 1);
@@ -52,6 +43,19 @@ std::string content_name(std::string_view bytes) {
 
 void write_input_file(const std::string& folder, const std::string& bytes) {
   write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
+}
+
+void write_once(const std::string& file, const std::string& bytes, int flags) {
+  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  if (out < 0 && errno == EEXIST) return;
+  const ssize_t written = out < 0 ? -1 : write(out, bytes.data(), bytes.size());
+  bool good = written == static_cast<ssize_t>(bytes.size());
+  int error = written < 0 ? errno : ENOSPC;  // a part of it: there is no room for the rest
+  if (out >= 0 && close(out) != 0 && good) {
+    good = false;
+    error = errno;
+  }
+  if (!good) throw std::system_error(error, std::generic_category(), "cannot write " + file);
 }
 
 std::string content_of_file(const std::string& file, size_t offset) {

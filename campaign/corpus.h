@@ -44,6 +44,10 @@ void seed_text_corpus(const std::string& folder, const std::string& seeds);
 
 /// Names an input by what it holds.
 std::string content_name(std::string_view bytes);
+/// Writes with one call to a file, which is created where there is none; with O_APPEND behind what is there, with
+/// O_EXCL only to a new one. Opened and closed for each use: a network file system then shows other hosts what was
+/// written. Throws std::system_error.
+void write_once(const std::string& file, const std::string& bytes, int flags);
 /// Writes an input as a file of a corpus folder, under its name. Throws std::runtime_error.
 void write_input_file(const std::string& folder, const std::string& bytes);
 

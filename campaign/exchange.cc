@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 #include "campaign/corpus.h"
 #include "core/fnv1a.h"
@@ -23,22 +24,10 @@ constexpr char mark[4] = {'m', 'm', 'z', '\x01'};
 constexpr size_t head_bytes = 16;  ///< mark, length, checksum
 constexpr size_t greatest_input = 1 << 20;
 
-/// Opened and closed for each use: a network file system then shows other hosts what was written.
-void append(const std::string& file, const std::string& bytes) {
-  const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  bool good = out >= 0 && write(out, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-  int error = errno;
-  if (out >= 0 && close(out) != 0 && good) {
-    good = false;
-    error = errno;
-  }
-  if (!good) throw std::runtime_error("cannot write " + file + ": " + std::strerror(error));
-}
-
 void make_folders(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw std::runtime_error("cannot write " + folder + ": " + error.message());
+  if (error) throw std::system_error(error, "cannot write " + folder);
 }
 
 }  // namespace
@@ -118,7 +107,7 @@ void Exchange::send(const ExchangedField& field, FieldState& state, const std::v
   std::string records;
   for (const std::string& input : inputs) records += input_record(input);
   try {
-    append(sent_file(field), records);
+    write_once(sent_file(field), records, O_APPEND);
   } catch (...) {
     for (const std::string& input : inputs) state.known.erase(content_name(input));
     state.packed = 0;  // looked at again
@@ -160,7 +149,7 @@ std::unordered_set<std::string> Exchange::receive(const ExchangedField& field, F
     offset += done;
   }
   if (error) throw std::runtime_error("cannot read " + folder_of(field) + ": " + error.message());
-  if (!packed.empty()) append(corpus + ".inputs", packed);
+  if (!packed.empty()) write_once(corpus + ".inputs", packed, O_APPEND);
   return theirs;
 }
 
