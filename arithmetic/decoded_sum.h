@@ -10,21 +10,20 @@ namespace mmafuzz {
 /// Element i of a row or column. Elements of a block are adjacent.
 struct DecodedElement {
   uint32_t significand;
-  int32_t exponent;  ///< of the implicit bit, scale included; very low for zeros
-  uint32_t minus;    ///< all ones if negative
+  int16_t exponent;  ///< of the implicit bit, scale included; very low for zeros
+  bool minus;
 };
 
-/// One row or column: arrays of S.k, and which blocks hold a zero, a bit for each.
+/// One row or column: arrays of S.k, and a bit for each negative element and for each block that holds a zero.
 struct DecodedVector {
   const uint32_t* significand;
-  const int32_t* exponent;
-  const uint32_t* minus;
-  uint32_t zero_blocks;
+  const int16_t* exponent;
+  uint32_t minus, zero_blocks;
 };
 
 namespace narrow {
 
-inline constexpr int exponent_of_zero = -16384;
+inline constexpr int16_t exponent_of_zero = -16384;
 
 /// The factors as the fused sum sees them: FP8 as fp16 where it is emulated.
 template <NarrowShape S>
@@ -47,7 +46,7 @@ template <NarrowShape S>
 MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale) {
   const FormatFields f = is_a ? S.a : S.b;
   const uint32_t code = magnitude_code(f, encoding);
-  DecodedElement e{0, exponent_of_zero, negative(f, encoding) ? ~0u : 0u};
+  DecodedElement e{0, exponent_of_zero, negative(f, encoding)};
   if (code == 0 || special(f, code)) return e;
   Parts p = parts(f, code);
   if (S.kernel == Kernel::emulated_fp8) {
@@ -55,7 +54,7 @@ MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale
     p = parts(half, magnitude_code(half, fp8_to_fp16(f, encoding)));
   }
   e.significand = p.significand;
-  e.exponent = p.exponent + scale;
+  e.exponent = static_cast<int16_t>(p.exponent + scale);
   return e;
 }
 
@@ -67,8 +66,7 @@ MMAFUZZ_HD inline uint32_t shifted_out(uint32_t x, int s) {
   return s > 31 ? 0 : x >> s;
 #endif
 }
-/// sum * 2^unit with the row's fraction bits, toward zero or to nearest even; |sum| < 2^63, less than half of a last
-/// place lost below it.
+/// magnitude * 2^unit with `bits` fraction bits, toward zero or to nearest even; magnitude < 2^63.
 MMAFUZZ_HD inline uint32_t round_wide(bool half, bool nearest, int bits, bool minus, uint64_t magnitude, int unit) {
   const FormatFields d = result_fields(half);
   const uint32_t sign = minus ? 1u << (half ? 15 : 31) : 0;
@@ -126,14 +124,13 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
   if (zero) greatest = larger(greatest, m.zero_exponent);
   MMAFUZZ_UNROLL
   for (int i = 0; i < n; ++i) greatest = larger(x.exponent[first + i] + y.exponent[first + i], greatest);
+  const uint32_t signs = (x.minus ^ y.minus) >> first;
   uint32_t plus = 0, minus = 0;
   MMAFUZZ_UNROLL
   for (int i = 0; i < n; ++i) {
     const uint32_t product = x.significand[first + i] * y.significand[first + i];
     const uint32_t kept = shifted_out(product, greatest - x.exponent[first + i] - y.exponent[first + i]);
-    const uint32_t sign = x.minus[first + i] ^ y.minus[first + i];
-    plus += kept & ~sign;
-    minus += kept & sign;
+    (signs >> i & 1 ? minus : plus) += kept;
   }
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = shifted_out(addend.significand << up, greatest - addend.exponent + down);
@@ -145,7 +142,7 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
 
 }  // namespace narrow
 
-/// One instruction's result.
+/// One dot's result.
 template <NarrowShape S>
 MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y,
                                       uint32_t c) {

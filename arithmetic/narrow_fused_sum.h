@@ -1,6 +1,7 @@
 // The truncated fused sum of the dense NVIDIA instructions in 32-bit registers, with shape and formats as constants:
 // what a sweep compares with at the speed of the device. The same function as fused_sum and emulated_fp8 on the rows
-// that narrow_fits accepts (tests/sweep_test.cc), for operands without scales and sums that fit 32 bits.
+// that narrow_fits accepts (tests/sweep_test.cc), for sums that fit 32 bits and at most one power of two as scale of a
+// row or column.
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -14,11 +15,14 @@
 
 namespace mmafuzz {
 
-/// What is constant: products per instruction and per block, fields of the operands.
+/// What is constant: products per dot and per block, fields of the operands and of a row's and a column's scale.
 struct NarrowShape {
   Kernel kernel = Kernel::fused_sum;  ///< or emulated_fp8
   int k = 0, block = 0;
   FormatFields a, b;
+  FormatFields scale{};  ///< a power of two for a row or column; of width 0: none
+
+  constexpr bool operator==(const NarrowShape&) const = default;
 };
 
 namespace narrow {
@@ -44,6 +48,7 @@ MMAFUZZ_HD inline Parts parts(const FormatFields& f, uint32_t code) {
 }
 /// Infinity or NaN; only NaN.
 MMAFUZZ_HD inline bool special(const FormatFields& f, uint32_t code) {
+  if (f.specials == Specials::none) return false;
   return f.specials == Specials::fn ? code == low_mask(f.exponent_bits + f.fraction_bits)
                                     : code >> f.fraction_bits == static_cast<uint32_t>(f.top_exponent_field());
 }
@@ -77,10 +82,10 @@ MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, 
   return sign | code << (d.fraction_bits - bits);
 }
 
-/// One block of n = S.block products from `first` on and c.
+/// One block of n = S.block products from `first` on, times 2^scale, and c.
 template <NarrowShape S>
-MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first,
-                              uint32_t c) {
+MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, const uint32_t* b, int first, uint32_t c,
+                              int scale = 0) {
   constexpr int product_bits = S.a.fraction_bits + S.b.fraction_bits;
   const FormatFields d = result_fields(half);
   const uint32_t c_code = magnitude_code(d, c);
@@ -94,7 +99,7 @@ MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, c
     const Parts p = parts(S.a, x), q = parts(S.b, y);
     any_special |= special(S.a, x) || special(S.b, y);
     significand[i] = p.significand * q.significand;
-    exponent[i] = significand[i] ? p.exponent + q.exponent : m.zero_exponent;
+    exponent[i] = significand[i] ? p.exponent + q.exponent + scale : m.zero_exponent;
     greatest = larger(greatest, exponent[i]);
   }
   if (any_special) {
@@ -138,24 +143,35 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 
 }  // namespace narrow
 
-/// Whether the narrow sum gives what the row gives for dots of length k: one instruction of the row, not several.
+/// Whether the narrow sum gives what the row gives for dots of length k: one instruction of the row, or several of a
+/// fused sum, each block of which starts with the last one's result.
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
-  const bool half = m.d.width == 16;
-  const int product_bits = s.kernel == Kernel::emulated_fp8 ? 20 : s.a.fraction_bits + s.b.fraction_bits;
-  return m.kernel == s.kernel && m.k == s.k && k == s.k && m.block == s.block && m.a == s.a && m.b == s.b &&
-         m.c == m.d && m.d == narrow::result_fields(half) &&
-         m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) && m.scale_block == 0 &&
-         m.zero_rule == ZeroRule::constant && m.product == ProductRule::unnormalized &&
-         m.c_exponent == CExponent::d_format && m.integer_bits == 0 && m.overflow == Overflow::infinity &&
-         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
-         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
-         m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept && m.fraction_bits >= product_bits &&
-         m.fraction_bits < 30 && (uint64_t(4 * m.block + 2) << m.fraction_bits) >> 32 == 0;
+  const bool half = m.d.width == 16, fused = s.kernel == Kernel::fused_sum;
+  const int of_a = fused ? s.a.fraction_bits : 10, of_b = fused ? s.b.fraction_bits : 10, block = fused ? s.block : 8;
+  if (m.kernel != s.kernel || m.block != s.block || k != s.k || m.k == 0 || m.fraction_bits < of_a + of_b ||
+      m.fraction_bits >= 30)
+    return false;
+  const bool whole = m.k == k || (fused && s.scale.width == 0 && k % m.k == 0 && m.k % m.block == 0);
+  const bool scales =
+      s.scale.width ? m.scale_block == k && m.scale_a == s.scale && m.scale_b == s.scale && s.scale.fraction_bits == 0
+                    : m.scale_block == 0;
+  const uint64_t greatest_sum = (static_cast<uint64_t>(larger(block, m.block)) * low_mask(of_a + 1) * low_mask(of_b + 1)
+                                 << (m.fraction_bits - of_a - of_b)) +
+                                (uint64_t{2} << m.fraction_bits);
+  return whole && scales && m.a == s.a && m.b == s.b && m.c == m.d && m.d == narrow::result_fields(half) &&
+         m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) &&
+         m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
+         m.product == ProductRule::unnormalized && m.c_exponent == CExponent::d_format && m.integer_bits == 0 &&
+         m.overflow == Overflow::infinity && m.output_via == OutputVia::direct &&
+         m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&
+         m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept &&
+         greatest_sum >> 32 == 0;
 }
 
-/// One instruction's result. a and b: S.k encodings each.
+/// One dot's result. a and b: S.k encodings each; scale: the exponent that the scales of row and column give together.
 template <NarrowShape S>
-MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c) {
+MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c,
+                                     int scale = 0) {
   const bool half = m.d.width == 16;
   if constexpr (S.kernel == Kernel::emulated_fp8) {
     constexpr NarrowShape products = {Kernel::fused_sum, S.k / 2, S.k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
@@ -179,7 +195,7 @@ MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const
     uint32_t accumulator = c;
     MMAFUZZ_UNROLL
     for (int first = 0; first < S.k; first += S.block)
-      accumulator = narrow::sum_block<S>(m, half, a, b, first, accumulator);
+      accumulator = narrow::sum_block<S>(m, half, a, b, first, accumulator, scale);
     return accumulator;
   }
 }

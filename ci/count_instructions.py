@@ -5,10 +5,9 @@ Usage: count_instructions.py OBJECT ARCHITECTURE LOG [multiprocessors clock_ghz]
   OBJECT  assembled with -DMMAFUZZ_COUNT: pmevent instructions say how often the code around them runs for each warp and
           panel of 64 x 64 dots (MMAFUZZ_RUNS in gpu_bridge/sweep/panel.h); LOG: what ptxas -v said of it
 
-A block of code counts as often as the innermost loop around it runs, whatever share of the warps takes it. Code that is
-marked as seldom counts nothing: reporting a divergence, and the call in panels with infinities and NaNs, one in
-SPECIAL_EVERY, in which all of the called function counts. Cycles of a
-scheduler for a warp: the greatest of what the issue and each pipe take. Sources of the pipes' widths: CUDA Programming
+A block of code counts as often as the innermost loop around it runs, whatever share of the warps takes it; all of a
+called function counts as often as its call. Code that is marked as seldom counts nothing (reporting a divergence), what
+runs in panels with infinities and NaNs a share of one in SPECIAL_EVERY. Cycles of a scheduler for a warp: the greatest of what the issue and each pipe take. Sources of the pipes' widths: CUDA Programming
 Guide, "Arithmetic instructions" (results per clock and multiprocessor), compute capability 9.0.
 """
 
@@ -18,6 +17,10 @@ import sys
 
 WARPS, DOTS = 8, 64 * 64  # of a panel
 SPECIAL_EVERY = 8  # gpu_bridge/sweep/generator.h
+# Threads and bytes of shared memory of a multiprocessor: CUDA Programming Guide, "Technical specifications per compute
+# capability". A block takes 1 KiB more than it asks for.
+LIMITS = {"75": (1024, 64), "80": (2048, 164), "86": (1536, 100), "89": (1536, 100), "90a": (2048, 228),
+          "100a": (2048, 228), "120a": (1536, 100)}
 # Results per clock and multiprocessor; a scheduler has a quarter.
 PIPES = {
     "fma": (64, r"(IMAD|IDP|FFMA|FMUL|FADD|HFMA2|HADD2|HMUL2)"),
@@ -108,7 +111,11 @@ class Graph:
         for b in range(len(self.start)):
             for _, _, opcode, rest in self.blocks(b):
                 if opcode.startswith("PMTRIG"):
-                    marked[b] = max(marked.get(b, -1), int(rest.strip().split(",")[-1], 16) - 1)
+                    value = int(rest.strip().split(",")[-1], 16)
+                    if value & 0x8000:
+                        self.shared = (value & 0x7FFF) * 64
+                    else:
+                        marked[b] = max(marked.get(b, -1), value - 1)
         dominated = self.dominators()
         loops = {}  # head: body
         for b in dominated:
@@ -123,10 +130,10 @@ class Graph:
                             todo += [p for p in dominated if x in self.next[p]]
                     loops[head] = loops.get(head, set()) | body
         count = {}
-        seldom = set()
+        seldom, special = set(), set()
         for b, times in marked.items():
-            if times == 0:
-                seldom |= dominated[b]
+            if times <= 0:
+                (special if times else seldom).update(dominated[b])
         for b in dominated:
             inside = sorted((len(body), head) for head, body in loops.items() if b in body)
             for _, head in inside:
@@ -136,15 +143,11 @@ class Graph:
                 if marks:
                     count[b] = max(marks)
                     break
-        self.of_calls = {}
-        for n, to in self.calls.items():  # in panels with infinities and NaNs
-            if to is not None and self.block_of[n] in count:
-                for b in self.reachable([self.block_of[to]]):
-                    self.of_calls[b] = self.of_calls.get(b, 0) + count[self.block_of[n]] / SPECIAL_EVERY
-        for b in seldom:
-            if b in count:
-                count[b] = 0
-        for b, times in self.of_calls.items():
+        for b in count:
+            count[b] *= 0 if b in seldom else 1 / SPECIAL_EVERY if b in special else 1
+        calls = [(self.block_of[n], self.block_of[to]) for n, to in self.calls.items() if to is not None]
+        of_calls = {b: sum(count.get(f, 0) for f, to in calls if b in self.reachable([to])) for b in range(len(self.start))}
+        for b, times in of_calls.items():
             count[b] = count.get(b, 0) + times
         return count
 
@@ -153,7 +156,8 @@ def main():
     object_file, architecture, log = sys.argv[1:4]
     multiprocessors, clock = (float(x) for x in sys.argv[4:6]) if len(sys.argv) > 5 else (132, 1.755)
     registers = dict(re.findall(r"entry function '([^']+)' for.*?\n(?:.*\n)*?.*?Used (\d+) registers", open(log).read()))
-    print("%-34s %9s %9s %7s %8s %10s" % ("kernel (sm_%s)" % architecture, "warp ins.", "cycles", "regs", "warps/SM", "dots/s"))
+    print("%-34s %9s %9s %7s %7s %8s %10s"
+          % ("kernel (sm_%s)" % architecture, "warp ins.", "cycles", "regs", "shared", "warps/SM", "dots/s"))
     for name, code in functions(object_file):
         short = re.search(r"Panels_(\w+?)EE", name)
         if not short or len(code) < 200:
@@ -172,13 +176,12 @@ def main():
         per_32 = lambda x: x * WARPS * 32 / DOTS
         used = int(registers.get(name, 0))
         by_registers = 65536 // (256 * ((used + 7) // 8 * 8)) if used else 0
-        k = int(short[1].split("_")[1])
-        shared = 3 * 2 * 64 * (k + 4) * 4 + 2 * 64 * k * 4 + 16 * k * 12 + 4096
-        blocks = min(by_registers, 2048 // 256, 232448 // shared)
+        threads, kilobytes = LIMITS[architecture]
+        blocks = min(by_registers, threads // 256, kilobytes * 1024 // (graph.shared + 1024))
         # A warp issues at most one instruction in about 4.5 cycles when each waits for the last.
         cycles = max(cycles, total * 4.5 / max(1, blocks * 2))
         rate = multiprocessors * 4 * clock * 1e9 * 32 / per_32(cycles)
-        print("%-34s %9.0f %9.0f %7d %8d %10.2e   %s" % (short[1], per_32(total), per_32(cycles), used, 8 * blocks, rate,
+        print("%-34s %9.0f %9.0f %7d %7d %8d %10.2e   %s" % (short[1], per_32(total), per_32(cycles), used, graph.shared, 8 * blocks, rate,
               " ".join("%s %.0f" % (p, per_32(n)) for p, n in sorted(pipes.items(), key=lambda x: -x[1]))))
 
 

@@ -9,12 +9,12 @@ Exit code 77 where the compiler is missing (CLANG, NVCC name others).
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-PANELS = ("f16_f32", "f16_f16", "bf16_f32", "tf32_f32", "e4m3_e5m2_f32")  # tests/operands/panel_steps.h
 
 
 def run(*command):
@@ -64,7 +64,8 @@ def main():
             compare(run(cases), run(folder / "cases"), "cases by clang")
         else:
             nvcc = compiler("NVCC", "nvcc", "/usr/local/cuda/bin/nvcc")
-            steps = ["%s_%s" % (step, panel) for panel in PANELS for step in ("tables", "plan", "draw", "dots")]
+            panels = re.findall(r"ROW\((\w+), panel_steps", (source / "tests/operands/panel_steps.h").read_text())
+            steps = ["%s_%s" % (step, panel) for panel in panels for step in ("tables", "plan", "draw", "dots")]
             objects = []
             for name, kernels, file in (
                 ("device", ["generate_vectors", "generate_sums"], "gpu_bridge/kernels/sweep_generation.cu"),

@@ -7,8 +7,9 @@
 #include <memory>
 
 #include "arithmetic/evaluate_dot.h"
-#include "gpu_bridge/kernels/narrow_shapes.def.h"
+#include "gpu_bridge/instructions/instructions.h"
 #include "gpu_bridge/sweep/host_sweep.h"
+#include "gpu_bridge/sweep/instruction_claims.h"
 #include "gpu_bridge/sweep/panel.h"
 #include "gpu_bridge/sweep/sweep_run.h"
 #include "oracles/models/model_rows.h"
@@ -25,12 +26,12 @@ SweepRequest request_of(const ModelRow& row) {
   return r;
 }
 
-template <NarrowShape S, bool half>
-void expect_panel_equals_tiles(const ModelRow& row) {
-  using Panel = sweep::Panel<S, half>;
-  SweepRequest request = request_of(row);
-  if (sweep::panel_rows(request.shape) != Panel::side || request.shape.matrices != 1) return;
+/// All dots of three panels, some near parents; one panel has infinities and NaNs.
+template <class Claim>
+void expect_panel_equals_tiles(const std::string& name, SweepRequest request) {
+  using Panel = sweep::Panel<Claim>;
   std::vector<SweepParent> parents;
+  request.seed = 5;
   request.tiles = 4;
   for (uint64_t tile = 0; tile < 4; ++tile)
     for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(request, {}, tile, cell * 7));
@@ -39,7 +40,9 @@ void expect_panel_equals_tiles(const ModelRow& row) {
   const auto panel = std::make_unique<Panel>();
   const uint64_t each = static_cast<uint64_t>(sweep::tiles_of_panel(request.shape));
   for (int thread = 0; thread < Panel::threads; ++thread) panel->make_tables(request, thread);
-  for (uint64_t number = 20; number < 24; ++number) {
+  uint64_t special = 22;
+  while (!sweep::key_of_panel(request.seed, special).special) ++special;
+  for (const uint64_t number : {uint64_t{20}, uint64_t{21}, special}) {
     for (int thread = 0; thread < Panel::threads; ++thread) panel->plan(source, number, thread);
     for (int thread = 0; thread < Panel::threads; ++thread) panel->draw(source, thread);
     request.first_tile = number * each;
@@ -47,41 +50,119 @@ void expect_panel_equals_tiles(const ModelRow& row) {
     TileBuffers buffers = generate_tiles(request, parents);
     for (uint64_t tile = request.first_tile; tile < request.first_tile + each; ++tile) {
       const sweep::PanelPlace place = sweep::place_of_tile(request.shape, tile);
-      const Tiles t = tiles_from(request.shape, buffers.view(), tile - request.first_tile);
       for (int cell = 0; cell < request.shape.cells(); ++cell) {
-        const int row_of = place.first_row + cell / request.shape.n,
-                  column = place.first_column + cell % request.shape.n;
+        const int row = place.first_row + cell / request.shape.n, column = place.first_column + cell % request.shape.n;
         const sweep::Cell dot(request, buffers.view(), tile, cell);
-        for (int i = 0; i < S.k; ++i) {
-          ASSERT_EQ(read_element(panel->encodings[0], Panel::bytes, row_of * S.k + i), dot.a[i]) << row.name();
-          ASSERT_EQ(read_element(panel->encodings[1], Panel::bytes, column * S.k + i), dot.b[i]) << row.name();
+        const uint64_t flip_a =
+                           request.modifiers.negate_a ? request.model.a.in_container(request.model.a.sign_bit()) : 0,
+                       flip_b =
+                           request.modifiers.negate_b ? request.model.b.in_container(request.model.b.sign_bit()) : 0;
+        for (int i = 0; i < Claim::k; ++i) {
+          ASSERT_EQ(read_element(panel->row_encodings(row), Panel::bytes, i) ^ flip_a, dot.a[i]) << name;
+          ASSERT_EQ(read_element(panel->column_encodings(column), Panel::bytes, i) ^ flip_b, dot.b[i]) << name;
         }
-        const uint32_t c = panel->c_of(source, request.shape, row_of, column);
-        ASSERT_EQ(c, dot.in.c) << row.name() << " tile " << tile << " cell " << cell;
-        ASSERT_EQ(panel->claimed(request, row_of, column, c), evaluate_dot(row.model, dot.in))
-            << row.name() << " tile " << tile << " cell " << cell << " special panel " << panel->key.special;
+        for (int i = 0; i < Panel::scales; ++i) {
+          ASSERT_EQ(panel->row_scales(row)[i], dot.scale_a[i]) << name;
+          ASSERT_EQ(panel->column_scales(column)[i], dot.scale_b[i]) << name;
+        }
+        const auto c = panel->c_of(source, row, column);
+        const uint64_t read = request.modifiers.scale_d ? c : 0;
+        ASSERT_EQ(read, dot.in.c) << name << " tile " << tile << " cell " << cell;
+        ASSERT_EQ(panel->claimed(request, row, column, c), sweep::claimed_result(request.model, dot.in))
+            << name << " tile " << tile << " cell " << cell << " special panel " << panel->key.special;
       }
-      (void)t;
     }
   }
 }
 
-TEST(Panel, StepsOfTheDeviceGiveTheOperandsOfTilesAndTheModelsResults) {
-  using namespace narrow_shapes;
-  int rows = 0;
-  const auto try_shape = [&]<NarrowShape S>(std::integral_constant<NarrowShape, S>) {
-    for (const ModelRow& row : model_rows()) {
-      if (!narrow_fits(S, row.model, row.op.k)) continue;
-      if (row.model.d.width == 16) expect_panel_equals_tiles<S, true>(row);
-      else expect_panel_equals_tiles<S, false>(row);
-      ++rows;
-    }
+struct Tried {
+  int panels = 0;
+  std::vector<std::string> without;
+};
+
+/// The rows of the instructions, in their order.
+template <int index>
+struct Row;
+constexpr int first_row = __COUNTER__ + 1;
+#define NEXT(SHAPE, TYPES)                                  \
+  template <>                                               \
+  struct Row<__COUNTER__ - first_row> {                     \
+    static constexpr TileShape shape = SHAPE;               \
+    static constexpr sweep::InstructionTypes types = TYPES; \
   };
-#define ROW(kernel, k, block, a, b, archs) \
-  try_shape(std::integral_constant<NarrowShape, NarrowShape{Kernel::kernel, k, block, a, b}>{});
-  MMAFUZZ_NARROW(ROW)
+#define ROW(m, n, k, D, A, B, C, archs) NEXT(mma_shape(m, n, k, #D, #A, #B, #C), sweep::types_of(#D, #A, #B))
+MMAFUZZ_MMA(ROW)
+MMAFUZZ_F8F6F4(ROW)
 #undef ROW
-  EXPECT_GT(rows, 50);
+#define ROW(m, n, k, D, A, B, C, archs) \
+  NEXT(mma_shape(m, n, k, #D, #A, #B, #C, 1), sweep::types_of(#D, #A, #B, "ue8m0"))
+MMAFUZZ_MXF8F6F4(ROW)
+#undef ROW
+#define SCALED(type, block, size, archs) \
+  NEXT(mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), sweep::types_of("f32", "e2m1", "e2m1", #type))
+MMAFUZZ_MXF4NVF4(SCALED)
+#undef SCALED
+#define ROW(m, n, k, D, A, B, C, archs) \
+  NEXT(of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
+MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) \
+  NEXT(of_family(TileFamily::wmma, mma_shape(m, n, k, #D, #A, #B, #C)), sweep::types_of(#D, #A, #B))
+MMAFUZZ_WMMA(ROW)
+#undef ROW
+#undef NEXT
+constexpr int all_rows = __COUNTER__ - first_row;
+
+/// One instruction against the model that it claims on an architecture.
+template <class I, unsigned on>
+void try_instruction(const Instruction& i, Tried& tried) {
+  ASSERT_EQ(i.shape, I::shape);
+  if ((i.archs & on) == 0) return;
+  SweepRequest request;
+  request.shape = I::shape;
+  const std::string model = claimed_model(i, on);
+  if (!model.empty()) {
+    request.model = find_model_row(model.substr(6))->model;
+  } else if (I::types.d.integer) {
+    request.model.a = request.model.b = I::types.a;
+    request.model.c = request.model.d = I::types.d;
+    request.model.k = I::shape.k;
+  } else {
+    return;
+  }
+  if (!sweep::claim_fits(on, I::shape, I::types, request.model)) {
+    tried.without.push_back(i.name + " against " + model);
+    return;
+  }
+  constexpr NarrowShape narrow = sweep::narrow_shape_on(on, I::shape, I::types);
+  if constexpr (sweep::claim_kind(I::shape, I::types) != sweep::ClaimKind::fused || narrow.k != 0) {
+    expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>>(i.name + " against " + model, request);
+    if (I::shape.family == TileFamily::wgmma) {
+      request.modifiers = {false, true, false};
+      expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>>(i.name + "?scale_d=0,negate_a=1", request);
+    }
+    ++tried.panels;
+  }
+}
+template <class I>
+void try_everywhere(const Instruction& i, Tried& tried) {
+  try_instruction<I, arch::sm75>(i, tried);
+  try_instruction<I, arch::sm80>(i, tried);
+  try_instruction<I, arch::sm89>(i, tried);
+  try_instruction<I, arch::sm90>(i, tried);
+  try_instruction<I, arch::sm120>(i, tried);
+}
+
+TEST(Panel, EveryInstructionSweepsInPanelsWithTheOperandsOfTilesAndTheResultsOfItsModel) {
+  Tried tried;
+  ASSERT_EQ(instructions().size(), size_t(all_rows));
+  [&]<int... row>(std::integer_sequence<int, row...>) {
+    (try_everywhere<Row<row>>(instructions()[size_t(row)], tried), ...);
+  }
+  (std::make_integer_sequence<int, all_rows>{});
+  EXPECT_GT(tried.panels, 150);
+  for (const std::string& without : tried.without)  // four matrices side by side
+    EXPECT_TRUE(without.starts_with("mma.m8n8k4") && without.find("f64") == std::string::npos) << without;
 }
 
 /// Bins that 10^6 dots reached with the generator that drew each dot by itself (seeds 1 and 2; every dot traced,

@@ -64,6 +64,7 @@ static u64 bfi(u64 a, u64 b, u32 at, u32 n) {
 static u64 bfe(u64 a, u32 at, u32 n) { return (at & 255) >= 64 ? 0 : (a >> (at & 255)) & mask(n & 255); }
 static u32 clz(u64 v, int bits) { u32 n = 0; for (int i = bits - 1; i >= 0 && !(v >> i & 1); --i) ++n; return n; }
 static u32 reciprocal(u32 bits) { float x; memcpy(&x, &bits, 4); x = 1 / x; memcpy(&bits, &x, 4); return bits; }
+static u32 dp4a(u32 a, u32 b, u32 c) { for (int i = 0; i < 32; i += 8) c += (u32)((s32)(s8)(a >> i) * (s8)(b >> i)); return c; }
 static u32 popc(u64 v) { u32 n = 0; for (; v; v &= v - 1) ++n; return n; }
 """
 
@@ -212,6 +213,8 @@ class Function:
             return "goto %s;" % name(operands[0])
         if words[0] in ("ret", "exit"):
             return "return;"
+        if words[0] == "trap":
+            return "__builtin_trap();"
         kind = words[-1]
         if words[0] in ("ld", "st"):
             vector = operands[0] if words[0] == "ld" else operands[1]
@@ -227,11 +230,13 @@ class Function:
             if words[0] == "ld" and len(elements) > 1 and any(e in address for e in map(self.target, elements)):
                 raise ValueError("vector load over its own address: " + text)
             return " ".join(out)
-        if words[0] in ("atom", "red") and words[-2] == "or" and kind == "b32":  # threads run one after another
-            at = self.address(operands[-2])
+        if words[0] in ("atom", "red") and words[-2] == "or":  # threads run one after another
+            at, word = self.address(operands[-2]), u(kind)
             old = "%s = old; " % self.target(operands[0]) if words[0] == "atom" else ""
-            return "{ const u32 old = load<u32>(%s); store<u32>(%s, old | %s); %s}" % (
-                at, at, self.value(operands[-1], "u32"), old)
+            return "{ const %s old = load<%s>(%s); store<%s>(%s, old | %s); %s}" % (
+                word, word, at, word, at, self.value(operands[-1], word), old)
+        if op == "dp4a.s32.s32":
+            return "%s = dp4a(%s);" % (self.target(operands[0]), ", ".join(self.value(x, "u32") for x in operands[1:]))
         to = operands[0]
         put = lambda expression: "%s = %s;" % (self.target(to), expression)
         v = lambda i, k=kind: self.value(operands[i], k)

@@ -17,13 +17,21 @@
 namespace mmafuzz {
 namespace {
 
-LaunchTiles launch_of(int instruction) {
-  for (const LaunchTable& table :
-       {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()}) {
+/// The entry of a row of the instructions in the tables of the families, which stand in the same order.
+template <class Table>
+auto entry_of(int instruction, std::initializer_list<Table> tables) {
+  for (const Table& table : tables) {
     if (instruction < table.count) return table.first[instruction];
     instruction -= table.count;
   }
   throw std::runtime_error("no such instruction");
+}
+LaunchTiles launch_of(int instruction) {
+  return entry_of(instruction,
+                  {mma_launches(), f8f6f4_launches(), block_scaled_launches(), wgmma_launches(), wmma_launches()});
+}
+LaunchPanels panels_of(int instruction) {
+  return entry_of(instruction, {mma_panels(), f8f6f4_panels(), block_scaled_panels(), wgmma_panels(), wmma_panels()});
 }
 
 ModelKernels kernels_of(const DotModel& model) {
@@ -97,10 +105,7 @@ class CudaBackend final : public DeviceBackend {
   SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
     const TileShape& s = whole.shape;
     SweepAnswer answer;
-    ModelKernels kernels = kernels_of(whole.model);
-    if (const LaunchComparison faster =
-            narrow_comparison(whole.model, s.k, arch_of_capability(info_.major, info_.minor)))
-      kernels.compare = faster;
+    const ModelKernels kernels = kernels_of(whole.model);
     std::vector<uint64_t> firsts(bins::count + 1);  // of each bin, then of a contradiction
     auto* first_of_bin = reinterpret_cast<uint64_t*>(bins_.reserve(firsts.size() * sizeof(uint64_t)));
     auto* device_parents =
@@ -118,8 +123,8 @@ class CudaBackend final : public DeviceBackend {
     uint32_t *cells = any + 1, *differs = cells + whole.tiles;
     check(cudaMemset(any, 0, (1 + (1 + words) * whole.tiles) * sizeof(uint32_t)), "cudaMemset");
     const unsigned on = arch_of_capability(info_.major, info_.minor);
-    const LaunchPanels panels = panel_launch(whole.instruction);
-    const bool in_panels = panels && panels({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
+    const bool in_panels =
+        panels_of(whole.instruction)({whole, device_parents}, on, info_.multiprocessors, {cells, differs, any});
     // Otherwise, and to be traced: tiles in memory, in chunks that stay in the cache of the device between generation,
     // instruction and comparison.
     const uint64_t in_memory = in_panels ? traced_tiles(whole) : whole.tiles;

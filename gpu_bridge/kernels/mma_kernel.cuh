@@ -124,12 +124,13 @@ __device__ inline uint64_t pair(const uint32_t* registers, int i) {
                : MMAFUZZ_IN4(a), MMAFUZZ_IN2(b), MMAFUZZ_IN4(c), "r"(scale_a), "r"(scale_b))
 
 /// A row as a type: its shape and its instruction. KIND stands before the types, AFTER behind them.
-#define MMAFUZZ_INSTRUCTION(ID, SHAPE, archs, BODY)                                                                    \
+#define MMAFUZZ_INSTRUCTION(ID, SHAPE, ARCHS, BODY)                                                                    \
   struct ID {                                                                                                          \
     static constexpr TileShape shape = SHAPE;                                                                          \
+    static constexpr unsigned archs = arch::ARCHS;                                                                     \
     __device__ static void mma(uint32_t* d, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t scale_a, \
                                uint32_t scale_b) {                                                                     \
-      if constexpr ((arch::archs & this_arch) != 0) {                                                                  \
+      if constexpr ((archs & this_arch) != 0) {                                                                        \
         BODY;                                                                                                          \
       }                                                                                                                \
     }                                                                                                                  \

@@ -1,39 +1,49 @@
 // The sweep of one instruction in one kernel: a block draws a panel in shared memory, runs the instruction on its tiles
-// and compares every dot in the registers that hold it. Nothing but divergences goes to memory.
+// and compares every dot in the registers that hold it. Nothing but divergences goes to memory. An instruction `I` has
+// shape, types, archs and run(): from c to d for the team of lanes that has a tile.
 #pragma once
 
-#include "gpu_bridge/kernels/mma_kernel.cuh"
-#include "gpu_bridge/kernels/narrow_shapes.def.h"
 #include "gpu_bridge/kernels/sweep_kernels.h"
+#include "gpu_bridge/kernels/this_arch.cuh"
+#include "gpu_bridge/sweep/instruction_claims.h"
 #include "gpu_bridge/sweep/panel.h"
 
 namespace mmafuzz {
 
-/// The shape of the model that an architecture's mma.sync of length k claims; k = 0: none in 32-bit registers. Of two
-/// rows with the same types the later one: on sm_90 wgmma claims the fused sum of FP8, and mma.sync the emulated one.
-MMAFUZZ_HD constexpr NarrowShape narrow_shape_on(unsigned on, int length, const FormatFields& x,
-                                                 const FormatFields& y) {
-  NarrowShape last;
-#define ROW(kernel, products, block, a, b, archs)                                                               \
-  if (((archs)&on) && products == length && narrow_shapes::of_type(#a) == x && narrow_shapes::of_type(#b) == y) \
-    last = {Kernel::kernel, products, block, x, y};
-  MMAFUZZ_NARROW(ROW)
-#undef ROW
-  return last;
+/// The cell of element i of c or d: of WMMA, whose fragments have no known layout, in the order of memory.
+template <TileShape S>
+__device__ Place panel_cell(int bits, int lane, int i) {
+  if constexpr (S.family == TileFamily::wmma) return {(i * 32 + lane) / S.n, (i * 32 + lane) % S.n};
+  else return c_place(S, bits, lane, i);
 }
 
+/// What run() gets: the tile's operands in shared memory, the numbers of lane and team, memory of the team, and the
+/// modifiers.
+struct TileInPanel {
+  Tiles tiles;
+  int lane, team;
+  uint8_t* scratch;
+  WgmmaModifiers modifiers;
+};
+
 template <class I>
-__global__ void __launch_bounds__(256, I::shape.k > 16 ? 2 : 3)
+inline constexpr int team_scratch = (I::scratch_bytes + 127) / 128 * 128;
+
+template <class I>
+__global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits == 64 ? 2 : 3)
     sweep_panels(const __grid_constant__ SweepSource s, PanelFindings found) {
-  constexpr NarrowShape S = narrow_shape_on(this_arch, I::shape.k, I::a, I::b);
-  if constexpr (S.k != 0) {
-    constexpr TileShape shape = I::shape;
-    constexpr bool half = shape.d_bits == 16;
-    using Panel = sweep::Panel<S, half>;
-    extern __shared__ __align__(16) uint8_t memory[];
+  constexpr TileShape shape = I::shape;
+  constexpr NarrowShape narrow = sweep::narrow_shape_on(this_arch, shape, I::types);
+  constexpr bool claims = sweep::claim_kind(shape, I::types) != sweep::ClaimKind::fused || narrow.k != 0;
+  if constexpr (claims && (I::archs & this_arch) != 0) {
+    using Panel = sweep::Panel<sweep::ClaimOf<I, narrow>>;
+    using Word = typename Panel::Word;
+    MMAFUZZ_TAKES(sizeof(Panel) + Panel::threads / shape.lanes() * team_scratch<I>);
+    extern __shared__ __align__(128) uint8_t memory[];
     Panel& panel = *reinterpret_cast<Panel*>(memory);
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-    constexpr int tiles = sweep::tiles_of_panel(shape), warps = Panel::threads / 32;
+    constexpr int teams = Panel::threads / shape.lanes(), elements = shape.c_elements();
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % shape.lanes(), team = thread / shape.lanes();
+    constexpr int tiles = sweep::tiles_of_panel(shape);
     const uint64_t first = s.request.first_tile, end = first + s.request.tiles;
     panel.make_tables(s.request, thread);
     for (uint64_t number = first / tiles + blockIdx.x; number * tiles < end; number += gridDim.x) {
@@ -44,46 +54,42 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 ? 2 : 3)
       panel.draw(s, thread);
       __syncthreads();
 #pragma unroll 1
-      for (int in_panel = thread / 32; in_panel < tiles; in_panel += warps) {
-        MMAFUZZ_RUNS(tiles / warps);
+      for (int in_panel = team; in_panel < tiles; in_panel += teams) {
+        MMAFUZZ_RUNS(tiles / teams);
         const uint64_t tile = number * tiles + static_cast<uint64_t>(in_panel);
         if (tile < first || tile >= end) continue;
         const sweep::PanelPlace place = sweep::place_of_tile(shape, static_cast<uint64_t>(in_panel));
-        Tiles t;
-        t.a = panel.encodings[0] + place.first_row * S.k * Panel::bytes;
-        t.b = panel.encodings[1] + place.first_column * S.k * Panel::bytes;
-        uint32_t a[shape.a_registers()], b[shape.b_registers()], c[shape.c_registers()], d[shape.d_registers()];
-        load_a<shape>(t, 0, lane, a);
-        load_b<shape>(t, 0, lane, b);
-        uint32_t each[shape.c_elements()];
-        for (uint32_t& word : c) word = 0;
+        TileInPanel at{{}, lane, team, memory + sizeof(Panel) + team * team_scratch<I>, s.request.modifiers};
+        at.tiles.a = panel.row_encodings(place.first_row);
+        at.tiles.b = panel.column_encodings(place.first_column);
+        at.tiles.scale_a = panel.row_scales(place.first_row);
+        at.tiles.scale_b = panel.column_scales(place.first_column);
+        Word c[elements], d[elements];
 #pragma unroll 1
-        for (int i = 0; i < shape.c_elements(); ++i) {
-          MMAFUZZ_RUNS(tiles / warps * shape.c_elements());
-          const Place p = c_place(shape, shape.c_bits, lane, i);
-          const uint32_t drawn = panel.c_of(s, shape, place.first_row + p.row, place.first_column + p.column);
+        for (int i = 0; i < elements; ++i) {
+          MMAFUZZ_RUNS(tiles / teams * elements);
+          const Place p = panel_cell<shape>(shape.c_bits, lane, i);
+          const Word drawn = panel.c_of(s, place.first_row + p.row, place.first_column + p.column);
 #pragma unroll
-          for (int at = 0; at < shape.c_elements(); ++at)
-            if (at == i) each[at] = drawn;
+          for (int to = 0; to < elements; ++to)
+            if (to == i) c[to] = drawn;
         }
-#pragma unroll
-        for (int i = 0; i < shape.c_elements(); ++i) set_field(c, shape.c_bits, i, each[i]);
-        I::mma(d, a, b, c, 0, 0);
+        I::run(at, c, d);
 #pragma unroll 1
-        for (int i = 0; i < shape.c_elements(); ++i) {
-          MMAFUZZ_RUNS(tiles / warps * shape.c_elements());
-          const Place p = c_place(shape, shape.d_bits, lane, i);
-          uint32_t addend = 0, got = 0;
+        for (int i = 0; i < elements; ++i) {
+          MMAFUZZ_RUNS(tiles / teams * elements);
+          const Place p = panel_cell<shape>(shape.d_bits, lane, i);
+          Word addend = 0, got = 0;
 #pragma unroll
-          for (int at = 0; at < shape.c_elements(); ++at)
-            if (at == i) {
-              addend = each[at];
-              got = static_cast<uint32_t>(get_field(d, shape.d_bits, at));
+          for (int from = 0; from < elements; ++from)
+            if (from == i) {
+              addend = c[from];
+              got = d[from];
             }
-          const uint32_t claimed =
-              panel.claimed(s.request, place.first_row + p.row, place.first_column + p.column, addend);
+          const Word claimed = panel.claimed(s.request, place.first_row + p.row, place.first_column + p.column, addend);
           if (got != claimed) {
             MMAFUZZ_RUNS(0);
+            if (sweep::is_as_claimed(s.request, got, claimed)) continue;  // another NaN
             const int cell = p.row * shape.n + p.column;
             *found.any = 1;
             atomicAdd(&found.cells[tile - first], 1u);
@@ -98,12 +104,12 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 ? 2 : 3)
 
 template <class I>
 bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found) {
-  if constexpr (I::a.width != 0 && I::b.width != 0 && I::shape.matrices == 1 && I::shape.d_bits != 64) {
-    const NarrowShape claims = narrow_shape_on(on, I::shape.k, I::a, I::b);
-    if (claims.k == 0 || !narrow_fits(claims, source.request.model, I::shape.k) || source.request.any_nan) return false;
+  if constexpr (I::shape.matrices == 1) {
+    if ((I::archs & on) == 0 || !sweep::claim_fits(on, I::shape, I::types, source.request.model)) return false;
     // Sizes do not depend on the kernel of the model.
-    constexpr NarrowShape any{Kernel::fused_sum, I::shape.k, I::shape.k, I::a, I::b};
-    constexpr size_t bytes = sizeof(sweep::Panel<any, false>);
+    constexpr NarrowShape any{Kernel::fused_sum, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
+    constexpr size_t bytes =
+        sizeof(sweep::Panel<sweep::ClaimOf<I, any>>) + size_t(256 / I::shape.lanes() * team_scratch<I>);
     if (cudaFuncSetAttribute(sweep_panels<I>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)) != cudaSuccess) {
       cudaGetLastError();
       return false;  // less shared memory than a panel takes
@@ -123,5 +129,34 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
   }
   return false;
 }
+
+/// mma.sync in a panel: fragments from shared memory, the instruction, and one element for each word again.
+template <class I>
+struct MmaInPanel {
+  template <class Word>
+  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+    constexpr TileShape S = I::shape;
+    uint32_t a[S.a_registers()], b[S.b_registers()], c[S.c_registers()], d[S.d_registers()];
+    load_a<S>(at.tiles, 0, at.lane, a);
+    load_b<S>(at.tiles, 0, at.lane, b);
+    for (uint32_t& word : c) word = 0;
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i) set_field(c, S.c_bits, i, from[i]);
+    I::mma(d, a, b, c, load_scale_a<S>(at.tiles, 0, at.lane), load_scale_b<S>(at.tiles, 0, at.lane));
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i) to[i] = static_cast<Word>(get_field(d, S.d_bits, i));
+  }
+};
+
+/// An instruction of mma.sync as launch_panels takes it.
+#define MMAFUZZ_MMA_PANELS(ID, INSTRUCTION, TYPES)                              \
+  struct ID : INSTRUCTION {                                                     \
+    static constexpr sweep::InstructionTypes types = TYPES;                     \
+    static constexpr int scratch_bytes = 0;                                     \
+    template <class Word>                                                       \
+    __device__ static void run(const TileInPanel& at, const Word* c, Word* d) { \
+      MmaInPanel<INSTRUCTION>::run(at, c, d);                                   \
+    }                                                                           \
+  };
 
 }  // namespace mmafuzz

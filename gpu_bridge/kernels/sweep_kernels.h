@@ -29,10 +29,6 @@ ModelKernels fma_chain_kernels();
 ModelKernels fma_then_add_kernels();
 ModelKernels integer_kernels();
 
-/// A faster comparison that gives the same for dots of length k, where the model has one on the architecture (a bit of
-/// namespace arch); or nullptr.
-LaunchComparison narrow_comparison(const DotModel& model, int k, unsigned on);
-
 /// Where a sweep in panels leaves what it found; all start at zero.
 struct PanelFindings {
   uint32_t* cells;    ///< divergent dots of each tile of the request
@@ -40,9 +36,17 @@ struct PanelFindings {
   uint32_t* any;      ///< 1 if anything diverged
 };
 /// Generates, runs and compares the request's tiles in one kernel, the same operands as launch_generation; false where
-/// the model is none of narrow_shapes.def.h on the architecture (a bit of namespace arch), or the device too small.
+/// sweep::claim_fits says no on the architecture (a bit of namespace arch), or the device is too small.
 using LaunchPanels = bool (*)(const SweepSource& source, unsigned on, int multiprocessors, const PanelFindings& found);
-/// For a row of the instructions, by its number; nullptr where none is built.
-LaunchPanels panel_launch(int instruction);
+/// As the launch tables of tiles/launch.h: one for each row.
+struct PanelTable {
+  const LaunchPanels* first;
+  int count;
+};
+PanelTable mma_panels();
+PanelTable f8f6f4_panels();
+PanelTable block_scaled_panels();
+PanelTable wgmma_panels();
+PanelTable wmma_panels();
 
 }  // namespace mmafuzz

@@ -1,6 +1,7 @@
 // wgmma of Hopper, n = 8: four warps per tile, a in registers, b in shared memory. scale-d and the negation immediates
 // are modifiers.
 #include "gpu_bridge/kernels/mma_kernel.cuh"
+#include "gpu_bridge/kernels/panel_kernel.cuh"
 
 namespace mmafuzz {
 namespace {
@@ -21,6 +22,27 @@ __device__ void pin_registers(uint32_t (&registers)[N]) {
   for (int r = 0; r < N; ++r) asm volatile("" : "+r"(registers[r])::"memory");
 }
 
+/// One instruction, d += a * b; b in `shared` as share_b writes it. The team's lanes call it together, and have met
+/// since they wrote.
+template <class I, int NegateA, int NegateB>
+__device__ void run_wgmma(uint32_t (&d)[I::shape.d_registers()], uint32_t (&a)[I::shape.a_registers()],
+                          const uint8_t* shared, int scale_d) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  pin_registers(a);
+  pin_registers(d);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  I::template mma<NegateA, NegateB>(d, a, descriptor_of_b<I::shape>(shared), scale_d);
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+  pin_registers(d);
+#endif
+}
+/// Between writing shared memory and the instruction that reads it through the asynchronous proxy.
+__device__ void fence_shared_writes() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
 template <class I, int NegateA, int NegateB>
 __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, int scale_d) {
   constexpr TileShape S = I::shape;
@@ -34,20 +56,44 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
       load_a<S>(t, step, lane, a);
       __syncthreads();  // the last instruction has read b
       share_b<S>(t, step, lane, shared);
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads through the asynchronous proxy
+      fence_shared_writes();
       __syncthreads();
-      pin_registers(a);
-      pin_registers(d);
-      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-      I::template mma<NegateA, NegateB>(d, a, descriptor_of_b<S>(shared), step == 0 ? scale_d : 1);
-      asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
-      pin_registers(d);
-#endif
+      run_wgmma<I, NegateA, NegateB>(d, a, shared, step == 0 ? scale_d : 1);
     }
     store_d<S>(t, lane, d);
   }
 }
+
+/// The same in a panel; the negations are immediate operands, so each choice is an instruction of its own.
+template <class I>
+struct WgmmaInPanel : I {
+  static constexpr int scratch_bytes = I::shape.columns() * I::shape.k * I::shape.operand_bytes();
+  template <class Word>
+  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+    constexpr TileShape S = I::shape;
+    uint32_t a[S.a_registers()], d[S.d_registers()];
+    for (uint32_t& word : d) word = 0;
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i) set_field(d, S.c_bits, i, from[i]);
+    load_a<S>(at.tiles, 0, at.lane, a);
+    meet(at.team);  // the last instruction has read b
+    share_b<S>(at.tiles, 0, at.lane, at.scratch);
+    fence_shared_writes();
+    meet(at.team);
+    const int scale_d = at.modifiers.scale_d;
+    if (at.modifiers.negate_a) {
+      if (at.modifiers.negate_b) run_wgmma<I, 1, 1>(d, a, at.scratch, scale_d);
+      else run_wgmma<I, 1, 0>(d, a, at.scratch, scale_d);
+    } else {
+      if (at.modifiers.negate_b) run_wgmma<I, 0, 1>(d, a, at.scratch, scale_d);
+      else run_wgmma<I, 0, 0>(d, a, at.scratch, scale_d);
+    }
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i) to[i] = static_cast<Word>(get_field(d, S.d_bits, i));
+  }
+  /// The four warps of a team.
+  __device__ static void meet(int team) { asm volatile("bar.sync %0, 128;" ::"r"(1 + team) : "memory"); }
+};
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define WGMMA_BODY(NAME, TRANSPOSE)                                                                                   \
@@ -66,9 +112,10 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
 #define WGMMA_BODY(NAME, TRANSPOSE)
 #endif
 
-#define ROW(m, n, k, D, A, B, C, archs)                                                                  \
+#define ROW(m, n, k, D, A, B, C, ARCHS)                                                                  \
   struct Wgmma_##k##_##D##_##A##_##B {                                                                   \
     static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
+    static constexpr unsigned archs = arch::ARCHS;                                                       \
     template <int NegateA, int NegateB>                                                                  \
     __device__ static void mma(uint32_t* d, const uint32_t* a, uint64_t b, int scale_d) {                \
       if constexpr (shape.operand_bits == 16) {                                                          \
@@ -77,6 +124,12 @@ __global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count
         WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, "")           \
       }                                                                                                  \
     }                                                                                                    \
+  };
+MMAFUZZ_WGMMA(ROW)
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs)                                                   \
+  struct Panels_wgmma_##k##_##D##_##A##_##B : WgmmaInPanel<Wgmma_##k##_##D##_##A##_##B> { \
+    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);         \
   };
 MMAFUZZ_WGMMA(ROW)
 #undef ROW
@@ -92,9 +145,13 @@ void launch_wgmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers
 #define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<Wgmma_##k##_##D##_##A##_##B>,
 constexpr LaunchTiles launches[] = {MMAFUZZ_WGMMA(ROW)};
 #undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_##k##_##D##_##A##_##B>,
+constexpr LaunchPanels panels[] = {MMAFUZZ_WGMMA(ROW)};
+#undef ROW
 
 }  // namespace
 
 LaunchTable wgmma_launches() { return {launches, sizeof launches / sizeof *launches}; }
+PanelTable wgmma_panels() { return {panels, sizeof panels / sizeof *panels}; }
 
 }  // namespace mmafuzz

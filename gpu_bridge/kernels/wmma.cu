@@ -4,6 +4,7 @@
 #include <mma.h>
 
 #include "gpu_bridge/kernels/mma_kernel.cuh"
+#include "gpu_bridge/kernels/panel_kernel.cuh"
 
 namespace mmafuzz {
 namespace {
@@ -78,12 +79,52 @@ void launch_wmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers&
 MMAFUZZ_WMMA(ROW)
 #undef ROW
 
+/// The same in a panel: c and d go through memory of the warp.
+template <class I>
+struct WmmaInPanel : I {
+  static constexpr int scratch_bytes = I::shape.cells() * I::shape.d_bits / 8;
+  template <class Word>
+  __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
+    constexpr TileShape S = I::shape;
+    using Memory = typename I::Operand::Memory;
+    using Fragment = typename I::Operand::Fragment;
+    using Sum = typename I::Sum::Memory;
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i) write_element(at.scratch, S.c_bits / 8, i * 32 + at.lane, from[i]);
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, S.m, S.n, S.k, Fragment, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, S.m, S.n, S.k, Fragment, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, S.m, S.n, S.k, Sum> c;
+    wmma::load_matrix_sync(a, reinterpret_cast<const Memory*>(at.tiles.a), S.k);
+    wmma::load_matrix_sync(b, reinterpret_cast<const Memory*>(at.tiles.b), S.k);
+    wmma::load_matrix_sync(c, reinterpret_cast<const Sum*>(at.scratch), S.n, wmma::mem_row_major);
+    wmma::mma_sync(c, a, b, c);
+    __syncwarp();
+    wmma::store_matrix_sync(reinterpret_cast<Sum*>(at.scratch), c, S.n, wmma::mem_row_major);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < S.c_elements(); ++i)
+      to[i] = static_cast<Word>(read_element(at.scratch, S.d_bits / 8, i * 32 + at.lane));
+  }
+};
+#define ROW(m, n, k, D, A, B, C, archs)                                           \
+  struct Panels_wmma_##k##_##D##_##A : WmmaInPanel<Wmma_##k##_##D##_##A> {        \
+    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B); \
+  };
+MMAFUZZ_WMMA(ROW)
+#undef ROW
+
 #define ROW(m, n, k, D, A, B, C, archs) launch_wmma_tiles<Wmma_##k##_##D##_##A>,
 constexpr LaunchTiles launches[] = {MMAFUZZ_WMMA(ROW)};
+#undef ROW
+#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wmma_##k##_##D##_##A>,
+constexpr LaunchPanels panels[] = {MMAFUZZ_WMMA(ROW)};
 #undef ROW
 
 }  // namespace
 
 LaunchTable wmma_launches() { return {launches, sizeof launches / sizeof *launches}; }
+PanelTable wmma_panels() { return {panels, sizeof panels / sizeof *panels}; }
 
 }  // namespace mmafuzz

@@ -3,9 +3,9 @@
 // columns that many dots share.
 //
 // A panel is at least 64 rows of a crossed with 64 columns of b. Its rows and columns fall into groups of group_size; a
-// group follows one plan. Where row and column are of one group, the products are as planned; every other dot joins two
-// plans. In one panel of special_every, infinities and NaNs occur; in the others nowhere, so that who compares them
-// need not look.
+// group follows one plan; what is wider than 64 has several of a group. Where row and column are of one group, the
+// products are as planned; every other dot joins two plans. In one panel of special_every, infinities and NaNs occur;
+// in the others nowhere, so that who compares them need not look.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -295,8 +295,8 @@ struct VectorPlace {
   int vector, group;
 };
 /// Groups and places in them vary from panel to panel: a result must not depend on them.
-MMAFUZZ_HD inline int group_of(const PanelKey& key, bool is_a, int vector, int vectors) {
-  return (vector / group_size + static_cast<int>(key.low >> (is_a ? 0 : 8) & 31)) % (vectors / group_size);
+MMAFUZZ_HD inline int group_of(const PanelKey& key, bool is_a, int vector) {
+  return (vector / group_size + static_cast<int>(key.low >> (is_a ? 0 : 8) & 31)) % (panel_side / group_size);
 }
 
 /// Element i of a (or b) of a fresh vector; `source` draws its sign and fraction.

@@ -19,7 +19,7 @@ MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t
   const PanelPlace place = place_of_tile(shape, tile);
   const PanelKey key = key_of_panel(s.request.seed, place.panel);
   VectorPlace v{is_a, vector + (is_a ? place.first_row : place.first_column), 0};
-  v.group = group_of(key, is_a, v.vector, is_a ? panel_rows(shape) : panel_columns(shape));
+  v.group = group_of(key, is_a, v.vector);
   const GroupPlan plan = plan_group(m, key, s.request.parents, v.group);
   const PatternOf<Word> table{is_a ? m.a : m.b};
   const DistanceOf distance{m};
@@ -46,9 +46,9 @@ MMAFUZZ_HD inline void generate_c(const SweepSource& s, const Tiles& all, uint64
   const int panel_row = place.first_row + row, panel_column = place.first_column + column;
   const uint32_t h = hash(key, Stream::c, index_of_c(shape, panel_row, panel_column));
   const DistanceOf distance{m};
-  const int group = group_of(key, true, panel_row, panel_rows(shape));
+  const int group = group_of(key, true, panel_row);
   uint64_t c;
-  if (group == group_of(key, false, panel_column, panel_columns(shape)) && takes_parent_c(h)) {
+  if (group == group_of(key, false, panel_column) && takes_parent_c(h)) {
     const GroupPlan plan = plan_group(m, key, s.request.parents, group);
     if (plan.parent >= 0) {
       c = parent_c<uint64_t>(m, key, s.parents[plan.parent], distance, h);

@@ -19,7 +19,7 @@ extern "C" void kernel_generate_vectors(const uint8_t* parameters, uint32_t bloc
                                         uint32_t threads);
 extern "C" void kernel_generate_sums(const uint8_t* parameters, uint32_t block, uint32_t thread, uint32_t blocks,
                                      uint32_t threads);
-#define KERNELS(NAME, shape, half)                                                                       \
+#define KERNELS(NAME, claim)                                                                             \
   extern "C" void kernel_tables_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks, \
                                        uint32_t threads);                                                \
   extern "C" void kernel_plan_##NAME(const uint8_t*, uint32_t block, uint32_t thread, uint32_t blocks,   \
@@ -76,10 +76,10 @@ void generate(const SweepSource& source, const Tiles& all) {
 }
 
 /// One panel after the other through its steps; prints digests of what it holds, and of all c and results.
-template <NarrowShape S, bool half>
+template <class Claim>
 struct PanelRun {
-  sweep::Panel<S, half> panel;
-  std::vector<uint32_t> dots = std::vector<uint32_t>(2 * sweep::panel_side * sweep::panel_side);
+  sweep::Panel<Claim> panel;
+  std::vector<uint64_t> dots = std::vector<uint64_t>(2 * sweep::panel_side * sweep::panel_side);
 
 #if defined(DEVICE_KERNELS)
   using Step = void (*)(const uint8_t*, uint32_t, uint32_t, uint32_t, uint32_t);
@@ -88,7 +88,7 @@ struct PanelRun {
       void* panel;
       SweepSource source;
       uint64_t number;
-      uint32_t* dots;
+      uint64_t* dots;
     } parameters{&panel, source, number, dots.data()};
     for (uint32_t thread = 0; thread < threads; ++thread)
       kernel(reinterpret_cast<const uint8_t*>(&parameters), 0, thread, 1, threads);
@@ -115,22 +115,23 @@ struct PanelRun {
 
 template <class P>
 void steps_here(P& run, const SweepSource& source, uint64_t number) {
+  using Word = typename decltype(run.panel)::Word;
   constexpr int threads = decltype(run.panel)::threads, side = sweep::panel_side;
   for (int thread = 0; thread < threads; ++thread) run.panel.make_tables(source.request, thread);
   for (int thread = 0; thread < threads; ++thread) run.panel.plan(source, number, thread);
   for (int thread = 0; thread < threads; ++thread) run.panel.draw(source, thread);
   for (int dot = 0; dot < side * side; ++dot) {
-    const uint32_t c = run.panel.c_of(source, source.request.shape, dot / side, dot % side);
+    const uint64_t c = run.panel.c_of(source, dot / side, dot % side);
     run.dots[size_t(2 * dot)] = c;
-    run.dots[size_t(2 * dot + 1)] = run.panel.claimed(source.request, dot / side, dot % side, c);
+    run.dots[size_t(2 * dot + 1)] = run.panel.claimed(source.request, dot / side, dot % side, static_cast<Word>(c));
   }
 }
 
 void run_panels(const std::string& name, const SweepSource& source) {
 #if defined(DEVICE_KERNELS)
-#define RUN(NAME, shape, half)                                                       \
+#define RUN(NAME, claim)                                                             \
   if (name == #NAME) {                                                               \
-    static PanelRun<shape, half> of;                                                 \
+    static PanelRun<claim> of;                                                       \
     of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) {     \
       run.step(kernel_tables_##NAME, s, number, 256);                                \
       run.step(kernel_plan_##NAME, s, number, 256);                                  \
@@ -139,9 +140,9 @@ void run_panels(const std::string& name, const SweepSource& source) {
     });                                                                              \
   }
 #else
-#define RUN(NAME, shape, half)                                                                                   \
+#define RUN(NAME, claim)                                                                                         \
   if (name == #NAME) {                                                                                           \
-    static PanelRun<shape, half> of;                                                                             \
+    static PanelRun<claim> of;                                                                                   \
     of.run(#NAME, source, [](auto& run, const SweepSource& s, uint64_t number) { steps_here(run, s, number); }); \
   }
 #endif

@@ -4,20 +4,20 @@
 
 using namespace mmafuzz;
 
-#define STEPS(NAME, SHAPE, HALF)                                                                                     \
-  extern "C" __global__ void tables_##NAME(sweep::Panel<SHAPE, HALF>* panel, SweepSource s, uint64_t) {              \
-    panel->make_tables(s.request, static_cast<int>(threadIdx.x));                                                    \
-  }                                                                                                                  \
-  extern "C" __global__ void plan_##NAME(sweep::Panel<SHAPE, HALF>* panel, SweepSource s, uint64_t number) {         \
-    panel->plan(s, number, static_cast<int>(threadIdx.x));                                                           \
-  }                                                                                                                  \
-  extern "C" __global__ void draw_##NAME(sweep::Panel<SHAPE, HALF>* panel, SweepSource s, uint64_t) {                \
-    panel->draw(s, static_cast<int>(threadIdx.x));                                                                   \
-  }                                                                                                                  \
-  extern "C" __global__ void dots_##NAME(sweep::Panel<SHAPE, HALF>* panel, SweepSource s, uint64_t, uint32_t* out) { \
-    const int row = static_cast<int>(threadIdx.x) / 64, column = static_cast<int>(threadIdx.x) % 64;                 \
-    const uint32_t c = panel->c_of(s, s.request.shape, row, column);                                                 \
-    out[2 * threadIdx.x] = c;                                                                                        \
-    out[2 * threadIdx.x + 1] = panel->claimed(s.request, row, column, c);                                            \
+#define STEPS(NAME, CLAIM)                                                                                     \
+  extern "C" __global__ void tables_##NAME(sweep::Panel<CLAIM>* panel, SweepSource s, uint64_t) {              \
+    panel->make_tables(s.request, static_cast<int>(threadIdx.x));                                              \
+  }                                                                                                            \
+  extern "C" __global__ void plan_##NAME(sweep::Panel<CLAIM>* panel, SweepSource s, uint64_t number) {         \
+    panel->plan(s, number, static_cast<int>(threadIdx.x));                                                     \
+  }                                                                                                            \
+  extern "C" __global__ void draw_##NAME(sweep::Panel<CLAIM>* panel, SweepSource s, uint64_t) {                \
+    panel->draw(s, static_cast<int>(threadIdx.x));                                                             \
+  }                                                                                                            \
+  extern "C" __global__ void dots_##NAME(sweep::Panel<CLAIM>* panel, SweepSource s, uint64_t, uint64_t* out) { \
+    const int row = static_cast<int>(threadIdx.x) / 64, column = static_cast<int>(threadIdx.x) % 64;           \
+    const auto c = panel->c_of(s, row, column);                                                                \
+    out[2 * threadIdx.x] = c;                                                                                  \
+    out[2 * threadIdx.x + 1] = panel->claimed(s.request, row, column, c);                                      \
   }
 PANEL_STEPS(STEPS)

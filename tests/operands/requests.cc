@@ -70,14 +70,27 @@ int main(int argc, char** argv) {
     write(to, parents.data(), parents.size() * sizeof(SweepParent));
   }
   // Panels, whose steps are compared too; the rows that claim their shapes.
-  for (const auto& [name, row] : {std::pair{"f16_f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"},
-                                  {"f16_f16", "hopper/mma.m16n8k16.f16.f16.f16.f16"},
-                                  {"bf16_f32", "hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
-                                  {"tf32_f32", "hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
-                                  {"e4m3_e5m2_f32", "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32"}}) {
+  for (const auto& [name, row] :
+       {std::pair{"f16_f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"},
+        {"f16_f16", "hopper/mma.m16n8k16.f16.f16.f16.f16"},
+        {"bf16_f32", "hopper/mma.m16n8k16.f32.bf16.bf16.f32"},
+        {"tf32_f32", "hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
+        {"e4m3_e5m2_f32", "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32"},
+        {"e4m3_e2m1_mx", "rtx_blackwell/mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0"},
+        {"e2m1_nvfp4", "rtx_blackwell/mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3"},
+        {"s8_s32", "integers/mma.m16n8k32.s32.s8.s8.s32"},
+        {"f64_f64", "hopper/mma.m16n8k16.f64.f64.f64.f64"}}) {
     SweepRequest r;
-    r.model = find_model_row(row)->model;
-    r.shape = instructions()[static_cast<size_t>(find_instruction(std::string(row).substr(7)))].shape;
+    const std::string name_of_row = row, instruction = name_of_row.substr(name_of_row.find('/') + 1);
+    const Instruction& i = instructions()[static_cast<size_t>(find_instruction(instruction))];
+    if (i.op.d.fields().integer) {
+      r.model.a = r.model.b = i.op.a.fields();
+      r.model.c = r.model.d = i.op.d.fields();
+      r.model.k = i.op.k;
+    } else {
+      r.model = find_model_row(row)->model;
+    }
+    r.shape = i.shape;
     r.seed = 1;
     r.tiles = 8;
     std::vector<SweepParent> parents;

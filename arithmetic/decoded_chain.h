@@ -1,0 +1,97 @@
+// The chain of fused multiply-adds of fma_chain.h in fp64, rounded to nearest even, on operands that were decoded
+// before and are finite. The same function as fma_chain there (tests/panel_test.cc).
+#pragma once
+
+#include "arithmetic/dot_model.h"
+
+namespace mmafuzz {
+
+/// (-1)^minus * significand * 2^exponent; as an accumulator also infinite.
+struct DecodedDouble {
+  uint64_t significand;  ///< below 2^53
+  int32_t exponent;
+  bool minus;
+  bool infinite = false;
+};
+
+MMAFUZZ_HD inline DecodedDouble decode_double(uint64_t encoding) {
+  const int field = static_cast<int>(encoding >> 52 & 0x7ff);
+  const uint64_t fraction = encoding & low_mask(52);
+  return {field ? fraction | uint64_t{1} << 52 : fraction, (field ? field : 1) - 1075, encoding >> 63 != 0,
+          field == 0x7ff};
+}
+MMAFUZZ_HD inline uint64_t encode_double(const DecodedDouble& x) {
+  const uint64_t sign = uint64_t{x.minus} << 63;
+  if (x.infinite) return sign | uint64_t{0x7ff} << 52;
+  if (x.significand >> 52 == 0) return sign | x.significand;
+  return sign | (static_cast<uint64_t>(x.exponent + 1075) << 52 | (x.significand & low_mask(52)));
+}
+
+namespace chain {
+
+MMAFUZZ_HD inline int length(uint128 v) {
+  const uint64_t high = static_cast<uint64_t>(v >> 64);
+  return high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(v));
+}
+
+/// v * 2^exponent in units of 2^unit; what lies below becomes the last bit.
+MMAFUZZ_HD inline uint128 in_units(uint128 v, int exponent, int unit) {
+  const int shift = exponent - unit;
+  if (shift >= 0) return v << shift;
+  if (shift < -127) return v != 0;
+  const uint128 kept = v >> -shift;
+  return kept | (kept << -shift != v ? 1 : 0);
+}
+
+/// x * y + z to nearest even.
+MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const DecodedDouble& y, const DecodedDouble& z) {
+  if (z.infinite) return z;
+  const bool minus = x.minus != y.minus;
+  const uint128 product = static_cast<uint128>(x.significand) * y.significand;
+  if (product == 0) {
+    DecodedDouble sum = z;
+    if (z.significand == 0) sum.minus = minus && z.minus;
+    return sum;
+  }
+  // The greater one's leading bit becomes bit 125. Where the other loses bits, it is so small that one bit for them all
+  // rounds as they do.
+  const int at = x.exponent + y.exponent;
+  int top = at + length(product);
+  if (z.significand) top = larger(top, z.exponent + fast_bit_length(z.significand));
+  const int unit = top - 126;
+  const uint128 p = in_units(product, at, unit), q = in_units(z.significand, z.exponent, unit);
+  const bool same = minus == z.minus, product_is_less = p < q;
+  uint128 sum = same ? p + q : product_is_less ? q - p : p - q;
+  DecodedDouble result{0, -1074, same ? minus : product_is_less ? z.minus : minus};
+  if (sum == 0) {
+    result.minus = false;
+    return result;
+  }
+  const int quantum = larger(unit + length(sum) - 53, -1074), drop = quantum - unit;
+  result.exponent = quantum;
+  if (drop <= 0) {
+    result.significand = static_cast<uint64_t>(sum << -drop);
+    return result;
+  }
+  if (drop > 127) return result;
+  result.significand = static_cast<uint64_t>(sum >> drop);
+  const uint128 rest = sum & ((uint128{1} << drop) - 1), half = uint128{1} << (drop - 1);
+  if (rest > half || (rest == half && (result.significand & 1))) ++result.significand;
+  if (result.significand >> 53) {
+    result.significand >>= 1;
+    ++result.exponent;
+  }
+  if (result.significand >> 52 && result.exponent > 1023 - 52) result.infinite = true;
+  return result;
+}
+
+}  // namespace chain
+
+MMAFUZZ_HD inline bool decoded_chain_fits(const DotModel& m, int k) {
+  const FormatFields f = ieee_fields(11, 52);
+  return m.kernel == Kernel::fma_chain && m.a == f && m.b == f && m.c == f && m.d == f && m.k > 0 && k % m.k == 0 &&
+         m.order == ProductOrder::ascending && m.output_rounding == Rounding::nearest_even && m.scale_block == 0 &&
+         m.subnormals == Subnormals::kept;
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,111 @@
+// The grouped scaled sum of grouped_sum.h on e2m1 operands that were decoded before: 64 products in groups of 16, each
+// summed by four dp4a. The same function as grouped_sum on the rows that decoded_groups_fit accepts
+// (tests/panel_test.cc).
+#pragma once
+
+#include "arithmetic/decoded_sum.h"
+
+namespace mmafuzz {
+
+inline constexpr int products_of_groups = 64, products_of_group = 16;
+
+/// sum + the products of four signed bytes each.
+MMAFUZZ_HD inline int32_t dot_of_bytes(uint32_t x, uint32_t y, int32_t sum) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
+  return __dp4a(static_cast<int32_t>(x), static_cast<int32_t>(y), sum);
+#else
+  uint32_t total = static_cast<uint32_t>(sum);
+  for (int i = 0; i < 32; i += 8)
+    total += static_cast<uint32_t>(int32_t{static_cast<int8_t>(x >> i)} * static_cast<int8_t>(y >> i));
+  return static_cast<int32_t>(total);
+#endif
+}
+
+/// An e2m1 number times 2, an integer from -12 to 12.
+MMAFUZZ_HD inline int8_t twice_e2m1(uint32_t encoding) {
+  const uint32_t code = encoding & 7, field = code >> 1;
+  const int magnitude = static_cast<int>(field ? (2 | (code & 1)) << (field - 1) : code);
+  return static_cast<int8_t>(encoding & 8 ? -magnitude : magnitude);
+}
+
+/// A scale: significand and exponent of its implicit bit, both 0 for zero and NaN.
+struct DecodedScale {
+  uint8_t significand;
+  bool is_nan;
+  int16_t exponent;
+};
+MMAFUZZ_HD inline DecodedScale decode_scale(const FormatFields& f, uint32_t encoding) {
+  const uint32_t code = encoding & static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits));
+  if (code == low_mask(f.exponent_bits + f.fraction_bits)) return {0, true, 0};
+  const uint32_t field = code >> f.fraction_bits, fraction = code & static_cast<uint32_t>(f.fraction_mask());
+  const bool normal = field != 0 || f.subnormals == SubnormalRule::absent;
+  if (!normal && fraction == 0) return {0, false, 0};
+  return {static_cast<uint8_t>(normal ? fraction | 1u << f.fraction_bits : fraction), false,
+          static_cast<int16_t>(normal ? static_cast<int>(field) - f.bias : f.emin())};
+}
+
+/// One row or column: 64 bytes, the scale of each group, and 16 bits for each group that say which elements are not
+/// zero.
+struct DecodedGroups {
+  const uint32_t* bytes;
+  const DecodedScale* scale;
+  uint64_t nonzero;
+};
+
+MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_block, const DotModel& m, int k) {
+  return m.kernel == Kernel::grouped_sum && k == products_of_groups && m.k == k && m.group == products_of_group &&
+         m.scale_block == scale_block && m.scale_a == scale && m.scale_b == scale && m.a.width == 4 &&
+         m.a.fraction_bits == 1 && m.b == m.a && m.c == m.d && m.d == narrow::result_fields(false) &&
+         m.fraction_bits >= 23 && m.fraction_bits >= 2 + 2 * scale.fraction_bits && m.fraction_bits < 40 &&
+         m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
+         m.zero_group == ZeroGroup::all_products_zero && m.c_exponent == CExponent::d_format && m.integer_bits == 0 &&
+         m.output_rounding == Rounding::toward_zero && m.overflow == Overflow::infinity &&
+         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
+         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
+         m.subnormals == Subnormals::kept;
+}
+
+/// One dot's result. scale_fraction: fraction bits of the scales' format; scale_block: products for each scale.
+template <int scale_fraction, int scale_block>
+MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& x, const DecodedGroups& y, uint32_t c) {
+  constexpr int groups = products_of_groups / products_of_group, scales = products_of_groups / scale_block;
+  const FormatFields d = narrow::result_fields(false);
+  const uint32_t c_code = narrow::magnitude_code(d, c);
+  bool any_nan = narrow::nan(d, c_code);
+  MMAFUZZ_UNROLL
+  for (int s = 0; s < scales; ++s) any_nan |= x.scale[s].is_nan || y.scale[s].is_nan;
+  if (any_nan) return static_cast<uint32_t>(m.nan);
+  if (narrow::special(d, c_code)) return c;
+  const narrow::Parts addend = narrow::parts(d, c_code);
+  int64_t group[groups];
+  int exponent[groups], greatest = addend.significand ? addend.exponent : m.zero_exponent;
+  MMAFUZZ_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    int32_t sum = 0;  // of products times 4: at most 16 * 144
+    MMAFUZZ_UNROLL
+    for (int i = 0; i < products_of_group / 4; ++i)
+      sum = dot_of_bytes(x.bytes[g * (products_of_group / 4) + i], y.bytes[g * (products_of_group / 4) + i], sum);
+    const DecodedScale &p = x.scale[g * scales / groups], &q = y.scale[g * scales / groups];
+    const int scale = p.significand * q.significand;
+    const bool zero = scale == 0 || ((x.nonzero & y.nonzero) >> (g * products_of_group) & 0xffff) == 0;
+    exponent[g] = zero ? m.zero_exponent : p.exponent + q.exponent;
+    group[g] = int64_t{sum * scale};
+    greatest = larger(greatest, exponent[g]);
+  }
+  int64_t total = 0;
+  MMAFUZZ_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    const int lost = smaller(greatest - exponent[g], 63);
+    const uint64_t magnitude = static_cast<uint64_t>(group[g] < 0 ? -group[g] : group[g])
+                                   << (m.fraction_bits - 2 - 2 * scale_fraction) >>
+                               lost;
+    total += group[g] < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+  }
+  const uint64_t kept =
+      uint64_t{addend.significand} << (m.fraction_bits - d.fraction_bits) >> smaller(greatest - addend.exponent, 63);
+  total += narrow::negative(d, c) ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
+  return narrow::round_wide(false, false, m.output_fraction_bits, total < 0,
+                            static_cast<uint64_t>(total < 0 ? -total : total), greatest - m.fraction_bits);
+}
+
+}  // namespace mmafuzz
