@@ -87,6 +87,7 @@ def main():
                 folder / "generate"
             )
             compare(expected, run(folder / "generate", folder / "sweeps"), "sweeps by PTX")
+            compare(expected, run(folder / "generate", folder / "sweeps", 3, 32), "sweeps by PTX, another grid")
 
 
 if __name__ == "__main__":

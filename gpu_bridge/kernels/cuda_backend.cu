@@ -163,13 +163,8 @@ class CudaBackend final : public DeviceBackend {
     if (!diverged) return answer;
     std::vector<uint32_t> found(whole.tiles);
     download(found.data(), cells, found.size());
-    for (uint64_t i = 0; i < whole.tiles; ++i) {
-      if (found[i] == 0) continue;
-      DivergentTile tile;
-      tile.tile = whole.first_tile + i;
-      if (answer.listed < SweepAnswer::greatest_listed) download(tile.differs, differs + words * i, words);
-      note_divergent_tile(answer, tile, found[i]);
-    }
+    list_divergent_tiles(whole, found, answer,
+                         [&](uint64_t i, uint32_t* to) { download(to, differs + words * i, words); });
     return answer;
   }
 

@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits 
     constexpr int tiles = sweep::tiles_of_panel(shape);
     const uint64_t first = s.request.first_tile, end = first + s.request.tiles;
     panel.make_tables(s.request, thread);
-    for (uint64_t number = first / tiles + blockIdx.x; number * tiles < end; number += gridDim.x) {
+    const sweep::PanelsOfBlock own = sweep::panels_of_block(s.request, blockIdx.x);
+    for (uint64_t number = own.first; number < own.end; number += gridDim.x) {
       MMAFUZZ_RUNS(1);
       __syncthreads();  // the last panel is done with
       panel.plan(s, number, thread);
@@ -120,9 +121,8 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
       cudaGetLastError();
       return false;
     }
-    constexpr uint64_t each = uint64_t(sweep::tiles_of_panel(I::shape));
-    const uint64_t panels =
-        (source.request.first_tile + source.request.tiles + each - 1) / each - source.request.first_tile / each;
+    const sweep::PanelsOfBlock all = sweep::panels_of_block(source.request, 0);
+    const uint64_t panels = all.end - all.first;
     const uint64_t blocks = uint64_t(resident) * uint64_t(multiprocessors);
     sweep_panels<I><<<unsigned(panels < blocks ? panels : blocks), 256, bytes>>>(source, found);
     return true;

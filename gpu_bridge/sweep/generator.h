@@ -88,7 +88,7 @@ enum class Stream : uint32_t {
   scale_a,
   scale_b,
   c,
-  order
+  scales
 };
 
 /// 32 random bits. Constants of the mixer: lowbias32 of C. Wellons' hash-prospector.
@@ -222,8 +222,10 @@ struct GroupPlan {
   int reference, spread;
   bool sparse, patterned;
   int sign = 0;               ///< of all products: 1: positive, 2: negative; 0: each its own
+  bool one_sign = false;      ///< ... also of zeros and of repeated products
   int pattern = 0;            ///< of all fractions; 0: each its own
   int specials;               ///< of 16 products so many have a special factor or two
+  bool infinities = false;    ///< ... which are infinities
   int pair_move = 0, at = 0;  ///< near a parent: 1: fresh product `at`; 2: product `at` is minus the next one
 };
 
@@ -256,9 +258,11 @@ MMAFUZZ_HD inline GroupPlan plan_group(const Corners& m, const PanelKey& key, ui
   p.patterned = flags & 1;
   p.sparse = below(more(flags), 3) == 0;
   if (below(flags, 6) == 0) p.sign = 1 + static_cast<int>(flags >> 1 & 1);
+  p.one_sign = p.sign && (flags >> 5 & 1);
   if ((flags >> 2 & 3) == 0) p.pattern = static_cast<int>(flags >> 12 & 63);
   const uint32_t many = flags >> 8 & 15;
   p.specials = key.special ? (many < 4 ? 0 : many < 10 ? 1 : 5) : many == 0 ? 2 : 0;
+  p.infinities = key.special && (flags >> 6 & 3) == 0;
   return p;
 }
 
@@ -274,7 +278,8 @@ MMAFUZZ_HD inline PairPlan plan_pair(const Corners& m, const PanelKey& key, cons
   const uint32_t h = hash(key, Stream::pair, group * max_instruction_k + i);
   PairPlan p{0, 0, static_cast<uint8_t>(i), 0, plan.sparse && below(h, 3) != 0, false, false};
   uint32_t where = more(h);
-  if (static_cast<int>(where >> 4 & 15) < plan.specials) p.special = static_cast<uint8_t>(1 + (where >> 8 & 7));
+  if (static_cast<int>(where >> 4 & 15) < plan.specials)
+    p.special = static_cast<uint8_t>(1 + (plan.infinities ? 1 : where >> 8 & 7));
   if (const uint32_t copies = more(where); !p.zero && i > 0 && below(copies, 6) == 0) {
     p.source =
         static_cast<uint8_t>(below(more(copies), i));  // cancel or repeat an earlier product, perhaps one ulp off
@@ -311,9 +316,11 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
     return (h & 3) == 0 ? static_cast<Word>(least - (h >> 2 & 1)) : static_cast<Word>(h >> 8 & f.container_mask());
   }
   if (pair.zero) {
-    const Word sign = (h & 7) == 0 && f.has_negative_zero() ? sign_of<Word>(f) : 0;
+    const bool minus = plan.one_sign ? v.is_a && plan.sign == 2 : (h & 7) == 0;
+    const Word sign = minus && f.has_negative_zero() ? sign_of<Word>(f) : 0;
     if (v.is_a || (h & 0x38) != 0) return finished<Word>(f, key, sign);
-    return finished<Word>(f, key, static_cast<Word>(f.greatest_magnitude() | (h & 1 ? sign_of<Word>(f) : 0)));
+    return finished<Word>(
+        f, key, static_cast<Word>(f.greatest_magnitude() | ((h & 1) && !plan.one_sign ? sign_of<Word>(f) : 0)));
   }
   const Pattern<Word> bits = table[!plan.patterned ? 0 : plan.pattern ? plan.pattern : static_cast<int>(h >> 1 & 63)];
   const Word fraction = (random_fraction<Word>(f, h) & bits.keep) | bits.set;
@@ -321,10 +328,10 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
   if (pair.special) {
     const uint32_t s = more(hash(key, v.is_a ? Stream::special_a : Stream::special_b, index));
     const int own = static_cast<int>(s >> 27 & 7);
-    if (s >> 30) code = special_magnitude<Word>(f, s >> 31 ? pair.special - 1 : own);
+    if (s >> 30) code = special_magnitude<Word>(f, s >> 31 || plan.infinities ? pair.special - 1 : own);
   }
   if (plan.sign ? v.is_a && plan.sign == 2 : h & 1) code |= sign_of<Word>(f);
-  if (v.is_a && pair.flipped) code ^= sign_of<Word>(f);
+  if (v.is_a && pair.flipped && !plan.one_sign) code ^= sign_of<Word>(f);
   if (v.is_a && pair.ulp) code ^= 1;
   return finished<Word>(f, key, code) | container_noise<Word>(f, more(h));
 }
@@ -393,7 +400,8 @@ MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepP
   return with_move<Word>(f, key, distance, move, h, x);
 }
 
-/// Scale i of a row or column.
+/// Scale i of a row or column. In half of the groups, what row and column have together is the same for each i; in half
+/// of these it is a corner's distance lower for one i.
 MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepParent* parents,
                                       const GroupPlan& plan, const VectorPlace& v, int i) {
   const FormatFields& f = v.is_a ? m.scale_a : m.scale_b;
@@ -407,7 +415,17 @@ MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, con
   }
   const Pattern<uint32_t> bits = pattern<uint32_t>(f, static_cast<int>(h & 63));
   const uint32_t fraction = (random_fraction<uint32_t>(f, h) & bits.keep) | bits.set;
-  return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, below(more(h), 13) - 6, fraction));
+  const uint32_t common = hash(key, Stream::scales, v.group);
+  int exponent = below(more(h), 13) - 6;
+  if (common & 1) {
+    exponent = below(common, 13) - 6;
+    if (common & 2) {
+      const int by = corner_distance(m, static_cast<int>(common >> 4 & 63)), half = by / 2;
+      exponent = smaller(f.emax(), 12);
+      if (static_cast<int>(common >> 2 & 3) == i) exponent -= v.is_a ? half : by - half;
+    }
+  }
+  return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, exponent, fraction));
 }
 
 /// A factor of a product: significand * 2^exponent, scale included; zero for specials.
@@ -465,7 +483,7 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
       cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
   Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
   if (cancels && (g & 0x20000)) code ^= 1;
-  if (kind == 15 || (key.special && kind > 12)) {
+  if (kind == 15 || (key.special && kind > 9)) {
     code = special_magnitude<Word>(f, static_cast<int>(g >> 18 & 7));
   } else if (kind >= 12) {
     code = 0;

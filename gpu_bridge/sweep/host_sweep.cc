@@ -22,6 +22,17 @@ void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_
   if (answer.listed < SweepAnswer::greatest_listed) answer.tile[answer.listed++] = tile;
 }
 
+void list_divergent_tiles(const SweepRequest& request, const std::vector<uint32_t>& cells, SweepAnswer& answer,
+                          const std::function<void(uint64_t tile, uint32_t* to)>& read_words) {
+  for (uint64_t i = 0; i < request.tiles; ++i) {
+    if (cells[i] == 0) continue;
+    DivergentTile tile;
+    tile.tile = request.first_tile + i;
+    if (answer.listed < SweepAnswer::greatest_listed) read_words(i, tile.differs);
+    note_divergent_tile(answer, tile, cells[i]);
+  }
+}
+
 TileBuffers generate_tiles(const SweepRequest& request, const std::vector<SweepParent>& parents) {
   const TileShape& s = request.shape;
   TileBuffers buffers(s, 1, request.tiles);

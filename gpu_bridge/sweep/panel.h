@@ -7,6 +7,15 @@
 
 namespace mmafuzz::sweep {
 
+/// The panels that one of `blocks` blocks takes: first, first + blocks, ... below end.
+struct PanelsOfBlock {
+  uint64_t first, end;
+};
+MMAFUZZ_HD inline PanelsOfBlock panels_of_block(const SweepRequest& r, uint64_t block) {
+  const uint64_t tiles = static_cast<uint64_t>(tiles_of_panel(r.shape));
+  return {r.first_tile / tiles + block, (r.first_tile + r.tiles + tiles - 1) / tiles};
+}
+
 template <class Claim, int of_columns = panel_side>
 struct Panel {
   using Word = typename Claim::Word;

@@ -1,8 +1,9 @@
 // Generates the operands of the sweeps of requests.cc and prints a digest of their bytes: one line for each sweep.
 // Compilers must agree on every line. With DEVICE_KERNELS, the kernels that tests/ptx_to_c.py made of device code
 // generate them instead.
-//   generate FILE
+//   generate FILE [blocks threads]    the grid of those kernels: any gives the same
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -34,6 +35,8 @@ PANEL_STEPS(KERNELS)
 
 namespace {
 
+uint32_t grid_blocks = 4, block_threads = 128;  // of the kernels of device code
+
 bool read(std::ifstream& from, std::vector<uint8_t>& data) {
   uint64_t bytes = 0;
   if (!from.read(reinterpret_cast<char*>(&bytes), sizeof bytes)) return false;
@@ -58,7 +61,7 @@ void generate(const SweepSource& source, const Tiles& all) {
     std::memcpy(parameters.data() + sizeof source + sizeof all, &first, 4);
     std::memcpy(parameters.data() + sizeof source + sizeof all + 4, &second, 4);
   };
-  constexpr uint32_t block_size = 128, blocks = 4;
+  const uint32_t block_size = block_threads, blocks = grid_blocks;
   with(s.rows(), s.columns());
   for (uint32_t thread = 0; thread < blocks * block_size; ++thread)
     kernel_generate_vectors(parameters.data(), thread / block_size, thread % block_size, blocks, block_size);
@@ -153,7 +156,11 @@ void run_panels(const std::string& name, const SweepSource& source) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 4) return 2;
+  if (argc == 4) {
+    grid_blocks = static_cast<uint32_t>(std::atoi(argv[2]));
+    block_threads = static_cast<uint32_t>(std::atoi(argv[3]));
+  }
   std::ifstream from(argv[1], std::ios::binary);
   std::vector<uint8_t> name, request, parents;
   while (read(from, name) && read(from, request) && read(from, parents)) {
