@@ -116,7 +116,7 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
   totals.rounds.push_back(id.rounds);
   totals.seconds.push_back(seconds);
   fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", name, word, j.undetermined, id.dots, id.rounds,
-             id.verified, seconds);
+             id.verified.cases, seconds);
   if (options.verbose && word != "exact") {
     fmt::print("    truth {}\n    found {} {}\n", custom_name(truth, op), id.name, id.reason);
     if (differing_from_twin(op, truth)) fmt::print("    the row and its twin differ: the box is not this row\n");
@@ -143,7 +143,7 @@ size_t run_outside(const IdentifyBench& options) {
     const bool is_named = id.verdict == IdentifyVerdict::identified;
     wrong += is_named;
     fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", box.name + ": " + box.flaw,
-               is_named ? "WRONG" : "none", "", id.dots, id.rounds, id.verified, cpu_seconds() - before);
+               is_named ? "WRONG" : "none", "", id.dots, id.rounds, id.verified.cases, cpu_seconds() - before);
     if (options.verbose) fmt::print("    {}{}\n", id.name, id.reason);
     std::fflush(stdout);
   }

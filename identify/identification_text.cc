@@ -66,11 +66,31 @@ std::string parameters_text(const Identification& id) {
   return text;
 }
 
+/// What a verification covered, by what is complete of it.
+std::string verified_text(const Verified& verified) {
+  if (verified.cases == 0) return "";
+  std::string whole, one_lane, part, none;
+  for (const Verified::Sweep& sweep : verified.sweeps) {
+    std::string& list = sweep.walked >= sweep.length ? whole
+                        : sweep.walked >= sweep.pass ? one_lane
+                        : sweep.walked               ? part
+                                                     : none;
+    list += (list.empty() ? "" : ", ") + sweep.name;
+    if (&list == &part) list += fmt::format(" ({} of {})", sweep.walked, sweep.length);
+  }
+  std::string text =
+      fmt::format("  held on {} more cases: {} of a guided search, and sweeps\n", verified.cases, verified.guided);
+  if (!whole.empty()) text += "    whole: " + whole + "\n";
+  if (!one_lane.empty()) text += "    each in some lane, not in all: " + one_lane + "\n";
+  if (!part.empty()) text += "    in part: " + part + "\n";
+  if (!none.empty()) text += "    not walked: " + none + "\n";
+  return text;
+}
+
 std::string counts_text(const Identification& id) {
   if (id.rounds == 0) return fmt::format("{} answers\n", id.evidence.size());
-  std::string text = fmt::format("{} dots in {} rounds", id.dots, id.rounds);
-  if (id.verified) text += fmt::format(", then held on {} more from a guided search", id.verified);
-  return text + fmt::format("; {:.1f} s\n", id.seconds);
+  std::string text = fmt::format("{} dots in {} round{}", id.dots, id.rounds, id.rounds == 1 ? "" : "s");
+  return text + fmt::format("; {:.1f} s\n", id.seconds) + verified_text(id.verified);
 }
 
 }  // namespace
@@ -122,6 +142,18 @@ std::string identification_text(const Identification& id, bool steps) {
   return text;
 }
 
+namespace {
+
+nlohmann::json verified_json(const Verified& verified) {
+  nlohmann::json json = {{"cases", verified.cases}, {"guided", verified.guided}, {"sweeps", nlohmann::json::array()}};
+  for (const Verified::Sweep& sweep : verified.sweeps)
+    json["sweeps"].push_back(
+        {{"name", sweep.name}, {"walked", sweep.walked}, {"pass", sweep.pass}, {"length", sweep.length}});
+  return json;
+}
+
+}  // namespace
+
 nlohmann::json identification_json(const Identification& id) {
   const Op& op = id.evidence.op();
   nlohmann::json json = {{"json_version", json_version},
@@ -133,7 +165,7 @@ nlohmann::json identification_json(const Identification& id) {
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},
                          {"rounds", id.rounds},
-                         {"verified", id.verified},
+                         {"verified", verified_json(id.verified)},
                          {"seconds", id.seconds}};
   const auto of_refuted = [&](const Refuted& r) {
     return nlohmann::json{{"hypothesis", r.hypothesis},

@@ -7,14 +7,13 @@
 #include "identify/separate.h"
 #include "oracles/models/model_rows.h"
 #include "plan/registry.h"
-#include "search/guided_search.h"
+#include "plan/request.h"
 
 namespace mmafuzz {
 namespace {
 
 constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
-constexpr size_t kept_contradictions = 6;     ///< of a verification that failed
 constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: some 5 s
 
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
@@ -74,8 +73,9 @@ class Identifier {
       }
       bool held = false;
       if (!verify(held)) return end_early();
-      if (held && id_.verified < std::min<uint64_t>(settings_.verify, least_verified)) {
-        id_.reason = "the time is over, and the row held on " + std::to_string(id_.verified) + " further cases only";
+      if (held && id_.verified.cases < std::min<uint64_t>(settings_.verify, least_verified)) {
+        id_.reason =
+            "the time is over, and the row held on " + std::to_string(id_.verified.cases) + " further cases only";
         return finish(IdentifyVerdict::too_few);
       }
       if (held) return finish(IdentifyVerdict::identified);
@@ -260,45 +260,25 @@ class Identifier {
     return next || last;
   }
 
-  /// Guided search through the row that was found. `held`: no answer contradicted it. False where the unit stopped.
-  bool verify(bool& held) {
+  /// `held`: no answer contradicted the row. False where the unit stopped.
+  bool verify(bool& held) { return verify(*bind_or_fail(custom_name(*row_, op()), op()), &*row_, held); }
+
+  /// Contradictions join the evidence.
+  bool verify(const Unit& hypothesis, const DotModel* model, bool& held) {
     id_.dots = asker_->dots();
     id_.rounds = asker_->rounds();
-    id_.verified = 0;
-    std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back({"row", corner_hints(&*row_), make_functional_feedback(op(), &*row_)});
-    GuidedSearch search(op(), std::move(focuses), settings_.seed + asker_->dots());
-    DotCase one(op());
-    size_t size = 16;
-    held = true;
-    for (uint64_t chunk = 0, first = 0; first < settings_.verify; ++chunk, first += size) {
-      size = std::min({chunk ? size * 4 : size, size_t{4096}, asker_->at_once()});
-      Batch batch;
-      search.propose(chunk, first, size, batch);
-      // Cases that were asked before come again: a unit with a memory answers them in another way.
-      for (size_t i = 0; i < 2 && chunk; ++i)
-        batch.append(evidence_.cases().one((first * 7 + i * 31) % evidence_.size()), 0);
-      Outcomes outcomes;
-      if (!asker_->answers(batch, outcomes)) return first > 0 && timed_out();
-      Questions wrong(op());
-      for (size_t i = 0; i < batch.size(); ++i) {
-        if (!outcomes.has_answer(i) || outcomes.has_failed(i)) continue;
-        if (same_result(op(), outcomes.results.get(i), evaluate_dot(*row_, one.load(batch, i)))) continue;
-        held = false;
-        if (wrong.cases.size() >= kept_contradictions) break;
-        if (wrong.texts.empty()) wrong.texts.push_back("Does the row hold on what a guided search finds?");
-        wrong.add(batch, i, 0);
-        evidence_.add(batch, i, outcomes.results.get(i), id_.steps.size());
-      }
-      if (!held) {
-        id_.steps.push_back({wrong.texts[0], wrong.cases.size(), SIZE_MAX, ""});
-        settings_.progress("verification: an answer differs after " + std::to_string(first) + " cases");
-        return true;
-      }
-      id_.verified = first + size;
-      search.learn(search.observe(chunk, first, batch));
-      if (asker_->seconds_left() <= 0) break;
-    }
+    Verification verification(hypothesis, model, evidence_, *asker_, settings_.seed + asker_->dots());
+    settings_.progress("verification of " + hypothesis.name());
+    const Verification::Result result = verification.run(settings_.verify);
+    id_.verified = verification.verified();
+    held = result != Verification::Result::differs;
+    if (result == Verification::Result::stopped) return id_.verified.cases >= least_verified && timed_out();
+    if (held) return true;
+    const Batch& against = verification.contradictions();
+    for (size_t i = 0; i < against.size(); ++i) evidence_.add(against, i, verification.answers()[i], id_.steps.size());
+    id_.steps.push_back({"Does " + std::string(model ? "the row" : hypothesis.name()) + " hold on more cases?",
+                         against.size(), SIZE_MAX, ""});
+    settings_.progress("an answer differs after " + std::to_string(id_.verified.cases) + " cases");
     return true;
   }
 
@@ -309,11 +289,12 @@ class Identifier {
     judge_plain();
     for (const PlainHypothesis& plain : plain_) {
       if (plain.mismatches) continue;
-      if (!asker_ || verify_plain(*plain.unit)) {
+      bool held = true;
+      if (asker_ && !verify(*plain.unit, nullptr, held)) return end_early();
+      if (held) {
         id_.name = plain.unit->name();
         return finish(IdentifyVerdict::identified);
       }
-      if (!asker_->stopped().empty()) return end_early();
     }
     judge_plain();
     if (id_.reason.empty()) id_.reason = "no row and no known unit gives all of its answers";
@@ -331,36 +312,13 @@ class Identifier {
     }
   }
 
-  bool verify_plain(const Unit& unit) {
-    id_.dots = asker_->dots();
-    id_.rounds = asker_->rounds();
-    constexpr size_t chunk = 4096;
-    const StructuredGenerator generator(op(), settings_.seed);
-    for (size_t first = 0; first < settings_.verify; first += chunk) {
-      Batch batch;
-      generator.fill(first, chunk, batch);
-      Outcomes own, other;
-      if (!asker_->answers(batch, own)) return false;
-      unit.run(batch, other);
-      for (size_t i = 0; i < batch.size(); ++i) {
-        if (!own.has_answer(i) || same_result(op(), own.results.get(i), other.results.get(i))) continue;
-        id_.steps.push_back({"Does " + unit.name() + " hold on more cases?", 1, SIZE_MAX, ""});
-        evidence_.add(batch, i, own.results.get(i), id_.steps.size() - 1);
-        return false;
-      }
-      id_.verified = first + chunk;
-      if (asker_->seconds_left() <= 0) break;
-    }
-    return true;
-  }
-
   void finish(IdentifyVerdict verdict) {
     id_.verdict = verdict;
     if (asker_) {
       if (verdict != IdentifyVerdict::identified) {
         id_.dots = asker_->dots();
         id_.rounds = asker_->rounds();
-        id_.verified = 0;
+        id_.verified = {};
       }
       id_.seconds = asker_->seconds();
     }

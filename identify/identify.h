@@ -7,6 +7,7 @@
 #include "identify/asker.h"
 #include "identify/evidence.h"
 #include "identify/space.h"
+#include "identify/verification.h"
 
 namespace mmafuzz {
 
@@ -61,14 +62,14 @@ struct Identification {
   std::string reason;           ///< why there is no name
   std::optional<Batch> next;    ///< where answers were given: further cases that would tell more
   size_t dots = 0, rounds = 0;  ///< asked until the name stood
-  size_t verified = 0;          ///< further cases on which it held
+  Verified verified;            ///< further cases on which it held
   double seconds = 0;
 };
 
 struct IdentifySettings {
   uint64_t seed = 1;
   double seconds = 60;        ///< at most
-  uint64_t verify = 1 << 17;  ///< cases of the verification
+  uint64_t verify = 1 << 22;  ///< cases of the verification at most
   size_t tries = 1 << 14;     ///< cases made for one pair of rows before their difference counts as not found
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

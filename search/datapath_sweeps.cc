@@ -163,12 +163,15 @@ void make_sum(SweepCase& s, int64_t target, int live) {
 /// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
 void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
   const int top = s.middle_exponent(s.kept_bits + 2);
+  bool is_greatest = false;
   for (int lane = 0; lane < s.k; ++lane) {
     const int shift = shifts[static_cast<size_t>(lane)];
+    is_greatest |= shift == 0;
     if (shift > s.kept_bits + 3) s.zero_lane(lane);
     else s.draw_product(lane, top - shift);
   }
-  if (s.rng.one_in(4)) s.zero_c();
+  // Without c, a lane must be what the others are shifted against.
+  if (is_greatest && s.rng.one_in(4)) s.zero_c();
   else s.draw_c(top);
 }
 
@@ -258,6 +261,7 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
   std::vector<Make> makes;
   for (const size_t i : order) {
     parts.push_back(parts_[i]);
+    parts.back().first = length_;
     makes.push_back(makes_[i]);
     length_ += parts_[i].length;
   }
@@ -265,19 +269,22 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
   makes_ = std::move(makes);
 }
 
-void DatapathSweeps::add(const char* name, uint64_t length, Make make) {
+/// A pass of 0 is the whole length.
+void DatapathSweeps::add(const char* name, uint64_t length, Make make, uint64_t pass) {
   if (length == 0 || length > longest_part) return;
-  parts_.push_back({name, length});
+  parts_.push_back({name, length, pass ? pass : length});
   makes_.push_back(std::move(make));
 }
 
-void DatapathSweeps::add_dot(const char* name, uint64_t length, MakeDot make) {
-  add(name, length,
+void DatapathSweeps::add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass) {
+  add(
+      name, length,
       [op = op_, hints = hints_, make = std::move(make)](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
         SweepCase s(op, hints, batch, index, rng);
         s.unit_scales(op);
         make(s, n);
-      });
+      },
+      pass);
 }
 
 void DatapathSweeps::add_conversion_parts() {
@@ -437,24 +444,27 @@ void DatapathSweeps::add_dot_parts() {
     const auto pairs = weighed_pairs("exponents " + formats, static_cast<uint32_t>(fa.top_exponent_field()) + 1,
                                      static_cast<uint32_t>(fb.top_exponent_field()) + 1, k,
                                      [](uint32_t x, uint32_t y) { return static_cast<int>(x + y); });
-    add_dot("exponents", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
-      s.zero_lanes();
-      int weight = 0;
-      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
-        const auto [x, y] = pairs->pairs[i];
-        const auto operand = [&](const FormatFields& f, uint32_t field) {
-          const bool negative = s.coin();
-          const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
-          const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
-          return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
-        };
-        s.set_a(lane, operand(s.fa, x));
-        s.set_b(lane, operand(s.fb, y));
-        weight = static_cast<int>(x + y) - s.fa.bias - s.fb.bias;
-      });
-      if (s.coin()) s.zero_c();
-      else s.draw_c(std::clamp(weight + s.rng.between(-2, 4), s.fc.emin(), s.fc.emax()));
-    });
+    add_dot(
+        "exponents", pairs->groups.length(k),
+        [pairs](SweepCase& s, uint64_t n) {
+          s.zero_lanes();
+          int weight = 0;
+          place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+            const auto [x, y] = pairs->pairs[i];
+            const auto operand = [&](const FormatFields& f, uint32_t field) {
+              const bool negative = s.coin();
+              const uint64_t code = uint64_t{field} << f.fraction_bits | s.fraction_of(f);
+              const uint64_t encoding = f.in_container(code | (negative ? f.sign_bit() : 0));
+              return is_finite(f, encoding) ? encoding : f.encode_greatest(negative);
+            };
+            s.set_a(lane, operand(s.fa, x));
+            s.set_b(lane, operand(s.fb, y));
+            weight = static_cast<int>(x + y) - s.fa.bias - s.fb.bias;
+          });
+          if (s.coin()) s.zero_c();
+          else s.draw_c(std::clamp(weight + s.rng.between(-2, 4), s.fc.emin(), s.fc.emax()));
+        },
+        pairs->groups.count());
   }
 
   // All tuples of alignments on any 2, 3 or 4 lanes: orthogonal arrays from polynomials over a prime field (Bush 1952).
@@ -584,33 +594,39 @@ void DatapathSweeps::add_dot_parts() {
             return static_cast<int>((1u << 20) + (x << 8) + y);
           return special_or(m, fast_bit_length(m.significand)) + special_or(n, fast_bit_length(n.significand));
         });
-    add_dot("operand pairs", pairs->groups.length(k), [pairs](SweepCase& s, uint64_t n) {
-      s.zero_lanes();
-      place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
-        s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
-        s.set_b(lane, s.fb.in_container(pairs->pairs[i].second));
-      });
-      s.zero_c();
-    });
+    add_dot(
+        "operand pairs", pairs->groups.length(k),
+        [pairs](SweepCase& s, uint64_t n) {
+          s.zero_lanes();
+          place_group(pairs->groups, s.k, n, [&](int lane, uint32_t i) {
+            s.set_a(lane, s.fa.in_container(pairs->pairs[i].first));
+            s.set_b(lane, s.fb.in_container(pairs->pairs[i].second));
+          });
+          s.zero_c();
+        },
+        pairs->groups.count());
   } else {
     const bool all = fa.fraction_bits + fb.fraction_bits <= 20;
     const auto in_a = std::make_shared<std::vector<uint64_t>>(patterns_of(fa.fraction_bits));
     const auto in_b = std::make_shared<std::vector<uint64_t>>(patterns_of(fb.fraction_bits));
     const uint64_t count = all ? uint64_t{1} << (fa.fraction_bits + fb.fraction_bits) : in_a->size() * in_b->size();
     // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
-    add_dot("fraction pairs", (count + lanes - 1) / lanes * lanes, [in_a, in_b, all, count](SweepCase& s, uint64_t n) {
-      const auto lanes = static_cast<uint64_t>(s.k);
-      const uint64_t pass = (count + lanes - 1) / lanes, rotation = n / pass;
-      const int e = s.middle_exponent();
-      for (uint64_t i = 0; i < lanes; ++i) {
-        const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
-        const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
-        const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
-        const bool negative = s.coin();
-        s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
-      }
-      s.zero_c();
-    });
+    add_dot(
+        "fraction pairs", (count + lanes - 1) / lanes * lanes,
+        [in_a, in_b, all, count](SweepCase& s, uint64_t n) {
+          const auto lanes = static_cast<uint64_t>(s.k);
+          const uint64_t pass = (count + lanes - 1) / lanes, rotation = n / pass;
+          const int e = s.middle_exponent();
+          for (uint64_t i = 0; i < lanes; ++i) {
+            const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
+            const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
+            const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
+            const bool negative = s.coin();
+            s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
+          }
+          s.zero_c();
+        },
+        (count + lanes - 1) / lanes);
   }
 
   // The scales of both sides, in every combination, on every block.
@@ -625,14 +641,17 @@ void DatapathSweeps::add_dot_parts() {
                                        return m.exponent + fast_bit_length(m.significand) + n.exponent +
                                               fast_bit_length(n.significand);
                                      });
-    add_dot("scale pairs", pairs->groups.length(scales), [pairs, scales](SweepCase& s, uint64_t n) {
-      fill_evenly(s, 2);
-      s.zero_c();
-      place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
-        s.set_scale(3, at, pairs->pairs[i].first);
-        s.set_scale(4, at, pairs->pairs[i].second);
-      });
-    });
+    add_dot(
+        "scale pairs", pairs->groups.length(scales),
+        [pairs, scales](SweepCase& s, uint64_t n) {
+          fill_evenly(s, 2);
+          s.zero_c();
+          place_group(pairs->groups, scales, n, [&](int at, uint32_t i) {
+            s.set_scale(3, at, pairs->pairs[i].first);
+            s.set_scale(4, at, pairs->pairs[i].second);
+          });
+        },
+        pairs->groups.count());
   }
 }
 

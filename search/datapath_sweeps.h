@@ -21,6 +21,8 @@ class DatapathSweeps {
   struct Part {
     std::string name;  ///< docs/search.md
     uint64_t length;
+    uint64_t pass;       ///< after as many everything has been tried in some lane; then it moves to other lanes
+    uint64_t first = 0;  ///< position of its first case in the whole walk
   };
 
   /// Integers and matrix products have no parts.
@@ -37,8 +39,8 @@ class DatapathSweeps {
  private:
   using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
   using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
-  void add(const char* name, uint64_t length, Make make);
-  void add_dot(const char* name, uint64_t length, MakeDot make);
+  void add(const char* name, uint64_t length, Make make, uint64_t pass = 0);
+  void add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass = 0);
   void add_dot_parts();
   void add_conversion_parts();
   void add_scalar_parts();

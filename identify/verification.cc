@@ -1,0 +1,117 @@
+#include "identify/verification.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/property.h"
+#include "search/guided_search.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr uint64_t most_guided = 1 << 17;  ///< cases; the sweeps get the others
+constexpr size_t most_at_once = 4096;      ///< cases of one batch
+constexpr size_t most_contradictions = 6;  ///< kept of a batch
+
+}  // namespace
+
+Verification::Verification(const Unit& hypothesis, const DotModel* model, const Evidence& asked, Asker& asker,
+                           uint64_t seed)
+    : hypothesis_(hypothesis),
+      model_(model),
+      asked_(asked),
+      asker_(asker),
+      seed_(seed),
+      sweeps_(asked.op(), corner_hints(model), seed),
+      contradictions_(asked.op()) {
+  for (const DatapathSweeps::Part& part : sweeps_.parts())
+    verified_.sweeps.push_back({part.name, 0, part.pass, part.length});
+}
+
+Verification::Result Verification::run(uint64_t cases) {
+  const Result guided = guided_search(std::min(cases, most_guided));
+  if (guided != Result::held) return guided;
+  return walk(cases - std::min(cases, most_guided));
+}
+
+/// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.
+size_t Verification::next_size() {
+  size_ = std::min({size_ ? size_ * 4 : 16, most_at_once, asker_.at_once()});
+  return size_;
+}
+
+Verification::Result Verification::guided_search(uint64_t cases) {
+  const Op& op = asked_.op();
+  std::vector<GuidedSearch::Focus> focuses;
+  focuses.push_back({"hypothesis", corner_hints(model_), make_functional_feedback(op, model_)});
+  GuidedSearch::Settings settings;
+  settings.sweeps = false;  // they follow
+  GuidedSearch search(op, std::move(focuses), seed_, settings);
+  for (uint64_t chunk = 0; verified_.guided < cases; ++chunk) {
+    const uint64_t first = verified_.guided;
+    const size_t size = std::min<uint64_t>(next_size(), cases - first);
+    Batch batch;
+    search.propose(chunk, first, size, batch);
+    if (const Result result = compare(batch); result != Result::held) return result;
+    verified_.guided += size;
+    if (asker_.seconds_left() <= 0) return Result::held;
+    search.learn(search.observe(chunk, first, batch));
+  }
+  return Result::held;
+}
+
+/// The sweeps whose first pass is short come first; when all have made one, they go on in the other lanes. Then the
+/// walk begins again, with other draws of what it leaves open.
+Verification::Result Verification::walk(uint64_t cases) {
+  const std::vector<DatapathSweeps::Part>& parts = sweeps_.parts();
+  std::vector<size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return parts[x].pass < parts[y].pass; });
+  while (cases && sweeps_.length()) {
+    for (const bool first_pass : {true, false})
+      for (const size_t p : order) {
+        const uint64_t count = std::min(cases, first_pass ? parts[p].pass : parts[p].length - parts[p].pass);
+        if (const Result result = walk_part(p, count); result != Result::held) return result;
+        cases -= count;
+        if (asker_.seconds_left() <= 0) return Result::held;
+      }
+  }
+  return Result::held;
+}
+
+Verification::Result Verification::walk_part(size_t part, uint64_t count) {
+  const DatapathSweeps::Part& of = sweeps_.parts()[part];
+  uint64_t& walked = verified_.sweeps[part].walked;
+  for (const uint64_t end = walked + count; walked < end;) {
+    const size_t size = std::min<uint64_t>(next_size(), end - walked);
+    Batch batch(asked_.op());
+    batch.resize(size);
+    for (size_t i = 0; i < size; ++i) {
+      const uint64_t n = walked + i;
+      sweeps_.make(n / of.length * sweeps_.length() + of.first + n % of.length, batch, i);
+    }
+    if (const Result result = compare(batch); result != Result::held) return result;
+    walked += size;
+    if (asker_.seconds_left() <= 0) break;
+  }
+  return Result::held;
+}
+
+Verification::Result Verification::compare(Batch& batch) {
+  const Op& op = asked_.op();
+  for (size_t i = 0; i < 2 && verified_.cases && asked_.size(); ++i)
+    batch.append(asked_.cases().one((verified_.cases * 7 + i * 31) % asked_.size()), 0);
+  Outcomes answered, expected;
+  if (!asker_.answers(batch, answered)) return Result::stopped;
+  hypothesis_.run(batch, expected);
+  for (size_t i = 0; i < batch.size() && contradictions_.size() < most_contradictions; ++i) {
+    if (!answered.has_answer(i) || answered.has_failed(i)) continue;
+    ++verified_.cases;
+    if (same_result(op, answered.results.get(i), expected.results.get(i))) continue;
+    contradictions_.append(batch, i);
+    answers_.push_back(answered.results.get(i));
+  }
+  return contradictions_.size() ? Result::differs : Result::held;
+}
+
+}  // namespace mmafuzz
