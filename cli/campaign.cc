@@ -26,6 +26,7 @@
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
+#include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -81,6 +82,8 @@ CampaignSettings resumed_settings(const CampaignOptions& options, const Argument
   const auto take = [&](const char* option, auto& to, const auto& from) {
     if (call.count(option)) to = from;
   };
+  for (const std::string& file : all.rows) take_rows(file);
+  all.rows = files_of_rows();
   take("--jobs", all.jobs, given.jobs);
   take("--units", all.units, given.units);
   take("--targets", all.targets, given.targets);
@@ -106,6 +109,7 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
 void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
   settings.units = split_units(settings.units);
+  settings.rows = files_of_rows();
   settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
@@ -221,6 +225,7 @@ int conclude(CampaignOptions options, const Arguments& call) {
   if (!options.store.empty()) Store(options.store, Access::write);
   const FolderLock lock(options.out);
   CampaignSettings begun = load_settings(file);
+  for (const std::string& rows : begun.rows) take_rows(rows);
   const Plan plan = plan_of(begun, 0);
   make_parts(options.out);
   const GatheredShards shards = gather_shards(options.out, begun, plan);
@@ -324,6 +329,7 @@ void add_campaign(Arguments& app, int& status) {
   sub->add_flag("-v,--verbose", options->verbose, "print accuracy and semantic findings too, not only their counts");
   sub->add_flag("--json", options->json,
                 "print one JSON object at the end; findings go to standard error as they come");
+  add_rows_option(*sub);
   sub->footer(
       "Divergences never stop a worker: they are recorded first and printed then; a killed campaign loses none. "
       "--resume alone runs\n"

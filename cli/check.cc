@@ -127,6 +127,7 @@ void add_check(Arguments& app, int& status) {
   sub->add_option("files", options->files, "case files, - for standard input")->required();
   sub->add_flag("--skip-declined", options->skip_declined, "count the cases of ops that the unit declines, and go on");
   sub->add_flag("--json", options->json, "print one JSON object");
+  add_rows_option(*sub);
   sub->footer("Example: mmafuzz check corpus/published/*.cases");
   sub->callback([options, &status] {
     Checker checker;

@@ -15,4 +15,7 @@ namespace mmafuzz::cli {
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
 
+/// --rows FILE: the names of its rows can stand wherever a unit is named.
+void add_rows_option(Arguments& command);
+
 }  // namespace mmafuzz::cli

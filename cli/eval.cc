@@ -61,6 +61,7 @@ void add_eval(Arguments& app, int& status) {
   sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings, with --op; repeatable")
       ->allow_extra_args(false);
   sub->add_option("files", options->files, "case files, - for standard input; with --case: units");
+  add_rows_option(*sub);
   sub->footer(
       std::string(typed_case_help) +
       "\nExample: mmafuzz eval exact h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=2' --case '1.5 0.1 | 2 3 | 0'\n"

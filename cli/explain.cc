@@ -70,6 +70,7 @@ void add_explain(Arguments& app, int& status) {
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
   sub->add_option("file", options->file, "case file");
+  add_rows_option(*sub);
   sub->footer(
       std::string(typed_case_help) +
       "\nExample: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "

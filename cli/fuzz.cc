@@ -290,6 +290,7 @@ void add_fuzz(Arguments& app, int& status) {
       ->check(one_of({"contract", "accuracy", "semantic"}));
   sub->add_flag("--json", options->json, "print one JSON object at the end");
   sub->add_flag("-q,--quiet", options->quiet, "print semantic divergences only as counts");
+  add_rows_option(*sub);
   sub->footer(
       "Same seed and --cases N: the same findings on any number of threads. --time cannot promise that.\n"
       "Example: mmafuzz fuzz --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16' --units "

@@ -10,6 +10,7 @@
 #include "identify/identification_text.h"
 #include "identify/order.h"
 #include "identify/questionnaire.h"
+#include "plan/named_rows.h"
 #include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
@@ -18,7 +19,7 @@ namespace {
 constexpr int exit_too_few_answers = 4;
 
 struct IdentifyOptions {
-  std::string unit, op, ask, answers, next, tree, svg;
+  std::string unit, op, ask, answers, next, tree, svg, save, name;
   IdentifySettings settings;
   OrderSettings order_settings;
   bool json = false, brief = false, order = false;
@@ -36,6 +37,11 @@ int exit_code_of(IdentifyVerdict verdict) {
 int print(const Identification& id, const IdentifyOptions& options) {
   if (options.json) fmt::print("{}\n", identification_json(id).dump(2));
   else fmt::print("{}", identification_text(id, !options.brief));
+  if (!options.save.empty() && id.verdict == IdentifyVerdict::identified) {
+    save_row(options.save, {options.name, id.name, id.evidence.op()});
+    if (!options.json)
+      fmt::print("saved as {0} in {1}: mmafuzz fuzz --rows {1} --units {0},exact\n", options.name, options.save);
+  }
   return exit_code_of(id.verdict);
 }
 
@@ -106,6 +112,7 @@ int run_identify(const IdentifyOptions& options) {
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
   if (op.kind != OpKind::dot) throw BadInput("identify asks dots; '" + to_text(op) + "' is none");
+  if (!options.save.empty()) check_can_save(options.save, options.name, op);
   const bool adds_floats = !op.a.fields().integer && !op.has_scales();
   if (!options.ask.empty()) {
     if (op.a.fields().integer) throw BadInput("--ask takes dots of floating-point formats");
@@ -133,6 +140,10 @@ void add_identify(Arguments& app, int& status) {
   sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
   sub->add_option("--answers", options->answers, "name the unit from this file: cases with their results");
   sub->add_option("--next", options->next, "with --answers: where the next cases go, if they are needed");
+  Argument* save = sub->add_option("--save", options->save, "add the row to this file, for --rows");
+  Argument* name = sub->add_option("--as", options->name, "with --save: the row's name");
+  save->needs(name);
+  name->needs(save);
   sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree");
   sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>");
   sub->add_option("--svg", options->svg, "with --order: draw the tree");
@@ -140,6 +151,7 @@ void add_identify(Arguments& app, int& status) {
       ->check(unsigned_number());
   sub->add_flag("--brief", options->brief, "print the answer without the steps");
   sub->add_flag("--json", options->json, "print JSON");
+  add_rows_option(*sub);
   sub->footer(
       "Exit codes: 0 identified, 1 no hypothesis fits, 4 not enough answers.\n"
       "Example: mmafuzz identify --unit twin:volta/mma.m8n8k4.f32.f16.f16.f32 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 "

@@ -88,6 +88,7 @@ void add_minimize(Arguments& app, int& status) {
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();
+  add_rows_option(*sub);
   sub->footer(
       "Exit codes: 0 all cases fail and were minimized, 1 none fails, 2 the call or an input was wrong.\n"
       "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");

@@ -4,6 +4,7 @@
 
 #include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 
@@ -15,7 +16,7 @@ const Unit& UnitCache::get(const std::string& name, const Op& op) {
 
 bool UnitCache::declines(const std::string& name, const Op& op) {
   if (units_.count({name, to_text(op)})) return false;
-  const Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  const Result<std::unique_ptr<Unit>> unit = registry().bind(unit_of_alias(name, op), op);
   return !unit && unit.refusal().kind == Refusal::Kind::declined;
 }
 

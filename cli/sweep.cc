@@ -9,6 +9,7 @@
 #include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
+#include "plan/named_rows.h"
 #include "core/case_text.h"
 #include "gpu_bridge/families/device_sweep.h"
 #include "gpu_bridge/register.h"
@@ -29,11 +30,13 @@ struct SweepOptions {
 
 SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
   const ModelRow* row = unit.backend == "model" ? find_model_row(unit.path) : nullptr;
-  if (!row) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
+  const NamedRow* own = find_named_row(options.unit);
+  if (!row && !own) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
   SweepSubject s;
-  s.op = row->op;
+  s.op = row ? row->op : own->op;
   s.unit = bind_or_fail(options.unit, s.op);
-  s.reference = bind_or_fail(options.reference.empty() ? unit.plain() : options.reference, s.op);
+  if (!s.unit->model()) throw BadInput("sweep takes rows; " + own->name + " is " + s.unit->name());
+  s.reference = bind_or_fail(!options.reference.empty() ? options.reference : row ? unit.plain() : own->name, s.op);
   s.request.shape = host_sweep_shape(s.op);
   const DotModel instead = *s.unit->model();
   s.engine = [instead](const SweepRequest& request, const std::vector<SweepParent>& parents) {
@@ -139,6 +142,7 @@ void add_sweep(Arguments& app, int& status) {
   sub->add_option("--time", options->time, "seconds, instead of --cases")->check(positive_number());
   sub->add_option("-o,--output", options->output, "file for the divergent cases");
   sub->add_flag("--json", options->json, "print one JSON object");
+  add_rows_option(*sub);
   sub->footer(
       "Same seed and --cases N: the same findings.\n"
       "Example: mmafuzz sweep --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32?fraction_bits=24 --seed 1 --cases "

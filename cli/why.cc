@@ -109,6 +109,7 @@ void add_why(Arguments& app, int& status) {
       ->check(positive_number())
       ->capture_default_str();
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
+  add_rows_option(*sub);
   sub->footer("Example: mmafuzz why a100 h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   sub->callback([options, &status] {
     run_why(*options);

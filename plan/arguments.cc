@@ -124,6 +124,13 @@ Argument* Arguments::add_option(const std::string& names, int64_t& value, const 
 Argument* Arguments::add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text) {
   return add(names, value, text);
 }
+Argument* Arguments::add_option(const std::string& names, std::function<void(const std::string&)> take,
+                                const std::string& text) {
+  const auto take_all = [take = std::move(take)](const std::vector<std::string>& values) {
+    for (const std::string& value : values) take(value);
+  };
+  return &arguments_.emplace_back(app_->add_option_function<std::vector<std::string>>(names, take_all, text));
+}
 Argument* Arguments::add_flag(const std::string& names, bool& value, const std::string& text) {
   return &arguments_.emplace_back(app_->add_flag(names, value, text));
 }

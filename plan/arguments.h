@@ -57,6 +57,7 @@ class Arguments {
   explicit Arguments(CLI::App* app) : app_(app) {}
 
   Arguments* add_subcommand(const std::string& name, const std::string& text);
+  std::deque<Arguments>& subcommands() { return subcommands_; }
   void require_subcommand();
   Arguments* group(const std::string& name);  ///< "": not shown in --help
   Arguments* footer(const std::string& text);
@@ -70,6 +71,8 @@ class Arguments {
   Argument* add_option(const std::string& names, uint64_t& value, const std::string& text = "");
   Argument* add_option(const std::string& names, int64_t& value, const std::string& text = "");
   Argument* add_option(const std::string& names, std::vector<uint64_t>& value, const std::string& text = "");
+  /// `take` gets every value, before any callback runs.
+  Argument* add_option(const std::string& names, std::function<void(const std::string&)> take, const std::string& text);
   Argument* add_flag(const std::string& names, bool& value, const std::string& text = "");
 
   /// How often an option was given.

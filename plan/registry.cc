@@ -3,6 +3,7 @@
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 #include "plan/default_fields.h"
+#include "plan/named_rows.h"
 #include "plan/unit_alias.h"
 
 namespace mmafuzz {
@@ -19,12 +20,18 @@ const Registry& registry() {
 }
 
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op) {
-  if (patterns.empty()) return default_units(registry(), op);
+  const auto add_defaults = [&](std::vector<std::string>& names) {
+    for (const std::string& unit : default_units(registry(), op)) names.push_back(unit);
+    for (const std::string& unit : named_rows_of(op)) names.push_back(unit);
+  };
   std::vector<std::string> names;
+  if (patterns.empty()) {
+    add_defaults(names);
+    return names;
+  }
   for (const std::string& pattern : patterns) {
     if (pattern != default_word) names.push_back(unit_of_alias(pattern, op));
-    else
-      for (const std::string& unit : default_units(registry(), op)) names.push_back(unit);
+    else add_defaults(names);
   }
   return matching_units(registry(), op, names);
 }

@@ -13,7 +13,8 @@ Registry make_registry();
 /// Stands for the units that are searched where none are named: "default,plugin:mine.so".
 inline constexpr char default_word[] = "default";
 
-/// The units of one op: those that the patterns name, or all with their own arithmetic where there is no pattern.
+/// The units of one op: those that the patterns name, or all with their own arithmetic, rows of one's own among them,
+/// where there is no pattern.
 std::vector<std::string> units_of(const std::vector<std::string>& patterns, const Op& op);
 
 }  // namespace mmafuzz

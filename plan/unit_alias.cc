@@ -5,6 +5,7 @@
 #include "core/unit_name.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
+#include "plan/named_rows.h"
 
 namespace mmafuzz {
 namespace {
@@ -56,10 +57,13 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
 
 }  // namespace
 
-bool is_alias(const std::string& text) { return text.find(':') == std::string::npos && !Alias(text).arch.empty(); }
+bool is_alias(const std::string& text) {
+  return text.find(':') == std::string::npos && (find_named_row(text) || !Alias(text).arch.empty());
+}
 
 std::string unit_of_alias(const std::string& text, const Op& op) {
   if (text.find(':') != std::string::npos) return text;
+  if (const std::string unit = unit_of_named_row(text, op); !unit.empty()) return unit;
   const Alias alias(text);
   if (alias.arch.empty()) return text;
   const ModelRow* best = find_row(alias, op, true);

@@ -1,4 +1,5 @@
-// Short names of units: a GPU or an architecture, and perhaps an instruction. The op chooses the row.
+// Short names of units: a GPU or an architecture, and perhaps an instruction, or a row of one's own
+// (plan/named_rows.h). The op chooses the row.
 //
 //   h100                    the mma of Hopper for the op's formats
 //   hopper/wgmma            another instruction
@@ -17,7 +18,7 @@ namespace mmafuzz {
 /// a short name that has no row for the op, so that binding it says what is wrong.
 std::string unit_of_alias(const std::string& text, const Op& op);
 
-/// Whether the text is written as a short name of a known GPU or architecture.
+/// Whether the text is written as a short name of a known GPU or architecture, or of a row of one's own.
 bool is_alias(const std::string& text);
 
 }  // namespace mmafuzz

@@ -1,0 +1,144 @@
+#include "plan/named_rows.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/unit_name.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "plan/unit_alias.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr char first_line[] = "mmafuzz-rows 1";
+
+struct Taken {
+  std::vector<std::string> files;
+  std::vector<NamedRow> rows;
+};
+/// Filled once, while the command line is read.
+Taken& taken() {
+  static Taken all;
+  return all;
+}
+
+bool same_formats(Op x, const Op& y) {
+  x.k = y.k;
+  x.nan = y.nan;
+  return x == y;
+}
+
+void check_name(const std::string& name) {
+  const bool plain = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
+                     std::all_of(name.begin(), name.end(),
+                                 [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
+  if (!plain) throw BadInput("'" + name + "' is no name of a row: letters, then letters, digits and _ - .");
+  if (name == default_word || registry().knows(name) || (is_alias(name) && !find_named_row(name)))
+    throw BadInput("'" + name + "' is the name of another unit");
+}
+
+/// "mychip?block=8": the name, and "block=8".
+std::pair<std::string, std::string> split_settings(const std::string& text) {
+  const size_t mark = text.find('?');
+  return {text.substr(0, mark), mark == std::string::npos ? "" : text.substr(mark + 1)};
+}
+
+}  // namespace
+
+std::vector<NamedRow> read_rows(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw BadInput(path + ": cannot be read");
+  std::vector<NamedRow> rows;
+  std::optional<Op> op;
+  std::string line;
+  int number = 0;
+  try {
+    while (std::getline(file, line)) {
+      if (++number == 1 && line != first_line)
+        throw BadInput(std::string("the first line is not '") + first_line + "'");
+      if (number == 1 || line.empty() || line[0] == '#') continue;
+      std::istringstream words(line);
+      NamedRow row;
+      words >> row.name >> row.unit;
+      if (row.name == "op") {
+        op = op_from_text(line);
+        continue;
+      }
+      std::string more;
+      if (row.unit.empty() || words >> more) throw BadInput("expected 'NAME UNIT' or an op line");
+      if (!op) throw BadInput("a row needs an op line before it");
+      check_name(row.name);
+      row.op = *op;
+      bind_or_fail(row.unit, row.op);
+      rows.push_back(std::move(row));
+    }
+  } catch (const BadInput& error) {
+    throw BadInput(path + ":" + std::to_string(number) + ": " + error.what());
+  }
+  if (number == 0) throw BadInput(path + ": is empty");
+  return rows;
+}
+
+void check_can_save(const std::string& path, const std::string& name, const Op& op) {
+  check_name(name);
+  if (!std::ifstream(path)) return;
+  for (const NamedRow& other : read_rows(path))
+    if (other.name == name && same_formats(other.op, op))
+      throw BadInput(path + " has a row " + name + " for '" + to_text(op) + "' already");
+}
+
+void save_row(const std::string& path, const NamedRow& row) {
+  check_can_save(path, row.name, row.op);
+  const bool is_new = !std::ifstream(path);
+  std::ofstream file(path, std::ios::app);
+  if (is_new) file << first_line << "\n";
+  file << to_text(row.op) << "\n" << row.name << " " << row.unit << "\n";
+  if (!file.flush()) throw BadInput(path + ": cannot be written");
+}
+
+void take_rows(const std::string& path) {
+  char* whole = realpath(path.c_str(), nullptr);
+  const std::string absolute = whole ? whole : path;
+  std::free(whole);
+  Taken& all = taken();
+  if (std::find(all.files.begin(), all.files.end(), absolute) != all.files.end()) return;
+  for (NamedRow& row : read_rows(path)) {
+    for (const NamedRow& other : all.rows)
+      if (other.name == row.name && same_formats(other.op, row.op))
+        throw BadInput(path + ": the name " + row.name + " is given twice for '" + to_text(row.op) + "'");
+    all.rows.push_back(std::move(row));
+  }
+  all.files.push_back(absolute);
+}
+
+const std::vector<std::string>& files_of_rows() { return taken().files; }
+
+const NamedRow* find_named_row(const std::string& text) {
+  const std::string name = split_settings(text).first;
+  const std::vector<NamedRow>& rows = taken().rows;
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const NamedRow& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string unit_of_named_row(const std::string& text, const Op& op) {
+  const auto [name, settings] = split_settings(text);
+  for (const NamedRow& row : taken().rows) {
+    if (row.name != name || !same_formats(row.op, op)) continue;
+    if (settings.empty()) return row.unit;
+    return row.unit + (row.unit.find('?') == std::string::npos ? "?" : ",") + settings;
+  }
+  return "";
+}
+
+std::vector<std::string> named_rows_of(const Op& op) {
+  std::vector<std::string> units;
+  for (const NamedRow& row : taken().rows)
+    if (same_formats(row.op, op)) units.push_back(row.unit);
+  return units;
+}
+
+}  // namespace mmafuzz

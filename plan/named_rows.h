@@ -1,0 +1,44 @@
+// Rows of one's own under short names, from files that `mmafuzz identify --save` writes:
+//
+//   mmafuzz-rows 1
+//   # comment
+//   op dot a=fp16 b=fp16 c=fp32 d=fp32 k=16
+//   mychip model:custom?kernel=fused_sum,k=16,block=16,fraction_bits=25
+//
+// A name may stand for a row on each of several ops. It is short for the unit behind it, as "h100" is: what a command
+// stores holds the unit's whole name, and needs no file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/op.h"
+
+namespace mmafuzz {
+
+struct NamedRow {
+  std::string name, unit;
+  Op op;
+};
+
+/// Throws BadInput with the line and what is wrong in it.
+std::vector<NamedRow> read_rows(const std::string& path);
+
+/// Throws BadInput where save_row() would: a name of another unit, or one that the file has for these formats already.
+void check_can_save(const std::string& path, const std::string& name, const Op& op);
+/// Adds a row at the end of a file, which is made where there is none.
+void save_row(const std::string& path, const NamedRow& row);
+
+/// Makes the names of a file known to unit_of_alias() from now on. Called before any unit is named.
+void take_rows(const std::string& path);
+/// The files that were taken, as absolute paths.
+const std::vector<std::string>& files_of_rows();
+
+/// The first row of this name on any op; nullptr if there is none. Settings may follow the name.
+const NamedRow* find_named_row(const std::string& text);
+/// The unit of this name on an op, of any k; empty where there is none.
+std::string unit_of_named_row(const std::string& text, const Op& op);
+/// The units of all names on an op.
+std::vector<std::string> named_rows_of(const Op& op);
+
+}  // namespace mmafuzz
