@@ -83,12 +83,35 @@ DotModel Fit::random_start(Kernel kernel) {
   return m;
 }
 
-Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
-  const uint64_t end = evidence_.work() + budget;
+DotModel Fit::drifted(Candidate from, uint64_t end) {
+  const std::vector<const Parameter*>& all = space_.parameters_of(from.model.kernel);
+  constexpr int changes = 128;
+  for (int change = 0; change < changes && !over(end); ++change) {
+    const Parameter& p = *all[rng_.below(static_cast<uint32_t>(all.size()))];
+    const std::vector<int64_t>& values = space_.values(p);
+    const int64_t value = values[rng_.below(static_cast<uint32_t>(values.size()))];
+    const std::optional<DotModel> changed = with_value(from.model, p, value);
+    if (changed && evidence_.mismatches(*changed, from.mismatches + 1) <= from.mismatches) from.model = *changed;
+  }
+  return from.model;
+}
+
+std::vector<Fit::Candidate> Fit::ranked_starts(Kernel kernel, uint64_t end) {
   std::vector<Candidate> starts;
   for (const DotModel& start : space_.starts(kernel)) starts.push_back({start, evidence_.mismatches(start)});
+  constexpr int random_starts = 200;
+  for (int i = 0; i < random_starts && !over(end); ++i) {
+    const DotModel start = random_start(kernel);
+    starts.push_back({start, evidence_.mismatches(start)});
+  }
   std::stable_sort(starts.begin(), starts.end(),
                    [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; });
+  return starts;
+}
+
+Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
+  const uint64_t end = evidence_.work() + budget;
+  const std::vector<Candidate> starts = ranked_starts(kernel, evidence_.work() + budget / 4);
   Candidate best;
   constexpr size_t descended = 4;
   for (size_t i = 0; i < starts.size() && i < descended; ++i) {
@@ -97,8 +120,10 @@ Fit::Candidate Fit::best_of(Kernel kernel, uint64_t budget) {
     if (best.mismatches == 0 || over(end)) return best;
   }
   for (int round = 0; !over(end); ++round) {
-    const Candidate reached =
-        descend(round % 3 == 2 ? random_start(kernel) : shaken(best.model), (end - evidence_.work()) / 4 + budget / 20);
+    const DotModel start = round % 4 == 0   ? shaken(best.model)
+                           : round % 4 == 3 ? random_start(kernel)
+                                            : drifted(best, end);
+    const Candidate reached = descend(start, (end - evidence_.work()) / 4 + budget / 20);
     if (reached.mismatches < best.mismatches) best = reached;
     if (best.mismatches == 0) break;
   }
@@ -110,12 +135,7 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   // Each kernel by the best of its starts; what is nearest is searched first and longest.
   std::vector<Candidate> kernels;
   for (const Kernel kernel : space_.kernels()) {
-    Candidate best;
-    for (const DotModel& start : space_.starts(kernel)) {
-      const size_t mismatches = evidence_.mismatches(start);
-      if (mismatches < best.mismatches) best = {start, mismatches};
-    }
-    kernels.push_back(best);
+    kernels.push_back(ranked_starts(kernel, evidence_.work() + budget / 40).front());
   }
   const auto fewer = [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; };
   std::stable_sort(kernels.begin(), kernels.end(), fewer);

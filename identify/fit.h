@@ -33,6 +33,10 @@ class Fit {
   bool over(uint64_t end) const { return evidence_.work() >= end; }
   DotModel random_start(Kernel kernel);
   DotModel shaken(DotModel model);
+  /// A row with other values that contradict no more answers: parameters that only show together change one by one.
+  DotModel drifted(Candidate from, uint64_t end);
+  /// The starts of a kernel and random rows of it, the best first.
+  std::vector<Candidate> ranked_starts(Kernel kernel, uint64_t end);
 
   const HypothesisSpace& space_;
   const Evidence& evidence_;
