@@ -175,6 +175,26 @@ void add_prove(Arguments& app, int& status) {
     if (found.bits > 0 && last == exit_divergence)
       fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
   });
+  Arguments* monotone = sub->add_subcommand(
+      "monotone", "The least number of products with which a greater c lowers the result, and by how much at most");
+  monotone->add_option("unit", options->unit, "the unit")->required();
+  common(monotone);
+  monotone->callback([options, &status] {
+    prove::Solvers solvers = start_solvers(*options);
+    const prove::Monotony found =
+        prove::ask_monotony(solvers, options->unit, inquiry_of(*options), [&](const prove::Reply& reply) {
+          print_reply(reply, options->verbose);
+          std::fflush(stdout);
+        });
+    status = found.known ? exit_ok : exit_unknown;
+    if (!found.known) return;
+    if (found.products == 0) {
+      fmt::print("monotone in c\n");
+      return;
+    }
+    fmt::print("with {} products of a block a greater c can lower the result, with {} it cannot; the most is {} ulp\n",
+               found.products, found.products - 1, found.ulps);
+  });
 }
 
 }  // namespace mmafuzz::cli

@@ -1,5 +1,7 @@
 #include "prove/inquiry.h"
 
+#include <fmt/core.h>
+
 #include "core/case_text.h"
 #include "core/contradiction.h"
 #include "core/unit_name.h"
@@ -54,6 +56,51 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
   return f;
 }
 
+/// Lemmas first, then the whole question in the time that is left.
+Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
+                    bool lemmas_apply, const InquiryOptions& options) {
+  InquiryOptions rest = options;
+  const auto put = [&](const MakeQuestion& make, const std::string& name) {
+    Expressions in;
+    CaseQuestion question = make(in);
+    question.question.text = name;
+    Reply reply = answer(solvers, question, rest);
+    rest.proof.seconds -= reply.proof.seconds;
+    return reply;
+  };
+  if (!asked.lemmas.empty() && lemmas_apply) {
+    Reply all{text, op, {}, {}, {}, asked.argument};
+    bool proven = true;
+    for (size_t i = 0; proven && i < asked.lemmas.size(); ++i) {
+      const Reply lemma = put(asked.lemmas[i], text + ", lemma " + std::to_string(i + 1));
+      proven = lemma.proof.outcome == Outcome::proven;
+      all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
+      all.proof.seconds += lemma.proof.seconds;
+    }
+    if (proven) {
+      all.proof.outcome = Outcome::proven;
+      all.proof.confirmed = options.proof.confirm;
+      return all;
+    }
+  }
+  Reply f = put(asked.whole, text);
+  f.proof.seconds = options.proof.seconds - rest.proof.seconds;
+  return f;
+}
+
+/// What the units give on a witness against a property; throws where they have it there.
+void replay(Reply& f, const Property& property, const Subject& u) {
+  const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, f.op, registry());
+  if (!bound) throw BadInput(bound.refusal().reason);
+  Outcomes base;
+  u.unit->run(f.witness, base);
+  std::vector<BoundProperty::Verdict> verdicts;
+  bound->judge(f.witness, base, verdicts);
+  f.results = {to_hex(f.op.d, verdicts.at(0).before) + " on the case",
+               to_hex(f.op.d, verdicts.at(0).after) + " on its twin"};
+  if (!verdicts.at(0).failed) refuse_witness(f);
+}
+
 }  // namespace
 
 Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options) {
@@ -78,44 +125,10 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   const Subject u = subject(unit, op);
   const Result<PropertyQuestion> asked = property_question(property, op, u.model());
   if (!asked) throw BadInput(asked.refusal().reason);
-  const std::string text = property + " of " + unit;
-  InquiryOptions rest = options;
-  const auto put = [&](const MakeQuestion& make, const std::string& name) {
-    Expressions in;
-    CaseQuestion question = make(in);
-    question.question.text = name;
-    Reply reply = answer(solvers, question, rest);
-    rest.proof.seconds -= reply.proof.seconds;
-    return reply;
-  };
   // A lemma about one block says nothing of a domain that its c may leave.
-  if (!asked->lemmas.empty() && (options.domain.empty() || op.k <= u.model().block)) {
-    Reply all{text, op, {}, {}, {}, asked->argument};
-    bool proven = true;
-    for (size_t i = 0; proven && i < asked->lemmas.size(); ++i) {
-      const Reply lemma = put(asked->lemmas[i], text + ", lemma " + std::to_string(i + 1));
-      proven = lemma.proof.outcome == Outcome::proven;
-      all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
-      all.proof.seconds += lemma.proof.seconds;
-    }
-    if (proven) {
-      all.proof.outcome = Outcome::proven;
-      all.proof.confirmed = options.proof.confirm;
-      return all;
-    }
-  }
-  Reply f = put(asked->whole, text);
-  f.proof.seconds = options.proof.seconds - rest.proof.seconds;
-  if (f.proof.outcome != Outcome::witness) return f;
-  const Result<BoundProperty> bound = BoundProperty::bind(*known, *u.unit, op, registry());
-  if (!bound) throw BadInput(bound.refusal().reason);
-  Outcomes base;
-  u.unit->run(f.witness, base);
-  std::vector<BoundProperty::Verdict> verdicts;
-  bound->judge(f.witness, base, verdicts);
-  f.results = {to_hex(op.d, verdicts.at(0).before) + " on the case",
-               to_hex(op.d, verdicts.at(0).after) + " on its twin"};
-  if (!verdicts.at(0).failed) refuse_witness(f);
+  const bool lemmas_apply = options.domain.empty() || op.k <= u.model().block;
+  Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
+  if (f.proof.outcome == Outcome::witness) replay(f, *known, u);
   return f;
 }
 
@@ -141,6 +154,61 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
     found.one_fewer = std::move(f);
     break;
   }
+  return found;
+}
+
+Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOptions& options,
+                      const std::function<void(const Reply&)>& progress) {
+  if (!options.domain.empty()) throw BadInput("prove monotone is about all inputs: it takes no --domain");
+  Op op = op_of(unit, options);
+  const Subject u = subject(unit, op);
+  const DotModel& m = u.model();
+  if (m.kernel != Kernel::fused_sum) throw BadInput("prove monotone is about fused sums; " + unit + " is none");
+  const Property& property = *find_property("monotone_in_c");
+  const int block = std::min(op.k, m.block);
+  // Looks where a witness is likely: no answer there is no answer.
+  const auto seek = [&](int k, int ulps) {
+    op.k = k;
+    InquiryOptions only_hints = options;
+    only_hints.proof.only_hints = true;
+    Expressions in;
+    CaseQuestion question = fall_question(op, m, ulps - 1).whole(in);
+    question.question.text = fmt::format("{} falls by less than {} ulp with {} products", unit, std::max(ulps, 1), k);
+    Reply f = answer(solvers, question, only_hints);
+    if (f.proof.outcome == Outcome::witness) replay(f, property, u);
+    return f;
+  };
+  Monotony found;
+  for (int k = 1; k <= block && found.products == 0; ++k)
+    if (Reply f = seek(k, 0); f.proof.outcome == Outcome::witness) {
+      found.products = k;
+      found.falls = std::move(f);
+      progress(found.falls);
+    }
+  op.k = found.products > 0 ? found.products - 1 : block;
+  const std::string text = fmt::format("monotone_in_c of {} with {} products", unit, op.k);
+  found.fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, options);
+  if (found.fewer.proof.outcome == Outcome::witness) replay(found.fewer, property, u);
+  progress(found.fewer);
+  found.known = found.fewer.proof.outcome == Outcome::proven;
+  if (found.products == 0 || !found.known) return found;
+
+  for (int ulps = 1;; ++ulps) {
+    Reply f = seek(block, ulps);
+    if (f.proof.outcome != Outcome::witness) break;
+    found.ulps = ulps;
+    found.most = std::move(f);
+  }
+  if (found.ulps > 0) progress(found.most);
+  op.k = block;
+  const std::string bound = fmt::format(
+      "results of {} that are not below a positive c fall by at most {} ulp as c rises "
+      "to the next number, in a block of {} products",
+      unit, found.ulps, block);
+  found.no_more = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, options);
+  if (found.no_more.proof.outcome == Outcome::witness) replay(found.no_more, property, u);
+  progress(found.no_more);
+  found.known = found.no_more.proof.outcome == Outcome::proven;
   return found;
 }
 

@@ -37,4 +37,15 @@ struct IntegerBits {
 };
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 
+/// How far a unit is from monotone in c.
+struct Monotony {
+  int products = 0;    ///< the least number of nonzero products of a block with which a result falls; 0: it never falls
+  Reply fewer, falls;  ///< that fewer are not enough; that so many are (unless products is 0)
+  int ulps = 0;        ///< by which a result that is not below a positive c can fall
+  Reply no_more, most;
+  bool known = false;
+};
+Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOptions& options,
+                      const std::function<void(const Reply&)>& progress);
+
 }  // namespace mmafuzz::prove

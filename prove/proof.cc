@@ -80,8 +80,13 @@ class Prover {
   }
 
   Proof run() {
-    if (options_.in_steps) walk();
-    ask_the_question();
+    if (options_.only_hints) {
+      if (!look_for_witness(question_.violated)) proof_.reason = "no hint holds a witness";
+    } else {
+      if (options_.in_steps) walk();
+      if (options_.in_steps) establish_facts();
+      ask_the_question();
+    }
     proof_.seconds = elapsed();
     return std::move(proof_);
   }
@@ -99,6 +104,19 @@ class Prover {
       std::set<uint32_t> own;
       for (const Expression& point : x.points) own.insert(merged_(point).index());
       for (const Expression& invariant : x.invariants) unproven_.push_back({x.name + ", invariant", invariant, own});
+    }
+  }
+
+  void establish_facts() {
+    for (const Fact& fact : question_.facts) {
+      std::set<uint32_t> whole;
+      for (const std::vector<Expression>& places : {fact.own, fact.not_cut})
+        for (const Expression& place : places) whole.insert(merged_(place).index());
+      const Expression says = merged_(fact.says);
+      const std::vector<Expression> cases = fact.by_cases ? question_.cases : std::vector<Expression>{};
+      if (elapsed() > 0.5 * options_.seconds || !holds(fact.name, says, whole, options_.seconds / 10, cases)) continue;
+      invariants_.push_back(says);
+      for (const Expression& place : fact.own) add_cut(merged_(place));
     }
   }
 
@@ -180,18 +198,34 @@ class Prover {
   }
 
   /// Whether a statement is proven for all values of the places where it is cut, with fewer cuts at each attempt.
-  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double patience) {
+  bool holds(const std::string& name, Expression statement, const std::set<uint32_t>& not_cut, double patience,
+             const std::vector<Expression>& cases = {}) {
     std::set<uint32_t> cuts = cuts_;
     for (const uint32_t index : not_cut) cuts.erase(index);
     for (int attempt = 0; attempt < 6 && left() > 0; ++attempt) {
       std::set<uint32_t> used;
-      const Answer answer = ask(name, abstracted({~statement}, cuts, used), std::min(patience, left()));
+      const Answer answer = ask_cases(name, ~statement, cases, cuts, used, std::min(patience, left()));
       if (answer.verdict == Verdict::unsat) return true;
       if (used.empty() || answer.verdict == Verdict::unknown) return false;
       if (learn()) continue;
       for (const uint32_t index : used) cuts.erase(index);
     }
     return false;
+  }
+
+  /// One query, or one for each case and one for what is none of them: unsat if all are, else the first other answer.
+  Answer ask_cases(const std::string& name, Expression violated, const std::vector<Expression>& cases,
+                   const std::set<uint32_t>& cuts, std::set<uint32_t>& used, double seconds) {
+    if (cases.empty()) return ask(name, abstracted({violated}, cuts, used), seconds);
+    std::vector<Expression> all;
+    for (const Expression& c : cases) all.push_back(merged_(c));
+    Answer answer = ask(name + ", other cases", abstracted({violated, ~any_of(in_, all)}, cuts, used), seconds);
+    for (size_t i = 0; i < all.size() && answer.verdict == Verdict::unsat; ++i) {
+      used.clear();
+      const std::string number = ", case " + std::to_string(i + 1) + " of " + std::to_string(all.size());
+      answer = ask(name + number, abstracted({all[i], violated}, cuts, used), seconds);
+    }
+    return answer;
   }
 
   /// The assertions with the nearest cuts as fresh variables, and what is known about those.
@@ -280,15 +314,16 @@ class Prover {
   void ask_the_question() {
     const Expression violated = merged_(question_.violated);
     std::set<uint32_t> cuts = cuts_;
+    for (const Expression& place : question_.not_cut) cuts.erase(merged_(place).index());
     for (;;) {
       std::set<uint32_t> used;
-      const std::vector<Expression> query = abstracted({violated}, cuts, used);
-      const double limit = used.empty() ? left() : std::min(left(), 10.0);
+      abstracted({violated}, cuts, used);
+      const double limit = used.empty() ? left() : std::min(left(), std::max(10.0, options_.seconds / 3));
       if (limit <= 0) {
         proof_.reason = "no answer in " + std::to_string(static_cast<int>(options_.seconds)) + " s";
         return;
       }
-      const Answer answer = ask("the question", query, limit);
+      const Answer answer = ask_cases("the question", violated, question_.cases, cuts, used, limit);
       if (answer.verdict == Verdict::unsat) {
         proof_.outcome = Outcome::proven;
         proof_.confirmed = options_.confirm;

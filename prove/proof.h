@@ -18,6 +18,15 @@ struct Hint {
   Expression holds;  ///< one bit
 };
 
+/// What is known of places of both formulas together, once a query has proven it: then those places may be cut.
+struct Fact {
+  std::string name;
+  Expression says;                  ///< one bit
+  std::vector<Expression> own;      ///< places that stay as they are while it is proven, and may be cut afterwards
+  std::vector<Expression> not_cut;  ///< places that stay as they are while it is proven
+  bool by_cases = false;            ///< in each of the question's cases
+};
+
 /// What is asked: whether the assumptions allow `violated`.
 struct Question {
   std::string text;  ///< "sign_symmetry of model:..."
@@ -25,7 +34,10 @@ struct Question {
   std::vector<Expression> assumptions;  ///< one bit each
   Expression violated;                  ///< one bit
   std::vector<Hint> hints;
-  std::vector<Stage> first, second;  ///< stages that correspond, in order; as many of one as of the other, or none
+  std::vector<Stage> first, second;      ///< stages that correspond, in order; as many of one as of the other, or none
+  std::vector<Fact> facts = {};          ///< in the order in which they are proven
+  std::vector<Expression> cases = {};    ///< bits; each is looked at alone, then that there is no other
+  std::vector<Expression> not_cut = {};  ///< places that stay as they are in the last queries
 };
 
 /// One query of a proof.
@@ -49,7 +61,8 @@ struct Proof {
 struct ProofOptions {
   double seconds = 300;  ///< for the whole question
   bool confirm = false;
-  bool in_steps = true;  ///< false: one query
+  bool in_steps = true;     ///< false: one query
+  bool only_hints = false;  ///< looks for a witness in the hints, and for no proof
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<void(const std::string& name, const std::string& smt_lib)> emit;  ///< if set: every query
 };

@@ -34,6 +34,10 @@ struct PropertyQuestion {
 /// Of oracles/properties; declined where no formula says it.
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model);
 
+/// Whether, where c > 0 rises to the next number and the new result is not below it, a result falls by at most so many
+/// of its own ulps. About one block, op.k products at most.
+PropertyQuestion fall_question(const Op& op, const DotModel& model, int ulps);
+
 /// The names of the properties that can be asked about.
 std::vector<std::string> provable_properties();
 

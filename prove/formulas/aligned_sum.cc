@@ -84,7 +84,24 @@ Expression rounded(const DotModel& m, Expression negative, Expression magnitude,
   return choose(x.infinite, beyond, choose(x.zero, zero, last));
 }
 
+Expression magnitude_of(const DotModel& m, Expression sum) {
+  const int width = sum.width();
+  const Expression magnitude = choose(bit(sum, width - 1), -sum, sum);
+  if (m.integer_bits <= 0 || m.fraction_bits + m.integer_bits >= width) return magnitude;
+  return magnitude & sum.of().constant(width, ones(m.fraction_bits + m.integer_bits));
+}
+
+/// `zero`: the encoding of a sum that is zero.
+Expression encoded(const DotModel& m, Expression sum, Expression magnitude, Expression greatest, Expression zero) {
+  const Expression unit = greatest - as_number(greatest, m.fraction_bits);
+  return choose(is_zero(magnitude), zero, rounded(m, bit(sum, sum.width() - 1), magnitude, unit));
+}
+
 }  // namespace
+
+Expression encoded_sum(const DotModel& m, Expression sum, Expression greatest) {
+  return encoded(m, sum, magnitude_of(m, sum), greatest, sum.of().constant(m.d.width, 0));
+}
 
 Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expression scales_are_nan) {
   Expressions& in = scales_are_nan.of();
@@ -125,16 +142,10 @@ Formula aligned_sum(const DotModel& m, const std::vector<Addend>& addends, Expre
     bound += most[i];
     f.stages.push_back({"sum of " + std::to_string(i + 1), {sum}, {is_within(sum, bound)}});
   }
-  const Expression negative = bit(sum, width - 1);
-  Expression magnitude = choose(negative, -sum, sum);
-  if (m.integer_bits > 0 && m.fraction_bits + m.integer_bits < width)
-    magnitude = magnitude & in.constant(width, ones(m.fraction_bits + m.integer_bits));
+  const Expression magnitude = magnitude_of(m, sum);
   f.stages.push_back({"magnitude of the sum", {magnitude}, {}});
-
-  const Expression unit = greatest - as_number(greatest, m.fraction_bits);
-  const Expression finite =
-      choose(is_zero(magnitude), concat(zero_sign(m, addends), in.constant(m.d.exponent_bits + m.d.fraction_bits, 0)),
-             rounded(m, negative, magnitude, unit));
+  const Expression zero = concat(zero_sign(m, addends), in.constant(m.d.exponent_bits + m.d.fraction_bits, 0));
+  const Expression finite = encoded(m, sum, magnitude, greatest, zero);
 
   std::vector<Expression> nan = {scales_are_nan}, up, down;
   for (const Addend& a : addends) {

@@ -19,6 +19,9 @@ Number c_of(const DotModel& model, Expression c, const FormatFields& c_format, i
 /// Bits that hold every exponent of a row and their differences.
 int exponent_width_of(const DotModel& model);
 
+/// The encoding of a nonzero sum in units of 2^(greatest - fraction_bits), both of two's complement; of zero, +0.
+Expression encoded_sum(const DotModel& model, Expression sum, Expression greatest);
+
 /// Cuts, adds and rounds. `result` and `stages` are those of one block.
 Formula aligned_sum(const DotModel& model, const std::vector<Addend>& addends, Expression scales_are_nan);
 
