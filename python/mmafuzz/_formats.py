@@ -86,9 +86,18 @@ def _holder(format: str) -> _Holder:
     return _holders.setdefault(format, holder)
 
 
+def has_spare_codes(format: str) -> bool:
+    """Whether the container is wider than the format, so that a code may be beyond it."""
+    return (_holders.get(format) or _holder(format)).greatest is not None
+
+
 def number_dtype(format: str) -> np.dtype:
     """The dtype in which results of a format are returned: its own, else unsigned codes."""
     return DTYPE_OF_FORMAT.get(format) or codes_dtype(format)
+
+
+#: dtypes that `as_array` has let through, so that a small call does not pay for its questions again.
+_plain: set[np.dtype] = set()
 
 
 def as_array(x: Any, name: str) -> np.ndarray:
@@ -97,11 +106,15 @@ def as_array(x: Any, name: str) -> np.ndarray:
     if type(x) is not np.ndarray:
         x = _imported(x, name)
     dtype = x.dtype
+    if dtype in _plain:
+        return x
     if dtype.kind == "O" or dtype.names is not None or dtype.hasobject:
         raise TypeError(f"{name} is an array of {dtype}: pass numbers")
     if not dtype.isnative:
         bits = x.view(f"{dtype.byteorder}u{dtype.itemsize}")  # as integers, so that no NaN is touched
-        x = bits.astype(bits.dtype.newbyteorder("=")).view(dtype.newbyteorder("="))
+        return bits.astype(bits.dtype.newbyteorder("=")).view(dtype.newbyteorder("="))
+    if dtype in FORMAT_OF_DTYPE:  # so the set stays small
+        _plain.add(dtype)
     return x
 
 

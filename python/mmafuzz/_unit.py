@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._formats import as_array, codes_dtype, codes_of, format_of, number_dtype
+from ._formats import as_array, codes_dtype, codes_of, format_of, has_spare_codes, number_dtype
 
 #: Every unit of this machine.
 all_units = _core.Registry([])
@@ -79,6 +79,20 @@ class _Plan(NamedTuple):
     numbers: np.dtype
 
 
+class _Prepared(NamedTuple):
+    """A product of two plain matrices that was computed once: what all others of these dtypes and shapes need not ask
+    again. A product of an instruction's shape takes less time than the questions."""
+
+    plan: _Plan
+    codes: tuple[np.dtype, np.dtype, np.dtype]  #: of a, b, c
+    shape: tuple[int, ...]  #: of d
+    products: int
+
+
+#: So many shapes of products a unit remembers.
+_MOST_PREPARED = 256
+
+
 class Unit:
     """A unit, which evaluates ops on arrays. Make one with `unit(name)`.
 
@@ -95,6 +109,7 @@ class Unit:
         self._row_k = int(self._row.pop("k", 0))
         self._bound: dict[str, _core.BoundUnit] = {}
         self._plans: dict[Any, _Plan] = {}
+        self._prepared: dict[Any, _Prepared] = {}
         if not all_units.knows(name):
             all_units.bind(name, _core.Op("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4"))  # raises with the nearest names
         self._is_scheme = all_units.is_scheme(name)
@@ -198,6 +213,16 @@ class Unit:
 
         TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
         declines, a code beyond its format, K = 0, a case that a recording does not have."""
+        key = None
+        if type(a) is np.ndarray and type(b) is np.ndarray and scale_a is None and scale_b is None:
+            if c is None:
+                key = (a.dtype, b.dtype, a.shape, b.shape, op, k)
+            elif type(c) is np.ndarray:
+                key = (a.dtype, b.dtype, a.shape, b.shape, op, k, c.dtype, c.shape)
+        prepared = self._prepared.get(key)
+        if prepared is not None and a.flags.c_contiguous and b.flags.c_contiguous:
+            if c is None or c.flags.c_contiguous:
+                return self._again(prepared, a, b, c, threads)
         a, b, c, scale_a, scale_b = _operands(a, b, c, scale_a, scale_b)
         whole_a, whole_b = a if a.ndim > 1 else a[None, :], b if b.ndim > 1 else b[:, None]
         if whole_a.shape[-1] != whole_b.shape[-2]:
@@ -213,6 +238,8 @@ class Unit:
         if scale_b is not None:
             scale_b = scale_b if scale_b.ndim > 1 else scale_b[..., None]
         d = self._product(whole_a, whole_b, c, scale_a, scale_b, op, k, threads, (a, b))
+        if key is not None and a.ndim == b.ndim == 2 and d.size and (c is None or c.shape == d.shape):
+            self._remember(key, a, b, c, op, k, d)
         if a.ndim == 1:
             d = d[..., 0, :]
         return d[..., 0][()] if b.ndim == 1 else d
@@ -288,6 +315,33 @@ class Unit:
                 without = plan.chain[0][0].evaluate([a, b, np.broadcast_to(c, shape)], cases, d, None, used)
             else:
                 without = _core.multiply(plan.chain, a, b, c, scale_a, scale_b, d, used)
+            self._check_answers(without, d.size)
+        return d.view(plan.numbers)
+
+    def _remember(
+        self, key: Any, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, op: str, k: int | None, d: np.ndarray
+    ) -> None:
+        """Where the arrays were read as they are, and no code can be beyond its format."""
+        plain = key[0] == a.dtype and key[1] == b.dtype and (c is None or key[6] == c.dtype)
+        if self._is_scheme or not plain:
+            return
+        plan = self._plan_for(a, b, c, None, None, op, k)
+        if any(has_spare_codes(format) for format in plan.formats[:3]):
+            return
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+        x, y, z = (codes_dtype(format) for format in plan.formats[:3])
+        self._prepared[key] = _Prepared(plan, (x, y, z), d.shape, d.size * a.shape[1])
+
+    def _again(
+        self, prepared: _Prepared, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, threads: int | None
+    ) -> np.ndarray:
+        plan, (x, y, z), shape, products = prepared
+        d = np.empty(shape, plan.codes)
+        c = None if c is None else c.view(z)
+        used = threads_for(threads, products)
+        without = _core.multiply(plan.chain, a.view(x), b.view(y), c, None, None, d, used)
+        if without:
             self._check_answers(without, d.size)
         return d.view(plan.numbers)
 

@@ -22,7 +22,7 @@ size_t evaluate(const BoundUnit& bound, const std::vector<FieldArray>& fields, s
 
 /// One step of a chain: products first .. first + op.k, to which the last step's d is added.
 struct ChainStep {
-  BoundUnit bound;
+  const BoundUnit& bound;
   int first;
 };
 

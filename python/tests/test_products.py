@@ -258,3 +258,40 @@ def test_torch_tensors():
         unit = mmafuzz.unit("h100/wgmma" if dtype.itemsize == 1 else "h100")
         assert (unit.matmul(a, b) == x @ y).all()
         assert (unit.matmul(b.T, a.T) == (x @ y).T).all()
+
+
+def test_a_product_of_known_shapes_asks_its_questions_again_where_it_must():
+    """The second call with the same dtypes and shapes takes a short way, which has to give what the long one gives."""
+    rng = np.random.default_rng(8)
+    known = mmafuzz.unit(HOPPER)
+
+    def drawn(*shape):
+        return rng.standard_normal(shape).astype(np.float16)
+
+    for _ in range(3):
+        a, b, c = drawn(16, 16), drawn(16, 8), drawn(16, 8).astype(np.float32)
+        for x, y, z in [
+            (a, b, c),
+            (a, b, None),
+            (a, b, c[0]),  # broadcast
+            (a.T, b, c),  # of other strides
+            (a, b, np.asfortranarray(c)),
+            (a.astype(">f2"), b, c),
+            (a.view(np.uint16), b, c),
+            (a[None], b, c),
+        ]:
+            assert same_bits(known.matmul(x, y, z), mmafuzz.unit(HOPPER).matmul(x, y, z))
+        with pytest.raises(ValueError):
+            known.matmul(a, b, c, threads=0)
+        with pytest.raises(ValueError):
+            known.matmul(a, drawn(17, 8), c)
+        with pytest.raises(TypeError):
+            known.matmul(a.astype(np.float64), b, c)
+    codes = np.full((4, 8), 63, np.uint8)
+    six = mmafuzz.unit("exact")
+    for _ in range(2):  # six bits in eight
+        six.matmul(codes, codes.T.copy(), op="a=e3m2 b=e3m2 d=fp32")
+        with pytest.raises(ValueError):
+            six.matmul(codes + 1, codes.T.copy(), op="a=e3m2 b=e3m2 d=fp32")
+    for count in range(300):  # more shapes than are remembered
+        assert known.matmul(drawn(1, 16), drawn(16, 1 + count)).shape == (1, 1 + count)
