@@ -242,7 +242,8 @@ TEST(StoreSurvival, EveryOldStoreKeepsItsContents) {
     EXPECT_EQ(sql(folder / "a.store", seen), sql(folder / "fresh.store", seen));
     EXPECT_NE(sql(folder / "a.store", seen).find("far"), std::string::npos);
   }
-  EXPECT_THAT(versions, ::testing::ElementsAre("1", "2", "3", "4", "5", "6")) << "a store of every version but the newest";
+  EXPECT_THAT(versions, ::testing::ElementsAre("1", "2", "3", "4", "5", "6"))
+      << "a store of every version but the newest";
 }
 
 void expect_refused_and_unchanged(const Folder& folder, const std::string& what, const std::string& because) {
