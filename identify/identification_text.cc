@@ -78,8 +78,8 @@ std::string verified_text(const Verified& verified) {
     list += (list.empty() ? "" : ", ") + sweep.name;
     if (&list == &part) list += fmt::format(" ({} of {})", sweep.walked, sweep.length);
   }
-  std::string text =
-      fmt::format("  held on {} more cases: {} of a guided search, and sweeps\n", verified.cases, verified.guided);
+  std::string text = fmt::format("  held on {} more cases: {} of a guided search{}\n", verified.cases, verified.guided,
+                                 verified.sweeps.empty() ? "" : ", and sweeps of the datapath");
   if (!whole.empty()) text += "    whole: " + whole + "\n";
   if (!one_lane.empty()) text += "    each in some lane, not in all: " + one_lane + "\n";
   if (!part.empty()) text += "    in part: " + part + "\n";

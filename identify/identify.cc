@@ -99,10 +99,10 @@ class Identifier {
       const uint64_t answer = evidence_.answer(i);
       if (!op().d.fields().integer && decode(op().d.fields(), answer).cls == NumberClass::nan) space_.add_nan(answer);
     }
-    const size_t least = questions.cases.size() / 2;
-    if (all && evidence_.size() < least && first == 0) {
-      id_.reason = "the unit answered " + std::to_string(evidence_.size()) + " of " +
-                   std::to_string(questions.cases.size()) + " cases";
+    const size_t asked_for = questions.cases.size(), unanswered = asker_->unanswered();
+    if (all && unanswered > asked_for / 2 && first == 0) {
+      id_.reason =
+          "the unit answered " + std::to_string(asked_for - unanswered) + " of " + std::to_string(asked_for) + " cases";
       return false;
     }
     return all;
@@ -122,7 +122,8 @@ class Identifier {
 
   void end_early() {
     if (id_.reason.empty()) id_.reason = asker_->stopped();
-    if (evidence_.size() && !evidence_.two_answers()) find_row();
+    hurries_ = true;
+    if (evidence_.two_answers() || !evidence_.size() || !find_row()) row_.reset();
     finish(IdentifyVerdict::too_few);
   }
 
@@ -141,6 +142,7 @@ class Identifier {
       take(*fitting);
       return true;
     }
+    if (hurries_) return false;
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     if (row_) {
       const Fit::Candidate near = fit.descend(*row_, fit_budget / 4);
@@ -160,7 +162,7 @@ class Identifier {
   void take(const DotModel& model) {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
-    if (!searched_others_) {
+    if (!searched_others_ && !hurries_) {
       searched_others_ = true;
       Fit fit(space_, evidence_, settings_.seed);
       for (const Kernel kernel : space_.kernels()) {
@@ -507,6 +509,7 @@ class Identifier {
   std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   bool searched_others_ = false;
+  bool hurries_ = false;                                                 ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
 };
 

@@ -29,9 +29,9 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
 }
 
 Verification::Result Verification::run(uint64_t cases) {
-  const Result guided = guided_search(std::min(cases, most_guided));
-  if (guided != Result::held) return guided;
-  return walk(cases - std::min(cases, most_guided));
+  const uint64_t first = sweeps_.length() ? std::min(cases, most_guided) : cases;
+  const Result guided = guided_search(first);
+  return guided == Result::held ? walk(cases - first) : guided;
 }
 
 /// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -11,6 +13,7 @@
 #include "core/function_unit.h"
 #include "identify/order.h"
 #include "identify/questionnaire.h"
+#include "identify/verification.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/slow_twin.h"
 #include "plan/registry.h"
@@ -69,6 +72,79 @@ TEST(Identify, NamesNoBoxOutsideItsSpace) {
     const Identification id = identify(*boxes[i].make(), boxes[i].op, settings);
     EXPECT_NE(id.verdict, IdentifyVerdict::identified) << boxes[i].name << " named " << id.name;
   }
+}
+
+/// Flaws that few cases in a million show: the sweeps of the datapath reach them all.
+struct RareFlaw {
+  const char* name;
+  Op op;
+  std::function<bool(const DotOperands&)> strikes;
+};
+std::vector<RareFlaw> rare_flaws() {
+  const auto exponents = [](const DotOperands& in) {
+    std::array<int, 4> all;
+    for (size_t i = 0; i < 4; ++i) all[i] = static_cast<int>((in.a[i] >> 10 & 31) + (in.b[i] >> 10 & 31));
+    return all;
+  };
+  return {{"one pair of operands in one lane", dot_op("e4m3", "fp32", "fp32", 8),
+           [](const DotOperands& in) { return in.a[5] == 0x3b && in.b[5] == 0xb5; }},
+          {"one pair of fractions in any lane", dot_op("fp16", "fp32", "fp32", 4),
+           [](const DotOperands& in) {
+             for (int i = 0; i < in.k; ++i)
+               if ((in.a[i] & 1023) == 0x13c && (in.b[i] & 1023) == 0x2e9) return true;
+             return false;
+           }},
+          {"one NaN of c", dot_op("fp16", "fp32", "fp32", 4), [](const DotOperands& in) { return in.c == 0xff800100; }},
+          {"three shifts at once", dot_op("fp16", "fp32", "fp32", 4), [=](const DotOperands& in) {
+             const std::array<int, 4> e = exponents(in);
+             const int c = static_cast<int>(in.c >> 23 & 255) - 127 + 30;
+             return in.c << 1 != 0 && c - e[0] == 7 && c - e[1] == 2 && c - e[3] == 19;
+           }}};
+}
+
+TEST(Verification, ReachesRareFlaws) {
+  for (const RareFlaw& flaw : rare_flaws()) {
+    const DotModel m = HypothesisSpace(flaw.op).starts(Kernel::fused_sum).front();
+    const auto sound = make_dot_unit([m](const DotOperands& in) { return evaluate_dot(m, in); });
+    uint64_t struck = 0;
+    const auto flawed = make_dot_unit([&](const DotOperands& in) {
+      const bool strikes = flaw.strikes(in);
+      struck += strikes;
+      return evaluate_dot(m, in) ^ (strikes ? 1 : 0);
+    });
+    const Evidence nothing(flaw.op);
+    Asker asker(*flawed, {600, SIZE_MAX});
+    Verification verification(*sound, &m, nothing, asker, 1);
+    EXPECT_EQ(verification.run(1 << 22), Verification::Result::differs) << flaw.name;
+    EXPECT_LE(struck, 2u) << flaw.name << ": it is rare";
+    EXPECT_GT(verification.verified().cases, 10'000u) << flaw.name;
+    ASSERT_GT(verification.contradictions().size(), 0u) << flaw.name;
+    DotCase one(flaw.op);
+    EXPECT_TRUE(flaw.strikes(one.load(verification.contradictions(), 0))) << flaw.name;
+  }
+}
+
+TEST(Verification, SaysWhatIsWhole) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 4);
+  const DotModel m = HypothesisSpace(op).starts(Kernel::fused_sum).front();
+  const auto sound = make_dot_unit([m](const DotOperands& in) { return evaluate_dot(m, in); });
+  const Evidence nothing(op);
+  Asker asker(*sound, {600, SIZE_MAX});
+  Verification verification(*sound, &m, nothing, asker, 1);
+  ASSERT_EQ(verification.run((1 << 17) + 20'000), Verification::Result::held);
+  const Verified& verified = verification.verified();
+  EXPECT_EQ(verified.guided, uint64_t{1} << 17);
+  uint64_t walked = 0;
+  for (const Verified::Sweep& sweep : verified.sweeps) {
+    walked += sweep.walked;
+    if (sweep.name == "ramps") {
+      EXPECT_EQ(sweep.walked, sweep.length);
+    }
+    if (sweep.name == "fraction pairs") {
+      EXPECT_EQ(sweep.walked, 0u);
+    }
+  }
+  EXPECT_EQ(walked, 20'000u);
 }
 
 TEST(Identify, ProvesOnlyWhatIsTrue) {
