@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
 
 #include "bench/bench.h"
@@ -12,6 +13,7 @@
 #include "core/function_unit.h"
 #include "identify/fit.h"
 #include "identify/identify.h"
+#include "identify/questionnaire.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/slow_twin.h"
 #include "search/random_generators.h"
@@ -23,7 +25,7 @@ namespace {
 struct IdentifyBench {
   std::string rows = "*";
   uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 17;
-  bool no_rows = false, outside = false, verbose = false;
+  bool no_rows = false, outside = false, questionnaires = false, verbose = false;
   IdentifySettings settings;
 };
 
@@ -151,8 +153,41 @@ size_t run_outside(const IdentifyBench& options) {
   return wrong;
 }
 
+/// Each row answers the questionnaire of its op: is it named without a second round? The slow twin answers.
+size_t run_questionnaires(const IdentifyBench& options) {
+  std::map<std::string, Batch> asked;  // by op
+  std::set<std::string> contents;
+  size_t rows = 0, named_rows = 0, wrong = 0, most = 0;
+  for (const ModelRow& row : model_rows()) {
+    const std::string op = to_text(row.op);
+    if (!matches_glob(options.rows, row.name()) || !contents.insert(op + custom_name(row.model, row.op)).second)
+      continue;
+    auto at = asked.find(op);
+    if (at == asked.end()) at = asked.emplace(op, questionnaire(row.op)).first;
+    const Batch& cases = at->second;
+    Evidence evidence(row.op);
+    DotCase one(row.op);
+    for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);
+    const double before = cpu_seconds();
+    const Identification id = identify_from(std::move(evidence), options.settings);
+    const Judgement j = judge(id, row.model, options.compare);
+    ++rows;
+    named_rows += id.verdict == IdentifyVerdict::identified;
+    wrong += std::string_view(j.word) == "WRONG";
+    most = std::max(most, cases.size());
+    fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", row.name(), j.word, j.undetermined, cases.size(),
+               id.next ? id.next->size() : 0, "", cpu_seconds() - before);
+    if (options.verbose && id.verdict != IdentifyVerdict::identified) fmt::print("    {}\n", id.reason);
+    std::fflush(stdout);
+  }
+  fmt::print("questionnaires of at most {} dots: {} of {} rows named without a second round, {} named wrongly\n", most,
+             named_rows, rows, wrong);
+  return wrong;
+}
+
 int run_identify_bench(const IdentifyBench& options) {
   fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6}\n", "box", "named", "open", "dots", "rnd", "held", "s");
+  if (options.questionnaires) return run_questionnaires(options) ? exit_divergence : exit_ok;
   int status = exit_ok;
   Totals rows;
   if (!options.no_rows) {
@@ -190,6 +225,8 @@ void add_bench_identify(Arguments& bench, int& status) {
   sub->add_option("--rows", options->rows, "only rows that match this glob");
   sub->add_flag("--no-rows", options->no_rows, "no rows");
   sub->add_flag("--outside", options->outside, "boxes that no row describes");
+  sub->add_flag("--questionnaires", options->questionnaires,
+                "only this: every row answers the fixed questions of its op; rnd is the size of a second round");
   sub->add_option("--points", options->points, "random points of the space")->check(unsigned_number());
   sub->add_option("--first-point", options->first_point, "number of the first one")->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed of the points")->check(unsigned_number());
