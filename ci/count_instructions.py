@@ -15,7 +15,6 @@ import re
 import subprocess
 import sys
 
-WARPS, DOTS = 8, 64 * 64  # of a panel
 SPECIAL_EVERY = 8  # gpu_bridge/sweep/generator.h
 # Threads and bytes of shared memory of a multiprocessor: CUDA Programming Guide, "Technical specifications per compute
 # capability". A block takes 1 KiB more than it asks for.
@@ -172,16 +171,18 @@ def main():
         total = sum(pipes.values())
         width = lambda p: (PIPES[p][0] if p in PIPES else ALU) / 4 / 32
         cycles = max([total] + [n / width(p) for p, n in pipes.items()])
-        each = WARPS * 32 / DOTS  # panels' warps for 32 dots
-        per_32 = lambda x: x * WARPS * 32 / DOTS
+        wide = re.match(r"wgmma_\d+_(\d+)_", short[1])  # panels are 64 x 64, or 64 x n; a block has no idle threads
+        columns = max(64, int(wide[1]) if wide else 0)
+        warps = 4 if wide and columns == int(wide[1]) else 8
+        per_32 = lambda x: x * warps * 32 / (64 * columns)
         used = int(registers.get(name, 0))
-        by_registers = 65536 // (256 * ((used + 7) // 8 * 8)) if used else 0
+        by_registers = 65536 // (32 * warps * ((used + 7) // 8 * 8)) if used else 0
         threads, kilobytes = LIMITS[architecture]
-        blocks = min(by_registers, threads // 256, kilobytes * 1024 // (graph.shared + 1024))
+        blocks = min(by_registers, threads // (32 * warps), kilobytes * 1024 // (graph.shared + 1024))
         # A warp issues at most one instruction in about 4.5 cycles when each waits for the last.
-        cycles = max(cycles, total * 4.5 / max(1, blocks * 2))
+        cycles = max(cycles, total * 4.5 / max(1, blocks * warps / 4))
         rate = multiprocessors * 4 * clock * 1e9 * 32 / per_32(cycles)
-        print("%-34s %9.0f %9.0f %7d %7d %8d %10.2e   %s" % (short[1], per_32(total), per_32(cycles), used, graph.shared, 8 * blocks, rate,
+        print("%-34s %9.0f %9.0f %7d %7d %8d %10.2e   %s" % (short[1], per_32(total), per_32(cycles), used, graph.shared, warps * blocks, rate,
               " ".join("%s %.0f" % (p, per_32(n)) for p, n in sorted(pipes.items(), key=lambda x: -x[1]))))
 
 

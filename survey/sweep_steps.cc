@@ -43,10 +43,13 @@ void write_down(Context& context, const SweepRun& sweep, const SweepSubject& sub
   context.book.keep("divergent.cases", subject.unit->name(), batch, &got);
 }
 
-/// Runs epochs until the deadline; the next one is as long as fits.
-void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std::string& step, Json& result,
-                Clock::time_point deadline) {
-  const std::string unit = "cuda:" + i.name, model = claimed_model(i, context.arch);
+/// Dots of the first epoch.
+constexpr uint64_t first_dots = 8192;
+
+/// Runs epochs until the deadline; the next one is as long as fits. `form`: what stands behind the unit's name.
+void sweep_unit(Context& context, const Instruction& i, const std::string& form, uint64_t seed, const std::string& step,
+                Json& result, Clock::time_point deadline) {
+  const std::string unit = "cuda:" + i.name + form, model = claimed_model(i, context.arch);
   const bool integer = i.op.d.fields().integer;
   if (!model.empty()) result["model"] = model;
   if (model.empty() && !integer) {
@@ -57,12 +60,12 @@ void sweep_unit(Context& context, const Instruction& i, uint64_t seed, const std
   if (!bound) throw std::runtime_error(bound.refusal().reason);
   SweepSubject& subject = *bound;
   subject.request.seed = seed;
-  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, 64, subject.greatest_epoch);
+  const uint64_t cells = static_cast<uint64_t>(i.shape.cells()), first = std::max<uint64_t>(1, first_dots / cells);
+  SweepRun sweep(subject.request, subject.op, *subject.unit, subject.engine, first, subject.greatest_epoch);
   sweep.diagnose_with(subject.run_tiles);
   sweep.reproduce_until(deadline);
   const auto start = Clock::now();
-  const uint64_t cells = static_cast<uint64_t>(i.shape.cells());
-  uint64_t greatest = 64;
+  uint64_t greatest = first;
   try {
     do {
       sweep.epoch(greatest);
@@ -97,9 +100,17 @@ std::vector<Step> sweeps(Context& context, const std::string& name, const std::v
   for (const Instruction* i : units)
     steps.push_back(
         {name, "sweep", "cuda:" + i->name, each, [&context, i, seed, name](Json& result, Clock::time_point deadline) {
-           sweep_unit(context, *i, seed, name, result, deadline);
+           sweep_unit(context, *i, "", seed, name, result, deadline);
          }});
   return steps;
+}
+
+/// Forms of wgmma: c left out, negations, and where its operands lie; together they take each once.
+std::vector<std::string> other_forms(const Instruction& i) {
+  if (i.shape.family != TileFamily::wgmma) return {};
+  if (i.op.a.fields().integer) return {"?scale_d=0,shared_a=1"};
+  if (i.shape.operand_bits != 16) return {"?scale_d=0,negate_a=1", "?negate_b=1,shared_a=1"};
+  return {"?scale_d=0,negate_a=1,transpose_b=1", "?negate_b=1,shared_a=1", "?shared_a=1,transpose_a=1"};
 }
 
 bool has_reference(const Context& context, const Instruction& i) {
@@ -123,7 +134,15 @@ bool disagreed(const Context& context, const std::string& unit) {
 }  // namespace
 
 std::vector<Step> short_sweep_steps(Context& context) {
-  return sweeps(context, "short sweep", sweepable(context), context.scaled(1.5), context.options.seed);
+  const uint64_t seed = context.options.seed;
+  std::vector<Step> steps = sweeps(context, "short sweep", sweepable(context), context.scaled(1.5), seed);
+  for (const Instruction* i : sweepable(context))
+    for (const std::string& form : other_forms(*i))
+      steps.push_back({"short sweep", "sweep", "cuda:" + i->name + form, context.scaled(0.4),
+                       [&context, i, form, seed](Json& result, Clock::time_point deadline) {
+                         sweep_unit(context, *i, form, seed, "short sweep", result, deadline);
+                       }});
+  return steps;
 }
 
 std::vector<Step> long_sweep_steps(Context& context) {

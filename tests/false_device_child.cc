@@ -29,16 +29,16 @@ using namespace mmafuzz;
 namespace {
 
 using Evaluate = std::function<uint64_t(const DotOperands&)>;
-using RunTwin = void (*)(const Tiles&, uint64_t, const Evaluate&);
+using RunTwin = void (*)(const Tiles&, uint64_t, const Evaluate&, const WgmmaModifiers&);
 
 template <TileShape S>
-void run_twin(const Tiles& tiles, uint64_t count, const Evaluate& evaluate) {
-  run_tiles_on_host<S>(tiles, count, evaluate);
+void run_twin(const Tiles& tiles, uint64_t count, const Evaluate& evaluate, const WgmmaModifiers& with) {
+  run_tiles_on_host<S>(tiles, count, evaluate, with);
 }
 
 /// WMMA fragments have no layout of ours: dots straight from memory.
 template <TileShape S>
-void run_wmma_twin(const Tiles& all, uint64_t count, const Evaluate& evaluate) {
+void run_wmma_twin(const Tiles& all, uint64_t count, const Evaluate& evaluate, const WgmmaModifiers&) {
   for (uint64_t tile = 0; tile < count; ++tile) {
     const Tiles t = tiles_from(S, all, tile);
     for (int cell = 0; cell < S.cells(); ++cell) {
@@ -67,7 +67,7 @@ const RunTwin twins[] = {
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<mma_shape(m, n, k, #D, #A, #B, #C, 1)>,
         MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
-#define SCALED(type, block, size, archs) run_twin<mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block)>,
+#define SCALED(kind, type, block, size, archs) run_twin<mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block)>,
             MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
 #define ROW(m, n, k, D, A, B, C, archs) run_twin<of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C))>,
@@ -107,7 +107,8 @@ void fail_if_due() {
 }
 
 /// Runs a twin with the fault of results that is due.
-void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint64_t count, const Evaluate& evaluate) {
+void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint64_t count, const Evaluate& evaluate,
+                    const WgmmaModifiers& with) {
   const TileShape& s = i.shape;
   const TileBytes bytes = tile_bytes(s, 1);
   if (has_fault("stale_accumulator") && s.c_bits == s.d_bits) {  // c of a tile is the d of the tile before
@@ -117,7 +118,7 @@ void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint
       std::vector<uint8_t> c(one.c, one.c + bytes.c);
       if (last.size() == c.size()) c = last;
       one.c = c.data();
-      twin(one, 1, evaluate);
+      twin(one, 1, evaluate, with);
       last.assign(one.d, one.d + bytes.d);
     }
     return;
@@ -129,10 +130,10 @@ void run_with_fault(const Instruction& i, RunTwin twin, const Tiles& tiles, uint
       std::swap_ranges(a.begin() + long(r * row), a.begin() + long((r + 1) * row), a.begin() + long((r + 1) * row));
     Tiles swapped = tiles;
     swapped.a = a.data();
-    twin(swapped, count, evaluate);
+    twin(swapped, count, evaluate, with);
     return;
   }
-  twin(tiles, count, evaluate);
+  twin(tiles, count, evaluate, with);
   const auto flip = [&](uint64_t tile, int cell, int bit) {
     uint8_t* d = tiles_from(s, tiles, tile).d;
     write_element(d, s.d_bits / 8, cell, read_element(d, s.d_bits / 8, cell) ^ uint64_t{1} << bit);
@@ -214,6 +215,18 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
   }
 }
 
+/// A dot with the modifiers of wgmma that change values.
+uint64_t evaluate_modified(const DotModel& m, const DotOperands& in, const WgmmaModifiers& with) {
+  std::vector<uint64_t> a(in.a, in.a + in.k), b(in.b, in.b + in.k);
+  for (uint64_t& x : a) x ^= with.negate_a ? m.a.in_container(m.a.sign_bit()) : 0;
+  for (uint64_t& x : b) x ^= with.negate_b ? m.b.in_container(m.b.sign_bit()) : 0;
+  DotOperands modified = in;
+  modified.a = a.data();
+  modified.b = b.data();
+  if (!with.scale_d) modified.c = 0;
+  return evaluate_dot(m, modified);
+}
+
 /// As if it were every architecture: FALSE_DEVICE_ARCH is its compute capability, 90 where unset.
 class TwinBackend final : public DeviceBackend {
  public:
@@ -226,18 +239,19 @@ class TwinBackend final : public DeviceBackend {
     info.minor = capability % 10;
     return info;
   }
-  void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers&) override {
+  void run(int instruction, const Tiles& tiles, uint64_t count, const WgmmaModifiers& with) override {
     fail_if_due();
     if (size_t(instruction) >= sizeof twins / sizeof *twins) throw std::runtime_error("no twin");
     const Instruction& i = instructions()[size_t(instruction)];
-    if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum);
+    if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum, with);
     const DeviceInfo device = info();
     const std::string model = claimed_model(i, arch_of_capability(device.major, device.minor));
     const ModelRow* row =
         find_model_row(model.empty() ? "turing/" + i.name : model.substr(6));  // where nothing is claimed, any will do
     if (!row) throw std::runtime_error("no model of " + i.name);
-    run_with_fault(i, twins[instruction], tiles, count,
-                   [row](const DotOperands& in) { return evaluate_dot(row->model, in); });
+    run_with_fault(
+        i, twins[instruction], tiles, count,
+        [row, &with](const DotOperands& in) { return evaluate_modified(row->model, in, with); }, with);
   }
   void scalar(int instruction, int arity, const uint64_t* operands, uint64_t* results, uint64_t count) override {
     fail_if_due();
@@ -283,8 +297,13 @@ class TwinBackend final : public DeviceBackend {
     SweepAnswer answer;
     const auto start = std::chrono::steady_clock::now();
     TileBuffers tiles = generate_tiles(request, parents);
-    run_with_fault(instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(),
-                   request.tiles, [&](const DotOperands& in) { return sweep::claimed_result(request.model, in); });
+    run_with_fault(
+        instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(), request.tiles,
+        [&](const DotOperands& in) {
+          return request.model.d.integer ? sweep::integer_sum(in)
+                                         : evaluate_modified(request.model, in, request.modifiers);
+        },
+        request.modifiers);
     compare_tiles(request, tiles, answer);
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return answer;

@@ -38,16 +38,7 @@ TEST(Fragments, EveryElementOfBIsHeldOnce) {
   for (const Instruction& i : with_fragments()) {
     const TileShape& s = i.shape;
     std::set<Position> seen;
-    if (s.family == TileFamily::wgmma) {  // bytes of shared memory
-      for (int column = 0; column < s.n; ++column)
-        for (int k = 0; k < s.k; ++k) {
-          const int byte = b_shared_byte(s, k, column);
-          ASSERT_TRUE(byte >= 0 && byte + s.operand_bytes() <= s.n * s.k * s.operand_bytes()) << i.name;
-          for (int j = 0; j < s.operand_bytes(); ++j) EXPECT_TRUE(seen.insert({byte + j, 0}).second) << i.name;
-        }
-      EXPECT_EQ(seen.size(), size_t(s.n * s.k * s.operand_bytes())) << i.name;
-      continue;
-    }
+    if (s.family == TileFamily::wgmma) continue;
     for (int lane = 0; lane < s.lanes(); ++lane)
       for (int e = 0; e < s.b_elements(); ++e) {
         const Place p = b_place(s, lane, e);
@@ -162,9 +153,35 @@ TEST(Fragments, WgmmaAgreesWithTheFormulasOfPtx) {
             << i.name;
       }
     }
-    // Columns of a core matrix are 16 bytes apart; along k core matrices follow each other.
-    EXPECT_EQ(b_shared_byte(s, 0, 1), 16);
-    EXPECT_EQ(b_shared_byte(s, 16 / s.operand_bytes(), 0), 128);
+  }
+}
+
+/// PTX ISA, "Shared memory matrix layout" without swizzle: core matrices of 8 x 16 bytes that lie together.
+TEST(Fragments, SharedOperandsOfWgmmaLieInCoreMatrices) {
+  for (const Instruction& i : with_fragments()) {
+    const TileShape& s = i.shape;
+    if (s.family != TileFamily::wgmma) continue;
+    for (const bool is_a : {false, true})
+      for (const bool transposed : {false, true}) {
+        if (transposed && s.operand_bits != 16) continue;
+        const SharedOperand o = shared_operand(s, is_a, transposed);
+        const int bytes = s.operand_bytes(), per_row = 16 / bytes;
+        std::set<int> seen;
+        for (int vector = 0; vector < o.vectors; ++vector)
+          for (int k = 0; k < s.k; ++k)
+            for (int j = 0; j < bytes; ++j) EXPECT_TRUE(seen.insert(o.byte_of(k, vector) + j).second) << i.name;
+        EXPECT_EQ(*seen.begin(), 0);
+        EXPECT_EQ(*seen.rbegin(), o.vectors * s.k * bytes - 1) << i.name;
+        // The first core matrix: rows of 16 bytes, of one vector along k, or of one k along the vectors.
+        EXPECT_EQ(o.byte_of(transposed ? 1 : 0, transposed ? 0 : 1), 16) << i.name;
+        EXPECT_EQ(o.byte_of(transposed ? 0 : per_row - 1, transposed ? 7 : 0), 16 - bytes) << i.name;
+        EXPECT_EQ(o.byte_of(transposed ? 7 : per_row - 1, 7), 128 - bytes) << i.name;
+        // The next ones are where the descriptor says.
+        EXPECT_EQ(o.byte_of(transposed ? 8 : per_row, 0), o.along_k()) << i.name;
+        if (o.vectors > 8) {
+          EXPECT_EQ(o.byte_of(0, 8), o.along_vectors()) << i.name;
+        }
+      }
   }
 }
 

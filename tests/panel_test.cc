@@ -27,9 +27,9 @@ SweepRequest request_of(const ModelRow& row) {
 }
 
 /// All dots of three panels, some near parents; one panel has infinities and NaNs.
-template <class Claim>
+template <class Claim, int columns = sweep::panel_side, int threads = 256>
 void expect_panel_equals_tiles(const std::string& name, SweepRequest request) {
-  using Panel = sweep::Panel<Claim>;
+  using Panel = sweep::Panel<Claim, columns, threads>;
   std::vector<SweepParent> parents;
   request.seed = 5;
   request.tiles = 4;
@@ -98,7 +98,7 @@ MMAFUZZ_F8F6F4(ROW)
   NEXT(mma_shape(m, n, k, #D, #A, #B, #C, 1), sweep::types_of(#D, #A, #B, "ue8m0"))
 MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
-#define SCALED(type, block, size, archs) \
+#define SCALED(kind, type, block, size, archs) \
   NEXT(mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), sweep::types_of("f32", "e2m1", "e2m1", #type))
 MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED
@@ -136,10 +136,11 @@ void try_instruction(const Instruction& i, Tried& tried) {
   }
   constexpr NarrowShape narrow = sweep::narrow_shape_on(on, I::shape, I::types);
   if constexpr (sweep::claim_kind(I::shape, I::types) != sweep::ClaimKind::fused || narrow.k != 0) {
-    expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>>(i.name + " against " + model, request);
-    if (I::shape.family == TileFamily::wgmma) {
+    constexpr int columns = sweep::panel_columns(I::shape), threads = sweep::panel_threads(I::shape);
+    expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>, columns, threads>(i.name + " against " + model, request);
+    if (I::shape.family == TileFamily::wgmma && I::shape.n == 8 && !I::types.a.integer) {
       request.modifiers = {false, true, false};
-      expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>>(i.name + "?scale_d=0,negate_a=1", request);
+      expect_panel_equals_tiles<sweep::ClaimOf<I, narrow>, columns, threads>(i.name + "?scale_d=0,negate_a=1", request);
     }
     ++tried.panels;
   }

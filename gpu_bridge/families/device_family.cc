@@ -29,6 +29,12 @@ constexpr DeviceParameter device_parameters[] = {
      [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_a = v != 0; }},
     {"negate_b", "wgmma: b with the other sign", "0 | 1", true, 1,
      [](DeviceParameters& p, uint64_t v) { p.wgmma.negate_b = v != 0; }},
+    {"shared_a", "wgmma: 1 reads a from shared memory", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.shared_a = v != 0; }},
+    {"transpose_a", "wgmma of 16-bit types with shared_a=1: a transposed in shared memory", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.transpose_a = v != 0; }},
+    {"transpose_b", "wgmma of 16-bit types: b transposed in shared memory", "0 | 1", true, 1,
+     [](DeviceParameters& p, uint64_t v) { p.wgmma.transpose_b = v != 0; }},
 };
 
 class DeviceUnit final : public Unit {
@@ -51,6 +57,17 @@ class DeviceUnit final : public Unit {
   DeviceParameters with_;
   mutable LossGuard guard_;
 };
+
+/// What wgmma has no form for (PTX ISA, wgmma.mma_async).
+Result<bool> has_form(const Instruction& i, const WgmmaModifiers& with) {
+  if ((with.negate_a || with.negate_b) && i.op.a.fields().integer)
+    return declined(i.name + " has no negations: its types are integers");
+  if ((with.transpose_a || with.transpose_b) && i.shape.operand_bits != 16)
+    return declined(i.name + " has no transposed operands: only 16-bit types have");
+  if (with.transpose_a && !with.shared_a)
+    return declined("transpose_a=1 needs shared_a=1: a in registers is not transposed");
+  return true;
+}
 
 Result<bool> fits(const Instruction& i, const Op& op) {
   const Op& own = i.op;
@@ -107,6 +124,8 @@ class DeviceFamily final : public Family {
     const Instruction& i = instructions()[static_cast<size_t>(index)];
     const Result<DeviceParameters> with = parse_device_parameters(parts.settings, i.shape.family);
     if (!with) return invalid("unit " + name + ": " + with.refusal().reason);
+    const Result<bool> form = has_form(i, with->wgmma);
+    if (!form) return form.refusal();
     const Result<bool> fit = fits(i, op);
     if (!fit) return fit.refusal();
     const Result<DeviceInfo> device = child_->info();

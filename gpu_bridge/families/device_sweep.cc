@@ -53,7 +53,7 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
     child->run(index, tiles, modifiers);
   };
   s.first_epoch = 4096;
-  s.greatest_epoch = 1 << 21;
+  s.greatest_epoch = (uint64_t{1} << 28) / static_cast<uint64_t>(i.shape.cells());
   const Result<bool> modelled = set_sweep_model(s);
   if (!modelled) return modelled.refusal();
   return s;

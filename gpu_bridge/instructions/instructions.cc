@@ -46,8 +46,8 @@ const std::vector<Instruction>& instructions() {
   make("mma.kind::mxf8f6f4.block32", mma_shape(m, n, k, #D, #A, #B, #C, 1), #D, #A, #B, #C, arch::archs, "ue8m0", 32),
               MMAFUZZ_MXF8F6F4(ROW)
 #undef ROW
-#define SCALED(type, block, size, archs)                                                                         \
-  make("mma.kind::mxf4nvf4.block" #block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), "f32", \
+#define SCALED(kind, type, block, size, archs)                                                                    \
+  make("mma.kind::" #kind ".block" #block, mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 64 / block), "f32", \
        "e2m1", "e2m1", "f32", arch::archs, #type, block),
                   MMAFUZZ_MXF4NVF4(SCALED)
 #undef SCALED

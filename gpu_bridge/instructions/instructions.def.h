@@ -69,18 +69,25 @@ inline constexpr unsigned from120 = sm120, from100 = sm100 | from120, from90 = s
   MMAFUZZ_FP8_PAIRS(ROW, 16, 8, 32, f32, from120) \
   MMAFUZZ_NARROW_PAIRS(ROW, f32)
 
-// k = 64 of e2m1: SCALED(scale type, products per scale, PTX name of the vector size, architectures).
-#define MMAFUZZ_MXF4NVF4(SCALED) \
-  SCALED(ue8m0, 32, 2X, from120) \
-  SCALED(ue4m3, 16, 4X, from120)
+// k = 64 of e2m1: SCALED(kind, scale type, products per scale, PTX name of the vector size, architectures).
+#define MMAFUZZ_MXF4NVF4(SCALED)           \
+  SCALED(mxf4nvf4, ue8m0, 32, 2X, from120) \
+  SCALED(mxf4nvf4, ue4m3, 16, 4X, from120) \
+  SCALED(mxf4, ue8m0, 32, 2X, from120)
 
-#define MMAFUZZ_WGMMA(ROW)                     \
-  ROW(64, 8, 16, f32, f16, f16, f32, sm90)     \
-  ROW(64, 8, 16, f16, f16, f16, f16, sm90)     \
-  ROW(64, 8, 16, f32, bf16, bf16, f32, sm90)   \
-  ROW(64, 8, 8, f32, tf32, tf32, f32, sm90)    \
-  MMAFUZZ_FP8_PAIRS(ROW, 64, 8, 32, f32, sm90) \
-  MMAFUZZ_FP8_PAIRS(ROW, 64, 8, 32, f16, sm90)
+// Of the 32 widths (n = 8, 16, ... 256) the least, a middle one and the greatest.
+#define MMAFUZZ_WGMMA(ROW) \
+  MMAFUZZ_WGMMA_N(ROW, 8)  \
+  MMAFUZZ_WGMMA_N(ROW, 64) \
+  MMAFUZZ_WGMMA_N(ROW, 256)
+#define MMAFUZZ_WGMMA_N(ROW, n)                \
+  ROW(64, n, 16, f32, f16, f16, f32, sm90)     \
+  ROW(64, n, 16, f16, f16, f16, f16, sm90)     \
+  ROW(64, n, 16, f32, bf16, bf16, f32, sm90)   \
+  ROW(64, n, 8, f32, tf32, tf32, f32, sm90)    \
+  MMAFUZZ_FP8_PAIRS(ROW, 64, n, 32, f32, sm90) \
+  MMAFUZZ_FP8_PAIRS(ROW, 64, n, 32, f16, sm90) \
+  ROW(64, n, 32, s32, s8, s8, s32, sm90)
 
 #define MMAFUZZ_WMMA(ROW)                       \
   ROW(16, 16, 16, f32, f16, f16, f32, from75)   \

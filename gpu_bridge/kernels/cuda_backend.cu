@@ -118,7 +118,7 @@ class CudaBackend final : public DeviceBackend {
     check(cudaEventCreate(&start), "cudaEventCreate");
     check(cudaEventCreate(&stop), "cudaEventCreate");
     check(cudaEventRecord(start), "cudaEventRecord");
-    constexpr uint64_t words = DivergentTile::words;
+    const uint64_t words = DivergentTile::words_of(s);
     auto* any = reinterpret_cast<uint32_t*>(found_.reserve((1 + (1 + words) * whole.tiles) * sizeof(uint32_t)));
     uint32_t *cells = any + 1, *differs = cells + whole.tiles;
     check(cudaMemset(any, 0, (1 + (1 + words) * whole.tiles) * sizeof(uint32_t)), "cudaMemset");

@@ -30,13 +30,14 @@ template <class I>
 inline constexpr int team_scratch = (I::scratch_bytes + 127) / 128 * 128;
 
 template <class I>
-__global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits == 64 ? 2 : 3)
+__global__ void __launch_bounds__(sweep::panel_threads(I::shape),
+                                  I::shape.k > 16 || I::shape.operand_bits == 64 ? 2 : 3)
     sweep_panels(const __grid_constant__ SweepSource s, PanelFindings found) {
   constexpr TileShape shape = I::shape;
   constexpr NarrowShape narrow = sweep::narrow_shape_on(this_arch, shape, I::types);
   constexpr bool claims = sweep::claim_kind(shape, I::types) != sweep::ClaimKind::fused || narrow.k != 0;
   if constexpr (claims && (I::archs & this_arch) != 0) {
-    using Panel = sweep::Panel<sweep::ClaimOf<I, narrow>>;
+    using Panel = sweep::Panel<sweep::ClaimOf<I, narrow>, sweep::panel_columns(shape), sweep::panel_threads(shape)>;
     using Word = typename Panel::Word;
     MMAFUZZ_TAKES(sizeof(Panel) + Panel::threads / shape.lanes() * team_scratch<I>);
     extern __shared__ __align__(128) uint8_t memory[];
@@ -44,6 +45,7 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits 
     constexpr int teams = Panel::threads / shape.lanes(), elements = shape.c_elements();
     const int thread = static_cast<int>(threadIdx.x), lane = thread % shape.lanes(), team = thread / shape.lanes();
     constexpr int tiles = sweep::tiles_of_panel(shape);
+    constexpr bool few = elements <= 8;  // they stay in registers; more are indexed in local memory
     const uint64_t first = s.request.first_tile, end = first + s.request.tiles;
     panel.make_tables(s.request, thread);
     const sweep::PanelsOfBlock own = sweep::panels_of_block(s.request, blockIdx.x);
@@ -72,8 +74,9 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits 
           const Place p = panel_cell<shape>(shape.c_bits, lane, i);
           const Word drawn = panel.c_of(s, place.first_row + p.row, place.first_column + p.column);
 #pragma unroll
-          for (int to = 0; to < elements; ++to)
+          for (int to = 0; few && to < elements; ++to)
             if (to == i) c[to] = drawn;
+          if constexpr (!few) c[i] = drawn;
         }
         I::run(at, c, d);
 #pragma unroll 1
@@ -82,11 +85,15 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits 
           const Place p = panel_cell<shape>(shape.d_bits, lane, i);
           Word addend = 0, got = 0;
 #pragma unroll
-          for (int from = 0; from < elements; ++from)
+          for (int from = 0; few && from < elements; ++from)
             if (from == i) {
               addend = c[from];
               got = d[from];
             }
+          if constexpr (!few) {
+            addend = c[i];
+            got = d[i];
+          }
           const Word claimed = panel.claimed(s.request, place.first_row + p.row, place.first_column + p.column, addend);
           if (got != claimed) {
             MMAFUZZ_RUNS(0);
@@ -94,7 +101,7 @@ __global__ void __launch_bounds__(256, I::shape.k > 16 || I::shape.operand_bits 
             const int cell = p.row * shape.n + p.column;
             *found.any = 1;
             atomicAdd(&found.cells[tile - first], 1u);
-            atomicOr(&found.differs[(tile - first) * DivergentTile::words + static_cast<uint64_t>(cell / 32)],
+            atomicOr(&found.differs[(tile - first) * DivergentTile::words_of(shape) + static_cast<uint64_t>(cell / 32)],
                      1u << (cell % 32));
           }
         }
@@ -109,14 +116,15 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
     if ((I::archs & on) == 0 || !sweep::claim_fits(on, I::shape, I::types, source.request.model)) return false;
     // Sizes do not depend on the kernel of the model.
     constexpr NarrowShape any{Kernel::fused_sum, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
-    constexpr size_t bytes =
-        sizeof(sweep::Panel<sweep::ClaimOf<I, any>>) + size_t(256 / I::shape.lanes() * team_scratch<I>);
+    constexpr int threads = sweep::panel_threads(I::shape);
+    constexpr size_t bytes = sizeof(sweep::Panel<sweep::ClaimOf<I, any>, sweep::panel_columns(I::shape), threads>) +
+                             size_t(threads / I::shape.lanes() * team_scratch<I>);
     if (cudaFuncSetAttribute(sweep_panels<I>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)) != cudaSuccess) {
       cudaGetLastError();
       return false;  // less shared memory than a panel takes
     }
     int resident = 1;
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, sweep_panels<I>, 256, bytes) != cudaSuccess ||
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, sweep_panels<I>, threads, bytes) != cudaSuccess ||
         resident == 0) {
       cudaGetLastError();
       return false;
@@ -124,7 +132,7 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
     const sweep::PanelsOfBlock all = sweep::panels_of_block(source.request, 0);
     const uint64_t panels = all.end - all.first;
     const uint64_t blocks = uint64_t(resident) * uint64_t(multiprocessors);
-    sweep_panels<I><<<unsigned(panels < blocks ? panels : blocks), 256, bytes>>>(source, found);
+    sweep_panels<I><<<unsigned(panels < blocks ? panels : blocks), threads, bytes>>>(source, found);
     return true;
   }
   return false;

@@ -7,8 +7,8 @@ namespace mmafuzz {
 
 void launch_generation(const SweepSource& source, const Tiles& tiles);
 
-/// Sets the bit of each dot that differs, in DivergentTile::words words for each tile (start: 0), and adds to cells[i]
-/// those of tile first_tile + i (start: 0); sets any to 1 if there is one.
+/// Sets the bit of each dot that differs, in DivergentTile::words_of(shape) words for each tile (start: 0), and adds to
+/// cells[i] those of tile first_tile + i (start: 0); sets any to 1 if there is one.
 using LaunchComparison = void (*)(const SweepSource& source, const Tiles& tiles, uint32_t* cells, uint32_t* differs,
                                   uint32_t* any);
 /// Lowers first_of_bin (start: all ones) to the number of the first dot in each bin; the entry after the last
@@ -32,7 +32,7 @@ ModelKernels integer_kernels();
 /// Where a sweep in panels leaves what it found; all start at zero.
 struct PanelFindings {
   uint32_t* cells;    ///< divergent dots of each tile of the request
-  uint32_t* differs;  ///< DivergentTile::words for each tile
+  uint32_t* differs;  ///< DivergentTile::words_of(shape) for each tile
   uint32_t* any;      ///< 1 if anything diverged
 };
 /// Generates, runs and compares the request's tiles in one kernel, the same operands as launch_generation; false where

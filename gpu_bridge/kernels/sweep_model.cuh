@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(sweep_block)
       continue;
     *any = 1;
     atomicAdd(&found[in_epoch], 1u);
-    atomicOr(&differs[in_epoch * DivergentTile::words + static_cast<uint64_t>(cell / 32)], 1u << (cell % 32));
+    atomicOr(&differs[in_epoch * DivergentTile::words_of(s.request.shape) + static_cast<uint64_t>(cell / 32)],
+             1u << (cell % 32));
   }
 }
 

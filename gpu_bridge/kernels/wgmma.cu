@@ -1,18 +1,18 @@
-// wgmma of Hopper, n = 8: four warps per tile, a in registers, b in shared memory. scale-d and the negation immediates
-// are modifiers.
+// wgmma of Hopper: four warps per tile, b in shared memory, a in registers or there too. scale-d, the negation
+// immediates and where a and b lie are modifiers.
 #include "gpu_bridge/kernels/mma_kernel.cuh"
 #include "gpu_bridge/kernels/panel_kernel.cuh"
+#include "gpu_bridge/kernels/wgmma_operands.cuh"
 
 namespace mmafuzz {
 namespace {
 
-/// Matrix descriptor of b: start address, LBO and SBO in units of 16 bytes, no swizzle (PTX ISA, "Matrix descriptor
-/// format").
-template <TileShape S>
-__device__ uint64_t descriptor_of_b(const uint8_t* shared) {
+/// Matrix descriptor of an operand: start address, leading and stride offset in units of 16 bytes, no swizzle (PTX ISA,
+/// "Matrix descriptor format").
+__device__ uint64_t descriptor_of(const SharedOperand& operand, const uint8_t* shared) {
   const uint64_t address = static_cast<uint64_t>(__cvta_generic_to_shared(shared));
-  constexpr uint64_t along_k = core_matrix_bytes, along_columns = core_matrix_bytes * (S.k * S.operand_bytes() / 16);
-  return (address & 0x3ffff) >> 4 | along_k >> 4 << 16 | along_columns >> 4 << 32;
+  return (address & 0x3ffff) >> 4 | static_cast<uint64_t>(operand.along_k()) >> 4 << 16 |
+         static_cast<uint64_t>(operand.along_vectors()) >> 4 << 32;
 }
 
 /// Keeps reads and writes of registers that an asynchronous instruction uses on their side of this line.
@@ -22,130 +22,120 @@ __device__ void pin_registers(uint32_t (&registers)[N]) {
   for (int r = 0; r < N; ++r) asm volatile("" : "+r"(registers[r])::"memory");
 }
 
-/// One instruction, d += a * b; b in `shared` as share_b writes it. The team's lanes call it together, and have met
-/// since they wrote.
-template <class I, int NegateA, int NegateB>
-__device__ void run_wgmma(uint32_t (&d)[I::shape.d_registers()], uint32_t (&a)[I::shape.a_registers()],
-                          const uint8_t* shared, int scale_d) {
+/// What is part of an instruction's name or its immediate operands.
+struct WgmmaForm {
+  bool negate_a, negate_b, shared_a, transpose_a, transpose_b;
+};
+
+/// Calls f with each flag that may be set as a constant.
+template <bool may_be_set, class F>
+__device__ void as_constant(bool flag, const F& f) {
+  if constexpr (may_be_set) {
+    if (flag) return f(std::true_type{});
+  }
+  f(std::false_type{});
+}
+
+/// One step, d += a * b, of the team's lanes together. `shared` holds b and behind it a. `meet()` waits for the team.
+template <class I, class Meet>
+__device__ void wgmma_step(uint32_t (&d)[I::shape.d_registers()], const Tiles& t, int step, int lane, uint8_t* shared,
+                           const WgmmaModifiers& with, const Meet& meet) {
+  constexpr TileShape S = I::shape;
+  uint8_t* shared_a = shared + S.columns() * S.k * S.operand_bytes();
+  uint32_t a[S.a_registers()];
+  load_a<S>(t, step, lane, a);
+  meet();  // the last instruction has read shared memory
+  share_operand<S>(t, step, lane, false, with.transpose_b, shared);
+  if (with.shared_a) share_operand<S>(t, step, lane, true, with.transpose_a, shared_a);
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads through the asynchronous proxy
+  meet();
+  const uint64_t of_a = descriptor_of(shared_operand(S, true, with.transpose_a), shared_a),
+                 of_b = descriptor_of(shared_operand(S, false, with.transpose_b), shared);
+  const int scale_d = step == 0 ? with.scale_d : 1;
   pin_registers(a);
   pin_registers(d);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-  I::template mma<NegateA, NegateB>(d, a, descriptor_of_b<I::shape>(shared), scale_d);
+  constexpr bool negates = !I::types.a.integer, transposes = S.operand_bits == 16;
+  as_constant<negates>(with.negate_a, [&](auto negate_a) {
+    as_constant<negates>(with.negate_b, [&](auto negate_b) {
+      as_constant<transposes>(with.transpose_b, [&](auto transpose_b) {
+        as_constant<true>(with.shared_a, [&](auto in_shared) {
+          as_constant<transposes && in_shared.value>(with.transpose_a, [&](auto transpose_a) {
+            constexpr WgmmaForm form{negate_a.value, negate_b.value, in_shared.value, transpose_a.value,
+                                     transpose_b.value};
+            I::template mma<form>(d, a, of_a, of_b, scale_d);
+          });
+        });
+      });
+    });
+  });
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
   pin_registers(d);
 #endif
 }
-/// Between writing shared memory and the instruction that reads it through the asynchronous proxy.
-__device__ void fence_shared_writes() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-}
 
-template <class I, int NegateA, int NegateB>
-__global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, int scale_d) {
+template <class I>
+inline constexpr int wgmma_shared_bytes = (I::shape.columns() + I::shape.rows()) * I::shape.k* I::shape.operand_bytes();
+
+template <class I>
+__global__ void __launch_bounds__(128) run_wgmma_tiles(Tiles all, uint64_t count, WgmmaModifiers with) {
   constexpr TileShape S = I::shape;
-  __shared__ __align__(128) uint8_t shared[S.columns() * S.k * S.operand_bytes()];
+  __shared__ __align__(128) uint8_t shared[wgmma_shared_bytes<I>];
   const int lane = static_cast<int>(threadIdx.x);
   for (uint64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const Tiles t = tiles_from(S, all, tile);
-    uint32_t a[S.a_registers()], d[S.d_registers()];
+    uint32_t d[S.d_registers()];
     load_c<S>(t, lane, d);
-    for (int step = 0; step < t.steps; ++step) {
-      load_a<S>(t, step, lane, a);
-      __syncthreads();  // the last instruction has read b
-      share_b<S>(t, step, lane, shared);
-      fence_shared_writes();
-      __syncthreads();
-      run_wgmma<I, NegateA, NegateB>(d, a, shared, step == 0 ? scale_d : 1);
-    }
+    for (int step = 0; step < t.steps; ++step) wgmma_step<I>(d, t, step, lane, shared, with, [] { __syncthreads(); });
     store_d<S>(t, lane, d);
   }
 }
 
-/// The same in a panel; the negations are immediate operands, so each choice is an instruction of its own.
+/// The same in a panel.
 template <class I>
 struct WgmmaInPanel : I {
-  static constexpr int scratch_bytes = I::shape.columns() * I::shape.k * I::shape.operand_bytes();
+  static constexpr int scratch_bytes = wgmma_shared_bytes<I>;
   template <class Word>
   __device__ static void run(const TileInPanel& at, const Word* from, Word* to) {
     constexpr TileShape S = I::shape;
-    uint32_t a[S.a_registers()], d[S.d_registers()];
+    uint32_t d[S.d_registers()];
     for (uint32_t& word : d) word = 0;
 #pragma unroll
     for (int i = 0; i < S.c_elements(); ++i) set_field(d, S.c_bits, i, from[i]);
-    load_a<S>(at.tiles, 0, at.lane, a);
-    meet(at.team);  // the last instruction has read b
-    share_b<S>(at.tiles, 0, at.lane, at.scratch);
-    fence_shared_writes();
-    meet(at.team);
-    const int scale_d = at.modifiers.scale_d;
-    if (at.modifiers.negate_a) {
-      if (at.modifiers.negate_b) run_wgmma<I, 1, 1>(d, a, at.scratch, scale_d);
-      else run_wgmma<I, 1, 0>(d, a, at.scratch, scale_d);
-    } else {
-      if (at.modifiers.negate_b) run_wgmma<I, 0, 1>(d, a, at.scratch, scale_d);
-      else run_wgmma<I, 0, 0>(d, a, at.scratch, scale_d);
-    }
+    // The four warps of a team meet at a barrier of their own.
+    wgmma_step<I>(d, at.tiles, 0, at.lane, at.scratch, at.modifiers, [&] {
+      asm volatile("bar.sync %0, 128;" ::"r"(1 + at.team) : "memory");
+    });
 #pragma unroll
     for (int i = 0; i < S.c_elements(); ++i) to[i] = static_cast<Word>(get_field(d, S.d_bits, i));
   }
-  /// The four warps of a team.
-  __device__ static void meet(int team) { asm volatile("bar.sync %0, 128;" ::"r"(1 + team) : "memory"); }
 };
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define WGMMA_BODY(NAME, TRANSPOSE)                                                                                   \
-  if constexpr (shape.d_registers() == 4)                                                                             \
-    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %9, 0;\n" NAME " {%0,%1,%2,%3},{%4,%5,%6,%7},%8,p,%10,%11" TRANSPOSE \
-                 ";}"                                                                                                 \
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                     \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1),           \
-                   "n"(NegateB ? -1 : 1));                                                                            \
-  else                                                                                                                \
-    asm volatile("{.reg .pred p;\nsetp.ne.b32 p, %7, 0;\n" NAME " {%0,%1},{%2,%3,%4,%5},%6,p,%8,%9" TRANSPOSE ";}"    \
-                 : "+r"(d[0]), "+r"(d[1])                                                                             \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d), "n"(NegateA ? -1 : 1),           \
-                   "n"(NegateB ? -1 : 1));
-#else
-#define WGMMA_BODY(NAME, TRANSPOSE)
-#endif
-
-#define ROW(m, n, k, D, A, B, C, ARCHS)                                                                  \
-  struct Wgmma_##k##_##D##_##A##_##B {                                                                   \
-    static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C)); \
-    static constexpr unsigned archs = arch::ARCHS;                                                       \
-    template <int NegateA, int NegateB>                                                                  \
-    __device__ static void mma(uint32_t* d, const uint32_t* a, uint64_t b, int scale_d) {                \
-      if constexpr (shape.operand_bits == 16) {                                                          \
-        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, ",0")         \
-      } else {                                                                                           \
-        WGMMA_BODY("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B, "")           \
-      }                                                                                                  \
-    }                                                                                                    \
-  };
-MMAFUZZ_WGMMA(ROW)
-#undef ROW
-#define ROW(m, n, k, D, A, B, C, archs)                                                   \
-  struct Panels_wgmma_##k##_##D##_##A##_##B : WgmmaInPanel<Wgmma_##k##_##D##_##A##_##B> { \
-    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);         \
-  };
+#define ROW(m, n, k, D, A, B, C, ARCHS)                                                                             \
+  struct Wgmma_##n##_##k##_##D##_##A##_##B {                                                                        \
+    static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(m, n, k, #D, #A, #B, #C));            \
+    static constexpr sweep::InstructionTypes types = sweep::types_of(#D, #A, #B);                                   \
+    static constexpr unsigned archs = arch::ARCHS;                                                                  \
+    template <WgmmaForm F>                                                                                          \
+    __device__ static void mma(uint32_t (&d)[shape.d_registers()], const uint32_t* a, uint64_t of_a, uint64_t of_b, \
+                               int scale_d) {                                                                       \
+      MMAFUZZ_WGMMA_ASM("wgmma.mma_async.sync.aligned.m" #m "n" #n "k" #k "." #D "." #A "." #B)                     \
+    }                                                                                                               \
+  };                                                                                                                \
+  struct Panels_wgmma_##k##_##n##_##D##_##A##_##B : WgmmaInPanel<Wgmma_##n##_##k##_##D##_##A##_##B> {};
 MMAFUZZ_WGMMA(ROW)
 #undef ROW
 
 template <class I>
 void launch_wgmma_tiles(const Tiles& tiles, uint64_t count, const WgmmaModifiers& with) {
-  const unsigned grid = static_cast<unsigned>(count < 65536 ? count : 65536);
-  const auto kernel = with.negate_a ? (with.negate_b ? run_wgmma_tiles<I, 1, 1> : run_wgmma_tiles<I, 1, 0>)
-                                    : (with.negate_b ? run_wgmma_tiles<I, 0, 1> : run_wgmma_tiles<I, 0, 0>);
-  kernel<<<grid, 128>>>(tiles, count, with.scale_d);
+  run_wgmma_tiles<I><<<static_cast<unsigned>(count < 65536 ? count : 65536), 128>>>(tiles, count, with);
 }
 
-#define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<Wgmma_##k##_##D##_##A##_##B>,
+#define ROW(m, n, k, D, A, B, C, archs) launch_wgmma_tiles<Wgmma_##n##_##k##_##D##_##A##_##B>,
 constexpr LaunchTiles launches[] = {MMAFUZZ_WGMMA(ROW)};
 #undef ROW
-#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_##k##_##D##_##A##_##B>,
+#define ROW(m, n, k, D, A, B, C, archs) launch_panels<Panels_wgmma_##k##_##n##_##D##_##A##_##B>,
 constexpr LaunchPanels panels[] = {MMAFUZZ_WGMMA(ROW)};
 #undef ROW
 

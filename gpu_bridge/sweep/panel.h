@@ -16,11 +16,14 @@ MMAFUZZ_HD inline PanelsOfBlock panels_of_block(const SweepRequest& r, uint64_t 
   return {r.first_tile / tiles + block, (r.first_tile + r.tiles + tiles - 1) / tiles};
 }
 
-template <class Claim, int of_columns = panel_side>
+/// Threads that a panel of an instruction is worth: no more than its tiles occupy.
+MMAFUZZ_HD constexpr int panel_threads(const TileShape& s) { return smaller(256, tiles_of_panel(s) * s.lanes()); }
+
+template <class Claim, int of_columns = panel_side, int of_threads = 256>
 struct Panel {
   using Word = typename Claim::Word;
   static constexpr int rows = panel_side, columns = of_columns, vectors = rows + columns, k = Claim::k;
-  static constexpr int groups = panel_side / group_size, threads = 256, bytes = (Claim::a.width + 7) / 8;
+  static constexpr int groups = panel_side / group_size, threads = of_threads, bytes = (Claim::a.width + 7) / 8;
   static constexpr int scales = Claim::scale_block ? k / Claim::scale_block : 0;
 
   // Rows, then columns. Aligned for the loads of WMMA and wgmma.

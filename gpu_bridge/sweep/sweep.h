@@ -39,6 +39,10 @@ MMAFUZZ_HD inline uint64_t traced_tiles(const SweepRequest& r) {
 /// Which dots of a tile differ, a bit for each cell.
 struct DivergentTile {
   static constexpr int words = greatest_cells / 32;
+  /// Words of a tile of this shape, where tiles lie one after the other.
+  MMAFUZZ_HD static constexpr uint64_t words_of(const TileShape& s) {
+    return static_cast<uint64_t>(s.cells() + 31) / 32;
+  }
   uint64_t tile = 0;
   uint32_t differs[words] = {};
 

@@ -6,20 +6,22 @@
 #include <vector>
 
 #include "arithmetic/dot_model.h"
-#include "gpu_bridge/tiles/tile_memory.h"
+#include "gpu_bridge/tiles/launch.h"
 
 namespace mmafuzz {
 
 /// One instruction on fragments: gathers the matrices from the registers of all lanes, evaluates each dot and scatters
-/// d. evaluate(operands) gives the encoding of d.
+/// d. evaluate(operands) gives the encoding of d; of the modifiers, it has to heed what changes values, and this where
+/// operands lie.
 template <TileShape S, class Evaluate>
-void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluate) {
+void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluate, const WgmmaModifiers& with = {}) {
   constexpr int lanes = S.lanes();
   using Registers = std::vector<uint32_t>;
   const auto file = [](int registers) { return Registers(size_t(lanes) * size_t(registers)); };
   Registers a = file(S.a_registers()), b = file(S.b_registers()), c = file(S.c_registers()), d = file(S.d_registers());
   std::vector<uint32_t> scale_a(lanes), scale_b(lanes);
-  std::vector<uint8_t> shared(size_t(S.columns() * S.k * S.operand_bytes()));
+  std::vector<uint8_t> shared(size_t(S.columns() * S.k * S.operand_bytes())),
+      shared_a(size_t(S.rows() * S.k * S.operand_bytes()));
   std::vector<uint64_t> rows(size_t(S.rows() * S.k)), columns(size_t(S.columns() * S.k)), sums(size_t(S.cells()));
   for (uint64_t tile = 0; tile < count; ++tile) {
     const Tiles t = tiles_from(S, all, tile);
@@ -27,8 +29,12 @@ void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluat
     for (int step = 0; step < t.steps; ++step) {
       for (int lane = 0; lane < lanes; ++lane) {
         load_a<S>(t, step, lane, &a[size_t(lane * S.a_registers())]);
-        if constexpr (S.family == TileFamily::wgmma) share_b<S>(t, step, lane, shared.data());
-        else load_b<S>(t, step, lane, &b[size_t(lane * S.b_registers())]);
+        if constexpr (S.family == TileFamily::wgmma) {
+          share_operand<S>(t, step, lane, false, with.transpose_b, shared.data());
+          if (with.shared_a) share_operand<S>(t, step, lane, true, with.transpose_a, shared_a.data());
+        } else {
+          load_b<S>(t, step, lane, &b[size_t(lane * S.b_registers())]);
+        }
         if constexpr (S.scales > 0) {
           scale_a[size_t(lane)] = load_scale_a<S>(t, step, lane);
           scale_b[size_t(lane)] = load_scale_b<S>(t, step, lane);
@@ -51,7 +57,12 @@ void run_tiles_on_host(const Tiles& all, uint64_t count, const Evaluate& evaluat
         }
       }
       for (int e = 0; S.family == TileFamily::wgmma && e < S.columns() * S.k; ++e)
-        columns[size_t(e)] = read_element(shared.data() + b_shared_byte(S, e % S.k, e / S.k), S.operand_bytes(), 0);
+        columns[size_t(e)] = read_element(
+            shared.data() + shared_operand(S, false, with.transpose_b).byte_of(e % S.k, e / S.k), S.operand_bytes(), 0);
+      for (int e = 0; with.shared_a && e < S.rows() * S.k; ++e)
+        rows[size_t(e)] =
+            read_element(shared_a.data() + shared_operand(S, true, with.transpose_a).byte_of(e % S.k, e / S.k),
+                         S.operand_bytes(), 0);
       std::fill(d.begin(), d.end(), 0u);
       for (int lane = 0; lane < lanes; ++lane) {
         for (int i = 0; i < S.c_elements(); ++i) {

@@ -9,6 +9,8 @@ namespace mmafuzz {
 struct WgmmaModifiers {
   bool scale_d = true;  ///< false: d = a * b, c is not read
   bool negate_a = false, negate_b = false;
+  bool shared_a = false;                          ///< a, too, is read from shared memory
+  bool transpose_a = false, transpose_b = false;  ///< how shared memory holds them; 16-bit types only
 };
 
 /// Runs `count` tiles (device pointers) on the current device; asynchronous.

@@ -98,14 +98,14 @@ MMAFUZZ_HD void load_b(const Tiles& t, int step, int lane, uint32_t* registers) 
   }
 }
 
-/// wgmma: one lane's share of b into shared memory.
+/// wgmma: one lane's share of a or b into shared memory.
 template <TileShape S>
-MMAFUZZ_HD void share_b(const Tiles& t, int step, int lane, uint8_t* shared) {
-  const uint8_t* b = t.b + step * S.columns() * S.k * S.operand_bytes();
-  for (int e = lane; e < S.columns() * S.k; e += S.lanes()) {
-    const int column = e / S.k, k = e % S.k;
-    write_element(shared + b_shared_byte(S, k, column), S.operand_bytes(), 0, read_element(b, S.operand_bytes(), e));
-  }
+MMAFUZZ_HD void share_operand(const Tiles& t, int step, int lane, bool is_a, bool transposed, uint8_t* shared) {
+  const SharedOperand to = shared_operand(S, is_a, transposed);
+  const uint8_t* from = (is_a ? t.a : t.b) + step * to.vectors * S.k * S.operand_bytes();
+  for (int e = lane; e < to.vectors * S.k; e += S.lanes())
+    write_element(shared + to.byte_of(e % S.k, e / S.k), S.operand_bytes(), 0,
+                  read_element(from, S.operand_bytes(), e));
 }
 
 template <TileShape S>

@@ -10,12 +10,12 @@ namespace mmafuzz {
 
 enum class TileFamily : uint8_t {
   mma,    ///< mma.sync: one warp, every operand in registers
-  wgmma,  ///< wgmma: four warps, b in shared memory as core matrices of 8 columns x 16 bytes without swizzle
+  wgmma,  ///< wgmma: four warps, b (and a, if asked for) in shared memory as core matrices without swizzle
   wmma,   ///< the WMMA interface: tiles in memory; the layout of fragments is not specified
 };
 
-/// No instruction has more dots in a tile (wgmma m64n8: 512).
-inline constexpr int greatest_cells = 512;
+/// No instruction has more dots in a tile (wgmma m64n256).
+inline constexpr int greatest_cells = 64 * 256;
 
 /// Structural, so that kernels can be templates over it.
 struct TileShape {
@@ -79,13 +79,26 @@ MMAFUZZ_HD constexpr Place c_place(const TileShape& s, int bits, int lane, int i
   return {lane / 32 * 16 + lane % 32 / 4 + (i / 2 % 2) * 8, i / 4 * 8 + lane % 4 * 2 + i % 2};
 }
 
-/// Byte of b(k, column) in wgmma's shared memory: core matrices of 8 columns x 16 bytes, those of one column group
-/// adjacent along k. Source: PTX ISA, "Shared memory matrix layout", K-major, no swizzle; LBO is the step along k, SBO
-/// along columns.
-inline constexpr int core_matrix_bytes = 128;
-MMAFUZZ_HD constexpr int b_shared_byte(const TileShape& s, int k, int column) {
-  const int byte = k * s.operand_bytes(), along_k = s.k * s.operand_bytes() / 16;
-  return (column / 8 * along_k + byte / 16) * core_matrix_bytes + column % 8 * 16 + byte % 16;
+/// Where an operand of wgmma (a: `vectors` rows, b: columns) has an element in shared memory, without swizzle: core
+/// matrices of 8 x 16 bytes. Along k: each holds 8 vectors of 16 bytes; transposed, of 16-bit types: 8 elements of k,
+/// of 8 vectors each. Source: PTX ISA, "Shared memory matrix layout" and "Strides"; CUTLASS,
+/// cute/arch/mma_sm90_desc.hpp, canonical layouts INTERLEAVE.
+struct SharedOperand {
+  int k, bytes, vectors;  ///< length, of an element, rows or columns
+  bool transposed;
+
+  static constexpr int core_bytes = 128;
+  /// From a core matrix to the next one along k (the descriptor's leading offset) ...
+  MMAFUZZ_HD constexpr int along_k() const { return transposed ? vectors / 8 * core_bytes : core_bytes; }
+  /// ... and to the next one of other rows or columns (its stride offset).
+  MMAFUZZ_HD constexpr int along_vectors() const { return transposed ? core_bytes : k * bytes / 16 * core_bytes; }
+  MMAFUZZ_HD constexpr int byte_of(int at, int vector) const {
+    if (transposed) return at / 8 * along_k() + vector / 8 * along_vectors() + at % 8 * 16 + vector % 8 * bytes;
+    return vector / 8 * along_vectors() + at * bytes / 16 * along_k() + vector % 8 * 16 + at * bytes % 16;
+  }
+};
+MMAFUZZ_HD constexpr SharedOperand shared_operand(const TileShape& s, bool is_a, bool transposed) {
+  return {s.k, s.operand_bytes(), is_a ? s.rows() : s.columns(), transposed};
 }
 
 /// The row of a, or column of b, whose scales a lane provides with thread and byte selectors 0; all lanes of a quad
