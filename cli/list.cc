@@ -6,6 +6,7 @@
 
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
+#include "gpu_bridge/families/device_units.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
@@ -45,6 +46,11 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
     }
   }
   if (json) fmt::print("{}\n", array.dump(2));
+  if (verbose && !json && pattern.starts_with("cuda:")) {
+    fmt::print("out of scope on a GPU:\n");
+    for (const OutOfScope& out : out_of_scope) fmt::print("    {}...: {}\n", out.instruction, out.what);
+    fmt::print("    wgmma with other n than 8, 64 and 256; FP8 in cuBLAS\n");
+  }
   if (shown > 0) return;
   std::string wanted = pattern == "*" ? "" : pattern;
   for (const std::string& word : words) wanted += (wanted.empty() ? "" : " ") + word;
@@ -83,7 +89,7 @@ void add_list(Arguments& app, int& status) {
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
   sub->footer(
-      "Out of scope: sparse mma.sp, 4-bit and 1-bit integer instructions.\n"
+      "What is out of scope on a GPU: mmafuzz list -v --units 'cuda:*'\n"
       "Examples: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
       "          mmafuzz list blackwell fp4\n"
       "          mmafuzz list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");

@@ -120,6 +120,11 @@ class DeviceFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     const UnitName parts(name);
     const int index = find_instruction(parts.path);
+    for (const OutOfScope& out : out_of_scope)
+      if (index < 0 && parts.path.starts_with(out.instruction))
+        return declined(parts.plain() + " is out of scope: " + out.what);
+    if (index < 0 && parts.path.starts_with("wgmma.m64n"))
+      return declined(parts.plain() + ": of the widths of wgmma, n = 8, 64 and 256 are built");
     if (index < 0) return unknown("no device unit " + parts.plain() + "; 'mmafuzz list --units cuda:*' has them");
     const Instruction& i = instructions()[static_cast<size_t>(index)];
     const Result<DeviceParameters> with = parse_device_parameters(parts.settings, i.shape.family);

@@ -1,5 +1,7 @@
 #include "gpu_bridge/families/device_sweep.h"
 
+#include <algorithm>
+
 #include "gpu_bridge/families/device_units.h"
 
 namespace mmafuzz {
@@ -52,7 +54,7 @@ Result<SweepSubject> device_sweep(const Registry& registry, const std::shared_pt
   s.run_tiles = [child, index, modifiers = s.request.modifiers](TileBuffers& tiles) {
     child->run(index, tiles, modifiers);
   };
-  s.first_epoch = 4096;
+  s.first_epoch = std::min<uint64_t>(4096, (uint64_t{1} << 21) / static_cast<uint64_t>(i.shape.cells()));
   s.greatest_epoch = (uint64_t{1} << 28) / static_cast<uint64_t>(i.shape.cells());
   const Result<bool> modelled = set_sweep_model(s);
   if (!modelled) return modelled.refusal();

@@ -17,6 +17,20 @@ struct DeviceParameters {
 /// "placement=3,scale_d=0": refused with what is allowed.
 Result<DeviceParameters> parse_device_parameters(std::string_view text, TileFamily family);
 
+/// Matrix instructions of NVIDIA GPUs that are not built here; `list -v` shows them, and who names one is told why.
+struct OutOfScope {
+  const char* instruction;  ///< how its name begins
+  const char* what;
+};
+inline constexpr OutOfScope out_of_scope[] = {
+    {"tcgen05", "fifth-generation tensor cores (sm_100a): operands in tensor memory, which no kernel here allocates"},
+    {"mma.sp", "sparse matrices, also of wgmma"},
+    {"wgmma.mma_async.sp", "sparse matrices"},
+    {"mma.m8n8k32", "4-bit integers"},
+    {"mma.m16n8k64.s32", "4-bit integers"},
+    {"mma.m8n8k128", "1-bit integers"},
+};
+
 /// The matrix instructions over a device child (tests give it a false one).
 std::unique_ptr<Family> make_device_family(std::shared_ptr<DeviceChild> child);
 /// The CUDA-core instructions and cuda:bulk; both families may share a child.
