@@ -1,6 +1,7 @@
 // mmafuzz prove: questions about all inputs, put to SMT solvers.
 #include <fmt/core.h>
 
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "cli/command.h"
 #include "core/case_text.h"
 #include "core/replace_file.h"
+#include "core/words.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {
@@ -17,7 +19,8 @@ constexpr int exit_unknown = 4;
 
 struct ProveOptions {
   std::vector<std::string> units, solvers;
-  std::string unit, property, emit, file;
+  std::string unit, property, emit, file, width;
+  int products = 0;
   prove::InquiryOptions inquiry;
   double seconds = 300;
   int memory = 4096;
@@ -112,6 +115,43 @@ int run_mutants(const ProveOptions& options) {
   return unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok;
 }
 
+/// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
+int run_ozaki(const ProveOptions& options) {
+  const std::string unit = options.unit.empty() ? "model:hopper/mma.m16n8k16.f32.f16.f16.f32" : options.unit;
+  if (!options.inquiry.op.empty() || !options.inquiry.domain.empty())
+    throw BadInput("prove ozaki takes neither --op nor --domain");
+  const bool derived = options.width == "derived";
+  SliceWidths widths;
+  if (!derived) {
+    const std::vector<std::string> words = words_of(options.width, ',');
+    std::vector<int> bits;
+    for (const std::string& word : words) {
+      int value = 0;
+      const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || value < 1)
+        throw BadInput("a width is a number of bits, two by a comma, or 'derived', not '" + options.width + "'");
+      bits.push_back(value);
+    }
+    if (bits.empty() || bits.size() > 2)
+      throw BadInput("a width is a number of bits, two by a comma, or 'derived', not '" + options.width + "'");
+    widths = {bits.front(), bits.back()};
+  } else {
+    widths = prove::derived_widths(unit, options.products);
+  }
+  prove::Solvers solvers = start_solvers(options);
+  const auto ask = [&](SliceWidths w) {
+    return print_reply(prove::ask_exact_slices(solvers, unit, w, options.products, inquiry_of(options)),
+                       options.verbose);
+  };
+  const int exact = ask(widths);
+  if (!derived || exact != exit_ok) return exact;
+  // Derived widths differ by one at most, a's the wider one: the narrower one grows first.
+  SliceWidths more = widths;
+  ++(more.b < more.a ? more.b : more.a);
+  const int wider = ask(more);
+  return wider == exit_divergence ? exit_ok : exit_unknown;
+}
+
 }  // namespace
 
 void add_prove(Arguments& app, int& status) {
@@ -195,6 +235,14 @@ void add_prove(Arguments& app, int& status) {
     fmt::print("with {} products of a block a greater c can lower the result, with {} it cannot; the most is {} ulp\n",
                found.products, found.products - 1, found.ulps);
   });
+  Arguments* ozaki = sub->add_subcommand(
+      "ozaki", "Sums of products of integer digits are exact, as the Ozaki scheme needs (docs/ozaki.md)");
+  ozaki->add_option("width", options->width, "bits of a digit: 10, or 9,8 for a and b, or derived: the widest")
+      ->required();
+  ozaki->add_option("products", options->products, "products along k")->required()->check(positive_number());
+  ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper fp16 row)");
+  common(ozaki);
+  ozaki->callback([options, &status] { status = run_ozaki(*options); });
 }
 
 }  // namespace mmafuzz::cli

@@ -12,8 +12,8 @@ namespace mmafuzz::prove {
 
 /// The value of a bit vector.
 using Bits = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
-    512, 512, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
-inline constexpr int greatest_width = 512;
+    640, 640, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
+inline constexpr int greatest_width = 640;
 
 /// Named as SMT-LIB 2 names them. A comparison is one bit; the condition of ite is one.
 enum class Operation : uint8_t {

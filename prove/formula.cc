@@ -6,13 +6,19 @@
 namespace mmafuzz::prove {
 
 Result<bool> covered(const DotModel& model) {
-  if (model.order != ProductOrder::ascending) return declined("formulas take products in ascending order (order)");
+  if (model.order != ProductOrder::ascending && model.scale_block > 0)
+    return declined("formulas take products with scales in ascending order (order)");
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);
     case Kernel::emulated_fp8: return emulated_fp8_covers(model);
     case Kernel::grouped_sum: return grouped_sum_covers(model);
-    default: return declined("no formula covers this kernel yet");
+    case Kernel::exact_sum: return exact_sum_covers(model);
+    case Kernel::two_stage_sum: return two_stage_covers(model);
+    case Kernel::ieee_tree:
+    case Kernel::fma_chain:
+    case Kernel::fma_then_add: break;
   }
+  return ieee_kernel_covers(model);
 }
 
 namespace {
@@ -22,8 +28,24 @@ Formula instruction_formula(const DotModel& model, const Operands& operands, con
     case Kernel::fused_sum: return fused_sum(model, operands, c_format);
     case Kernel::grouped_sum: return grouped_sum(model, operands, c_format);
     case Kernel::emulated_fp8: return emulated_fp8(model, operands, c_format);
-    default: throw Contradiction("a formula of a kernel that is not covered");
+    case Kernel::exact_sum: return exact_sum(model, operands, c_format);
+    case Kernel::two_stage_sum: return two_stage_sum(model, operands, c_format);
+    case Kernel::ieee_tree: return ieee_tree(model, operands, c_format);
+    case Kernel::fma_chain: return fma_chain(model, operands, c_format);
+    case Kernel::fma_then_add: return fma_then_add(model, operands, c_format);
   }
+  throw Contradiction("a formula of a kernel that is not covered");
+}
+
+/// The product that takes a place of an instruction (ProductOrder).
+int taken_at(const DotModel& m, int place) {
+  switch (m.order) {
+    case ProductOrder::ascending: break;
+    case ProductOrder::descending: return m.k - 1 - place;
+    case ProductOrder::swapped_pairs: return (place ^ 1) < m.k ? place ^ 1 : place;
+    case ProductOrder::interleaved: return place % m.block * (m.k / m.block) + place / m.block;
+  }
+  return place;
 }
 
 }  // namespace
@@ -49,7 +71,8 @@ Formula dot_formula(const DotModel& model, const Operands& operands) {
   FormatFields c_format = model.c;
   for (int first = 0; first < k || first == 0; first += model.k) {
     Operands step;
-    for (int i = first; i < first + model.k; ++i) {
+    for (int place = 0; place < model.k; ++place) {
+      const int i = first + taken_at(model, place);
       step.a.push_back(at(operands.a, i, model.a, 0));
       step.b.push_back(at(operands.b, i, model.b, 0));
     }

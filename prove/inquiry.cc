@@ -2,9 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "core/case_text.h"
 #include "core/contradiction.h"
 #include "core/unit_name.h"
+#include "arithmetic/decode.h"
+#include "oracles/gemm/width.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/properties/properties.h"
 #include "plan/registry.h"
@@ -155,6 +159,63 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
     break;
   }
   return found;
+}
+
+namespace {
+
+/// The sum of the products of integers, and a result, as host integers; false: not an integer.
+bool is_exact_sum(const Batch& witness, uint64_t result) {
+  const auto integer = [](const Format& f, uint64_t encoding, int64_t& value) {
+    const mmafuzz::Number n = mmafuzz::decode(f.fields(), encoding);
+    if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) return false;
+    const double x = n.cls == NumberClass::zero ? 0 : std::ldexp(static_cast<double>(n.significand), n.exponent);
+    value = static_cast<int64_t>(n.negative ? -x : x);
+    return std::fabs(x) < 0x1p62 && x == std::floor(x);
+  };
+  const Op& op = witness.op();
+  int64_t sum = 0, d = 0;
+  for (int i = 0; i < op.k; ++i) {
+    int64_t a = 0, b = 0;
+    if (!integer(op.a, witness.inputs()[0].get(0, i), a) || !integer(op.b, witness.inputs()[1].get(0, i), b))
+      throw Contradiction("a digit of a witness is no integer");
+    sum += a * b;
+  }
+  return integer(op.d, result, d) && d == sum;
+}
+
+Op dot_of(const std::string& unit, int products) {
+  Op op = op_of(unit, {});
+  op.k = products;
+  return op;
+}
+
+}  // namespace
+
+SliceWidths derived_widths(const std::string& unit, int products) {
+  const Op op = dot_of(unit, products);
+  const Subject u = subject(unit, op);
+  const int digits = std::min(gemm::digit_bits(op.a.fields()), gemm::digit_bits(op.b.fields()));
+  return slice_widths(products, gemm::exact_integer_bits(op, *u.unit), digits);
+}
+
+Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths widths, int products,
+                       const InquiryOptions& options) {
+  const Op op = dot_of(unit, products);
+  const Subject u = subject(unit, op);
+  if (u.model().kernel != Kernel::fused_sum || op.scales() > 0)
+    throw BadInput("prove ozaki is about fused sums without scales; " + unit + " is none");
+  for (const auto& [width, format] : {std::pair{widths.a, op.a}, std::pair{widths.b, op.b}})
+    if (width < 1 || width > gemm::digit_bits(format.fields()))
+      throw BadInput(fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(),
+                                 gemm::digit_bits(format.fields()), width));
+  const std::string text = fmt::format("sums of {} products of digits of {} and {} bits are exact on {}", products,
+                                       widths.a, widths.b, unit);
+  Reply f = ask_in_lemmas(solvers, exact_slices_question(op, u.model(), widths), text, op, true, options);
+  if (f.proof.outcome != Outcome::witness) return f;
+  const std::string result = result_of(*u.unit, f.witness);
+  f.results = {result + " " + unit};
+  if (is_exact_sum(f.witness, std::stoull(result, nullptr, 16))) refuse_witness(f);
+  return f;
 }
 
 Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOptions& options,

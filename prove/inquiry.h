@@ -37,6 +37,13 @@ struct IntegerBits {
 };
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 
+/// Does a unit sum `products` products of digits of these widths without error (docs/ozaki.md)?
+Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths widths, int products,
+                       const InquiryOptions& options);
+
+/// The widths that docs/ozaki.md derives for so many products on a unit.
+SliceWidths derived_widths(const std::string& unit, int products);
+
 /// How far a unit is from monotone in c.
 struct Monotony {
   int products = 0;    ///< the least number of nonzero products of a block with which a result falls; 0: it never falls

@@ -318,6 +318,7 @@ class Prover {
     for (;;) {
       std::set<uint32_t> used;
       abstracted({violated}, cuts, used);
+      if (used.empty() && look_for_witness(violated)) return;
       const double limit = used.empty() ? left() : std::min(left(), std::max(10.0, options_.seconds / 3));
       if (limit <= 0) {
         proof_.reason = "no answer in " + std::to_string(static_cast<int>(options_.seconds)) + " s";

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "arithmetic/slicing.h"
 #include "core/batch.h"
 #include "prove/proof.h"
 
@@ -37,6 +38,9 @@ Result<PropertyQuestion> property_question(const std::string& property, const Op
 /// Whether, where c > 0 rises to the next number and the new result is not below it, a result falls by at most so many
 /// of its own ulps. About one block, op.k products at most.
 PropertyQuestion fall_question(const Op& op, const DotModel& model, int ulps);
+
+/// Whether a fused sum of op.k products of integer digits, from a zero c, is their exact sum.
+PropertyQuestion exact_slices_question(const Op& op, const DotModel& model, SliceWidths widths);
 
 /// The names of the properties that can be asked about.
 std::vector<std::string> provable_properties();

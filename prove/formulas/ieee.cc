@@ -60,4 +60,77 @@ Expression widened(const FormatFields& to, const Number& x, uint64_t nan) {
       choose(x.infinite, encoded_infinity(to, x.negative), choose(x.zero, encoded_zero(to, x.negative), finite)));
 }
 
+namespace {
+
+/// A nonzero magnitude * 2^unit.
+Expression rounded(const IeeeRules& rules, Expression negative, Expression magnitude, Expression unit) {
+  const FormatFields& f = rules.format;
+  const Expression no = negative.of().constant(1, 0);
+  const RoundTo to{f, f.fraction_bits, rules.rounding, Overflow::by_rounding, UnderflowSign::kept};
+  const Expression result = round_to(to, negative, magnitude, unit, no);
+  if (rules.subnormals == Subnormals::kept) return result;
+  const int width = unit.width();
+  Expression tiny = is_zero(extract(result, f.width - 2, f.fraction_bits));
+  if (rules.subnormals == Subnormals::flushed_signed) {
+    const FormatFields unbounded = ieee_fields(f.exponent_bits + 3, f.fraction_bits);
+    const RoundTo wide{unbounded, f.fraction_bits, rules.rounding, Overflow::by_rounding, UnderflowSign::kept};
+    const Number n = decode(unbounded, round_to(wide, negative, magnitude, unit, no), width);
+    tiny = tiny | signed_below(n.exponent, as_number(n.exponent, f.emin()));
+  }
+  return choose(tiny, encoded_zero(f, negative), result);
+}
+
+Expression with_specials(const IeeeRules& rules, Expression nan, Expression infinite, Expression negative,
+                         Expression finite) {
+  return choose(nan, nan.of().constant(rules.format.width, Bits(rules.nan)),
+                choose(infinite, encoded_infinity(rules.format, negative), finite));
+}
+
+}  // namespace
+
+Expression ieee_rounded(const IeeeRules& rules, const Number& x) {
+  const Expression unit = x.exponent - as_number(x.exponent, x.fraction_bits);
+  return with_specials(
+      rules, x.nan, x.infinite, x.negative,
+      choose(x.zero, encoded_zero(rules.format, x.negative), rounded(rules, x.negative, x.significand, unit)));
+}
+
+Expression ieee_multiply(const IeeeRules& rules, const Number& x, const Number& y) {
+  return ieee_rounded(rules, product_of(x, y));
+}
+
+Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y) {
+  Expressions& in = x.significand.of();
+  // Both with their leading bit at the top of as many bits; a zero below all others.
+  const int width = x.exponent.width(), lowest = -(1 << (width - 2));
+  const int n = std::max({x.significand.width(), y.significand.width(), rules.format.precision()});
+  const auto top = [&](const Number& number) {
+    Number m = normalized(number, lowest);
+    m.exponent = choose(number.zero, in.number(width, lowest), m.exponent);
+    m.significand = append_zeros(m.significand, n - m.significand.width());
+    return m;
+  };
+  const Number u = top(x), v = top(y);
+  const Expression exchange = signed_below(u.exponent, v.exponent) |
+                              (equal(u.exponent, v.exponent) & unsigned_below(u.significand, v.significand));
+  const auto of = [&](Expression first, Expression second) { return choose(exchange, second, first); };
+  const Expression negative = of(u.negative, v.negative), exponent = of(u.exponent, v.exponent);
+  // Three more bits, the last of which holds whether anything is left below: where more than one place cancels, nothing
+  // is shifted out.
+  const int more = 3, wide = std::max(n + more + 1, width);
+  const Expression large = zero_extend(append_zeros(of(u.significand, v.significand), more), wide);
+  const Expression all = zero_extend(append_zeros(of(v.significand, u.significand), more), wide);
+  const Expression down = zero_extend(exponent - of(v.exponent, u.exponent), wide);
+  const Expression kept = shift_right(all, down);
+  const Expression small = kept | zero_extend(~equal(shift_left(kept, down), all), wide);
+  const Expression subtract = x.negative ^ y.negative;
+  const Expression sum = choose(subtract, large - small, large + small);
+  const Expression unit = exponent - in.number(width, n - 1 + more);
+  const Expression zero_sign = choose(subtract, in.constant(1, rules.rounding == Rounding::down ? 1 : 0), x.negative);
+  const Expression finite =
+      choose(is_zero(sum), encoded_zero(rules.format, zero_sign), rounded(rules, negative, sum, unit));
+  return with_specials(rules, x.nan | y.nan | (x.infinite & y.infinite & subtract), x.infinite | y.infinite,
+                       choose(x.infinite, x.negative, y.negative), finite);
+}
+
 }  // namespace mmafuzz::prove

@@ -15,4 +15,16 @@ Formula grouped_sum(const DotModel& model, const Operands& operands, const Forma
 Result<bool> emulated_fp8_covers(const DotModel& model);
 Formula emulated_fp8(const DotModel& model, const Operands& operands, const FormatFields& c_format);
 
+Result<bool> exact_sum_covers(const DotModel& model);
+Formula exact_sum(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
+Result<bool> two_stage_covers(const DotModel& model);
+Formula two_stage_sum(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
+/// Of the three kernels below.
+Result<bool> ieee_kernel_covers(const DotModel& model);
+Formula ieee_tree(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+Formula fma_chain(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+Formula fma_then_add(const DotModel& model, const Operands& operands, const FormatFields& c_format);
+
 }  // namespace mmafuzz::prove

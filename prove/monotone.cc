@@ -1,0 +1,278 @@
+// Whether a greater c can lower a result, and by how much.
+#include <algorithm>
+
+#include "prove/formulas/aligned_sum.h"
+#include "prove/formulas/numbers.h"
+#include "prove/question_parts.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+/// The case, and the same with the next encoding of c: of both zeros the least number, of the greatest infinity.
+struct Rise {
+  Operands before, after;
+  Number c, next;
+};
+Rise rise(Expressions& in, const Op& op, const DotModel& m) {
+  const FormatFields& f = m.c;
+  Rise r{dot_variables(in, op), {}, {}, {}};
+  r.after = r.before;
+  r.c = decode(f, r.before.c, f.exponent_bits + 3);
+  const Expression one = in.constant(f.width, Bits(f.in_container(1)));
+  const Expression c = r.before.c;
+  r.after.c = choose(r.c.zero, one, choose(bit(c, f.width - 1), c - one, c + one));
+  r.next = decode(f, r.after.c, f.exponent_bits + 3);
+  return r;
+}
+
+/// `ulps`: falls by as many and more, where c is positive and the result not below it; 0: falls at all.
+CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int ulps) {
+  const Rise r = rise(in, op, m);
+  const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
+  const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
+               q = decode(m.d, after.result, m.d.exponent_bits + 3);
+  const Expression x = rank_of(m.d, before.result), y = rank_of(m.d, after.result);
+  Expression falls = signed_below(y, x);
+  if (ulps > 0)
+    falls = signed_below(y + as_number(y, ulps - 1), x) & ~p.infinite & ~q.negative & ~r.c.negative &
+            ~signed_below(y, rank_of(m.c, r.after.c));
+  CaseQuestion asked = relate(in, op, r.before, before, after, ~falls | p.nan | q.nan);
+  asked.question.assumptions.push_back(~r.c.nan & ~r.c.infinite);
+  // Where c crosses a power of two, the other addends lose a bit more.
+  const FormatFields& f = m.c;
+  const uint64_t below_one = (uint64_t(f.bias) << f.fraction_bits) - 1;
+  const Expression crosses = equal(r.before.c, in.constant(f.width, Bits(f.in_container(below_one))));
+  std::vector<Expression> alike = {crosses}, half = {crosses};
+  for (size_t i = 1; i < r.before.a.size(); ++i) {
+    alike.push_back(equal(r.before.a[i], r.before.a[0]));
+    if (i > 1) alike.push_back(equal(r.before.b[i], r.before.b[1]));
+  }
+  const uint64_t small_in_a = uint64_t(std::max(1, m.a.bias - 3)) << m.a.fraction_bits;
+  for (const Expression& e : r.before.a)
+    half.push_back(equal(e, in.constant(m.a.width, Bits(m.a.in_container(small_in_a)))));
+  half.insert(half.end(), alike.begin() + 1, alike.end());
+  asked.question.hints = {{"c just below 1, every a 1/8, all but one b alike", all_of(in, half)},
+                          {"c just below 1, products alike but for one", all_of(in, alike)}};
+  return asked;
+}
+
+constexpr int most_steps = 7;  ///< by which the next c raises or lowers the greatest exponent
+
+/// A sum without its last `bits`, where rounding toward zero drops them: it has more than d's, or they are below the
+/// least number of d.
+Expression without_last_bits(const DotModel& m, Expression sum, Expression greatest, int bits) {
+  Expressions& in = sum.of();
+  if (bits == 0 || m.output_rounding != Rounding::toward_zero || m.output_via != OutputVia::direct) return sum;
+  const int width = sum.width(), p = m.output_fraction_bits;
+  const Expression negative = bit(sum, width - 1), magnitude = choose(negative, -sum, sum);
+  const Expression cut = magnitude & in.constant(width, ones(width) - ones(bits));
+  const Expression low = ~signed_below(as_number(greatest, m.d.emin() - p + m.fraction_bits - bits), greatest);
+  const Expression drops = low | ~unsigned_below(magnitude, in.constant(width, Bits(1) << (p + bits)));
+  return choose(drops, choose(negative, -cut, cut), sum);
+}
+
+/// Lemma: as the greatest exponent moves by j, the sum falls by no more than rounding drops, and `ulps` of the greater
+/// c. Of what it needs, a fact says how the kept magnitudes of one addend are related; and another, by induction, how
+/// the sums of i addends are. With `ulps`, c is not zero.
+MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
+  return [block, ulps](Expressions& in) {
+    const Op& op = block.op;
+    const DotModel& m = block.model;
+    const Rise r = rise(in, op, m);
+    const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
+    const std::string all = std::to_string(m.block + 1);
+    const Expression g = point(before, "greatest exponent of " + all), h = point(after, "greatest exponent of " + all);
+    const Expression up = h - g, lower = bit(up, up.width() - 1), steps = choose(lower, -up, up);
+    const Expression s = point(before, "sum of " + all), t = point(after, "sum of " + all);
+    const int more = most_steps + 1;
+
+    CaseQuestion asked = relate(in, op, r.before, {}, {}, in.constant(1, 1));
+    Question& question = asked.question;
+    question.hints.clear();
+    question.assumptions.push_back(~r.c.nan & ~r.c.infinite & ~r.next.infinite);
+    if (ulps > 0) question.assumptions.push_back(~r.c.zero & ~r.next.zero);
+    std::vector<Expression> falls;
+    for (int j = -most_steps; j <= most_steps; ++j) {
+      const Expression here = equal(up, as_number(up, j));
+      question.cases.push_back(here);
+      const Expression first = j < 0 ? s : without_last_bits(m, s, g, j),
+                       last = j < 0 ? without_last_bits(m, t, h, -j) : t;
+      const int width = s.width() + more;
+      const auto in_units = [&](Expression x, int shift) {
+        return extract(append_zeros(sign_extend(x, width), shift), width - 1, 0);
+      };
+      const int64_t allowed = int64_t{ulps} << std::max(0, m.fraction_bits - m.output_fraction_bits + std::abs(j));
+      const Expression risen = in_units(last, std::max(j, 0));
+      falls.push_back(here & signed_below(risen + as_number(risen, allowed), in_units(first, std::max(-j, 0))));
+    }
+    question.violated = any_of(in, falls);
+    question.not_cut = {up};
+
+    for (size_t i = 0; i < before.stages.size(); ++i)
+      if (before.stages[i].points == after.stages[i].points) {
+        question.first.push_back(before.stages[i]);
+        question.second.push_back(after.stages[i]);
+      }
+    question.facts.push_back(
+        {"the greatest exponent moves by few steps", ~unsigned_below(as_number(up, most_steps), steps), {up}, {g, h}});
+    std::vector<Expression> maxima;
+    for (int i = 2; i <= m.block; ++i) maxima.push_back(point(before, "greatest exponent of " + std::to_string(i)));
+    for (int i = 0; i < op.k; ++i) {
+      const std::string name = "product " + std::to_string(i);
+      const std::vector<Expression>& product = stage_of(before, name).points;
+      question.facts.push_back({name + " is not above the greatest exponent",
+                                ~signed_below(maxima.back(), product[1]) | product[3],
+                                {},
+                                maxima});
+    }
+    const auto know = [&](const std::string& name) {
+      for (const Formula* f : {&before, &after}) {
+        const Stage& stage = stage_of(*f, name);
+        for (const Expression& invariant : stage.invariants)
+          question.facts.push_back({name + ", bound", invariant, stage.points, {}});
+      }
+    };
+    for (int i = 0; i < op.k; ++i) {
+      const std::string addend = "addend " + std::to_string(i), sum = "sum of " + std::to_string(i + 1);
+      const Expression kept = point(before, addend), kept_after = point(after, addend);
+      const Expression by =
+          steps.width() >= kept.width() ? extract(steps, kept.width() - 1, 0) : zero_extend(steps, kept.width());
+      question.facts.push_back(
+          {addend + " loses bits",
+           choose(lower, equal(kept, shift_right(kept_after, by)), equal(kept_after, shift_right(kept, by))),
+           {kept, kept_after},
+           {up}});
+      know(addend);
+      // 2^steps times the coarser sum, less the finer one; of the opposite sign where c's exponent falls.
+      const Expression u = point(before, sum), v = point(after, sum);
+      const int width = std::max(u.width() + more, steps.width());
+      const Expression amount = zero_extend(steps, width), count = in.number(width, i + 1);
+      const Expression coarse = shift_left(sign_extend(choose(lower, u, v), width), amount),
+                       fine = sign_extend(choose(lower, v, u), width);
+      const Expression difference = choose(lower, fine - coarse, coarse - fine), mirrored = choose(lower, -fine, fine);
+      const Expression lost = shift_left(count, amount) - count;
+      const Expression all_are_lost = equal(difference, -lost);
+      question.facts.push_back(
+          {sum + " falls by less than a unit for each addend",
+           choose(is_zero(steps), equal(u, v),
+                  ~signed_below(difference, -lost) & (~all_are_lost | ~signed_below(mirrored, lost))),
+           {u, v},
+           {},
+           true});
+      know(sum);
+    }
+    return asked;
+  };
+}
+
+/// Lemmas about the rounding of any sum, in any unit.
+using AboutSums = std::function<Expression(const DotModel&, Expression sum, Expression greatest)>;
+MakeQuestion of_every_sum(const Block& block, const AboutSums& holds) {
+  return [block, holds](Expressions& in) {
+    const Operands x = dot_variables(in, block.op);
+    const Formula f = dot_formula(block.model, x);
+    const std::string all = std::to_string(block.model.block + 1);
+    const Stage& stage = stage_of(f, "sum of " + all);
+    const int width = stage.points[0].width() + most_steps + 1,
+              exponent_width = point(f, "greatest exponent of " + all).width();
+    const Expression sum = in.variable("sum", width), greatest = in.variable("greatest", exponent_width);
+    // Sums and exponents that occur leave room for one more bit.
+    const Expression room = equal(bit(sum, width - 1), bit(sum, width - 2));
+    const Expression far = in.number(exponent_width, (1 << (exponent_width - 2)) - 1);
+    CaseQuestion asked =
+        relate(in, block.op, x, {}, {},
+               holds(block.model, sum, greatest) | ~room | signed_below(far, greatest) | signed_below(greatest, -far));
+    asked.question.hints.clear();
+    asked.question.variables.insert(asked.question.variables.end(), {sum, greatest});
+    asked.twin_samples = {in.constant(width, 1), in.constant(exponent_width, 0)};
+    return asked;
+  };
+}
+
+Expression rank_of_sum(const DotModel& m, Expression sum, Expression greatest) {
+  return rank_of(m.d, encoded_sum(m, sum, greatest));
+}
+
+/// Lemma: where infinities or NaN decide, the result does not fall either.
+MakeQuestion specials_do_not_fall(const Block& block) {
+  return [block](Expressions& in) {
+    const DotModel& m = block.model;
+    const Rise r = rise(in, block.op, m);
+    const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
+    std::vector<Expression> special;
+    for (const Formula* f : {&before, &after})
+      for (const Expression& decides : stage_of(*f, "specials").points) special.push_back(decides);
+    const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
+                 q = decode(m.d, after.result, m.d.exponent_bits + 3);
+    CaseQuestion asked = relate(in, block.op, r.before, {}, {},
+                                ~any_of(in, special) | p.nan | q.nan | equal(before.result, after.result) |
+                                    (p.infinite & p.negative) | (q.infinite & ~q.negative));
+    asked.question.hints.clear();
+    asked.question.assumptions.push_back(~r.c.nan & ~(r.c.infinite & ~r.c.negative));
+    return asked;
+  };
+}
+
+/// Adding one ulp of a number raises the results of greater numbers by one at most.
+Expression one_ulp_is_one_step(const DotModel& of, Expression sum, Expression greatest) {
+  const int more = of.fraction_bits - of.output_fraction_bits + 1;
+  const Expression next = sum + as_number(sum, int64_t{1} << more);
+  const auto large = [&](Expression x) {
+    const Expression least = as_number(x, int64_t{1} << (of.fraction_bits + 1));
+    return ~signed_below(x, least) | ~signed_below(-least, x);
+  };
+  const Expression applies = large(sum) & large(next) & equal(bit(sum, sum.width() - 1), bit(next, next.width() - 1));
+  const Expression x = rank_of_sum(of, sum, greatest), y = rank_of_sum(of, next, greatest);
+  return ~applies | ~signed_below(x + as_number(x, 1), y);
+}
+
+}  // namespace
+
+PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
+  PropertyQuestion p;
+  p.whole = [=](Expressions& in) { return rising_c(in, op, m, 0); };
+  if (m.kernel != Kernel::fused_sum || !has_like_blocks(op, m)) return p;
+  p.argument =
+      "One block, c rising to the next number. Where the greatest exponent moves by j, the sum falls by no more than "
+      "the last j bits where rounding toward zero drops those (lemma 1). Of the result: a sum that is greater by one "
+      "does not give a smaller one, and so no greater sum does (lemma 2); twice the sum in half the units gives the "
+      "same, as does the sum in more bits (lemmas 3, 4); and a last bit that rounding drops may be cleared (lemma 5), "
+      "so the last j, one after the other. Infinities and NaN do not make it fall (lemma 6). A rise by many steps is a "
+      "rise by one many times, and later blocks take a c that has risen or is the same.";
+  Block block = block_of(op, m);
+  block.model.k = step_of(m);  // more blocks of zero products are blocks of few products, too
+  p.lemmas = {sums_do_not_fall(block)};
+  p.lemmas.push_back(of_every_sum(block, [](const DotModel& of, Expression sum, Expression greatest) {
+    return ~signed_below(rank_of_sum(of, sum + as_number(sum, 1), greatest), rank_of_sum(of, sum, greatest));
+  }));
+  p.lemmas.push_back(of_every_sum(block, [](const DotModel& of, Expression sum, Expression greatest) {
+    return equal(rank_of_sum(of, sum, greatest), rank_of_sum(of, sum + sum, greatest - as_number(greatest, 1)));
+  }));
+  p.lemmas.push_back(of_every_sum(block, [](const DotModel& of, Expression sum, Expression greatest) {
+    const Expression fewer = extract(sum, sum.width() - most_steps - 2, 0);
+    return ~equal(sign_extend(fewer, sum.width()), sum) |
+           equal(rank_of_sum(of, sum, greatest), rank_of_sum(of, fewer, greatest));
+  }));
+  p.lemmas.push_back(of_every_sum(block, [](const DotModel& of, Expression sum, Expression greatest) {
+    return equal(rank_of_sum(of, sum, greatest), rank_of_sum(of, without_last_bits(of, sum, greatest, 1), greatest));
+  }));
+  p.lemmas.push_back(specials_do_not_fall(block));
+  return p;
+}
+
+PropertyQuestion fall_question(const Op& op, const DotModel& m, int ulps) {
+  PropertyQuestion p = monotone_in_c(op, m);
+  p.whole = [=](Expressions& in) { return rising_c(in, op, m, ulps + 1); };
+  if (p.lemmas.empty()) return p;
+  p.argument =
+      "As for monotone_in_c, except that the sum falls by so many ulps of the greater c besides (lemma 1); and where c "
+      "is not zero and both results are not below it in magnitude, each of these ulps lowers the result by one at most "
+      "(lemma 7).";
+  Block block = block_of(op, m);
+  block.model.k = step_of(m);
+  p.lemmas[0] = sums_do_not_fall(block, ulps);
+  p.lemmas.push_back(of_every_sum(block, one_ulp_is_one_step));
+  return p;
+}
+
+}  // namespace mmafuzz::prove

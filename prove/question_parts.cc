@@ -1,0 +1,83 @@
+#include "prove/question_parts.h"
+
+#include <algorithm>
+
+#include "core/contradiction.h"
+#include "prove/formulas/numbers.h"
+
+namespace mmafuzz::prove {
+
+Expression rank_of(const FormatFields& f, Expression x) {
+  const Expression code = extract(x, f.width - 1, f.ignored_low_bits);
+  const int width = code.width() + 1;
+  const Expression magnitude =
+      f.has_sign() ? zero_extend(extract(code, code.width() - 2, 0), width) : zero_extend(code, width);
+  return f.has_sign() ? choose(bit(code, code.width() - 1), -magnitude, magnitude) : magnitude;
+}
+
+namespace {
+
+/// The first products and c positive in one binade, the other products zero; any few products.
+std::vector<Hint> hints_of(Expressions& in, const Op& op, const Operands& x) {
+  const auto in_binade = [](const FormatFields& f, Expression e) {
+    const Number n = decode(f, e, f.exponent_bits + 3);
+    return is_zero(n.exponent) & ~n.negative;
+  };
+  const auto rest_is_zero = [&](size_t first) {
+    std::vector<Expression> none;
+    for (size_t i = first; i < x.a.size(); ++i) none.push_back(is_zero(x.a[i]) & is_zero(x.b[i]));
+    return all_of(in, none);
+  };
+  std::vector<Hint> hints;
+  for (size_t count = x.a.size(); count >= 4; count /= 2) {
+    std::vector<Expression> binade = {in_binade(op.c.fields(), x.c), rest_is_zero(count)};
+    for (size_t i = 0; i < count; ++i) {
+      binade.push_back(in_binade(op.a.fields(), x.a[i]));
+      binade.push_back(in_binade(op.b.fields(), x.b[i]));
+    }
+    hints.push_back({std::to_string(count) + " products of numbers in [1, 2)", all_of(in, binade)});
+  }
+  for (size_t few = 1; few < x.a.size() && few <= 4; few *= 2)
+    hints.push_back({std::to_string(few) + " products", rest_is_zero(few)});
+  return hints;
+}
+
+}  // namespace
+
+CaseQuestion relate(Expressions& in, const Op& op, const Operands& operands, Formula first, Formula second,
+                    Expression holds) {
+  CaseQuestion q{op, operands, {}, {}};
+  q.question.variables = in_case_order(operands);
+  q.question.violated = ~holds;
+  q.question.hints = hints_of(in, op, operands);
+  bool same_shape = first.stages.size() == second.stages.size();
+  for (size_t s = 0; same_shape && s < first.stages.size(); ++s)
+    same_shape = first.stages[s].points.size() == second.stages[s].points.size();
+  if (!same_shape) return q;
+  q.question.first = std::move(first.stages);
+  q.question.second = std::move(second.stages);
+  return q;
+}
+
+const Stage& stage_of(const Formula& f, const std::string& name) {
+  for (const Stage& s : f.stages)
+    if (s.name == name) return s;
+  throw Contradiction("a formula has no stage '" + name + "'");
+}
+Expression point(const Formula& f, const std::string& stage) { return stage_of(f, stage).points.at(0); }
+
+int step_of(const DotModel& m) { return m.kernel == Kernel::fused_sum ? m.block : m.k; }
+
+Block block_of(const Op& op, const DotModel& m) {
+  Block block{op, m};
+  block.op.k = std::min(op.k, step_of(m));
+  if (block.op.k == step_of(m)) block.model.k = step_of(m);
+  return block;
+}
+
+bool has_like_blocks(const Op& op, const DotModel& m) {
+  const int step = step_of(m);
+  return op.k <= step || (op.c == op.d && op.k % step == 0 && m.k % step == 0);
+}
+
+}  // namespace mmafuzz::prove
