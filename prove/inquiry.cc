@@ -184,6 +184,7 @@ bool is_exact_sum(const Batch& witness, uint64_t result) {
 }
 
 Op dot_of(const std::string& unit, int products) {
+  if (!find_model_row(UnitName(unit).path)) throw BadInput("prove ozaki is about a row of a model, not '" + unit + "'");
   Op op = op_of(unit, {});
   op.k = products;
   return op;

@@ -534,6 +534,21 @@ bad "plain.txt:2: '$h' has no flaw" bench search --flaws plain.txt
 printf '%s?block=8\n%s?block=8\n' $h $h > twice.txt
 bad "twice.txt:2: '$h?block=8' stands twice" bench search --flaws twice.txt
 
+volta=model:volta/mma.m8n8k4.f32.f16.f16.f32
+bad "a width is a number of bits" prove ozaki wide 16
+bad "prove ozaki takes neither" prove ozaki 10 16 --domain finite
+bad "/nowhere/solver" prove property sign_symmetry $volta --solver none=/nowhere/solver
+bad "Path does not exist" prove mutants nowhere.txt
+if command -v z3 >/dev/null; then
+  bad "model:nothing" prove equal model:nothing $volta --solver "z3=z3 -in"
+  bad "unknown property 'nothing'" prove property nothing $volta --solver "z3=z3 -in"
+  bad "unknown domain 'odd'" prove property sign_symmetry $volta --domain odd --solver "z3=z3 -in"
+  bad "prove equal takes two units" prove equal $volta --solver "z3=z3 -in"
+  bad "it takes no --domain" prove monotone $volta --domain finite --solver "z3=z3 -in"
+  bad "is about fused sums" prove monotone model:cdna1/mfma.32x32x8.f32.f16.f16.f32 --solver "z3=z3 -in"
+  bad "fp16 holds digits of 1 to 11 bits" prove ozaki 12 16 --solver "z3=z3 -in"
+fi
+
 # Every query finds an input, and its units, run from a case file, differ on it as was reported.
 good bench bounds --units 'model:cdna*' --cases 2000 --witnesses tight.cases
 expect "a table of ratios" has out "two_stage_sum"

@@ -2,6 +2,8 @@
 // replayed on the units, planted errors in a formula are found.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "arithmetic/evaluate_dot.h"
 #include "core/contradiction.h"
 #include "core/dot_case.h"
@@ -11,6 +13,7 @@
 #include "prove/evaluate.h"
 #include "prove/inquiry.h"
 #include "search/structured_generator.h"
+#include "tests/case_count.h"
 
 namespace mmafuzz::prove {
 namespace {
@@ -152,6 +155,56 @@ TEST(Proof, FiveIntegerBitsAreEnoughForVoltaAndFourAreNot) {
   const IntegerBits found = ask_integer_bits(*solvers, volta, for_seconds(60));
   EXPECT_EQ(found.bits, 5);
   EXPECT_EQ(found.one_fewer.proof.outcome, Outcome::witness);
+}
+
+/// docs/proofs.md argues that three products are enough on Volta: what says otherwise of them would be wrong.
+TEST(Proof, ThreeProductsAreNotProvenMonotoneOnVolta) {
+  NEEDS_SOLVERS(solvers);
+  InquiryOptions options = for_seconds(nightly() ? 120 : 8);
+  options.op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=3";
+  EXPECT_NE(ask_property(*solvers, "monotone_in_c", volta, options).proof.outcome, Outcome::proven);
+}
+
+TEST(Proof, VoltaNeedsThreeProductsToFall) {
+  if (!nightly()) GTEST_SKIP() << "takes minutes: nightly";
+  NEEDS_SOLVERS(solvers);
+  const Monotony found = ask_monotony(*solvers, volta, for_seconds(900), [](const Reply&) {});
+  EXPECT_TRUE(found.known);
+  EXPECT_EQ(found.products, 3);
+  EXPECT_EQ(found.ulps, 1);
+}
+
+TEST(Proof, DigitsOfOneBitMoreAreNotSummedExactly) {
+  NEEDS_SOLVERS(solvers);
+  const std::string hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32";
+  EXPECT_EQ(derived_widths(hopper, 16), (SliceWidths{10, 10}));
+  for (const SliceWidths wide : {SliceWidths{11, 10}, SliceWidths{10, 11}, SliceWidths{11, 11}}) {
+    const Reply reply = ask_exact_slices(*solvers, hopper, wide, 16, for_seconds(30));
+    EXPECT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
+  }
+  EXPECT_THROW(ask_exact_slices(*solvers, hopper, {12, 10}, 16, for_seconds(1)), BadInput);
+  if (!nightly()) return;
+  EXPECT_EQ(ask_exact_slices(*solvers, hopper, {10, 10}, 16, for_seconds(900)).proof.outcome, Outcome::proven);
+}
+
+/// Mutants that search kills (corpus/mutants has a case for each hard one) are not equivalent.
+TEST(Proof, KilledMutantsAreNotProvenEqual) {
+  NEEDS_SOLVERS(solvers);
+  std::ifstream file(MMAFUZZ_SOURCE_DIR "/bench/mutants.txt");
+  const std::string those = nightly() ? "model:" : "model:volta/";
+  size_t asked = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::string name = line.substr(0, line.find(' '));
+    const size_t settings = name.find('?');
+    if (!name.starts_with(those) || settings == std::string::npos) continue;
+    try {
+      const Reply reply = ask_equal(*solvers, name.substr(0, settings), name, for_seconds(2));
+      EXPECT_NE(reply.proof.outcome, Outcome::proven) << name;
+      ++asked;
+    } catch (const BadInput&) {  // no formula covers it
+    }
+  }
+  EXPECT_GE(asked, 5u);
 }
 
 TEST(Proof, NothingIsProvenWithoutAnAnswer) {
