@@ -211,11 +211,27 @@ class Identifier {
         if (!space_.why_equal(*row_, *p, value).empty()) continue;
         all.push_back({*other, p, value});
       }
+    add_moved_floors(all);
     for (const DotModel& rival : rivals_)
       if (rival.kernel != row_->kernel && !told_nothing_.contains({nullptr, int64_t(rival.kernel)}) &&
           evidence_.fits(rival))
         all.push_back({rival, nullptr, static_cast<int64_t>(rival.kernel)});
     return all;
+  }
+
+  /// A floor and the bits kept below it, moved together: the last bit of a sum at the floor stays where it is, so that
+  /// neither of the two shows alone.
+  void add_moved_floors(std::vector<Alternative>& all) const {
+    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
+    if (!bits.used_by(row_->kernel) || !floor.used_by(row_->kernel)) return;
+    for (const int64_t value : space_.values(bits)) {
+      const int64_t moved = value - bits.get(*row_);
+      if (moved == 0 || told_nothing_.contains({&bits, value})) continue;
+      DotModel other = *row_;
+      bits.set(other, value);
+      floor.set(other, floor.get(*row_) + moved);
+      if (contradiction_in(other).empty() && evidence_.fits(other)) all.push_back({other, &bits, value});
+    }
   }
 
   std::string question_of(const Alternative& a) const {
