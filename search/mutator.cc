@@ -530,7 +530,8 @@ void Mutator::cross(Batch& batch, size_t index, const Batch& other, size_t other
   if (op_.kind == OpKind::gemm) return cross_products(op_, batch, index, other, other_index, rng);
   // Factor pairs stay together: a and b take the same positions.
   const bool pairs = op_.kind == OpKind::dot;
-  const uint64_t mask = rng.next() | (rng.one_in(2) ? rng.next() : 0);
+  uint64_t mask = rng.next();
+  if (rng.one_in(2)) mask |= rng.next();
   for (size_t column = 0; column < batch.inputs().size(); ++column) {
     Column& into = batch.inputs()[column];
     const uint64_t take = pairs && column < 2 ? mask : rng.next();
