@@ -94,7 +94,7 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=6; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=7; PRAGMA journal_mode=WAL;")
     db.execute(f"INSERT INTO campaigns VALUES(?, {1000 if campaign == 'm' else 90000}, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     db.execute("INSERT INTO campaign_numbers(uuid) VALUES(?)", (campaign,))
     for b in BUCKETS:
@@ -107,7 +107,7 @@ def make(path, campaign, names, count):
             db.execute("INSERT INTO bucket_counts VALUES(?, 1, ?)", (number, count))
     # What the night came to: half a minute, two bins of three on one unit, one pair.
     db.execute("INSERT INTO campaign_samples VALUES(1, 30, 10, 2, 1)")
-    db.executemany("INSERT INTO bins(bin_group, bin) VALUES('align', ?)", [("first",), ("second",), ("third",)])
+    db.executemany("INSERT INTO bins VALUES(?, ?)", [("align.first", 1), ("align.second", 2), ("align.third", 3)])
     db.execute("INSERT INTO subjects(field, op) VALUES(?, 'dot.f32.f16.f16.f32')", (volta,))
     db.execute("INSERT INTO reached VALUES(1, 1, ?)", (bytes([2 | 8]) if campaign == "m" else bytes([2]),))
     db.execute("INSERT INTO pair_numbers VALUES(1, 'dot.f32.f16.f16.f32', ?, ?, 'equal')", (volta, hopper))
@@ -289,7 +289,7 @@ good store trends nights.store --bins
 expect "a line for each bin" grep -qE '^align.first +2  1970-01-01  1970-01-02 ' out
 views="SELECT bin, sum(hits) FROM coverage GROUP BY bin ORDER BY bin; SELECT count(*) FROM samples; SELECT sum(differing) FROM pairs; SELECT sum(count) FROM counts"
 sql() { python3 -c 'import sqlite3, sys; print([r for q in sys.argv[2].split(";") for r in sqlite3.connect(sys.argv[1]).execute(q)])' "$@"; }
-expect "what other programs read" same "$(sql nights.store "$views")" "[('first', 2), ('second', 0), ('third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),)]"
+expect "what other programs read" same "$(sql nights.store "$views")" "[('align.first', 2), ('align.second', 0), ('align.third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),)]"
 before=$(sql nights.store "SELECT count(*), sum(count) FROM counts")
 good store prune nights.store --keep 1000d
 expect "old nights go" has out "of 2 campaigns are gone"
@@ -299,7 +299,7 @@ good findings nights.store --buckets
 good store trends nights.store
 expect "trends say so" has out "bins reached by the last campaigns: pruned pruned"
 good merge nights.store monday.store tuesday.store
-expect "merging again brings it back" same "$(sql nights.store "$views; SELECT count(*) FROM counts")" "[('first', 2), ('second', 0), ('third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),), ($(sql nights.store 'SELECT count(*) FROM bucket_counts' | tr -dc 0-9),)]"
+expect "merging again brings it back" same "$(sql nights.store "$views; SELECT count(*) FROM counts")" "[('align.first', 2), ('align.second', 0), ('align.third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),), ($(sql nights.store 'SELECT count(*) FROM bucket_counts' | tr -dc 0-9),)]"
 bad "give a time" store prune nights.store --keep forever
 bad "no such store" store prune nowhere.store --keep 1d
 bad "no such store" store trends nowhere.store
