@@ -116,13 +116,14 @@ TEST(OwnUnit, NamesNoParameterThatOnlyFitsNearTheWitness) {
 TEST(OwnUnit, NamesTheLane) {
   EXPECT_THAT(said_of("own:lane", "0000 0000 3c00 0000" + zeros_12, "0000 0000 3c00 0000" + zeros_12, "00000000"),
               AllOf(HasSubstr("stays in lane 2 only"), HasSubstr("as if a2*b2 were left out"),
-                    HasSubstr("it shows on every case near it where it can")));
+                    HasSubstr("would show on none of 32 cases near it that agree")));
 }
 
 TEST(OwnUnit, NamesAStuckBitOfAnOperand) {
-  EXPECT_THAT(said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000",
-                      zeros_12.substr(1) + " 3c00 0000 0000 0000", "00000000"),
-              AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("it shows on every case near it")));
+  EXPECT_THAT(
+      said_of("own:stuck", zeros_12.substr(1) + " 3c00 0000 0000 0000", zeros_12.substr(1) + " 3c00 0000 0000 0000",
+              "00000000"),
+      AllOf(HasSubstr("as if bit 4 of b12 were 1"), HasSubstr("would show on none of 32 cases near it that agree")));
 }
 
 TEST(OwnUnit, NamesABitOfTheResult) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t most_cases = 32;  ///< that differ, and as many that do not
 constexpr int most_scales = 31;    ///< powers of two by which a result may be too large or too small
+constexpr size_t most_wires = 32;  ///< lanes that may be read in place of any other; of more lanes only the neighbours
 
 /// A change of a case that one lane's wires, multiplier or shifter could make.
 struct Change {
@@ -30,9 +31,12 @@ bool set_bit_to(Operands& c, size_t at, int bit, bool one) {
   return c[at] != before;
 }
 
-std::string operand_name(size_t at, size_t k) {
+std::string operand_name(const Op& op, size_t at) {
+  const size_t k = static_cast<size_t>(op.k), scales = static_cast<size_t>(op.scales());
+  if (at < 2 * k) return (at < k ? "a" : "b") + std::to_string(at % k);
   if (at == 2 * k) return "c";
-  return (at < k ? "a" : "b") + std::to_string(at % k);
+  const size_t scale = at - 2 * k - 1;
+  return "scale " + std::to_string(scale % scales) + (scale < scales ? " of a" : " of b");
 }
 
 /// The simplest first: of changes that fit alike, the first are named.
@@ -40,7 +44,7 @@ std::vector<Change> changes(const Op& op) {
   std::vector<Change> all;
   const size_t k = static_cast<size_t>(op.k);
   for (size_t i = 0; i <= k; ++i) {
-    const std::string addend = i == k ? "c" : operand_name(i, k) + "*" + operand_name(k + i, k);
+    const std::string addend = i == k ? "c" : operand_name(op, i) + "*" + operand_name(op, k + i);
     const size_t first = i == k ? 2 * k : i, last = i == k ? 2 * k : k + i;
     all.push_back({addend + " were left out", [=](Operands& c) {
                      const Operands before = c;
@@ -62,26 +66,32 @@ std::vector<Change> changes(const Op& op) {
                    }});
     for (const size_t at : {first, last})
       if (at == first || i < k) {
-        all.push_back({operand_name(at, k) + " were zero where it is subnormal", [=](Operands& c) {
+        all.push_back({operand_name(op, at) + " were zero where it is subnormal", [=](Operands& c) {
                          if (!decode(c.format(at), c[at]).subnormal) return false;
                          c.clear(at);
                          return true;
                        }});
         const size_t row = at < k ? 0 : k;
         for (size_t from = row; i < k && from < row + k; ++from)
-          if (from != at)
-            all.push_back({operand_name(at, k) + " were read from " + operand_name(from, k), [=](Operands& c) {
+          if (from != at && (k <= most_wires || from + 1 == at || at + 1 == from))
+            all.push_back({operand_name(op, at) + " were read from " + operand_name(op, from), [=](Operands& c) {
                              const uint64_t before = c[at];
                              c[at] = c[from];
                              return c[at] != before;
                            }});
       }
   }
-  for (size_t at = 0; at <= 2 * k; ++at) {
-    const FormatFields& f = (at < k ? op.a : at < 2 * k ? op.b : op.c).fields();
+  const size_t scales = static_cast<size_t>(op.has_scales() ? op.scales() : 0);
+  for (size_t at = 0; at <= 2 * k + 2 * scales; ++at) {
+    const FormatFields& f = (at < k                 ? op.a
+                             : at < 2 * k           ? op.b
+                             : at == 2 * k          ? op.c
+                             : at <= 2 * k + scales ? op.scale_a
+                                                    : op.scale_b)
+                                .fields();
     for (int bit = 0; bit < f.width - f.ignored_low_bits; ++bit)
       for (const bool one : {false, true})
-        all.push_back({"bit " + std::to_string(bit) + " of " + operand_name(at, k) + " were " + (one ? "1" : "0"),
+        all.push_back({"bit " + std::to_string(bit) + " of " + operand_name(op, at) + " were " + (one ? "1" : "0"),
                        [=](Operands& c) { return set_bit_to(c, at, bit, one); }});
   }
   return all;
@@ -133,7 +143,7 @@ std::vector<uint64_t> after(const Change& change, const Sample& sample, const Op
 
 /// The last step of a case's arithmetic, if that is a sum on a grid which is rounded once.
 struct LastSum {
-  bool known = false, zero_negative = false;
+  bool known = false;
   int64_t sum = 0;
   int unit = 0, lost = 0;  ///< addends that lost bits
 };
@@ -149,7 +159,7 @@ LastSum last_sum(const DotModel& model, const Operands& one) {
   if (trace.steps.empty()) return last;
   const Step& step = trace.steps.back();
   if (step.kind != Step::Kind::fused_sum || !step.aligned) return last;
-  last = {true, false, step.sum, step.unit_exponent, 0};
+  last = {true, step.sum, step.unit_exponent, 0};
   for (int i = 0; i < step.count; ++i) last.lost += step.addend[i].lost;
   return last;
 }
@@ -205,7 +215,8 @@ void add_sums(std::vector<Answer>& answers, const DotModel& model, const Sample&
 }
 
 /// Changes of the result: a shift of normalization, rounding, one wrong bit.
-void add_results(std::vector<Answer>& answers, const FormatFields& d, const Sample& sample) {
+void add_results(std::vector<Answer>& answers, const DotModel& model, const Sample& sample) {
+  const FormatFields& d = model.d;
   const auto add = [&](const std::string& text, const std::function<uint64_t(uint64_t)>& changed) {
     std::vector<uint64_t> results;
     for (const uint64_t claimed : sample.claimed) results.push_back(changed(claimed) & d.container_mask());
@@ -218,8 +229,12 @@ void add_results(std::vector<Answer>& answers, const FormatFields& d, const Samp
           const Number n = decode(d, claimed);
           return n.cls == NumberClass::finite ? with_exponent(d, claimed, leading_exponent(d, claimed) + by) : claimed;
         });
-  add("rounded to the next number away from zero", [](uint64_t claimed) { return claimed + 1; });
-  add("rounded to the next number toward zero", [](uint64_t claimed) { return claimed - 1; });
+  // Some rows give results of fewer bits than the format has.
+  const bool short_results = model.output_fraction_bits > 0 && model.output_fraction_bits < d.fraction_bits;
+  const uint64_t step =
+      d.in_container(uint64_t{1} << (short_results ? d.fraction_bits - model.output_fraction_bits : 0));
+  add("rounded to the next number away from zero", [=](uint64_t claimed) { return claimed + step; });
+  add("rounded to the next number toward zero", [=](uint64_t claimed) { return claimed - step; });
   for (int bit = 0; bit < d.width; ++bit)
     add("wrong in bit " + std::to_string(bit), [=](uint64_t claimed) { return claimed ^ uint64_t { 1 } << bit; });
 }
@@ -240,7 +255,7 @@ std::string what_could_make_it(const Batch& cases, const Outcomes& own, const Un
   for (const Change& change : all)
     add_answer(answers, Stage::operands, change.text, after(change, sample, op, model), sample, d, &change);
   add_sums(answers, *model.model(), sample);
-  add_results(answers, d, sample);
+  add_results(answers, *model.model(), sample);
   std::stable_sort(answers.begin(), answers.end(), [](const Answer& x, const Answer& y) { return x.fits > y.fits; });
   const size_t best = answers.empty() ? 0 : answers[0].fits, count = sample.cases.size();
   if (2 * best <= count) return "no change of one operand, of the last sum or of the result makes it";
@@ -261,10 +276,13 @@ std::string what_could_make_it(const Batch& cases, const Outcomes& own, const Un
   // A fault that is always there shows wherever it can.
   const Sample others = sample_of(agree, cases, own, claimed);
   const std::vector<uint64_t> results = after(*answers[0].change, others, op, model);
-  for (size_t i = 0; i < results.size(); ++i)
-    if (!same(d, results[i], others.own[i]))
-      return text + "; the unit is right on others where the first of these would show: a condition sets it off";
-  return text + "; it shows on every case near it where it can";
+  size_t would_show = 0;
+  for (size_t i = 0; i < results.size(); ++i) would_show += !same(d, results[i], others.own[i]);
+  const std::string which = answers.size() > 1 && answers[1].fits == best ? "the first of these" : "it";
+  if (would_show == 0)
+    return text + fmt::format("; {} would show on none of {} cases near it that agree", which, results.size());
+  return text + fmt::format("; {} would also show on {} of {} cases near it that agree: a condition sets it off", which,
+                            would_show, results.size());
 }
 
 }  // namespace mmafuzz

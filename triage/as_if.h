@@ -11,8 +11,8 @@
 
 namespace mmafuzz {
 
-/// For people: "as if a5*b5 were left out (12 of 12 cases near it that differ); where that would show on others, the
-/// unit is right: a condition sets it off". `own`, `claimed`: what the unit and the model gave on the cases, which are
+/// For people: "as if a5*b5 were left out (12 of 12 cases near it that differ); it would show on none of 32 cases near
+/// it that agree". `own`, `claimed`: what the unit and the model gave on the cases, which are
 /// dots of `model`'s op with a single result. Says "no change of ..." where none fits most of the cases that differ.
 std::string what_could_make_it(const Batch& cases, const Outcomes& own, const Unit& model, const Outcomes& claimed);
 
