@@ -26,7 +26,6 @@ std::string input_of(const Batch& batch, size_t index, size_t focus) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
 void append_input(Batch& batch, std::string_view bytes) {
   batch.resize(batch.size() + 1);
   decode_operands(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), batch, batch.size() - 1);
@@ -45,6 +44,7 @@ void write_input_file(const std::string& folder, const std::string& bytes) {
   write_once(folder + "/" + content_name(bytes), bytes, O_EXCL);
 }
 
+/// One call, so that a reader or a kill hardly ever sees half of it; half an input is an input too.
 void write_once(const std::string& file, const std::string& bytes, int flags) {
   const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (out < 0 && errno == EEXIST) return;

@@ -7,8 +7,9 @@ Usage: count_instructions.py OBJECT ARCHITECTURE LOG [multiprocessors clock_ghz]
 
 A block of code counts as often as the innermost loop around it runs, whatever share of the warps takes it; all of a
 called function counts as often as its call. Code that is marked as seldom counts nothing (reporting a divergence), what
-runs in panels with infinities and NaNs a share of one in SPECIAL_EVERY. Cycles of a scheduler for a warp: the greatest of what the issue and each pipe take. Sources of the pipes' widths: CUDA Programming
-Guide, "Arithmetic instructions" (results per clock and multiprocessor), compute capability 9.0.
+runs in panels with infinities and NaNs a share of one in SPECIAL_EVERY. Cycles of a scheduler for a warp: the greatest
+of what the issue and each pipe take. Sources of the pipes' widths: CUDA Programming Guide, "Arithmetic instructions"
+(results per clock and multiprocessor), compute capability 9.0.
 """
 
 import re

@@ -214,7 +214,8 @@ class Unit:
         TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
         declines, a code beyond its format, K = 0, a case that a recording does not have."""
         key = None
-        if type(a) is np.ndarray and type(b) is np.ndarray and scale_a is None and scale_b is None:
+        plain = type(op) is str and (k is None or type(k) is int) and scale_a is None and scale_b is None
+        if plain and type(a) is np.ndarray and type(b) is np.ndarray:
             if c is None:
                 key = (a.dtype, b.dtype, a.shape, b.shape, op, k)
             elif type(c) is np.ndarray:
@@ -356,6 +357,11 @@ class Unit:
         k: int | None,
         extents: tuple[int, int] | None = None,
     ) -> _Plan:
+        # Before the key: as keys 16 and 16.0 are one, and a list is none.
+        if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
+            raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
+        if not isinstance(op, str):
+            words_of(op)  # says what it is
         key = (
             a.dtype,
             b.dtype,
@@ -383,8 +389,6 @@ class Unit:
         k: int | None,
         extents: tuple[int, int] | None,
     ) -> _Plan:
-        if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
-            raise ValueError(f"k is {k!r}: pass a number of products, 1 or more")
         words = op_words(self._row, op, a, b, c, scale_a, scale_b)
         given_k = words.pop("k", "0")
         step = k or (int(given_k) if given_k.isdigit() else 0)

@@ -186,6 +186,8 @@ WRONG = {
     "k of 0": (lambda t: unit().matmul(half(2, 16), half(16, 2), k=0), ValueError, "k is 0"),
     "k below 0": (lambda t: unit().matmul(half(2, 16), half(16, 2), k=-4), ValueError, "k is -4"),
     "k that is no number": (lambda t: unit().matmul(half(2, 16), half(16, 2), k="4"), ValueError, "k is '4'"),
+    "k that equals a number": (lambda t: [unit().matmul(half(2, 16), half(16, 2), k=k) for k in (16, 16.0)], ValueError, "k is 16.0"),
+    "op that is a list": (lambda t: unit().matmul(half(2, 16), half(16, 2), op=["x"]), TypeError, "op is list"),
     "no threads": (lambda t: unit().matmul(half(2, 16), half(16, 2), threads=0), ValueError, "threads"),
     "half a thread": (lambda t: unit().matmul(half(2, 16), half(16, 2), threads=0.5), ValueError, "threads"),
     "scales where there are none": (
