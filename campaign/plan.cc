@@ -12,6 +12,7 @@
 #include <set>
 
 #include "plan/default_fields.h"
+#include "plan/named_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "plan/unit_alias.h"
@@ -46,6 +47,29 @@ std::string find_build(const std::vector<std::string>& folders, const std::strin
   return "";
 }
 
+/// Whether a row of one's own is asked for and none of them is for this op. Beside the default units they only join.
+bool lacks_row(const std::vector<std::string>& units, const Op& op) {
+  bool lacks = false;
+  for (const std::string& unit : units) {
+    const std::optional<UnitOnFormats> row = unit_on_formats(unit);
+    if (unit == default_word || (row && row->takes(op))) return false;
+    lacks |= row.has_value();
+  }
+  return lacks;
+}
+
+/// Rows of one's own that no op would use are not left out in silence.
+void check_rows(const std::vector<std::string>& units, const std::vector<Op>& ops) {
+  std::string wanted;
+  for (const std::string& unit : units) {
+    const std::optional<UnitOnFormats> row = unit_on_formats(unit);
+    if (!row) continue;
+    if (std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return row->takes(op); })) return;
+    if (wanted.empty()) wanted = to_text(row->op).substr(3);
+  }
+  if (!wanted.empty()) throw BadInput("no row of --rows is for an op that is searched: give --ops '" + wanted + "'");
+}
+
 /// Whether the units can be searched on this op; otherwise why not.
 std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op) {
   if (units.empty()) return "no unit evaluates '" + to_text(op) + "'";
@@ -78,10 +102,12 @@ constexpr size_t most_own_ops = 6;  ///< of a unit that takes none of the defaul
 std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targets, const PlanRequest& request) {
   std::vector<std::string> named, ops;
   for (const std::string& unit : request.units)
-    if (unit != default_word && !is_glob(unit)) named.push_back(unit);
-  if (named.empty() || !request.ops.empty()) return request.ops;
+    if (unit != default_word && !is_glob(unit) && !unit_on_formats(unit)) named.push_back(unit);
+  const bool rows = std::any_of(request.units.begin(), request.units.end(),
+                                [](const std::string& unit) { return unit_on_formats(unit).has_value(); });
+  if ((named.empty() && !rows) || !request.ops.empty()) return request.ops;
   const auto all_take = [&](const Op& op) {
-    return std::all_of(named.begin(), named.end(), [&](const std::string& unit) {
+    return !lacks_row(request.units, op) && std::all_of(named.begin(), named.end(), [&](const std::string& unit) {
       return static_cast<bool>(registry().bind(unit_of_alias(unit, op), op));
     });
   };
@@ -171,7 +197,7 @@ Plan make_plan(const PlanRequest& asked) {
     if (targets.size() == before) throw BadInput("no target matches '" + glob + "'; known:" + known);
   }
   for (const std::string& unit : request.units)  // an unknown one is refused with the nearest known
-    if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !registry().knows(unit))
+    if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !unit_on_formats(unit) && !registry().knows(unit))
       bind_or_fail(unit, default_ops(OpKind::dot).front());
   request.ops = ops_of_units(targets, request);
   std::vector<Assignment> fields;
@@ -180,12 +206,16 @@ Plan make_plan(const PlanRequest& asked) {
   std::vector<Op> all_ops;
   for (const FuzzTarget* target : targets)
     for (const Op& op : ops_of(*target, request)) all_ops.push_back(op);
-  if (!all_ops.empty()) check_patterns(registry(), all_ops, request.units);
+  if (!all_ops.empty()) {
+    check_patterns(registry(), all_ops, request.units);
+    check_rows(request.units, all_ops);
+  }
   for (const FuzzTarget* target : targets) {
     wants_op |= target->has_ops();
     if (!target->has_ops() && request.ops.empty()) fields.push_back({target, {}, Engine::batch, ""});
     for (const Op& op : ops_of(*target, request)) {
-      const std::string why = refusal(*target, units_of(request.units, op), op);
+      const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
+                                                           : refusal(*target, units_of(request.units, op), op);
       if (why.empty()) fields.push_back({target, op, Engine::batch, ""});
       else if (reason.empty()) reason = why;
       any_op |= why.empty();

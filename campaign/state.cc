@@ -21,8 +21,8 @@
 namespace mmafuzz {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders,
-                                                rows, seed, cases, memory_mb, fail_on, stop_on, shard, shards, plan,
-                                                uuid, command, machine, version, started)
+                                                seed, cases, memory_mb, fail_on, stop_on, shard, shards, plan, uuid,
+                                                command, machine, version, started)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 

@@ -12,7 +12,6 @@ struct CampaignSettings {
   double time = 60;  ///< seconds; 0: no bound
   unsigned jobs = 1;
   std::vector<std::string> units, targets = {"*"}, ops, with, engine_folders;
-  std::vector<std::string> rows;  ///< files of rows of one's own (plan/named_rows.h)
   uint64_t seed = 1, cases = 0, memory_mb = 2048;
   std::string fail_on = "contract", stop_on = "never";
   unsigned shard = 0, shards = 0;  ///< campaign/shard.h; shard 0 of some: the whole of them

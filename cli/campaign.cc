@@ -82,10 +82,8 @@ CampaignSettings resumed_settings(const CampaignOptions& options, const Argument
   const auto take = [&](const char* option, auto& to, const auto& from) {
     if (call.count(option)) to = from;
   };
-  for (const std::string& file : all.rows) take_rows(file);
-  all.rows = files_of_rows();
   take("--jobs", all.jobs, given.jobs);
-  take("--units", all.units, given.units);
+  if (call.count("--units") || call.count("--rows")) all.units = given.units;
   take("--targets", all.targets, given.targets);
   take("--ops", all.ops, given.ops);
   take("--with", all.with, given.with);
@@ -108,8 +106,7 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
 /// The settings as the call gives them, their names made whole.
 void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
-  settings.units = split_units(settings.units);
-  settings.rows = files_of_rows();
+  settings.units = without_row_names(split_units(settings.units));
   settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
@@ -225,7 +222,6 @@ int conclude(CampaignOptions options, const Arguments& call) {
   if (!options.store.empty()) Store(options.store, Access::write);
   const FolderLock lock(options.out);
   CampaignSettings begun = load_settings(file);
-  for (const std::string& rows : begun.rows) take_rows(rows);
   const Plan plan = plan_of(begun, 0);
   make_parts(options.out);
   const GatheredShards shards = gather_shards(options.out, begun, plan);
@@ -348,8 +344,8 @@ void add_campaign(Arguments& app, int& status) {
       refuse("--shard", {"--resume", "--minimize", "--store"});  // it goes on by itself; the rest is for --conclude
       status = run_shard(*options);
     } else if (options->conclude) {
-      refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--ops", "--seed", "--cases", "--memory",
-                            "--with", "--engines", "--stop-on", "--no-triage"});
+      refuse("--conclude", {"--resume", "--time", "--targets", "--units", "--rows", "--ops", "--seed", "--cases",
+                            "--memory", "--with", "--engines", "--stop-on", "--no-triage"});
       status = conclude(*options, *sub);
     } else {
       status = run_campaign(*options, *sub);

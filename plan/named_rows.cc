@@ -47,6 +47,13 @@ std::pair<std::string, std::string> split_settings(const std::string& text) {
   return {text.substr(0, mark), mark == std::string::npos ? "" : text.substr(mark + 1)};
 }
 
+std::string with_settings(const std::string& unit, const std::string& settings) {
+  if (settings.empty()) return unit;
+  return unit + (unit.find('?') == std::string::npos ? "?" : ",") + settings;
+}
+
+constexpr std::string_view on = " on ";
+
 }  // namespace
 
 std::vector<NamedRow> read_rows(const std::string& path) {
@@ -115,8 +122,6 @@ void take_rows(const std::string& path) {
   all.files.push_back(absolute);
 }
 
-const std::vector<std::string>& files_of_rows() { return taken().files; }
-
 const NamedRow* find_named_row(const std::string& text) {
   const std::string name = split_settings(text).first;
   const std::vector<NamedRow>& rows = taken().rows;
@@ -126,11 +131,8 @@ const NamedRow* find_named_row(const std::string& text) {
 
 std::string unit_of_named_row(const std::string& text, const Op& op) {
   const auto [name, settings] = split_settings(text);
-  for (const NamedRow& row : taken().rows) {
-    if (row.name != name || !same_formats(row.op, op)) continue;
-    if (settings.empty()) return row.unit;
-    return row.unit + (row.unit.find('?') == std::string::npos ? "?" : ",") + settings;
-  }
+  for (const NamedRow& row : taken().rows)
+    if (row.name == name && same_formats(row.op, op)) return with_settings(row.unit, settings);
   return "";
 }
 
@@ -139,6 +141,32 @@ std::vector<std::string> named_rows_of(const Op& op) {
   for (const NamedRow& row : taken().rows)
     if (same_formats(row.op, op)) units.push_back(row.unit);
   return units;
+}
+
+bool UnitOnFormats::takes(const Op& other) const { return same_formats(op, other); }
+
+std::optional<UnitOnFormats> unit_on_formats(const std::string& text) {
+  const size_t at = text.rfind(on);
+  if (at == std::string::npos) return {};
+  size_t column = 0;
+  const Result<Op> op = parse_op(text.substr(at + on.size()), column);
+  if (!op) return {};
+  return UnitOnFormats{text.substr(0, at), *op};
+}
+
+std::vector<std::string> without_row_names(const std::vector<std::string>& patterns) {
+  const std::vector<NamedRow>& rows = taken().rows;
+  if (rows.empty()) return patterns;
+  std::vector<std::string> whole;
+  for (const std::string& pattern : patterns.empty() ? std::vector<std::string>{default_word} : patterns) {
+    const auto [name, settings] = split_settings(pattern);
+    const bool all = pattern == default_word;
+    if (all || !find_named_row(name)) whole.push_back(pattern);
+    for (const NamedRow& row : rows)
+      if (all || row.name == name)
+        whole.push_back(with_settings(row.unit, settings) + std::string(on) + to_text(row.op).substr(3));
+  }
+  return whole;
 }
 
 }  // namespace mmafuzz

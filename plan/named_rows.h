@@ -6,9 +6,11 @@
 //   mychip model:custom?kernel=fused_sum,k=16,block=16,fraction_bits=25
 //
 // A name may stand for a row on each of several ops. It is short for the unit behind it, as "h100" is: what a command
-// stores holds the unit's whole name, and needs no file.
+// stores holds the unit's whole name, and needs no file. A campaign, which searches many ops, stores "UNIT on OP" for
+// each of the name's rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,14 +33,23 @@ void save_row(const std::string& path, const NamedRow& row);
 
 /// Makes the names of a file known to unit_of_alias() from now on. Called before any unit is named.
 void take_rows(const std::string& path);
-/// The files that were taken, as absolute paths.
-const std::vector<std::string>& files_of_rows();
-
 /// The first row of this name on any op; nullptr if there is none. Settings may follow the name.
 const NamedRow* find_named_row(const std::string& text);
 /// The unit of this name on an op, of any k; empty where there is none.
 std::string unit_of_named_row(const std::string& text, const Op& op);
 /// The units of all names on an op.
 std::vector<std::string> named_rows_of(const Op& op);
+
+/// A unit for the ops of some formats, of any k. Its text is "UNIT on OP".
+struct UnitOnFormats {
+  std::string unit;
+  Op op;
+  bool takes(const Op& other) const;
+};
+/// Nothing where the text is written in another way.
+std::optional<UnitOnFormats> unit_on_formats(const std::string& text);
+/// Patterns of units without names of rows: for each name "UNIT on OP" of all of its rows. No patterns, and `default`,
+/// stand for the default units and all rows.
+std::vector<std::string> without_row_names(const std::vector<std::string>& patterns);
 
 }  // namespace mmafuzz

@@ -30,8 +30,9 @@ std::vector<std::string> units_of(const std::vector<std::string>& patterns, cons
     return names;
   }
   for (const std::string& pattern : patterns) {
-    if (pattern != default_word) names.push_back(unit_of_alias(pattern, op));
-    else add_defaults(names);
+    if (pattern == default_word) add_defaults(names);
+    else if (const auto on_formats = unit_on_formats(pattern); !on_formats) names.push_back(unit_of_alias(pattern, op));
+    else if (on_formats->takes(op)) names.push_back(on_formats->unit);
   }
   return matching_units(registry(), op, names);
 }

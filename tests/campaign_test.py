@@ -135,6 +135,45 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(sum(summary["known"].values()), len(keys))
         self.assertLessEqual(set(keys), set(keys_of(self.out / "findings.cases")))
 
+    def test_names_of_rows_are_whole_names_from_the_beginning(self):
+        other = "dot a=bf16 b=bf16 c=fp32 d=fp32 k=16"
+        unit = "model:custom?kernel=fused_sum,k=16,block=16,fraction_bits=24,output_rounding=toward_zero"
+        rows = pathlib.Path(self.folder.name) / "a.rows"
+        few = ["--ops", OP, "--ops", other, "--targets", "dot_models", "--jobs", 1, "--with", "batch"]
+        rows.write_text(f"mmafuzz-rows 1\nop {OP}\na {unit}\nop {other}\na ieee:serial\n")
+        named = self.out / "named"
+        done = campaign("--rows", rows, "--units", "a,exact", *few, "--cases", 2000, "--out", named)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        joined = self.out / "joined"
+        done = campaign("--rows", rows, *few, "--cases", 500, "--out", joined)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shards = self.out / "shards"
+        done = campaign("--rows", rows, "--units", "a,exact", *few, "--cases", 500, "--shard", "1/1", "--out", shards)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows.unlink()  # from here on nothing needs the file
+        done = campaign("--out", named, "--resume", "--cases", 3000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = campaign("--out", shards, "--conclude")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for folder in named, joined, shards:
+            with self.subTest(folder.name):
+                settings = json.loads((folder / "campaign.json").read_text())
+                self.assertTrue(any(u.startswith(unit) for u in settings["units"]), settings["units"])
+                self.assertNotIn("a.rows", json.dumps({**settings, "command": ""}))
+                found = re.findall(r"^# mmafuzz: divergence equal (\S+) (\S+) (\S+) ", (folder / "findings.cases").read_text(), re.M)
+                if folder == joined:
+                    self.assertIn("dot.f32.f16.f16.f32", {op for op, *pair in found if unit in pair})
+                    self.assertNotIn("dot.f32.bf16.bf16.f32", {op for op, *pair in found if unit in pair})
+                else:  # each row on its own op
+                    self.assertEqual(set(found), {("dot.f32.f16.f16.f32", unit, "exact"), ("dot.f32.bf16.bf16.f32", "ieee:serial", "exact")})
+
+    def test_rows_that_no_op_would_use_are_refused(self):
+        rows = pathlib.Path(self.folder.name) / "a.rows"
+        rows.write_text(f"mmafuzz-rows 1\nop {OP}\na ieee:fma\n")
+        other = ["--rows", rows, "--ops", OP.replace("fp16", "bf16"), "--out", self.out]
+        self.refused(*other, says=f"give --ops '{OP}'")
+        self.refused(*other, "--units", "a,exact", says=f"give --ops '{OP}'")
+
     def test_an_interrupted_campaign_ends_like_any_other_and_leaves_no_worker(self):
         process = start("--out", self.out, *FEW, "--time", 600, "--jobs", 2)
         wait_for(lambda: len(workers_of(str(self.out))) == 2)
