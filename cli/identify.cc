@@ -7,6 +7,8 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/program.h"
+#include "core/shell.h"
 #include "identify/identification_text.h"
 #include "identify/order.h"
 #include "identify/questionnaire.h"
@@ -22,7 +24,7 @@ struct IdentifyOptions {
   std::string unit, op, ask, answers, next, tree, svg, save, name;
   IdentifySettings settings;
   OrderSettings order_settings;
-  bool json = false, brief = false, order = false;
+  bool json = false, brief = false, order = false, saves = false;
 };
 
 int exit_code_of(IdentifyVerdict verdict) {
@@ -34,14 +36,25 @@ int exit_code_of(IdentifyVerdict verdict) {
   return exit_too_few_answers;
 }
 
+void save(const Identification& id, const IdentifyOptions& options) {
+  std::FILE* out = options.json ? stderr : stdout;
+  if (id.verdict != IdentifyVerdict::identified) {
+    fmt::print(out, "not saved: nothing was identified\n");
+    return;
+  }
+  const Op& op = id.evidence.op();
+  save_row(options.save, {options.name, id.name, op});
+  fmt::print(out, "saved as {} in {}", options.name, options.save);
+  if (id.name != "exact")
+    fmt::print(out, ": {} fuzz --rows {} --units {},exact --op {}", program_name(), shell_word(options.save),
+               options.name, shell_word(to_text(op).substr(3)));
+  fmt::print(out, "\n");
+}
+
 int print(const Identification& id, const IdentifyOptions& options) {
   if (options.json) fmt::print("{}\n", identification_json(id).dump(2));
   else fmt::print("{}", identification_text(id, !options.brief));
-  if (!options.save.empty() && id.verdict == IdentifyVerdict::identified) {
-    save_row(options.save, {options.name, id.name, id.evidence.op()});
-    if (!options.json)
-      fmt::print("saved as {0} in {1}: mmafuzz fuzz --rows {1} --units {0},exact\n", options.name, options.save);
-  }
+  if (options.saves) save(id, options);
   return exit_code_of(id.verdict);
 }
 
@@ -74,6 +87,8 @@ int run_answers(const IdentifyOptions& options, const std::string& path) {
   if (options.op.empty()) ops = answered_ops(path);
   else ops.push_back(op_from_text(options.op));
   if (ops.empty()) throw BadInput(path + ": holds no dot with a result");
+  if (options.saves)
+    for (const Op& op : ops) check_can_save(options.save, options.name, op);
   int status = exit_ok;
   for (const Op& op : ops) {
     if (ops.size() > 1 && !options.json) fmt::print("{}\n", to_text(op));
@@ -112,7 +127,7 @@ int run_identify(const IdentifyOptions& options) {
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
   if (op.kind != OpKind::dot) throw BadInput("identify asks dots; '" + to_text(op) + "' is none");
-  if (!options.save.empty()) check_can_save(options.save, options.name, op);
+  if (options.saves) check_can_save(options.save, options.name, op);
   const bool adds_floats = !op.a.fields().integer && !op.has_scales();
   if (!options.ask.empty()) {
     if (op.a.fields().integer) throw BadInput("--ask takes dots of floating-point formats");
@@ -137,14 +152,16 @@ void add_identify(Arguments& app, int& status) {
       ->check(unsigned_number())
       ->capture_default_str();
   sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
-  sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
+  Argument* ask =
+      sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
   sub->add_option("--answers", options->answers, "name the unit from this file: cases with their results");
   sub->add_option("--next", options->next, "with --answers: where the next cases go, if they are needed");
   Argument* save = sub->add_option("--save", options->save, "add the row to this file, for --rows");
   Argument* name = sub->add_option("--as", options->name, "with --save: the row's name");
   save->needs(name);
   name->needs(save);
-  sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree");
+  save->excludes(ask)->excludes(
+      sub->add_flag("--order", options->order, "reveal the order in which a long dot is added, as a tree"));
   sub->add_option("--tree", options->tree, "with --order: write the tree, for the unit tree:<file>");
   sub->add_option("--svg", options->svg, "with --order: draw the tree");
   sub->add_option("--replay", options->order_settings.verify, "with --order: random vectors (default 100000)")
@@ -156,7 +173,10 @@ void add_identify(Arguments& app, int& status) {
       "Exit codes: 0 identified, 1 no hypothesis fits, 4 not enough answers.\n"
       "Example: mmafuzz identify --unit twin:volta/mma.m8n8k4.f32.f16.f16.f32 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 "
       "k=4'");
-  sub->callback([options, &status] { status = run_identify(*options); });
+  sub->callback([options, sub, &status] {
+    options->saves = sub->count("--save") > 0;
+    status = run_identify(*options);
+  });
 }
 
 }  // namespace mmafuzz::cli

@@ -1,8 +1,12 @@
 #include "plan/named_rows.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -15,6 +19,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr char first_line[] = "mmafuzz-rows 1";
+constexpr char op_word[] = "op";  ///< begins an op line, so that no row has this name
 
 struct Taken {
   std::vector<std::string> files;
@@ -36,7 +41,8 @@ void check_name(const std::string& name) {
   const bool plain = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
                      std::all_of(name.begin(), name.end(),
                                  [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
-  if (!plain) throw BadInput("'" + name + "' is no name of a row: letters, then letters, digits and _ - .");
+  if (!plain) throw BadInput("'" + name + "' is no name of a row: a letter, then letters, digits and _ - .");
+  if (name == op_word) throw BadInput("'" + name + "' begins an op line: no row has this name");
   if (name == default_word || registry().knows(name) || (is_alias(name) && !find_named_row(name)))
     throw BadInput("'" + name + "' is the name of another unit");
 }
@@ -54,9 +60,25 @@ std::string with_settings(const std::string& unit, const std::string& settings) 
 
 constexpr std::string_view on = " on ";
 
+bool has_row(const std::vector<NamedRow>& rows, const std::string& name, const Op& op) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const NamedRow& row) { return row.name == name && same_formats(row.op, op); });
+}
+
+/// Whether a row that is saved is the file's beginning.
+bool is_new(const std::string& path) { return std::ifstream(path).peek() == std::ifstream::traits_type::eof(); }
+
+bool ends_with_newline(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(-1, std::ios::end);
+  return file.get() == '\n';
+}
+
 }  // namespace
 
 std::vector<NamedRow> read_rows(const std::string& path) {
+  if (path.empty()) throw BadInput("the name of the rows' file is empty");
+  if (std::filesystem::is_directory(path)) throw BadInput(path + ": a folder, expected a file of rows");
   std::ifstream file(path);
   if (!file) throw BadInput(path + ": cannot be read");
   std::vector<NamedRow> rows;
@@ -65,13 +87,14 @@ std::vector<NamedRow> read_rows(const std::string& path) {
   int number = 0;
   try {
     while (std::getline(file, line)) {
+      if (line.ends_with('\r')) line.pop_back();
       if (++number == 1 && line != first_line)
         throw BadInput(std::string("the first line is not '") + first_line + "'");
       if (number == 1 || line.empty() || line[0] == '#') continue;
       std::istringstream words(line);
       NamedRow row;
       words >> row.name >> row.unit;
-      if (row.name == "op") {
+      if (row.name == op_word) {
         op = op_from_text(line);
         continue;
       }
@@ -80,7 +103,9 @@ std::vector<NamedRow> read_rows(const std::string& path) {
       if (!op) throw BadInput("a row needs an op line before it");
       check_name(row.name);
       row.op = *op;
-      bind_or_fail(row.unit, row.op);
+      row.unit = bind_or_fail(row.unit, row.op)->name();  // what a short name stood for
+      if (has_row(rows, row.name, row.op))
+        throw BadInput("the name " + row.name + " is given twice for '" + to_text(row.op) + "'");
       rows.push_back(std::move(row));
     }
   } catch (const BadInput& error) {
@@ -92,34 +117,38 @@ std::vector<NamedRow> read_rows(const std::string& path) {
 
 void check_can_save(const std::string& path, const std::string& name, const Op& op) {
   check_name(name);
-  if (!std::ifstream(path)) return;
-  for (const NamedRow& other : read_rows(path))
-    if (other.name == name && same_formats(other.op, op))
-      throw BadInput(path + " has a row " + name + " for '" + to_text(op) + "' already");
+  if (path.empty()) throw BadInput("the name of the rows' file is empty");
+  std::error_code none;
+  if (std::filesystem::is_directory(path)) throw BadInput(path + ": a folder, expected a file of rows");
+  const bool exists = std::filesystem::exists(path, none);
+  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  if (access(exists ? path.c_str() : folder.c_str(), exists ? R_OK | W_OK : W_OK) != 0)
+    throw BadInput(path + ": cannot be written: " + std::strerror(errno));
+  if (exists && !is_new(path) && has_row(read_rows(path), name, op))
+    throw BadInput(path + " has a row " + name + " for '" + to_text(op) + "' already");
 }
 
 void save_row(const std::string& path, const NamedRow& row) {
   check_can_save(path, row.name, row.op);
-  const bool is_new = !std::ifstream(path);
+  const bool begins = is_new(path), glued = !begins && !ends_with_newline(path);
   std::ofstream file(path, std::ios::app);
-  if (is_new) file << first_line << "\n";
+  if (begins) file << first_line << "\n";
+  if (glued) file << "\n";
   file << to_text(row.op) << "\n" << row.name << " " << row.unit << "\n";
   if (!file.flush()) throw BadInput(path + ": cannot be written");
 }
 
 void take_rows(const std::string& path) {
-  char* whole = realpath(path.c_str(), nullptr);
-  const std::string absolute = whole ? whole : path;
-  std::free(whole);
+  std::error_code none;
+  const std::string whole = std::filesystem::weakly_canonical(path, none).string();
   Taken& all = taken();
-  if (std::find(all.files.begin(), all.files.end(), absolute) != all.files.end()) return;
-  for (NamedRow& row : read_rows(path)) {
-    for (const NamedRow& other : all.rows)
-      if (other.name == row.name && same_formats(other.op, row.op))
-        throw BadInput(path + ": the name " + row.name + " is given twice for '" + to_text(row.op) + "'");
-    all.rows.push_back(std::move(row));
-  }
-  all.files.push_back(absolute);
+  if (std::find(all.files.begin(), all.files.end(), whole) != all.files.end()) return;
+  std::vector<NamedRow> rows = read_rows(path);
+  for (const NamedRow& row : rows)
+    if (has_row(all.rows, row.name, row.op))
+      throw BadInput(path + ": another file of rows has the name " + row.name + " for '" + to_text(row.op) + "' too");
+  all.rows.insert(all.rows.end(), rows.begin(), rows.end());
+  all.files.push_back(whole);
 }
 
 const NamedRow* find_named_row(const std::string& text) {

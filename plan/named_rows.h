@@ -26,9 +26,10 @@ struct NamedRow {
 /// Throws BadInput with the line and what is wrong in it.
 std::vector<NamedRow> read_rows(const std::string& path);
 
-/// Throws BadInput where save_row() would: a name of another unit, or one that the file has for these formats already.
+/// Throws BadInput where save_row() would: a name of another unit, or one that the file has for these formats already;
+/// a file that cannot be written.
 void check_can_save(const std::string& path, const std::string& name, const Op& op);
-/// Adds a row at the end of a file, which is made where there is none.
+/// Adds a row at the end of a file, which is made where there is none or an empty one.
 void save_row(const std::string& path, const NamedRow& row);
 
 /// Makes the names of a file known to unit_of_alias() from now on. Called before any unit is named.

@@ -53,6 +53,46 @@ TEST(NamedRows, ASavedNameStandsForItsUnit) {
   EXPECT_EQ(std::count(searched.begin(), searched.end(), row), 1) << "where no unit is named, rows of one's own join";
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(NamedRows, ARowIsSavedBehindWhatAFileHolds) {
+  const std::string path = testing::TempDir() + "mmafuzz_behind.rows";
+  const Op op = op_from_text(half_op);
+  std::ofstream{path};  // empty
+  save_row(path, {"mine", row, op});
+  EXPECT_EQ(text_of(path), "mmafuzz-rows 1\nop " + std::string(half_op) + "\nmine " + row + "\n");
+  std::ofstream(path) << "mmafuzz-rows 1\nop " << half_op << "\nfirst exact";  // no newline at the end
+  save_row(path, {"mine", row, op});
+  ASSERT_EQ(read_rows(path).size(), 2u);
+  EXPECT_EQ(read_rows(path)[0].unit, "exact");
+  EXPECT_THROW(save_row(path, {"op", row, op}), BadInput) << "begins an op line";
+  EXPECT_THROW(check_can_save(testing::TempDir(), "mine", op), BadInput);
+  EXPECT_THROW(check_can_save(testing::TempDir() + "no_such_folder/my.rows", "mine", op), BadInput);
+  EXPECT_THROW(check_can_save("", "mine", op), BadInput);
+}
+
+TEST(NamedRows, ARowHoldsTheWholeNameOfItsUnit) {
+  const std::string path = testing::TempDir() + "mmafuzz_short.rows";
+  std::ofstream(path) << "mmafuzz-rows 1\r\nop dot a=fp16 b=fp16 c=fp32 d=fp32 k=16\r\nshort h100\r\n";
+  const std::vector<NamedRow> rows = read_rows(path);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].unit, "model:hopper/mma.m16n8k16.f32.f16.f16.f32");
+  take_rows(path);
+  EXPECT_EQ(unit_of_alias("short", rows[0].op), rows[0].unit);
+}
+
+TEST(NamedRows, AUnitOnFormatsTakesThemAtAnyLength) {
+  const std::string half = std::string(row) + " on " + half_op;
+  const Op longer = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=64"),
+           other = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=4");
+  EXPECT_EQ(units_of({half}, longer), std::vector<std::string>{row});
+  EXPECT_EQ(units_of({half, "exact"}, other), std::vector<std::string>{"exact"});
+  EXPECT_FALSE(unit_on_formats("process:./on on that"));
+}
+
 TEST(NamedRows, AFileThatIsWrongSaysWhere) {
   const std::string path = testing::TempDir() + "mmafuzz_bad.rows", op = std::string("op ") + half_op + "\n";
   EXPECT_NE(why_refused(path, "").find("is empty"), std::string::npos);
@@ -62,7 +102,14 @@ TEST(NamedRows, AFileThatIsWrongSaysWhere) {
   EXPECT_NE(why_refused(path, "mmafuzz-rows 1\n" + op + "x model:none\n").find("bad.rows:3: "), std::string::npos);
   EXPECT_NE(why_refused(path, "mmafuzz-rows 1\n" + op + "x model:custom?kernel=none\n").find("bad.rows:3: "),
             std::string::npos);
+  EXPECT_NE(why_refused(path, "mmafuzz-rows 1\n" + op + "x exact\n\nx ieee:fma\n")
+                .find("bad.rows:5: the name x is given twice"),
+            std::string::npos);
+  EXPECT_NE(why_refused(path, "mmafuzz-rows 1\n" + op + "1x exact\n").find("a letter, then letters, digits"),
+            std::string::npos);
   EXPECT_THROW(read_rows(testing::TempDir() + "mmafuzz_missing.rows"), BadInput);
+  EXPECT_NE(why_refused(testing::TempDir(), "").find("a folder"), std::string::npos);
+  EXPECT_NE(why_refused("", "").find("the name of the rows' file is empty"), std::string::npos);
 }
 
 }  // namespace
