@@ -15,7 +15,8 @@ namespace mmafuzz::cli {
 #include "cli/subcommands.def.h"
 #undef MMAFUZZ_SUBCOMMAND
 
-/// --rows FILE: the names of its rows can stand wherever a unit is named.
+/// --rows FILE: the names of its rows stand for units on this command. The commands that have it are in
+/// docs/identify.md, "The answer".
 void add_rows_option(Arguments& command);
 
 }  // namespace mmafuzz::cli

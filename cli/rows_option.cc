@@ -1,4 +1,4 @@
-// The option --rows of every command that takes units.
+// The option --rows of the commands that docs/identify.md names ("The answer").
 #include "cli/command.h"
 #include "plan/named_rows.h"
 

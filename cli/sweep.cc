@@ -22,15 +22,29 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct SweepOptions {
-  std::string unit, reference, output;
+  std::string unit, op, reference, output;
   uint64_t seed = 1, cases = 0;
   double time = 0;
   bool json = false;
 };
 
+/// The row that a name stands for: the only one, or that of --op.
+const NamedRow* row_to_sweep(const SweepOptions& options) {
+  const std::vector<const NamedRow*> rows = find_named_rows(options.unit);
+  if (rows.empty() && !options.op.empty())
+    throw BadInput("--op chooses a row of one name: " + options.unit + " is none");
+  if (rows.empty() || (rows.size() == 1 && options.op.empty())) return rows.empty() ? nullptr : rows.front();
+  std::string ops;
+  for (const NamedRow* row : rows) {
+    if (!options.op.empty() && op_from_text(options.op) == row->op) return row;
+    ops += (ops.empty() ? "'" : ", '") + to_text(row->op).substr(3) + "'";
+  }
+  throw BadInput("sweep takes one row of " + rows.front()->name + ": give --op with one of " + ops);
+}
+
 SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
   const ModelRow* row = unit.backend == "model" ? find_model_row(unit.path) : nullptr;
-  const NamedRow* own = find_named_row(options.unit);
+  const NamedRow* own = row_to_sweep(options);
   if (!row && !own) throw BadInput("sweep takes a cuda: unit or a model: row, not '" + options.unit + "'");
   SweepSubject s;
   s.op = row ? row->op : own->op;
@@ -49,6 +63,7 @@ SweepSubject host_subject(const SweepOptions& options, const UnitName& unit) {
 SweepSubject subject_of(const SweepOptions& options) {
   const UnitName unit(options.unit);
   if (unit.backend != "cuda") return host_subject(options, unit);
+  if (!options.op.empty()) throw BadInput("--op chooses a row of one name: " + options.unit + " is none");
   // One child for the sweep and the unit: a device has one context.
   const auto child = make_device_child();
   Registry units = oracle_registry();
@@ -134,6 +149,7 @@ void add_sweep(Arguments& app, int& status) {
   auto options = std::make_shared<SweepOptions>();
   Arguments* sub = app.add_subcommand("sweep", "Compare a device unit with its model at the speed of the device");
   sub->add_option("--unit", options->unit, "a cuda: unit, or a model: unit with overrides in its place")->required();
+  sub->add_option("--op", options->op, "where --unit is a name of --rows with several rows: the op line of one");
   sub->add_option("--reference", options->reference, "model to compare with (default: the one that the unit claims)");
   sub->add_option("--seed", options->seed, "seed of the generator")->check(unsigned_number());
   sub->add_option("--cases", options->cases, "dots to compare, rounded up to whole tiles")

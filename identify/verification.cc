@@ -31,7 +31,8 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
 Verification::Result Verification::run(uint64_t cases) {
   const uint64_t first = sweeps_.length() ? std::min(cases, most_guided) : cases;
   const Result guided = guided_search(first);
-  return guided == Result::held ? walk(cases - first) : guided;
+  if (guided != Result::held || asker_.seconds_left() <= 0) return guided;
+  return walk(cases - first);
 }
 
 /// Small batches at first: a row that is wrong mostly fails at once, and a slow unit is not asked in vain.

@@ -151,11 +151,17 @@ void take_rows(const std::string& path) {
   all.files.push_back(whole);
 }
 
-const NamedRow* find_named_row(const std::string& text) {
+std::vector<const NamedRow*> find_named_rows(const std::string& text) {
   const std::string name = split_settings(text).first;
-  const std::vector<NamedRow>& rows = taken().rows;
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const NamedRow& row) { return row.name == name; });
-  return found == rows.end() ? nullptr : &*found;
+  std::vector<const NamedRow*> found;
+  for (const NamedRow& row : taken().rows)
+    if (row.name == name) found.push_back(&row);
+  return found;
+}
+
+const NamedRow* find_named_row(const std::string& text) {
+  const std::vector<const NamedRow*> found = find_named_rows(text);
+  return found.empty() ? nullptr : found.front();
 }
 
 std::string unit_of_named_row(const std::string& text, const Op& op) {

@@ -36,6 +36,8 @@ void save_row(const std::string& path, const NamedRow& row);
 void take_rows(const std::string& path);
 /// The first row of this name on any op; nullptr if there is none. Settings may follow the name.
 const NamedRow* find_named_row(const std::string& text);
+/// All of them.
+std::vector<const NamedRow*> find_named_rows(const std::string& text);
 /// The unit of this name on an op, of any k; empty where there is none.
 std::string unit_of_named_row(const std::string& text, const Op& op);
 /// The units of all names on an op.

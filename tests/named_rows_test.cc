@@ -1,4 +1,5 @@
-// A row that was saved under a name stands for its unit on every command; files that say nothing clear are refused.
+// A row that was saved under a name stands for its unit on the commands that have --rows; files that say nothing clear
+// are refused.
 #include "plan/named_rows.h"
 
 #include <gtest/gtest.h>

@@ -22,8 +22,8 @@ std::string in_one_line(std::string text) {
 
 class Server {
  public:
-  Server(const Registry& registry, const std::string& unit, std::FILE* answers)
-      : registry_(registry), name_(unit), answers_(answers) {}
+  using Bind = std::function<Result<std::unique_ptr<Unit>>(const Op&)>;
+  Server(const std::string& name, const Bind& bind, std::FILE* answers) : name_(name), bind_(bind), answers_(answers) {}
 
   /// False where the request is none.
   bool answer(const std::string& line) {
@@ -47,7 +47,7 @@ class Server {
   bool take(const std::string& line) {
     size_t column = 0;
     const Result<Op> op = parse_op(line.substr(3), column);
-    Result<std::unique_ptr<Unit>> unit = op ? registry_.bind(name_, *op) : op.refusal();
+    Result<std::unique_ptr<Unit>> unit = op ? bind_(*op) : op.refusal();
     if (!unit) {
       say("no " + in_one_line(unit.refusal().reason));
       return true;
@@ -88,8 +88,8 @@ class Server {
     return true;
   }
 
-  const Registry& registry_;
   std::string name_;
+  const Bind& bind_;
   std::FILE* answers_;
   std::unique_ptr<Unit> unit_;
   Batch batch_;
@@ -98,11 +98,11 @@ class Server {
 
 }  // namespace
 
-int serve_unit(const Registry& registry, const std::string& unit) {
+int serve_unit(const std::string& name, const std::function<Result<std::unique_ptr<Unit>>(const Op&)>& bind) {
   std::FILE* answers = fdopen(dup(1), "wb");
   if (!answers) throw std::runtime_error("cannot write to standard output");
   dup2(2, 1);
-  Server server(registry, unit, answers);
+  Server server(name, bind, answers);
   char* line = nullptr;
   size_t room = 0;
   int code = 0;
