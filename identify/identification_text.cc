@@ -145,7 +145,7 @@ std::string identification_text(const Identification& id, bool steps) {
 namespace {
 
 nlohmann::json verified_json(const Verified& verified) {
-  nlohmann::json json = {{"cases", verified.cases}, {"guided", verified.guided}, {"sweeps", nlohmann::json::array()}};
+  nlohmann::json json = {{"guided", verified.guided}, {"sweeps", nlohmann::json::array()}};
   for (const Verified::Sweep& sweep : verified.sweeps)
     json["sweeps"].push_back(
         {{"name", sweep.name}, {"walked", sweep.walked}, {"pass", sweep.pass}, {"length", sweep.length}});
@@ -165,7 +165,8 @@ nlohmann::json identification_json(const Identification& id) {
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},
                          {"rounds", id.rounds},
-                         {"verified", verified_json(id.verified)},
+                         {"verified", id.verified.cases},
+                         {"verification", verified_json(id.verified)},
                          {"seconds", id.seconds}};
   const auto of_refuted = [&](const Refuted& r) {
     return nlohmann::json{{"hypothesis", r.hypothesis},

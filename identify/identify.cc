@@ -73,12 +73,7 @@ class Identifier {
       }
       bool held = false;
       if (!verify(held)) return end_early();
-      if (held && id_.verified.cases < std::min<uint64_t>(settings_.verify, least_verified)) {
-        id_.reason =
-            "the time is over, and the row held on " + std::to_string(id_.verified.cases) + " further cases only";
-        return finish(IdentifyVerdict::too_few);
-      }
-      if (held) return finish(IdentifyVerdict::identified);
+      if (held) return finish_held("the row");
       if (round > round_limit()) break;
     }
     id_.reason = "after " + std::to_string(round_limit()) + " rounds rows still come and go";
@@ -117,6 +112,15 @@ class Identifier {
     if (next.cases.size() == 0) return finish(IdentifyVerdict::identified);
     id_.next = next.cases;
     id_.reason = std::to_string(next.cases.size()) + " further cases would tell more";
+    finish(IdentifyVerdict::too_few);
+  }
+
+  /// What held is named, unless the time was over too soon.
+  void finish_held(const std::string& what) {
+    if (id_.verified.cases >= std::min<uint64_t>(settings_.verify, least_verified))
+      return finish(IdentifyVerdict::identified);
+    id_.reason =
+        "the time is over, and " + what + " held on " + std::to_string(id_.verified.cases) + " further cases only";
     finish(IdentifyVerdict::too_few);
   }
 
@@ -311,7 +315,7 @@ class Identifier {
       if (asker_ && !verify(*plain.unit, nullptr, held)) return end_early();
       if (held) {
         id_.name = plain.unit->name();
-        return finish(IdentifyVerdict::identified);
+        return asker_ ? finish_held(id_.name) : finish(IdentifyVerdict::identified);
       }
     }
     judge_plain();

@@ -29,6 +29,7 @@ Verification::Verification(const Unit& hypothesis, const DotModel* model, const 
 }
 
 Verification::Result Verification::run(uint64_t cases) {
+  if (asker_.seconds_left() <= 0) return Result::held;
   const uint64_t first = sweeps_.length() ? std::min(cases, most_guided) : cases;
   const Result guided = guided_search(first);
   if (guided != Result::held || asker_.seconds_left() <= 0) return guided;
@@ -48,15 +49,16 @@ Verification::Result Verification::guided_search(uint64_t cases) {
   GuidedSearch::Settings settings;
   settings.sweeps = false;  // they follow
   GuidedSearch search(op, std::move(focuses), seed_, settings);
-  for (uint64_t chunk = 0; verified_.guided < cases; ++chunk) {
-    const uint64_t first = verified_.guided;
+  uint64_t first = 0;
+  for (uint64_t chunk = 0; first < cases; ++chunk) {
     const size_t size = std::min<uint64_t>(next_size(), cases - first);
     Batch batch;
     search.propose(chunk, first, size, batch);
     if (const Result result = compare(batch); result != Result::held) return result;
-    verified_.guided += size;
+    verified_.guided = verified_.cases;
     if (asker_.seconds_left() <= 0) return Result::held;
     search.learn(search.observe(chunk, first, batch));
+    first += size;
   }
   return Result::held;
 }
@@ -100,6 +102,7 @@ Verification::Result Verification::walk_part(size_t part, uint64_t count) {
 
 Verification::Result Verification::compare(Batch& batch) {
   const Op& op = asked_.op();
+  const size_t fresh = batch.size();
   for (size_t i = 0; i < 2 && verified_.cases && asked_.size(); ++i)
     batch.append(asked_.cases().one((verified_.cases * 7 + i * 31) % asked_.size()), 0);
   Outcomes answered, expected;
@@ -107,7 +110,7 @@ Verification::Result Verification::compare(Batch& batch) {
   hypothesis_.run(batch, expected);
   for (size_t i = 0; i < batch.size() && contradictions_.size() < most_contradictions; ++i) {
     if (!answered.has_answer(i) || answered.has_failed(i)) continue;
-    ++verified_.cases;
+    verified_.cases += i < fresh;
     if (same_result(op, answered.results.get(i), expected.results.get(i))) continue;
     contradictions_.append(batch, i);
     answers_.push_back(answered.results.get(i));

@@ -15,8 +15,10 @@ struct Verified {
     /// Cases, as in DatapathSweeps::Part; `walked` beyond the length where it was walked more than once.
     uint64_t walked = 0, pass = 0, length = 0;
   };
-  uint64_t cases = 0;   ///< that the unit answered
-  uint64_t guided = 0;  ///< of the guided search
+  /// Of the guided search and the sweeps, that the unit answered. Known cases that come again now and then are not
+  /// counted.
+  uint64_t cases = 0;
+  uint64_t guided = 0;  ///< of these, the guided search's
   std::vector<Sweep> sweeps;
 };
 
