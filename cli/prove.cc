@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "core/case_text.h"
 #include "core/replace_file.h"
-#include "core/words.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {
@@ -118,23 +117,19 @@ int run_mutants(const ProveOptions& options) {
 /// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
 int run_ozaki(const ProveOptions& options) {
   const std::string unit = options.unit.empty() ? "model:hopper/mma.m16n8k16.f32.f16.f16.f32" : options.unit;
-  if (!options.inquiry.op.empty() || !options.inquiry.domain.empty())
-    throw BadInput("prove ozaki takes neither --op nor --domain");
   const bool derived = options.width == "derived";
   SliceWidths widths;
   if (!derived) {
-    const std::vector<std::string> words = words_of(options.width, ',');
-    std::vector<int> bits;
-    for (const std::string& word : words) {
+    const auto bits = [&](const std::string& word) {
       int value = 0;
       const auto r = std::from_chars(word.data(), word.data() + word.size(), value);
       if (r.ec != std::errc{} || r.ptr != word.data() + word.size() || value < 1)
         throw BadInput("a width is a number of bits, two by a comma, or 'derived', not '" + options.width + "'");
-      bits.push_back(value);
-    }
-    if (bits.empty() || bits.size() > 2)
-      throw BadInput("a width is a number of bits, two by a comma, or 'derived', not '" + options.width + "'");
-    widths = {bits.front(), bits.back()};
+      return value;
+    };
+    const size_t comma = options.width.find(',');
+    widths.a = bits(options.width.substr(0, comma));
+    widths.b = comma == std::string::npos ? widths.a : bits(options.width.substr(comma + 1));
   } else {
     widths = prove::derived_widths(unit, options.products);
   }
@@ -161,10 +156,14 @@ void add_prove(Arguments& app, int& status) {
   sub->footer(
       "Exit codes: 0 proven, 1 a witness, 4 unknown.\n"
       "Example: mmafuzz prove property sign_symmetry model:volta/mma.m8n8k4.f32.f16.f16.f32");
-  const auto common = [options](Arguments* mode) {
+  const auto takes_op = [options](Arguments* mode) {
     mode->add_option("--op", options->inquiry.op, "op line (default: the op of the unit's row)");
+  };
+  const auto takes_domain = [options](Arguments* mode) {
     mode->add_option("--domain", options->inquiry.domain,
                      "restricts operands: finite, normal, positive, binade, products=N, by commas");
+  };
+  const auto common = [options](Arguments* mode) {
     mode->add_option("--time", options->seconds, "seconds for each question")
         ->capture_default_str()
         ->check(positive_number());
@@ -180,6 +179,8 @@ void add_prove(Arguments& app, int& status) {
   };
   Arguments* equal = sub->add_subcommand("equal", "Two units are the same function");
   equal->add_option("units", options->units, "two units")->required();
+  takes_op(equal);
+  takes_domain(equal);
   common(equal);
   equal->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove equal takes two units");
@@ -190,6 +191,8 @@ void add_prove(Arguments& app, int& status) {
   Arguments* property = sub->add_subcommand("property", "A unit has a property");
   property->add_option("property", options->property, "its name")->required();
   property->add_option("unit", options->unit, "the unit")->required();
+  takes_op(property);
+  takes_domain(property);
   common(property);
   property->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
@@ -201,10 +204,14 @@ void add_prove(Arguments& app, int& status) {
   mutants->add_option("file", options->file, "unit names with ?overrides, one a line; # begins a comment")
       ->required()
       ->check(existing_path());
+  takes_op(mutants);
+  takes_domain(mutants);
   common(mutants);
   mutants->callback([options, &status] { status = run_mutants(*options); });
   Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
   bits->add_option("unit", options->unit, "the unit")->required();
+  takes_op(bits);
+  takes_domain(bits);
   common(bits);
   bits->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
@@ -216,8 +223,11 @@ void add_prove(Arguments& app, int& status) {
       fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
   });
   Arguments* monotone = sub->add_subcommand(
-      "monotone", "The least number of products with which a greater c lowers the result, and by how much at most");
+      "monotone",
+      "The least number of products of a block with which a greater c can lower the result; and by how many ulps at "
+      "most, in one block, where a positive c rises to the next number and the new result is not below it");
   monotone->add_option("unit", options->unit, "the unit")->required();
+  takes_op(monotone);
   common(monotone);
   monotone->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
@@ -226,20 +236,32 @@ void add_prove(Arguments& app, int& status) {
           print_reply(reply, options->verbose);
           std::fflush(stdout);
         });
-    status = found.known ? exit_ok : exit_unknown;
-    if (!found.known) return;
+    status = found.knows_products && (found.products == 0 || found.knows_ulps) ? exit_ok : exit_unknown;
+    if (!found.knows_products) return;
     if (found.products == 0) {
       fmt::print("monotone in c\n");
       return;
     }
-    fmt::print("with {} products of a block a greater c can lower the result, with {} it cannot; the most is {} ulp\n",
-               found.products, found.products - 1, found.ulps);
+    if (found.products == 1)
+      fmt::print("with 1 product of a block a greater c can lower the result; there is nothing to prove of fewer\n");
+    else
+      fmt::print("with {} products of a block a greater c can lower the result, with {} it cannot\n", found.products,
+                 found.products - 1);
+    if (found.knows_ulps)
+      fmt::print(
+          "in one block, where a positive c rises to the next number and the new result is not below it, the result "
+          "falls by at most {} ulp\n",
+          found.ulps);
   });
   Arguments* ozaki = sub->add_subcommand(
       "ozaki", "Sums of products of integer digits are exact, as the Ozaki scheme needs (docs/ozaki.md)");
   ozaki->add_option("width", options->width, "bits of a digit: 10, or 9,8 for a and b, or derived: the widest")
       ->required();
-  ozaki->add_option("products", options->products, "products along k")->required()->check(positive_number());
+  ozaki
+      ->add_option("products", options->products,
+                   fmt::format("products along k, at most {}", prove::most_slice_products))
+      ->required()
+      ->check(positive_number());
   ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper fp16 row)");
   common(ozaki);
   ozaki->callback([options, &status] { status = run_ozaki(*options); });

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "core/case_text.h"
@@ -60,16 +61,24 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
   return f;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// Lemmas first, then the whole question in the time that is left.
 Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
                     bool lemmas_apply, const InquiryOptions& options) {
   InquiryOptions rest = options;
   const auto put = [&](const MakeQuestion& make, const std::string& name) {
+    Reply reply{name, op, {}, {}, {}, ""};
+    reply.proof.reason = no_answer_in(options.proof);
+    if (rest.proof.spent >= rest.proof.seconds) return reply;
+    const auto begin = std::chrono::steady_clock::now();
     Expressions in;
     CaseQuestion question = make(in);
     question.question.text = name;
-    Reply reply = answer(solvers, question, rest);
-    rest.proof.seconds -= reply.proof.seconds;
+    reply = answer(solvers, question, rest);
+    rest.proof.spent += seconds_since(begin);
     return reply;
   };
   if (!asked.lemmas.empty() && lemmas_apply) {
@@ -79,16 +88,16 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
       const Reply lemma = put(asked.lemmas[i], text + ", lemma " + std::to_string(i + 1));
       proven = lemma.proof.outcome == Outcome::proven;
       all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
-      all.proof.seconds += lemma.proof.seconds;
     }
     if (proven) {
+      all.proof.seconds = rest.proof.spent;
       all.proof.outcome = Outcome::proven;
       all.proof.confirmed = options.proof.confirm;
       return all;
     }
   }
   Reply f = put(asked.whole, text);
-  f.proof.seconds = options.proof.seconds - rest.proof.seconds;
+  f.proof.seconds = rest.proof.spent;
   return f;
 }
 
@@ -163,14 +172,17 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
 
 namespace {
 
+std::string products_text(int count) { return fmt::format("{} product{}", count, count == 1 ? "" : "s"); }
+
 /// The sum of the products of integers, and a result, as host integers; false: not an integer.
 bool is_exact_sum(const Batch& witness, uint64_t result) {
   const auto integer = [](const Format& f, uint64_t encoding, int64_t& value) {
     const mmafuzz::Number n = mmafuzz::decode(f.fields(), encoding);
     if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) return false;
     const double x = n.cls == NumberClass::zero ? 0 : std::ldexp(static_cast<double>(n.significand), n.exponent);
+    if (!(x < 0x1p62) || x != std::floor(x)) return false;
     value = static_cast<int64_t>(n.negative ? -x : x);
-    return std::fabs(x) < 0x1p62 && x == std::floor(x);
+    return true;
   };
   const Op& op = witness.op();
   int64_t sum = 0, d = 0;
@@ -185,6 +197,8 @@ bool is_exact_sum(const Batch& witness, uint64_t result) {
 
 Op dot_of(const std::string& unit, int products) {
   if (!find_model_row(UnitName(unit).path)) throw BadInput("prove ozaki is about a row of a model, not '" + unit + "'");
+  if (products < 1 || products > most_slice_products)
+    throw BadInput(fmt::format("prove ozaki is about 1 to {} products, not {}", most_slice_products, products));
   Op op = op_of(unit, {});
   op.k = products;
   return op;
@@ -209,8 +223,8 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
     if (width < 1 || width > gemm::digit_bits(format.fields()))
       throw BadInput(fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(),
                                  gemm::digit_bits(format.fields()), width));
-  const std::string text = fmt::format("sums of {} products of digits of {} and {} bits are exact on {}", products,
-                                       widths.a, widths.b, unit);
+  const std::string text = fmt::format("sums of {} of digits of {} and {} bits are exact on {}",
+                                       products_text(products), widths.a, widths.b, unit);
   Reply f = ask_in_lemmas(solvers, exact_slices_question(op, u.model(), widths), text, op, true, options);
   if (f.proof.outcome != Outcome::witness) return f;
   const std::string result = result_of(*u.unit, f.witness);
@@ -219,6 +233,17 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
   return f;
 }
 
+namespace {
+
+std::string fall_text(const std::string& unit, const std::string& ulps, int products) {
+  return fmt::format(
+      "results of {} fall by {} ulp where a positive c rises to the next number and the new result is not below it, in "
+      "a block of {}",
+      unit, ulps, products_text(products));
+}
+
+}  // namespace
+
 Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOptions& options,
                       const std::function<void(const Reply&)>& progress) {
   if (!options.domain.empty()) throw BadInput("prove monotone is about all inputs: it takes no --domain");
@@ -226,36 +251,47 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   const Subject u = subject(unit, op);
   const DotModel& m = u.model();
   if (m.kernel != Kernel::fused_sum) throw BadInput("prove monotone is about fused sums; " + unit + " is none");
+  if (!(op.c == op.d)) throw BadInput("prove monotone compares d with c: " + unit + " has them in different formats");
   const Property& property = *find_property("monotone_in_c");
   const int block = std::min(op.k, m.block);
-  // Looks where a witness is likely: no answer there is no answer.
+  // Looks where a witness is likely: no answer there is no answer. Half of the time is left for the proof.
+  InquiryOptions rest = options;
+  const auto may_seek = [&] { return rest.proof.spent < 0.5 * options.proof.seconds; };
   const auto seek = [&](int k, int ulps) {
+    const auto begin = std::chrono::steady_clock::now();
     op.k = k;
-    InquiryOptions only_hints = options;
+    InquiryOptions only_hints = rest;
     only_hints.proof.only_hints = true;
+    only_hints.proof.seconds = 0.5 * options.proof.seconds;
     Expressions in;
     CaseQuestion question = fall_question(op, m, ulps - 1).whole(in);
-    question.question.text = fmt::format("{} falls by less than {} ulp with {} products", unit, std::max(ulps, 1), k);
+    question.question.text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, products_text(k))
+                                       : fall_text(unit, fmt::format("less than {}", ulps), k);
     Reply f = answer(solvers, question, only_hints);
     if (f.proof.outcome == Outcome::witness) replay(f, property, u);
+    rest.proof.spent += seconds_since(begin);
     return f;
   };
   Monotony found;
-  for (int k = 1; k <= block && found.products == 0; ++k)
+  for (int k = 1; k <= block && found.products == 0 && may_seek(); ++k)
     if (Reply f = seek(k, 0); f.proof.outcome == Outcome::witness) {
       found.products = k;
       found.falls = std::move(f);
       progress(found.falls);
     }
-  op.k = found.products > 0 ? found.products - 1 : block;
-  const std::string text = fmt::format("monotone_in_c of {} with {} products", unit, op.k);
-  found.fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, options);
-  if (found.fewer.proof.outcome == Outcome::witness) replay(found.fewer, property, u);
-  progress(found.fewer);
-  found.known = found.fewer.proof.outcome == Outcome::proven;
-  if (found.products == 0 || !found.known) return found;
+  found.knows_products = found.products == 1;  // there are no fewer to ask about
+  if (!found.knows_products) {
+    op.k = found.products > 0 ? found.products - 1 : block;
+    const std::string text = fmt::format("monotone_in_c of {} with {}", unit, products_text(op.k));
+    found.fewer = ask_in_lemmas(solvers, *property_question("monotone_in_c", op, m), text, op, true, rest);
+    if (found.fewer.proof.outcome == Outcome::witness) replay(found.fewer, property, u);
+    progress(found.fewer);
+    found.knows_products = found.fewer.proof.outcome == Outcome::proven;
+  }
+  if (found.products == 0 || !found.knows_products) return found;
 
-  for (int ulps = 1;; ++ulps) {
+  rest = options;
+  for (int ulps = 1; may_seek(); ++ulps) {
     Reply f = seek(block, ulps);
     if (f.proof.outcome != Outcome::witness) break;
     found.ulps = ulps;
@@ -263,14 +299,11 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   }
   if (found.ulps > 0) progress(found.most);
   op.k = block;
-  const std::string bound = fmt::format(
-      "results of {} that are not below a positive c fall by at most {} ulp as c rises "
-      "to the next number, in a block of {} products",
-      unit, found.ulps, block);
-  found.no_more = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, options);
+  const std::string bound = fall_text(unit, fmt::format("at most {}", found.ulps), block);
+  found.no_more = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, rest);
   if (found.no_more.proof.outcome == Outcome::witness) replay(found.no_more, property, u);
   progress(found.no_more);
-  found.known = found.no_more.proof.outcome == Outcome::proven;
+  found.knows_ulps = found.no_more.proof.outcome == Outcome::proven;
   return found;
 }
 

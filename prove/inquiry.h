@@ -37,6 +37,9 @@ struct IntegerBits {
 };
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 
+/// Of the formula of so many products, a query holds megabytes.
+inline constexpr int most_slice_products = 4096;
+
 /// Does a unit sum `products` products of digits of these widths without error (docs/ozaki.md)?
 Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths widths, int products,
                        const InquiryOptions& options);
@@ -44,13 +47,14 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
 /// The widths that docs/ozaki.md derives for so many products on a unit.
 SliceWidths derived_widths(const std::string& unit, int products);
 
-/// How far a unit is from monotone in c.
+/// How far a unit is from monotone in c. The products are one question, the ulps another.
 struct Monotony {
-  int products = 0;    ///< the least number of nonzero products of a block with which a result falls; 0: it never falls
-  Reply fewer, falls;  ///< that fewer are not enough; that so many are (unless products is 0)
-  int ulps = 0;        ///< by which a result that is not below a positive c can fall
+  int products = 0;  ///< the least number of products of a block with which a result falls; 0: it never falls
+  Reply fewer;       ///< that fewer are not enough; not asked where one product is
+  Reply falls;       ///< that so many are (unless products is 0)
+  int ulps = 0;      ///< by which one block lowers a result, c > 0 rising to the next number, the result not below that
   Reply no_more, most;
-  bool known = false;
+  bool knows_products = false, knows_ulps = false;
 };
 Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOptions& options,
                       const std::function<void(const Reply&)>& progress);

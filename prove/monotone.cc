@@ -25,7 +25,7 @@ Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   return r;
 }
 
-/// `ulps`: falls by as many and more, where c is positive and the result not below it; 0: falls at all.
+/// `ulps`: falls by as many and more, where c is positive and the new result not below the greater c; 0: falls at all.
 CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int ulps) {
   const Rise r = rise(in, op, m);
   const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
@@ -34,7 +34,7 @@ CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int ulps
   const Expression x = rank_of(m.d, before.result), y = rank_of(m.d, after.result);
   Expression falls = signed_below(y, x);
   if (ulps > 0)
-    falls = signed_below(y + as_number(y, ulps - 1), x) & ~p.infinite & ~q.negative & ~r.c.negative &
+    falls = signed_below(y + as_number(y, ulps - 1), x) & ~p.infinite & ~q.negative & ~r.c.negative & ~r.c.zero &
             ~signed_below(y, rank_of(m.c, r.after.c));
   CaseQuestion asked = relate(in, op, r.before, before, after, ~falls | p.nan | q.nan);
   asked.question.assumptions.push_back(~r.c.nan & ~r.c.infinite);
@@ -71,9 +71,9 @@ Expression without_last_bits(const DotModel& m, Expression sum, Expression great
   return choose(drops, choose(negative, -cut, cut), sum);
 }
 
-/// Lemma: as the greatest exponent moves by j, the sum falls by no more than rounding drops, and `ulps` of the greater
-/// c. Of what it needs, a fact says how the kept magnitudes of one addend are related; and another, by induction, how
-/// the sums of i addends are. With `ulps`, c is not zero.
+/// Lemma: as the greatest exponent moves by j, the sum falls by no more than rounding drops, and, where j is not 0,
+/// `ulps` of the greater c, which then has the greatest exponent. Of what it needs, a fact says how the kept magnitudes
+/// of one addend are related; and another, by induction, how the sums of i addends are. With `ulps`, c is not zero.
 MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
   return [block, ulps](Expressions& in) {
     const Op& op = block.op;
@@ -101,7 +101,8 @@ MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
       const auto in_units = [&](Expression x, int shift) {
         return extract(append_zeros(sign_extend(x, width), shift), width - 1, 0);
       };
-      const int64_t allowed = int64_t{ulps} << std::max(0, m.fraction_bits - m.output_fraction_bits + std::abs(j));
+      const int shift = std::max(0, m.fraction_bits - m.output_fraction_bits + std::abs(j));
+      const int64_t allowed = j == 0 ? 0 : int64_t{ulps} << shift;
       const Expression risen = in_units(last, std::max(j, 0));
       falls.push_back(here & signed_below(risen + as_number(risen, allowed), in_units(first, std::max(-j, 0))));
     }
@@ -117,7 +118,7 @@ MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
         {"the greatest exponent moves by few steps", ~unsigned_below(as_number(up, most_steps), steps), {up}, {g, h}});
     std::vector<Expression> maxima;
     for (int i = 2; i <= m.block; ++i) maxima.push_back(point(before, "greatest exponent of " + std::to_string(i)));
-    for (int i = 0; i < op.k; ++i) {
+    for (int i = 0; i < op.k && !maxima.empty(); ++i) {  // the exponent of one product is its own greatest
       const std::string name = "product " + std::to_string(i);
       const std::vector<Expression>& product = stage_of(before, name).points;
       question.facts.push_back({name + " is not above the greatest exponent",
@@ -263,11 +264,15 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
 PropertyQuestion fall_question(const Op& op, const DotModel& m, int ulps) {
   PropertyQuestion p = monotone_in_c(op, m);
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, ulps + 1); };
+  // The lemmas count in units of the sum, of which an ulp of the greater c must be a whole number.
+  if (m.fraction_bits + 1 < m.output_fraction_bits) p.lemmas.clear();
   if (p.lemmas.empty()) return p;
   p.argument =
-      "As for monotone_in_c, except that the sum falls by so many ulps of the greater c besides (lemma 1); and where c "
-      "is not zero and both results are not below it in magnitude, each of these ulps lowers the result by one at most "
-      "(lemma 7).";
+      "As for monotone_in_c, except that where the greatest exponent moves (it is then the greater c's), the sum falls "
+      "by "
+      "so many ulps of the greater c besides (lemma 1); and where c is not zero and both results are not below the "
+      "greater "
+      "c in magnitude, each of these ulps lowers the result by one at most (lemma 7).";
   Block block = block_of(op, m);
   block.model.k = step_of(m);
   p.lemmas[0] = sums_do_not_fall(block, ulps);

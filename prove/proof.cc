@@ -1,5 +1,7 @@
 #include "prove/proof.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -93,12 +95,13 @@ class Prover {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  double left() const { return options_.seconds - elapsed(); }
+  double budget() const { return options_.seconds - options_.spent; }
+  double left() const { return budget() - elapsed(); }
 
   /// Half of the time is left for the question itself.
   void walk() {
     // What is the same expression needs no query and is a place to cut.
-    for (size_t s = 0; s < question_.first.size() && elapsed() < 0.5 * options_.seconds; ++s) {
+    for (size_t s = 0; s < question_.first.size() && elapsed() < 0.5 * budget(); ++s) {
       const Stage &x = question_.first[s], &y = question_.second[s];
       for (size_t i = 0; i < x.points.size(); ++i) join(x, x.points[i], y.points[i]);
       std::set<uint32_t> own;
@@ -109,12 +112,13 @@ class Prover {
 
   void establish_facts() {
     for (const Fact& fact : question_.facts) {
+      if (elapsed() > 0.5 * budget()) return;
       std::set<uint32_t> whole;
       for (const std::vector<Expression>& places : {fact.own, fact.not_cut})
         for (const Expression& place : places) whole.insert(merged_(place).index());
       const Expression says = merged_(fact.says);
       const std::vector<Expression> cases = fact.by_cases ? question_.cases : std::vector<Expression>{};
-      if (elapsed() > 0.5 * options_.seconds || !holds(fact.name, says, whole, options_.seconds / 10, cases)) continue;
+      if (!holds(fact.name, says, whole, budget() / 10, cases)) continue;
       invariants_.push_back(says);
       for (const Expression& place : fact.own) add_cut(merged_(place));
     }
@@ -137,7 +141,7 @@ class Prover {
     if (relation == Relation::none) return;
     const Expression as_second = relation == Relation::same ? first : negated(first);
     const Expression claim = equal(as_second, second);
-    const double patience = stage.cases.empty() ? std::min(5.0, options_.seconds / 20) : 0.5;
+    const double patience = stage.cases.empty() ? std::min(5.0, budget() / 20) : 0.5;
     if (holds(stage.name, claim, {first.index(), second.index()}, patience) || holds_by_cases(stage, claim))
       merge(relation);
   }
@@ -154,7 +158,7 @@ class Prover {
         const std::string name = stage.name + ", " + (value ? "zero" : "not zero");
         std::vector<Expression> query = {~goal, here};
         query.insert(query.end(), assumptions_.begin(), assumptions_.end());
-        if (ask(name, query, std::min(20.0, left())).verdict != Verdict::unsat) return false;
+        if (ask(name, query, 20).verdict != Verdict::unsat) return false;
       }
       return true;
     });
@@ -204,7 +208,7 @@ class Prover {
     for (const uint32_t index : not_cut) cuts.erase(index);
     for (int attempt = 0; attempt < 6 && left() > 0; ++attempt) {
       std::set<uint32_t> used;
-      const Answer answer = ask_cases(name, ~statement, cases, cuts, used, std::min(patience, left()));
+      const Answer answer = ask_cases(name, ~statement, cases, cuts, used, patience);
       if (answer.verdict == Verdict::unsat) return true;
       if (used.empty() || answer.verdict == Verdict::unknown) return false;
       if (learn()) continue;
@@ -277,11 +281,14 @@ class Prover {
     return fresh_[index] = in_.variable("cut" + std::to_string(index), in_.node(index).width);
   }
 
+  /// Not put where no time is left.
   Answer ask(const std::string& name, const std::vector<Expression>& query, double seconds, bool is_of_proof = true) {
+    const double limit = std::min(seconds, left());
+    if (limit <= 0) return {Verdict::unknown, no_answer_in(options_), 0, {}};
     const std::string comment = question_.text + "\n" + name;
     if (options_.emit) options_.emit(name, to_smt_lib(query, comment) + "(check-sat)\n");
     options_.progress(name);
-    solvers_.limits().seconds = seconds;
+    solvers_.limits().seconds = limit;
     Answer answer = solvers_.solve(query, comment);
     options_.progress("  " +
                       std::string(answer.verdict == Verdict::unsat ? "unsat"
@@ -297,8 +304,9 @@ class Prover {
 
   bool confirmed(const std::string& name, const std::vector<Expression>& query, const Answer& first,
                  const std::string& comment) {
-    solvers_.limits().seconds = std::max(1.0, left());
-    const Answer second = solvers_.solve(query, comment, first.solver);
+    solvers_.limits().seconds = left();
+    const Answer second = left() > 0 ? solvers_.solve(query, comment, first.solver)
+                                     : Answer{Verdict::unknown, no_answer_in(options_), 0, {}};
     if (second.verdict == Verdict::sat)
       throw Contradiction("solvers disagree on '" + name + "' of " + question_.text + ": " + first.solver +
                           " says unsat, " + second.solver + " says sat");
@@ -316,14 +324,14 @@ class Prover {
     std::set<uint32_t> cuts = cuts_;
     for (const Expression& place : question_.not_cut) cuts.erase(merged_(place).index());
     for (;;) {
+      if (left() <= 0) {
+        proof_.reason = no_answer_in(options_);
+        return;
+      }
       std::set<uint32_t> used;
       abstracted({violated}, cuts, used);
       if (used.empty() && look_for_witness(violated)) return;
-      const double limit = used.empty() ? left() : std::min(left(), std::max(10.0, options_.seconds / 3));
-      if (limit <= 0) {
-        proof_.reason = "no answer in " + std::to_string(static_cast<int>(options_.seconds)) + " s";
-        return;
-      }
+      const double limit = used.empty() ? left() : std::max(10.0, budget() / 3);
       const Answer answer = ask_cases("the question", violated, question_.cases, cuts, used, limit);
       if (answer.verdict == Verdict::unsat) {
         proof_.outcome = Outcome::proven;
@@ -334,7 +342,7 @@ class Prover {
         if (answer.verdict == Verdict::sat) {
           found(answer);
         } else if (proof_.reason.empty()) {
-          proof_.reason = answer.solver;
+          proof_.reason = left() > 0 ? answer.solver : no_answer_in(options_);
         }
         return;
       }
@@ -349,7 +357,7 @@ class Prover {
     for (const Hint& hint : std::exchange(hints_, {})) {
       std::vector<Expression> query = {violated, hint.holds};
       query.insert(query.end(), assumptions_.begin(), assumptions_.end());
-      const Answer answer = ask("a witness, " + hint.name, query, std::min(left(), 5.0), false);
+      const Answer answer = ask("a witness, " + hint.name, query, 5, false);
       if (answer.verdict != Verdict::sat) continue;
       found(answer);
       return true;
@@ -386,6 +394,8 @@ class Prover {
 };
 
 }  // namespace
+
+std::string no_answer_in(const ProofOptions& options) { return fmt::format("no answer in {} s", options.seconds); }
 
 Proof prove(Solvers& solvers, const Question& question, const std::vector<std::vector<uint64_t>>& samples,
             const ProofOptions& options) {

@@ -60,12 +60,16 @@ struct Proof {
 
 struct ProofOptions {
   double seconds = 300;  ///< for the whole question
+  double spent = 0;      ///< of these, by parts of the question that were put before
   bool confirm = false;
   bool in_steps = true;     ///< false: one query
   bool only_hints = false;  ///< looks for a witness in the hints, and for no proof
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<void(const std::string& name, const std::string& smt_lib)> emit;  ///< if set: every query
 };
+
+/// The reason of an unknown that more time could answer.
+std::string no_answer_in(const ProofOptions& options);
 
 /// `samples` are values of the question's variables that the assumptions allow or not; they choose what to try to
 /// prove, and prove nothing.

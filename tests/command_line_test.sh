@@ -536,7 +536,10 @@ bad "twice.txt:2: '$h?block=8' stands twice" bench search --flaws twice.txt
 
 volta=model:volta/mma.m8n8k4.f32.f16.f16.f32
 bad "a width is a number of bits" prove ozaki wide 16
-bad "prove ozaki takes neither" prove ozaki 10 16 --domain finite
+bad "a width is a number of bits" prove ozaki 10, 16
+bad "a width is a number of bits" prove ozaki ,10 16
+bad "not expected: finite --domain" prove ozaki 10 16 --domain finite
+bad "not expected: finite --domain" prove monotone $volta --domain finite
 bad "/nowhere/solver" prove property sign_symmetry $volta --solver none=/nowhere/solver
 bad "Path does not exist" prove mutants nowhere.txt
 if command -v z3 >/dev/null; then
@@ -544,7 +547,8 @@ if command -v z3 >/dev/null; then
   bad "unknown property 'nothing'" prove property nothing $volta --solver "z3=z3 -in"
   bad "unknown domain 'odd'" prove property sign_symmetry $volta --domain odd --solver "z3=z3 -in"
   bad "prove equal takes two units" prove equal $volta --solver "z3=z3 -in"
-  bad "it takes no --domain" prove monotone $volta --domain finite --solver "z3=z3 -in"
+  bad "in different formats" prove monotone model:volta/mma.m8n8k4.f32.f16.f16.f16 --solver "z3=z3 -in"
+  bad "1 to 4096 products, not 2000000000" prove ozaki 2 2000000000 --solver "z3=z3 -in"
   bad "is about fused sums" prove monotone model:cdna1/mfma.32x32x8.f32.f16.f16.f32 --solver "z3=z3 -in"
   bad "fp16 holds digits of 1 to 11 bits" prove ozaki 12 16 --solver "z3=z3 -in"
 fi

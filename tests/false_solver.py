@@ -4,15 +4,17 @@
   garbage        prints what is no answer
   dies           ends at the first question
   endless        never answers
-  later          answers by z3, but after eight questions says unsat to everything"""
+  later          answers by z3, but after eight questions says unsat to everything
+  slow           answers by z3, but after four questions says unsat to everything, each after half a second"""
 import subprocess
 import sys
+import time
 
 if "--version" in sys.argv:
     print("false solver 1.0")
     sys.exit()
 mode = sys.argv[1]
-real = subprocess.Popen(["z3", "-in"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) if mode == "later" else None
+real = subprocess.Popen(["z3", "-in"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) if mode in ("later", "slow") else None
 questions = 0
 for line in sys.stdin:
     command = line.split("(")[1].split()[0].rstrip(")") if "(" in line else ""
@@ -22,8 +24,9 @@ for line in sys.stdin:
             sys.exit(3)
         if mode == "endless":
             continue
-        if not real or questions > 8:
-            print({"unsat": "unsat", "later": "unsat", "sat": "sat"}.get(mode, "perhaps?"), flush=True)
+        if not real or questions > (4 if mode == "slow" else 8):
+            time.sleep(0.5 if mode == "slow" else 0)
+            print({"unsat": "unsat", "later": "unsat", "slow": "unsat", "sat": "sat"}.get(mode, "perhaps?"), flush=True)
             continue
     if command == "echo" and not real and mode != "endless":
         print(line.strip()[6:-1].strip('"'), flush=True)

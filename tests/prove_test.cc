@@ -2,6 +2,7 @@
 // replayed on the units, planted errors in a formula are found.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "arithmetic/evaluate_dot.h"
@@ -165,11 +166,39 @@ TEST(Proof, ThreeProductsAreNotProvenMonotoneOnVolta) {
   EXPECT_NE(ask_property(*solvers, "monotone_in_c", volta, options).proof.outcome, Outcome::proven);
 }
 
+/// Blocks that are too small for what a lemma speaks of, a sum that wraps at once, units of a sum above an ulp of d.
+TEST(Proof, SmallBlocksAndMutantsAreAskedOfSomeProducts) {
+  NEEDS_SOLVERS(solvers);
+  for (const char* settings : {"block=1", "block=2", "integer_bits=1", "fraction_bits=12"}) {
+    const std::string unit = std::string(volta) + "?" + settings;
+    const auto some = [](const Reply& reply) { EXPECT_GE(reply.op.k, 1) << reply.question; };
+    const Monotony found = ask_monotony(*solvers, unit, for_seconds(nightly() ? 60 : 1.5), some);
+    if (found.products == 1) {
+      EXPECT_TRUE(found.knows_products) << unit;
+    }
+    EXPECT_NE(ask_property(*solvers, "monotone_in_c", unit, for_seconds(0.5)).question, "") << unit;
+  }
+}
+
+TEST(Proof, NoPartOfAQuestionGetsMoreTimeThanIsLeft) {
+  if (find_solvers({"z3=z3 -in"})[0].version == "of unknown version") GTEST_SKIP() << "z3 is not installed";
+  Solvers slow(find_solvers({false_solver("slow")}), {20, 4096});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  const Reply property = ask_property(slow, "monotone_in_c", volta, for_seconds(1));
+  EXPECT_EQ(property.proof.outcome, Outcome::unknown);
+  EXPECT_EQ(property.proof.reason, "no answer in 1 s");
+  EXPECT_LT(elapsed(), 5);
+  const Monotony monotony = ask_monotony(slow, volta, for_seconds(1), [](const Reply&) {});
+  EXPECT_EQ(monotony.fewer.proof.reason, "no answer in 1 s");
+  EXPECT_LT(elapsed(), 10);
+}
+
 TEST(Proof, VoltaNeedsThreeProductsToFall) {
   if (!nightly()) GTEST_SKIP() << "takes minutes: nightly";
   NEEDS_SOLVERS(solvers);
   const Monotony found = ask_monotony(*solvers, volta, for_seconds(900), [](const Reply&) {});
-  EXPECT_TRUE(found.known);
+  EXPECT_TRUE(found.knows_products && found.knows_ulps);
   EXPECT_EQ(found.products, 3);
   EXPECT_EQ(found.ulps, 1);
 }
@@ -183,6 +212,7 @@ TEST(Proof, DigitsOfOneBitMoreAreNotSummedExactly) {
     EXPECT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
   }
   EXPECT_THROW(ask_exact_slices(*solvers, hopper, {12, 10}, 16, for_seconds(1)), BadInput);
+  EXPECT_THROW(ask_exact_slices(*solvers, hopper, {2, 2}, most_slice_products + 1, for_seconds(1)), BadInput);
   if (!nightly()) return;
   EXPECT_EQ(ask_exact_slices(*solvers, hopper, {10, 10}, 16, for_seconds(900)).proof.outcome, Outcome::proven);
 }
