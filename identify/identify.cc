@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
-constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: some 5 s
+constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: 5 to 20 s
+constexpr double fit_seconds = 20;            ///< of --time; with less the search is shorter
 
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
 struct PlainHypothesis {
@@ -149,13 +150,13 @@ class Identifier {
     if (hurries_) return false;
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     if (row_) {
-      const Fit::Candidate near = fit.descend(*row_, fit_budget / 4);
+      const Fit::Candidate near = fit.descend(*row_, budget() / 4);
       if (near.mismatches == 0) {
         take(near.model);
         return true;
       }
     }
-    candidates_ = fit.search(fit_budget);
+    candidates_ = fit.search(budget());
     if (candidates_.front().mismatches > 0) return false;
     take(candidates_.front().model);
     for (size_t i = 1; i < candidates_.size(); ++i)
@@ -176,7 +177,7 @@ class Identifier {
           const size_t mismatches = evidence_.mismatches(start, best.mismatches);
           if (mismatches < best.mismatches) best = {start, mismatches};
         }
-        best = fit.descend(best.model, fit_budget / 40);
+        best = fit.descend(best.model, budget() / 40);
         others_.push_back(best);
         if (best.mismatches == 0) rivals_.push_back(best.model);
       }
@@ -304,6 +305,12 @@ class Identifier {
     return true;
   }
 
+  /// Of a search for a row: by the seconds that are given, not by those that have gone, so that a seed decides it.
+  uint64_t budget() const {
+    const double share = asker_ ? std::clamp(settings_.seconds / fit_seconds, 0.0, 1.0) : 1;
+    return static_cast<uint64_t>(share * static_cast<double>(fit_budget));
+  }
+
   bool timed_out() const { return asker_->seconds_left() <= 0; }
 
   /// No row fits: a unit without parameters may.
@@ -320,7 +327,10 @@ class Identifier {
     }
     judge_plain();
     if (id_.reason.empty()) id_.reason = "no row and no known unit gives all of its answers";
-    finish(IdentifyVerdict::no_fit);
+    if (budget() == fit_budget) return finish(IdentifyVerdict::no_fit);
+    id_.reason = "no row was found in this time; a longer --time searches further";
+    row_.reset();
+    finish(IdentifyVerdict::too_few);
   }
 
   void judge_plain() {

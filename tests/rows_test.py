@@ -1,5 +1,6 @@
 """Rows of one's own on the command line: saved by `identify`, and each used on its own op.
 Usage: rows_test.py MMAFUZZ"""
+import json
 import os
 import pathlib
 import shlex
@@ -44,6 +45,23 @@ class RowsTest(unittest.TestCase):
         searched = self.run_it(*command[1:], "--cases", 500)
         self.assertIn(searched.returncode, (0, 1), searched.stderr)
         self.assertIn("model:custom", searched.stdout)
+
+    def test_time_that_is_over_names_nothing(self):
+        op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=5"
+        for seconds in "0.01", "0.5":
+            done = self.run_it("identify", "--unit", "ieee:pairwise", "--op", op, "--time", seconds, "--json")
+            said = json.loads(done.stdout)
+            self.assertEqual(said["unit"], "ieee:pairwise")
+            if said["verdict"] == "identified":
+                self.assertGreaterEqual(said["verified"], 256)
+            else:
+                self.assertEqual(done.returncode, 4, done.stdout)
+
+    def test_verified_cases_are_counted_once(self):
+        done = self.run_it("identify", *VOLTA, "--json")
+        said = json.loads(done.stdout)
+        self.assertEqual(said["verified"], 300)
+        self.assertLessEqual(said["verification"]["guided"], 300)
 
     def test_what_cannot_be_saved_is_refused_before_the_unit_is_asked(self):
         self.refused("identify", *VOLTA, "--save", self.rows, "--as", "op", says="begins an op line")
