@@ -3,6 +3,8 @@
 // its terms out (docs/ozaki.md). Three independent ways of computing it.
 #pragma once
 
+#include <cstdint>  // first: MPFR declares its functions of intmax_t only then
+
 #include <mpfr.h>
 
 #include <memory>

@@ -2,6 +2,8 @@
 // shares the format's field widths with the rest and nothing else.
 #pragma once
 
+#include <cstdint>  // first: MPFR declares its functions of intmax_t only then
+
 #include <mpfr.h>
 
 #include "arithmetic/dot_model.h"
