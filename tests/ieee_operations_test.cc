@@ -37,6 +37,9 @@ std::vector<std::string> compare(const Op& op, const std::string& first, const s
   return failures;
 }
 
+constexpr Rounding ieee_modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                   Rounding::nearest_away};
+
 struct Operation {
   ScalarOperation scalar;
   const char* format;
@@ -47,9 +50,7 @@ std::vector<Operation> operations() {
   std::vector<Operation> all;
   for (int scalar = 0; scalar < scalar_operation_count; ++scalar)
     for (const char* name : {"fp16", "bf16", "fp32", "fp64"})
-      for (const Rounding mode :
-           {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away})
-        all.push_back({static_cast<ScalarOperation>(scalar), name, mode});
+      for (const Rounding mode : ieee_modes) all.push_back({static_cast<ScalarOperation>(scalar), name, mode});
   return all;
 }
 
@@ -118,8 +119,7 @@ std::vector<ToOrFromInteger> integer_conversions() {
   std::vector<ToOrFromInteger> all;
   for (const char* integer : {"s8", "u8", "s32", "u32", "s64", "u64"})
     for (const char* real : {"fp16", "bf16", "fp32", "fp64", "e4m3", "uhp"})
-      for (const Rounding mode :
-           {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+      for (const Rounding mode : ieee_modes) {
         all.push_back({real, integer, mode});
         all.push_back({integer, real, mode});
       }
