@@ -91,14 +91,18 @@ MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
   return p.cls == NumberClass::finite && p.exponent + fast_bit_length(p.significand) > 128;
 }
 
-/// c's alignment exponent: its own, bounded from below by the row's chosen format.
+/// The least exponent at which a nonzero c is aligned: that of the row's chosen format.
+MMAFUZZ_HD inline int least_exponent_of_c(const DotModel& m, const FormatFields& c_format) {
+  return m.c_exponent == CExponent::fp32       ? ieee_fields(8, 23).emin()
+         : m.c_exponent == CExponent::c_format ? c_format.emin()
+                                               : m.d.emin();
+}
+
+/// c's alignment exponent: its own, bounded from below.
 MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFields& c_format, const Number& c) {
   if (c.significand == 0) return operand_rule_zero_exponent;
   const int leading = c.exponent + fast_bit_length(c.significand) - 1;
-  const int least = m.c_exponent == CExponent::fp32       ? ieee_fields(8, 23).emin()
-                    : m.c_exponent == CExponent::c_format ? c_format.emin()
-                                                          : m.d.emin();
-  return larger(leading, least);
+  return larger(leading, least_exponent_of_c(m, c_format));
 }
 
 /// significand * 2^exponent cut toward zero to a multiple of 2^unit; `lost` tells whether bits fell off.

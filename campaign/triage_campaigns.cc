@@ -12,6 +12,8 @@
 #include <optional>
 
 #include "campaign/corpus.h"
+#include "campaign/deepen.h"
+#include "campaign/fill_holes.h"
 #include "campaign/interrupt.h"
 #include "campaign/plan.h"
 #include "campaign/state.h"
@@ -20,7 +22,6 @@
 #include "core/program.h"
 #include "plan/registry.h"
 #include "plan/request.h"
-#include "campaign/deepen.h"
 #include "search/comparison.h"
 #include "search/coverage.h"
 #include "search/possible_bins.h"
@@ -293,6 +294,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       return buckets;
     };
     std::vector<Bucket> buckets = finish();
+    if (part.campaign && fill_holes(triage, buckets, plan_of(settings), settings.units, request.jobs))
+      buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused())

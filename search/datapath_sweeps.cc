@@ -412,6 +412,29 @@ void DatapathSweeps::add_dot_parts() {
     }
   });
 
+  // Sums of less than a zero counts for: two products of every two such exponents, all else zero.
+  const auto low = [](const FormatFields& f) {
+    return f.subnormals == SubnormalRule::absent ? f.emin() : f.least_bit();
+  };
+  const int small = hints_.floor + 2 - low(fa) - low(fb);
+  if (small > 1 && k > 1 && !op_.has_scales())
+    add_dot("small sums", static_cast<uint64_t>(small) * static_cast<uint64_t>(small),
+            [small, low](SweepCase& s, uint64_t n) {
+              s.zero_lanes();
+              s.zero_c();
+              int lane = s.any_lane();
+              for (const auto above : {n % static_cast<uint64_t>(small), n / static_cast<uint64_t>(small)}) {
+                const int e = low(s.fa) + low(s.fb) + static_cast<int>(above);
+                const int ea =
+                    s.rng.between(std::max(low(s.fa), e - s.fb.emax()), std::min(s.fa.emax(), e - low(s.fb)));
+                const uint64_t fraction = s.coin() ? 0 : s.fraction_of(s.fa);
+                const bool negative = s.fa.has_sign() && s.coin();
+                s.set_a(lane, encode_near(s.fa, negative, ea, fraction));
+                s.set_b(lane, encode_near(s.fb, false, e - ea, 0));
+                lane = (lane + 1) % s.k;
+              }
+            });
+
   // One lane alone, everything else zero: paths that bypass the tree.
   add_dot("one lane", lanes * 512, [](SweepCase& s, uint64_t n) {
     s.zero_lanes();

@@ -107,6 +107,29 @@ TEST(DatapathSweeps, EveryTripleOfAlignmentsOfThreeLanesIsMet) {
   EXPECT_EQ(met.size(), size_t{27 * 27 * 27});  // shifts of 0 to 26
 }
 
+TEST(DatapathSweeps, EveryPairOfProductsBelowTheAlignmentFloorIsMet) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp16 d=fp16 k=4");
+  const DatapathSweeps sweeps(op, {.fraction_bits = 23, .block = 4, .floor = -19}, 1);
+  const auto exponent = [](uint64_t v) {  // of the leading bit, also of subnormals
+    const int field = static_cast<int>(v >> 10 & 31), fraction = static_cast<int>(v & 1023);
+    return field ? field - 15 : std::ilogb(fraction) - 24;
+  };
+  std::set<std::pair<int, int>> met;
+  walk(sweeps, op, "small sums", [&](const Batch& batch) {
+    EXPECT_EQ(batch.inputs()[2].get(0, 0), 0u) << "c";
+    std::vector<int> live;
+    for (int lane = 0; lane < 4; ++lane) {
+      const uint64_t x = batch.inputs()[0].get(0, lane), y = batch.inputs()[1].get(0, lane);
+      if ((x & 0x7fff) && (y & 0x7fff)) live.push_back(exponent(x) + exponent(y));
+    }
+    ASSERT_EQ(live.size(), 2u);
+    met.insert({live[0], live[1]});
+    met.insert({live[1], live[0]});  // lanes have no order where the second one wraps
+  });
+  for (int x = -48; x <= -18; ++x)
+    for (int y = -48; y <= -18; ++y) EXPECT_TRUE(met.count({x, y})) << x << " " << y;
+}
+
 TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const int kept = 25;

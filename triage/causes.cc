@@ -109,8 +109,8 @@ class Causes::Ablation final : public Method {
       explain(all, cases, verdicts, open, causes);
     }
     // A difference that remains between a model and a reference is caused by the kernel. For a property that is so if
+    // the reference keeps it, or if it makes no sense for the reference (as the order of a chain's additions).
     if (by_reference_ && !open.empty()) {
-      // the reference keeps it, or if it makes no sense for the reference (as the order of a chain's additions).
       const bool says_nothing =
           judge_.units().size() == 1 && !Judge::bind(judge_.property(), {"exact"}, judge_.op(), registry_);
       const std::vector<size_t> explained =

@@ -150,7 +150,7 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& cases, const 
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
     ++of_other_k.k;
-    if (!p.used_by(model.kernel) || is_only_a_name(p.name, model, of_other_k)) continue;
+    if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
       const Result<std::unique_ptr<Unit>> unit = registry_.bind(name, op);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arithmetic/specials.h"
 #include "oracles/models/parameters.h"
 #include "core/unit_name.h"
 
@@ -42,6 +43,13 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
+/// Below it no nonzero product or c is aligned (docs/semantics.md, "A fused sum").
+int least_term_exponent(const DotModel& m) {
+  const int below = m.product == ProductRule::normalized ? m.a.fraction_bits + m.b.fraction_bits : 0;
+  const int scales = m.scale_block ? m.scale_a.emin() + m.scale_b.emin() : 0;
+  return std::min(m.a.emin() + m.b.emin() - below + scales, least_exponent_of_c(m, m.c));
+}
+
 /// How many products a step sums goes by one name, where both have it.
 bool goes_with_block(const Parameter& p, const DotModel& first, const DotModel& second) {
   return std::string_view(p.name) == "k" && uses(first, "block") && uses(second, "block") &&
@@ -70,10 +78,12 @@ std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry
   return bound ? model_name_of(**bound) : "";
 }
 
-bool is_only_a_name(const std::string& parameter, const DotModel& first, const DotModel& second) {
+bool never_shows(const std::string& parameter, const DotModel& first, const DotModel& second) {
   DotModel other = first;
   other.k = second.k;
-  return parameter == "k" && same_arithmetic(first, other);
+  if (parameter == "k") return same_arithmetic(first, other);
+  const int least = std::min(least_term_exponent(first), least_term_exponent(second));
+  return parameter == "zero_exponent" && std::max(first.zero_exponent, second.zero_exponent) <= least;
 }
 
 bool is_reference(const Unit& unit) {

@@ -24,8 +24,9 @@ std::string model_name_of(const Unit& unit);
 /// because it writes NaNs in its own way.
 std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry);
 
-/// Whether two rows that differ in the products per instruction alone compute the same: `k` is then only a name.
-bool is_only_a_name(const std::string& parameter, const DotModel& first, const DotModel& second);
+/// Whether no operands can show that two rows differ in a parameter: the products per instruction where they compute
+/// the same with either, so that `k` is only a name; the exponent of a zero where every other term has a greater one.
+bool never_shows(const std::string& parameter, const DotModel& first, const DotModel& second);
 
 /// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
 bool is_reference(const Unit& unit);

@@ -10,6 +10,8 @@
 namespace mmafuzz {
 namespace {
 
+constexpr size_t most_examples = 4;
+
 /// A unit of a field, and the row that it is or claims to equal.
 struct Compared {
   std::unique_ptr<Unit> unit, row;
@@ -30,30 +32,52 @@ std::vector<Compared> bound(const Registry& registry, const Op& op, const std::v
   return all;
 }
 
+/// The first row with everything else replaced and the second one; the first with this replaced and as it is.
+std::vector<std::pair<std::string, std::string>> differing_alone(const std::vector<Replacement>& all,
+                                                                 const Replacement& r, const Compared& x,
+                                                                 const Compared& y) {
+  const std::string row = x.row->name();
+  std::vector<std::pair<std::string, std::string>> alone;
+  if (y.row) {
+    std::string others;
+    for (const Replacement& other : all)
+      if (other.name != r.name) others += (others.empty() ? "" : ",") + other.overrides[0];
+    alone.emplace_back(others.empty() ? row : with_overrides_in_name(row, others), y.row->name());
+  }
+  for (const std::string& overrides : r.overrides) alone.emplace_back(with_overrides_in_name(row, overrides), row);
+  return alone;
+}
+
 }  // namespace
+
+std::string RowDifference::text() const { return unit + " and " + other + " on " + op_label(op); }
 
 std::map<std::string, Expectation> expected_facts(const Registry& registry, const std::vector<FactField>& fields) {
   std::map<std::string, Expectation> expected;
   for (const auto& [op, names] : fields) {
     if (op.kind != OpKind::dot) continue;
     const std::vector<Compared> units = bound(registry, op, names);
-    const auto add = [&, &op = op](const Replacement& r, bool must, const Compared& x, const Compared& y) {
+    const auto add = [&, &op = op](const std::vector<Replacement>& all, const Replacement& r, bool must,
+                                   const Compared& x, const Compared& y) {
       if (r.name == "kernel") return;
       Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
-      if (e.example.empty() || (must && !e.must))
-        e = {must, x.unit->name() + " and " + y.unit->name() + " on " + op_label(op)};
+      if (must && !e.must) e = {true, {}};
+      if (e.must == must && e.shown_by.size() < most_examples)
+        e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
     };
     for (size_t i = 0; i < units.size(); ++i)
       for (size_t j = i + 1; j < units.size(); ++j) {
         const Compared &x = units[i], &y = units[j];
         const DotModel *a = x.model(), *b = y.model();
         if (a && b)
-          for (const Replacement& r : replacements(*a, *b))
-            add(r, x.is_row() && y.is_row() && !is_only_a_name(r.name, *a, *b), x, y);
+          for (const std::vector<Replacement> all = replacements(*a, *b); const Replacement& r : all)
+            add(all, r, x.is_row() && y.is_row() && !never_shows(r.name, *a, *b), x, y);
         if (a && !b && is_reference(*y.unit))
-          for (const Replacement& r : replacements_by_exact(*a, op)) add(r, false, x, y);
+          for (const std::vector<Replacement> all = replacements_by_exact(*a, op); const Replacement& r : all)
+            add(all, r, false, x, y);
         if (b && !a && is_reference(*x.unit))
-          for (const Replacement& r : replacements_by_exact(*b, op)) add(r, false, y, x);
+          for (const std::vector<Replacement> all = replacements_by_exact(*b, op); const Replacement& r : all)
+            add(all, r, false, y, x);
       }
   }
   return expected;
@@ -80,7 +104,8 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
   for (const auto& [name, expectation] : expected) {
     const KnownFact* known = knowledge.find(name);
     const bool impossible = known && !known->seen;
-    if (expectation.must && !impossible && !seen.count(name)) all.unseen.emplace_back(name, expectation.example);
+    if (expectation.must && !impossible && !seen.count(name))
+      all.unseen.emplace_back(name, expectation.shown_by[0].text());
   }
   return all;
 }

@@ -14,10 +14,20 @@ namespace mmafuzz {
 /// An op and the units that are compared on it.
 using FactField = std::pair<Op, std::vector<std::string>>;
 
+/// Two units of which a fact says why they differ on an op.
+struct RowDifference {
+  Op op;
+  std::string unit, other;
+  /// Rows that differ in nothing else. Cases on which they do are likely to show it.
+  std::vector<std::pair<std::string, std::string>> alone;
+
+  std::string text() const;  ///< "UNIT and UNIT on OP"
+};
+
 /// What rows imply about a fact.
 struct Expectation {
-  bool must = false;    ///< two rows differ in it; otherwise it is only possible, beside a reference
-  std::string example;  ///< "UNIT and UNIT on OP"
+  bool must = false;                    ///< two rows differ in it; otherwise it is only possible, beside a reference
+  std::vector<RowDifference> shown_by;  ///< a few of the pairs that could show it; of one that must be, pairs of rows
 };
 
 /// The facts that the rows of these units imply, by name. Two rows that differ in a parameter which both use must show

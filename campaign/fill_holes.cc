@@ -1,0 +1,177 @@
+#include "campaign/fill_holes.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/parallel.h"
+#include "core/words.h"
+#include "plan/registry.h"
+#include "search/comparison.h"
+#include "search/focuses.h"
+#include "search/structured_generator.h"
+#include "triage/facts/conclusions.h"
+#include "triage/facts/fact_name.h"
+#include "triage/replacements.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t chunk = 1024;
+constexpr uint64_t row_chunks = 16;  ///< for a parameter, on each pair of units that may show it
+constexpr size_t candidates = 64;    ///< of them, at which triage looks
+constexpr size_t property_cases = 4 * chunk, product_cases = 256;  ///< for a property, on each op
+
+/// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
+bool is_safe(const std::string& unit) {
+  const Role role = registry().role_of(unit);
+  return !is_of_this_machine(role) || role == Role::silicon;
+}
+
+LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }
+
+/// The facts that buckets show, and of properties the kinds of arithmetic that break them.
+std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
+  std::set<std::string> shown;
+  for (const Fact& fact : facts_of(buckets))
+    for (const std::string& part : words_of(fact.name, '+')) shown.insert(part);
+  return shown;
+}
+
+/// A case on which two units differ because of one parameter. Its candidates are the cases on which rows differ that
+/// have no other difference: few other cases can show it.
+std::optional<LoggedDivergence> find_difference(const std::string& name, const RowDifference& difference) {
+  const Op& op = difference.op;
+  for (const auto& [first, second] : difference.alone) {
+    if (!registry().bind(first, op) || !registry().bind(second, op)) continue;
+    const Result<Judge> judge = Judge::bind("equal", {difference.unit, difference.other}, op, registry());
+    if (!judge) return {};
+    Causes causes(*judge, registry());
+    const Comparison comparison(op, {first, second}, registry(), {});
+    GuidedSearch search(op, focuses_of(comparison), 1);
+    std::optional<LoggedDivergence> among_others;
+    size_t looked_at = 0;
+    for (uint64_t n = 0; n < row_chunks && looked_at < candidates; ++n) {
+      Batch batch, differing(op);
+      search.propose(n, n * chunk, chunk, batch);
+      search.learn(search.observe(n, n * chunk, batch));
+      std::vector<Outcomes> outcomes;
+      comparison.run(batch, outcomes);
+      for (size_t i = 0; i < batch.size(); ++i)
+        if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+      const std::vector<Verdict> verdicts = judge->judge(differing);
+      for (size_t i = 0; i < differing.size() && looked_at < candidates; ++i) {
+        if (!verdicts[i].fails) continue;
+        ++looked_at;
+        Batch one(op);
+        one.append(differing, i);
+        const std::vector<std::string> facts = causes.facts(causes.find(one, {verdicts[i]})[0]);
+        if (std::find(facts.begin(), facts.end(), name) == facts.end()) continue;
+        const LoggedDivergence found =
+            logged(make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, difference.unit,
+                                   verdicts[i].first, difference.other, verdicts[i].second));
+        if (facts.size() == 1) return found;
+        if (!among_others) among_others = found;
+      }
+    }
+    if (among_others) return among_others;
+  }
+  return {};
+}
+
+/// Of an op: kinds of arithmetic, each by one unit, with properties that nothing was seen to break.
+struct OpenProperties {
+  Op op;
+  std::map<std::string, std::pair<std::string, Comparison::Properties>> of_kind;
+};
+
+/// Cases on which these units break properties that they do not claim, one of each.
+std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
+  Batch batch(open.op);
+  StructuredGenerator(open.op, 1).fill(0, open.op.kind == OpKind::gemm ? product_cases : property_cases, batch);
+  std::vector<LoggedDivergence> found;
+  for (const auto& [kind, unit_and_properties] : open.of_kind) {
+    const auto& [unit, properties] = unit_and_properties;
+    const Comparison comparison(open.op, {unit}, registry(), properties);
+    std::vector<Outcomes> outcomes;
+    comparison.run(batch, outcomes);
+    for (const BoundProperty& property : comparison.properties_of(0)) {
+      if (property.is_free() || property.severity() == Severity::contract) continue;
+      bool broken = false;
+      property.check(batch, outcomes[0], [&](const Divergence& d, uint64_t) {
+        if (!broken) found.push_back(logged(d));
+        broken = true;
+      });
+    }
+  }
+  return found;
+}
+
+/// A parameter that the rows say must show, or may show, and that no bucket names.
+std::vector<LoggedDivergence> find_difference(const std::string& name, const Expectation& expectation) {
+  for (const RowDifference& difference : expectation.shown_by) {
+    if (!is_safe(difference.unit) || !is_safe(difference.other)) continue;
+    if (const std::optional<LoggedDivergence> found = find_difference(name, difference)) return {*found};
+  }
+  return {};
+}
+
+/// In which kind of arithmetic's name a unit's broken properties are counted; each setting of a scheme is its own.
+std::string kind_of(const Unit& unit, const Op& op) {
+  if (unit.role() == Role::scheme) return unit.name();
+  const Result<std::unique_ptr<Unit>> row = registry().bind(row_name_of(unit, op, registry()), op);
+  return arithmetic_of(unit, row ? (*row)->model() : nullptr);
+}
+
+using Search = std::function<std::vector<LoggedDivergence>()>;
+
+std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& plan,
+                             const std::vector<std::string>& patterns) {
+  const std::set<std::string> shown = shown_by(buckets);
+  std::set<std::pair<std::string, std::string>> broken;  // property and unit
+  for (const Bucket& b : buckets)
+    if (b.key.units.size() == 1) broken.insert({b.key.property, b.key.units[0]});
+  std::vector<Search> holes;
+  std::vector<FactField> fields;
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.op) continue;
+    OpenProperties open{*assignment.op, {}};
+    const std::vector<std::string> units = units_of(patterns, open.op);
+    if (assignment.target->compares_units()) fields.emplace_back(open.op, units);
+    for (const std::string& name : units) {
+      const Result<std::unique_ptr<Unit>> unit = registry().bind(name, open.op);
+      if (!unit || !is_safe(name)) continue;
+      const std::string kind = kind_of(**unit, open.op);
+      Comparison::Properties properties;
+      for (const Property* property : properties_of(*assignment.target))
+        if (!shown.count(property_fact(property->name(), kind)) && !broken.count({property->name(), name}))
+          properties.push_back(property);
+      if (!properties.empty()) open.of_kind.try_emplace(kind, name, properties);
+    }
+    if (!open.of_kind.empty()) holes.push_back([open] { return find_breaks(open); });
+  }
+  for (const auto& [name, expectation] : expected_facts(registry(), fields))
+    if (!shown.count(name))
+      holes.push_back([name = name, expectation = expectation] { return find_difference(name, expectation); });
+  return holes;
+}
+
+}  // namespace
+
+size_t fill_holes(Triage& triage, const std::vector<Bucket>& buckets, const Plan& plan,
+                  const std::vector<std::string>& units, unsigned jobs) {
+  const std::vector<Search> holes = holes_of(buckets, plan, units);
+  std::vector<std::vector<LoggedDivergence>> found(holes.size());
+  in_parallel(jobs, holes.size(), [&](size_t i) { found[i] = holes[i](); });
+  size_t count = 0;
+  for (const std::vector<LoggedDivergence>& some : found)
+    for (const LoggedDivergence& divergence : some) {
+      triage.add(divergence);
+      ++count;
+    }
+  return count;
+}
+
+}  // namespace mmafuzz
