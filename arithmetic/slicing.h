@@ -2,7 +2,7 @@
 // refer to.
 #pragma once
 
-#include "arithmetic/host_device.h"
+#include "arithmetic/format_fields.h"
 
 namespace mmafuzz {
 
@@ -11,6 +11,11 @@ struct SliceWidths {
   int a = 0, b = 0;
   bool operator==(const SliceWidths&) const = default;
 };
+
+/// Bits of the digits that a slice format holds: its significand; of integers all but the sign.
+inline int digit_bits(const FormatFields& slice) {
+  return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision();
+}
 
 /// n * (2^wa - 1) * (2^wb - 1) <= 2^bits, the condition on n products of slices.
 MMAFUZZ_HD inline bool sums_exactly(int64_t n, SliceWidths w, int bits) {

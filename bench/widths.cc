@@ -100,7 +100,7 @@ Row examine(const Accumulator& u, int k, int tries) {
   const gemm::OzakiGemm& engine = dynamic_cast<const gemm::OzakiUnit&>(*unit).engine();
   const gemm::OzakiRecord record = engine.describe({0, 0, k}, nullptr, nullptr).record;
   const SliceWidths w = record.widths;
-  const int most = gemm::digit_bits(engine.plan().slice.fields());
+  const int most = digit_bits(engine.plan().slice.fields());
   const int64_t n = std::min<int64_t>(k, int64_t{1} << record.bits);  // longer sums are cut into blocks
   Row row;
   const bool holds = attack(u, static_cast<int>(n), w, tries, 1).found.size() == 0;

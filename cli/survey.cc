@@ -6,6 +6,7 @@
 #include "campaign/plan.h"
 #include "cli/command.h"
 #include "core/utc_text.h"
+#include "gpu_bridge/dgemm/ozaki_steps.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
 #include "survey/survey.h"
@@ -21,10 +22,12 @@ void add_survey(Arguments& app, int& status) {
   sub->add_option(
       "--only", options->parts,
       "globs of the plan's parts (default: all), in this order: control, discriminators, published, sweep, cores, "
-      "conversions, ozaki, cublas, sanitizer, long_sweep, rates");
+      "conversions, ozaki, cublas, dgemm, sanitizer, long_sweep, rates");
   sub->add_option("--time", options->seconds, "seconds for everything (480)")->check(positive_number());
   sub->add_option("--patience", options->patience, "seconds that a step's last call may take beyond its limit (10)")
       ->check(positive_number());
+  sub->add_option("--sizes", options->sizes, "n of the n x n x n products of the part dgemm (1024 2048 4096 8192)")
+      ->check(in_range(4, 32768));
   sub->add_option("--seed", options->seed, "seed of the generators")->check(unsigned_number());
   if (!std::filesystem::is_directory("corpus/published")) options->corpus = default_corpus_folder();  // installed
   sub->add_option("--corpus", options->corpus, "the corpus")->capture_default_str();
@@ -33,10 +36,13 @@ void add_survey(Arguments& app, int& status) {
   sub->footer(
       "Steps: device and libraries, positive control, discriminators, published cases, short sweeps, CUDA cores, "
       "conversions, Ozaki products,\n"
-      "cuBLAS, compute-sanitizer, long sweeps, rates. After each one its result is on disk.\n"
+      "cuBLAS, FP64 products of large matrices, compute-sanitizer, long sweeps, rates. After each one its result is on "
+      "disk.\n"
       "Exit codes: 0 nothing to fail on, 1 divergences, 2 no device, or it was lost.\n"
-      "Example: mmafuzz survey -o out --units 'cuda:wgmma*' --time 60");
+      "Example: mmafuzz survey -o out --units 'cuda:wgmma*' --time 60; mmafuzz survey -o out --only dgemm");
   sub->callback([options, &status] {
+    for (const uint64_t n : options->sizes)
+      if (n % together != 0) throw BadInput("--sizes " + std::to_string(n) + ": expected multiples of 4");
     std::error_code error;
     std::filesystem::create_directories(options->output, error);
     if (!std::filesystem::is_directory(options->output)) throw BadInput(options->output + " is no folder");

@@ -209,7 +209,7 @@ Op dot_of(const std::string& unit, int products) {
 SliceWidths derived_widths(const std::string& unit, int products) {
   const Op op = dot_of(unit, products);
   const Subject u = subject(unit, op);
-  const int digits = std::min(gemm::digit_bits(op.a.fields()), gemm::digit_bits(op.b.fields()));
+  const int digits = std::min(digit_bits(op.a.fields()), digit_bits(op.b.fields()));
   return slice_widths(products, gemm::exact_integer_bits(op, *u.unit), digits);
 }
 
@@ -220,9 +220,9 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
   if (u.model().kernel != Kernel::fused_sum || op.scales() > 0)
     throw BadInput("prove ozaki is about fused sums without scales; " + unit + " is none");
   for (const auto& [width, format] : {std::pair{widths.a, op.a}, std::pair{widths.b, op.b}})
-    if (width < 1 || width > gemm::digit_bits(format.fields()))
-      throw BadInput(fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(),
-                                 gemm::digit_bits(format.fields()), width));
+    if (width < 1 || width > digit_bits(format.fields()))
+      throw BadInput(
+          fmt::format("{} holds digits of 1 to {} bits, not of {}", format.name(), digit_bits(format.fields()), width));
   const std::string text = fmt::format("sums of {} of digits of {} and {} bits are exact on {}",
                                        products_text(products), widths.a, widths.b, unit);
   Reply f = ask_in_lemmas(solvers, exact_slices_question(op, u.model(), widths), text, op, true, options);

@@ -9,12 +9,6 @@
 namespace mmafuzz::survey {
 namespace {
 
-bool selected(const Context& context, const std::string& unit) {
-  for (const std::string& glob : context.options.units)
-    if (matches_glob(glob, unit)) return true;
-  return false;
-}
-
 struct Comparison {
   std::string unit, op, reference;
   bool claimed = false;  ///< a difference is a divergence

@@ -110,14 +110,26 @@ void look_at_device(Context& context, Json& result) {
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all = {
-      {"control", control_steps},     {"discriminators", discriminator_steps},
-      {"published", published_steps}, {"sweep", short_sweep_steps},
-      {"cores", core_steps},          {"conversions", conversion_steps},
-      {"ozaki", ozaki_steps},         {"cublas", cublas_steps},
-      {"sanitizer", sanitizer_steps}, {"long_sweep", long_sweep_steps},
+      {"control", control_steps},
+      {"discriminators", discriminator_steps},
+      {"published", published_steps},
+      {"sweep", short_sweep_steps},
+      {"cores", core_steps},
+      {"conversions", conversion_steps},
+      {"ozaki", ozaki_steps},
+      {"cublas", cublas_steps},
+      {"dgemm", dgemm_steps},
+      {"sanitizer", sanitizer_steps},
+      {"long_sweep", long_sweep_steps},
       {"rates", rate_steps},
   };
   return all;
+}
+
+bool selected(const Context& context, const std::string& unit) {
+  for (const std::string& glob : context.options.units)
+    if (matches_glob(glob, unit)) return true;
+  return false;
 }
 
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes) {

@@ -23,6 +23,7 @@ struct Options {
   double seconds = 480;                    ///< for everything
   uint64_t seed = 1;
   double patience = 10;  ///< seconds that a call of the device may take beyond its step's limit
+  std::vector<uint64_t> sizes = {1024, 2048, 4096, 8192};  ///< of the products of the part dgemm
   std::string corpus = "corpus", observations;
   std::string output, recorded_by;
   std::string program;  ///< this executable, for tools that run it
@@ -71,6 +72,7 @@ std::vector<Step> core_steps(Context& context);
 std::vector<Step> conversion_steps(Context& context);
 std::vector<Step> ozaki_steps(Context& context);
 std::vector<Step> cublas_steps(Context& context);
+std::vector<Step> dgemm_steps(Context& context);
 std::vector<Step> sanitizer_steps(Context& context);
 std::vector<Step> long_sweep_steps(Context& context);
 std::vector<Step> rate_steps(Context& context);
@@ -78,6 +80,9 @@ std::vector<Step> rate_steps(Context& context);
 /// Runs the plan. Returns the exit code: 1 for divergences, 2 where there is no device or something was lost or failed,
 /// else 0.
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child);
+
+/// Whether a glob names the unit.
+bool selected(const Context& context, const std::string& unit);
 
 /// Runs a unit; throws DeviceLost where a case has no answer because the device was lost.
 void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, Outcomes& outcomes);

@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "arithmetic/evaluate_dot.h"
+#include "gpu_bridge/dgemm/host_dgemm.h"
 #include "gpu_bridge/instructions/core_instructions.h"
 #include "gpu_bridge/device/device_protocol.h"
 #include "gpu_bridge/sweep/host_sweep.h"
@@ -184,8 +185,8 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
     op.kind = OpKind::gemm;
     op.alpha = call.alpha;
     op.beta = call.beta;
-  } else if (call.alpha != 1 || call.beta != 1) {
-    throw std::runtime_error("the twin has no scalars of integers");
+  } else if (call.alpha != 1 || call.beta > 1) {
+    throw std::runtime_error("the twin has no scalars of integers but 0 and 1");
   }
   const bool fixed_point = emulate && row.operand == format("fp64");
   if (emulate && !fixed_point && !op.d.fields().integer) op.rounding = Rounding::toward_zero;
@@ -205,7 +206,7 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
       if (fixed_point) to_fixed_point(a, call), to_fixed_point(b, call);
       batch.inputs()[0].pack(element, a.data());
       batch.inputs()[1].pack(element, b.data());
-      batch.inputs()[2].set(element, 0, addend.at(i, j));
+      batch.inputs()[2].set(element, 0, call.beta ? addend.at(i, j) : 0);
     }
   Outcomes outcomes;
   (*unit)->run(batch, outcomes);
@@ -291,6 +292,20 @@ class TwinBackend final : public DeviceBackend {
                 second + i * bytes(call.columns, call.k, r.operand),
                 result + i * bytes(call.rows, call.columns, r.result));
     return true;
+  }
+  Result<DgemmAnswer> dgemm(const DgemmRequest& request) override {
+    fail_if_due();
+    if (mode() == "no_cublas") return declined("cuBLAS cannot be loaded");
+    if (const std::string wrong = wrong_with(request); !wrong.empty()) return declined(wrong);
+    const CublasRow& row = cublas_rows()[size_t(request.row)];
+    const bool emulate = row.arithmetic == CublasRow::Arithmetic::emulated && mode() != "never_emulates";
+    return dgemm_on_host(request,
+                         [&](const BlasGemm& call, const uint8_t* first, const uint8_t* second, uint8_t* result) {
+                           blas_twin(row, call, emulate, first, second, result);
+                           if (has_fault("wrong_bit"))
+                             for (int i = 0; i < call.rows * call.columns; ++i)
+                               result[i * row.result.storage_bytes()] ^= 1;
+                         });
   }
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {
     fail_if_due();

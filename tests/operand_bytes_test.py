@@ -18,7 +18,7 @@ import tempfile
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def compiler(variable, *names):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Translates PTX of integer kernels to C++, so that what a device would compute runs where there is none.
 
-For kernels whose threads do not talk to each other, without floating point and shared memory; anything else is an
-error. Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: each kernel whose mangled name holds a NAME becomes kernel_NAME,
+For kernels whose threads do not talk to each other, without shared memory; of floating point there are additions,
+products and conversions to fp64, rounded to nearest by the host. Anything else is an error. Usage: ptx_to_c.py FILE.ptx NAME... > FILE.cc: each kernel whose mangled name holds a NAME becomes kernel_NAME,
 for one thread.
 """
 
@@ -23,6 +23,7 @@ SIZES = {
     "u64": 8,
     "s64": 8,
     "f32": 4,
+    "f64": 8,
     "pred": 1,
 }
 COMPARE = {
@@ -64,6 +65,9 @@ static u64 bfi(u64 a, u64 b, u32 at, u32 n) {
 static u64 bfe(u64 a, u32 at, u32 n) { return (at & 255) >= 64 ? 0 : (a >> (at & 255)) & mask(n & 255); }
 static u32 clz(u64 v, int bits) { u32 n = 0; for (int i = bits - 1; i >= 0 && !(v >> i & 1); --i) ++n; return n; }
 static u32 reciprocal(u32 bits) { float x; memcpy(&x, &bits, 4); x = 1 / x; memcpy(&bits, &x, 4); return bits; }
+static double f64(u64 bits) { double x; memcpy(&x, &bits, 8); return x; }
+static u64 bits_of(double x) { u64 bits; memcpy(&bits, &x, 8); return bits; }
+static double f32(u32 bits) { float x; memcpy(&x, &bits, 4); return x; }
 static u32 dp4a(u32 a, u32 b, u32 c) { for (int i = 0; i < 32; i += 8) c += (u32)((s32)(s8)(a >> i) * (s8)(b >> i)); return c; }
 static u32 popc(u64 v) { u32 n = 0; for (; v; v &= v - 1) ++n; return n; }
 """
@@ -185,6 +189,8 @@ class Function:
             return "(u64)%s" % name(text)
         else:
             number = text[:-1] if text.endswith("U") else text
+            if number.startswith(("0d", "0f")):
+                number = "0x" + number[2:]
             inner = "(u64)%sull" % number if not number.startswith("-") else "(u64)(%sll)" % number
         return inner if kind == "pred" else "(%s)(%s)" % (typed(kind), inner)
 
@@ -235,6 +241,10 @@ class Function:
             old = "%s = old; " % self.target(operands[0]) if words[0] == "atom" else ""
             return "{ const %s old = load<%s>(%s); store<%s>(%s, old | %s); %s}" % (
                 word, word, at, word, at, self.value(operands[-1], word), old)
+        if words[0] == "atom" and words[-2] == "max":
+            at = self.address(operands[1])
+            return "{ const %s old = load<%s>(%s), x = %s; store<%s>(%s, x > old ? x : old); %s = old; }" % (
+                typed(kind), typed(kind), at, self.value(operands[2], kind), typed(kind), at, self.target(operands[0]))
         if op == "dp4a.s32.s32":
             return "%s = dp4a(%s);" % (self.target(operands[0]), ", ".join(self.value(x, "u32") for x in operands[1:]))
         to = operands[0]
@@ -257,6 +267,16 @@ class Function:
             )
         if words[0] in ("mov", "cvta"):
             return put(v(1))
+        if op in ("cvt.f64.f32", "cvt.rn.f64.s32"):
+            return put("bits_of(%s)" % ("f32(%s)" % v(1, "u32") if kind == "f32" else "(double)%s" % v(1)))
+        if op == "setp.eq.f64":
+            return put("f64(%s) == f64(%s)" % (v(1), v(2)))
+        if op in ("add.f64", "add.rn.f64", "mul.f64", "mul.rn.f64"):
+            return put("bits_of(f64(%s) %s f64(%s))" % (v(1), BINARY[words[0]], v(2)))
+        if op == "fma.rn.f64":
+            return put("bits_of(__builtin_fma(f64(%s), f64(%s), f64(%s)))" % (v(1), v(2), v(3)))
+        if kind[0] == "f" and words[0] not in ("mov", "selp") and op != "rcp.approx.f32":
+            return self.unknown(text)
         if words[0] == "cvt":
             return put("(%s)%s" % (typed(words[1]), v(1, words[2]))) if len(words) == 3 else self.unknown(text)
         if words[0] == "setp" and len(words) == 3:

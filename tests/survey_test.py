@@ -173,6 +173,30 @@ def the_time_limit_holds(root):
         assert "out of time" in {s["status"] for s in result["steps"]} or not result["complete"], fault
 
 
+def fp64_products_are_timed_and_checked(root):
+    def rows(name, sizes=("16",), **how):
+        process, result = survey(root / name, "--only", "dgemm", "--time", "60", "--sizes", *sizes, **how)
+        steps = [s for s in result["steps"] if s["kind"] == "dgemm"]
+        return process.returncode, result, [row for s in steps for row in s["rows"]]
+
+    code, result, right = rows("right", ("16", "20"))
+    assert code == 0 and result["findings"] == [], result["findings"]
+    assert len(right) == 12 and all(row["tflops"] > 0 and row["error"] < 1e-10 for row in right), right
+    ours = [row for row in right if row["arithmetic"].startswith("ozaki:")]
+    assert len(ours) == 8 and all(row["differs"] == 0 for row in ours), ours
+    note = (root / "right" / "note.md").read_text()
+    assert "| 20 | cublas:dgemm.emulated | done |" in note and "0.98 and 0.54" in note, note
+    code, result, wrong = rows("wrong", fault="wrong_bit")
+    assert code == 1 and len(findings(result, "divergence")) == 4, result["findings"]
+    assert all(row["differs"] > 32 for row in wrong if row["arithmetic"].startswith("ozaki:")), wrong
+    code, result, native = rows("native", fault="never_emulates")
+    assert code == 0 and "did not emulate" in native[1]["why"], native
+    code, result, none = rows("none", fault="no_cublas")
+    assert code == 0 and {row["status"] for row in none} == {"declined"}, none
+    process = start(root / "odd", "--only", "dgemm", "--sizes", "18")
+    assert process.wait() == 2 and "expected multiples of 4" in process.stderr.read()
+
+
 def recordings_are_the_positive_control(folder):
     recordings = folder / "recordings"
     recordings.mkdir(parents=True)
@@ -279,6 +303,7 @@ def main():
             dots_that_differ_only_in_their_place_are_kept_too,
             the_time_limit_holds,
             recordings_are_the_positive_control,
+            fp64_products_are_timed_and_checked,
             one_archive_comes_back_however_it_ends,
             a_killed_survey_is_readable,
             a_call_that_cannot_be_done_says_why,

@@ -1,4 +1,5 @@
-// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS. The CUDA backend answers in a child
+// What a device can be asked: who it is, to run tiles, to sweep, to call cuBLAS, to time
+// products of large matrices. The CUDA backend answers in a child
 // process; tests put others in its place.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "core/result.h"
 #include "gpu_bridge/device/bulk_request.h"
-#include "gpu_bridge/instructions/cublas_gemm.h"
+#include "gpu_bridge/dgemm/dgemm.h"
 #include "gpu_bridge/tiles/launch.h"
 #include "gpu_bridge/sweep/sweep.h"
 
@@ -35,6 +36,8 @@ class DeviceBackend {
   /// call.
   virtual Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
                             uint8_t* result) = 0;
+  /// Declined where cuBLAS or the device's memory does not take the request.
+  virtual Result<DgemmAnswer> dgemm(const DgemmRequest& request) = 0;
   virtual SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) = 0;
 };
 

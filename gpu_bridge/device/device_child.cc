@@ -150,6 +150,19 @@ Result<std::vector<uint8_t>> DeviceChild::gemm(int row, const BlasGemm& call, ui
                    operands.result.size());
 }
 
+Result<DgemmAnswer> DeviceChild::dgemm(const DgemmRequest& request) {
+  device::Request head;
+  head.kind = device::RequestKind::dgemm;
+  DgemmAnswer answer;
+  answer.sampled.resize(static_cast<size_t>(request.samples));
+  const size_t times = sizeof answer.times, sampled = sizeof(uint64_t) * answer.sampled.size();
+  const Result<std::vector<uint8_t>> content = answer_to(head, {bytes_of(request)}, times + sampled);
+  if (!content) return content.refusal();
+  std::memcpy(&answer.times, content->data(), times);
+  std::memcpy(answer.sampled.data(), content->data() + times, sampled);
+  return answer;
+}
+
 SweepAnswer DeviceChild::sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) {
   device::Request head;
   head.kind = device::RequestKind::sweep;

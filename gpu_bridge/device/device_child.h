@@ -50,6 +50,8 @@ class DeviceChild {
   /// The results of calls of a row of cublas_gemm.def.h, or why cuBLAS does not take them. There must be a device.
   /// Throws DeviceLost.
   Result<std::vector<uint8_t>> gemm(int row, const BlasGemm& call, uint64_t count, const BlasOperands& operands);
+  /// Declined where cuBLAS or the device's memory does not take the request. There must be a device. Throws DeviceLost.
+  Result<DgemmAnswer> dgemm(const DgemmRequest& request);
   /// Throws DeviceLost.
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents);
 

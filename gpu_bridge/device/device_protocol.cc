@@ -115,6 +115,18 @@ void gemm(int socket, DeviceBackend& backend, const Request& request, const std:
   answer(socket, AnswerKind::ok, result.data(), result.size());
 }
 
+/// The answer holds the times, then the sampled elements.
+void dgemm(int socket, DeviceBackend& backend, const std::vector<uint8_t>& payload) {
+  DgemmRequest request;
+  std::memcpy(&request, Parts(payload).take(sizeof request), sizeof request);
+  const Result<DgemmAnswer> done = backend.dgemm(request);
+  if (!done) return answer(socket, AnswerKind::declined, done.refusal().reason);
+  std::vector<uint8_t> content(sizeof done->times + sizeof(uint64_t) * done->sampled.size());
+  std::memcpy(content.data(), &done->times, sizeof done->times);
+  std::memcpy(content.data() + sizeof done->times, done->sampled.data(), sizeof(uint64_t) * done->sampled.size());
+  answer(socket, AnswerKind::ok, content.data(), content.size());
+}
+
 }  // namespace
 
 /// Ends this process when the other end closes, whatever the device is doing. A signal on the parent's death would not
@@ -160,6 +172,7 @@ int serve(int socket, const Result<std::unique_ptr<DeviceBackend>>& backend) {
         case RequestKind::scalar: scalar(socket, **backend, request, payload); break;
         case RequestKind::convert: convert(socket, **backend, request, payload); break;
         case RequestKind::gemm: gemm(socket, **backend, request, payload); break;
+        case RequestKind::dgemm: dgemm(socket, **backend, payload); break;
       }
     } catch (const std::exception& e) {
       *done = true;

@@ -10,7 +10,7 @@
 
 namespace mmafuzz::device {
 
-enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert, gemm };
+enum class RequestKind : uint32_t { hello, run, sweep, scalar, convert, gemm, dgemm };
 
 struct Request {
   static constexpr uint32_t right_magic = 0x6d6d6131;

@@ -112,14 +112,23 @@ struct CublasLibrary {
 Cublas::Cublas() = default;
 Cublas::~Cublas() = default;
 
+Result<bool> Cublas::on_device(int row, const BlasGemm& call, const void* first, const void* second, void* result) {
+  if (!library_) library_ = std::make_unique<CublasLibrary>();
+  const CublasTypes& type = types[row];
+  const Result<cublasHandle_t> handle = library_->handle_for(type.compute, call);
+  if (!handle) return handle.refusal();
+  // The scalars have the result's type; the low bytes of an encoding are it.
+  const cublasStatus_t status = library_->gemm(
+      *handle, CUBLAS_OP_T, CUBLAS_OP_N, call.rows, call.columns, call.k, &call.alpha, first, type.operand, call.k,
+      second, type.operand, call.k, &call.beta, result, type.result, call.rows, type.compute, CUBLAS_GEMM_DEFAULT);
+  if (status == CUBLAS_STATUS_SUCCESS) return true;
+  return declined(std::string("cublasGemmEx: ") + library_->status_name(status) + " for " +
+                  cublas_rows()[static_cast<size_t>(row)].name + " of " + std::to_string(call.rows) + " x " +
+                  std::to_string(call.columns) + " x " + std::to_string(call.k));
+}
+
 Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
                           uint8_t* result) {
-  if (!library_) library_ = std::make_unique<CublasLibrary>();
-  CublasLibrary& cublas = *library_;
-  const CublasTypes& type = types[row];
-  const Result<cublasHandle_t> handle = cublas.handle_for(type.compute, call);
-  if (!handle) return handle.refusal();
-
   const CublasRow& formats = cublas_rows()[static_cast<size_t>(row)];
   const auto bytes = [](int x, int y, const Format& format) {
     return uint64_t(x) * uint64_t(y) * uint64_t(format.storage_bytes());
@@ -131,15 +140,11 @@ Result<bool> Cublas::gemm(int row, const BlasGemm& call, uint64_t count, const u
   const uint8_t* b = upload(second_, second, second_bytes, count);
   uint8_t* c = upload(result_, result, result_bytes, count);
   for (uint64_t i = 0; i < count; ++i) {
-    // The scalars have the result's type; the low bytes of an encoding are it.
-    const cublasStatus_t status = cublas.gemm(
-        *handle, CUBLAS_OP_T, CUBLAS_OP_N, call.rows, call.columns, call.k, &call.alpha, a + i * stride_of(first_bytes),
-        type.operand, call.k, b + i * stride_of(second_bytes), type.operand, call.k, &call.beta,
-        c + i * stride_of(result_bytes), type.result, call.rows, type.compute, CUBLAS_GEMM_DEFAULT);
-    if (status == CUBLAS_STATUS_SUCCESS) continue;
+    const Result<bool> taken = on_device(row, call, a + i * stride_of(first_bytes), b + i * stride_of(second_bytes),
+                                         c + i * stride_of(result_bytes));
+    if (taken) continue;
     check(cudaDeviceSynchronize(), "cublasGemmEx");
-    return declined(std::string("cublasGemmEx: ") + cublas.status_name(status) + " for " + formats.name + " of " +
-                    std::to_string(call.rows) + " x " + std::to_string(call.columns) + " x " + std::to_string(call.k));
+    return taken;
   }
   check(cudaDeviceSynchronize(), "cublasGemmEx");
   check(cudaMemcpy2D(result, result_bytes, c, stride_of(result_bytes), result_bytes, count, cudaMemcpyDeviceToHost),

@@ -18,6 +18,8 @@ class Cublas {
   /// DeviceBackend::gemm. Throws std::runtime_error when the device fails.
   Result<bool> gemm(int row, const BlasGemm& call, uint64_t count, const uint8_t* first, const uint8_t* second,
                     uint8_t* result);
+  /// One call in device memory; returns before it is done. Declined as DeviceBackend::gemm.
+  Result<bool> on_device(int row, const BlasGemm& call, const void* first, const void* second, void* result);
 
  private:
   std::unique_ptr<CublasLibrary> library_;  ///< none before the first call

@@ -10,7 +10,7 @@
 #include "gpu_bridge/instructions/instructions.h"
 #include "gpu_bridge/device/device_backend.h"
 #include "gpu_bridge/kernels/core_kernels.h"
-#include "gpu_bridge/kernels/cublas.h"
+#include "gpu_bridge/kernels/dgemm.h"
 #include "gpu_bridge/kernels/device_memory.h"
 #include "gpu_bridge/kernels/sweep_kernels.h"
 
@@ -101,6 +101,8 @@ class CudaBackend final : public DeviceBackend {
                     uint8_t* result) override {
     return cublas_.gemm(row, call, count, first, second, result);
   }
+
+  Result<DgemmAnswer> dgemm(const DgemmRequest& request) override { return dgemm_on_device(request, cublas_); }
 
   SweepAnswer sweep(const SweepRequest& whole, const std::vector<SweepParent>& parents) override {
     const TileShape& s = whole.shape;

@@ -21,8 +21,4 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
   }
 }
 
-int digit_bits(const FormatFields& slice) {
-  return slice.integer ? slice.width - (slice.has_sign() ? 1 : 0) : slice.precision();
-}
-
 }  // namespace mmafuzz::gemm

@@ -12,7 +12,4 @@ namespace mmafuzz::gemm {
 /// row is taken to keep what its result can hold.
 int exact_integer_bits(const Op& dot, const Unit& unit);
 
-/// Bits of the digits that a slice format holds: its significand; of integers all but the sign.
-int digit_bits(const FormatFields& slice);
-
 }  // namespace mmafuzz::gemm

@@ -1,0 +1,105 @@
+// What a device computes of the Ozaki scheme around the products of cuBLAS (docs/ozaki.md): digits of fp64 numbers, and
+// sums of slice products. For host and device; operands are finite.
+#pragma once
+
+#include <cstring>
+
+#include "arithmetic/slicing.h"
+
+namespace mmafuzz {
+
+/// How two matrices are cut, and which slices are multiplied: all pairs, or without those of p + q > count + 1.
+struct OzakiSlices {
+  SliceWidths widths;
+  int32_t count = 0;  ///< slices of a and of b
+  int32_t fast = 1;
+  /// The slices of b that slice p of a is multiplied with are 1 to this one.
+  int partners(int p) const { return fast ? count + 1 - p : count; }
+};
+
+/// The exponent of the least power of two above |x|; far below any other where x is zero.
+inline constexpr int32_t top_of_zero = static_cast<int32_t>(0x80808080);
+MMAFUZZ_HD inline int32_t top_of(uint64_t x) {
+  const uint64_t fraction = x & low_mask(52);
+  const int field = static_cast<int>(x >> 52 & 0x7ff);
+  if (field) return field - 1022;
+  return fraction ? fast_bit_length(fraction) - 1074 : top_of_zero;
+}
+
+/// Digit p of x, counted from 1 at the top: its bits from 2^(top - (p-1) * width) down to 2^(top - p * width), as an
+/// integer with the sign of x.
+MMAFUZZ_HD inline int digit_of(uint64_t x, int top, int p, int width) {
+  const int field = static_cast<int>(x >> 52 & 0x7ff);
+  const uint64_t significand = (x & low_mask(52)) | (field ? uint64_t{1} << 52 : 0);
+  const int exponent = (field ? field : 1) - 1075, shift = exponent - (top - p * width);
+  uint64_t bits = 0;
+  if (shift >= 0 && shift < width) bits = significand << shift;
+  if (shift < 0 && shift > -64) bits = significand >> -shift;
+  const int digit = static_cast<int>(bits & low_mask(width));
+  return x >> 63 ? -digit : digit;
+}
+
+/// A digit as the slice's type holds it: |digit| <= 2047 in fp16, <= 127 in s8.
+struct Fp16Digit {
+  uint16_t bits;
+  MMAFUZZ_HD static Fp16Digit of(int digit) {
+    const auto magnitude = static_cast<uint32_t>(digit < 0 ? -digit : digit);
+    const int length = fast_bit_length(magnitude);
+    const uint32_t number =
+        magnitude ? static_cast<uint32_t>(length + 14) << 10 | ((magnitude << (11 - length)) & 0x3ff) : 0;
+    return {static_cast<uint16_t>((digit < 0 ? 0x8000u : 0u) | number)};
+  }
+};
+struct S8Digit {
+  int8_t bits;
+  MMAFUZZ_HD static S8Digit of(int digit) { return {static_cast<int8_t>(digit)}; }
+};
+
+/// Cuts `together` elements of a vector that follow each other; slices are `stride` digits apart.
+inline constexpr int together = 4;
+template <class Digit>
+MMAFUZZ_HD void split_elements(const uint64_t* x, int top, int width, int count, Digit* to, uint64_t stride) {
+  uint64_t element[together];
+  for (int i = 0; i < together; ++i) element[i] = x[i];
+  for (int p = 1; p <= count; ++p, to += stride) {
+    struct alignas(together * sizeof(Digit)) {
+      Digit digit[together];
+    } digits;
+    for (int i = 0; i < together; ++i) digits.digit[i] = Digit::of(digit_of(element[i], top, p, width));
+    *reinterpret_cast<decltype(digits)*>(to) = digits;
+  }
+}
+
+/// 2^exponent; exponent in -1022..1023.
+MMAFUZZ_HD inline double power_of_two(int exponent) {
+  const uint64_t bits = static_cast<uint64_t>(exponent + 1023) << 52;
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return power;
+#endif
+}
+
+/// The products of slice p of a with slices 1 to `partners` of b.
+struct SliceProducts {
+  SliceWidths widths;
+  int32_t p = 1, partners = 1;
+  bool first = false, last = false;  ///< of all that are added
+};
+
+/// Adds an element's slice products to its sum, the least weight first: products and sums are exact powers of two
+/// apart, so that each addition rounds once, with a fused multiplication or without. After the last ones the sum is
+/// scaled by the tops of its row and column; the scale must be a normal number.
+template <class Value>
+MMAFUZZ_HD double add_slice_products(const SliceProducts& s, double sum, const Value* product, uint64_t stride,
+                                     int scale) {
+  if (s.first) sum = 0;
+  for (int q = s.partners; q >= 1; --q)
+    sum += static_cast<double>(product[(q - 1) * stride]) * power_of_two(-s.p * s.widths.a - q * s.widths.b);
+  if (s.last) sum = sum == 0 ? 0 : sum * power_of_two(scale);
+  return sum;
+}
+
+}  // namespace mmafuzz

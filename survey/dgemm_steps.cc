@@ -1,0 +1,180 @@
+// FP64 products of large matrices: rates and errors of native, emulated and our own in one run, and whether ours are
+// the bits of the oracle's.
+#include <bit>
+#include <cmath>
+
+#include "core/op.h"
+#include "gpu_bridge/dgemm/drawn_matrix.h"
+#include "oracles/exact/exact_gemm.h"
+#include "oracles/exact/mpfr_reference.h"
+#include "oracles/gemm/ozaki_unit.h"
+#include "survey/survey.h"
+
+namespace mmafuzz::survey {
+namespace {
+
+constexpr int samples = 64;
+constexpr double phi = 0.1;  // Mukunoki et al. 2020, section 5
+
+Op dgemm_op() {
+  size_t column = 0;
+  return *parse_op("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=1", column);
+}
+
+/// One way to compute the product.
+struct Way {
+  std::string name, unit;  ///< the unit is cuBLAS's, whose glob asks for the way
+  DgemmRequest request;
+  gemm::NamedPlan oracle;  ///< of the scheme: the same plan on an exact dot unit
+};
+
+/// Slices that hold 53 bits, and one more: what lies below the first ones counts where magnitudes spread.
+std::vector<Way> ways_of(const DgemmRequest& common) {
+  const auto of_row = [&](const char* row, Way way) {
+    way.unit = std::string("cublas:") + row;
+    way.request = common;
+    way.request.row = find_cublas_row(row);
+    return way;
+  };
+  std::vector<Way> ways = {of_row("dgemm", {"cublas:dgemm", "", {}, {}}),
+                           of_row("dgemm.emulated", {"cublas:dgemm.emulated", "", {}, {}})};
+  struct Scheme {
+    const char *slice, *row, *exact_dots;
+  };
+  for (const Scheme& scheme : {Scheme{"fp16", "gemmex.fp16", "ieee:fma"}, Scheme{"s8", "gemmex.s8", "integer"}}) {
+    Way way = of_row(scheme.row, {});
+    OzakiSlices& slices = way.request.slices;
+    slices.widths = widest_slices(cublas_rows()[size_t(way.request.row)], common.n);
+    slices.count = (53 + slices.widths.b - 1) / slices.widths.b;
+    for (int more = 0; more < 2; ++more, ++slices.count) {
+      const std::string plan = "slices=" + std::to_string(slices.count) + ",fast=1,on=";
+      way.name = std::string("ozaki:dgemm.") + scheme.slice + "?" + plan + way.unit;
+      way.oracle = *gemm::parse_ozaki_plan(scheme.slice, plan + scheme.exact_dots);
+      ways.push_back(way);
+    }
+  }
+  return ways;
+}
+
+/// The sampled elements by the oracles.
+class SampledElements {
+ public:
+  explicit SampledElements(const DgemmRequest& request) {
+    for (int s = 0; s < samples; ++s) {
+      const Cell cell = sampled_cell(request, s);
+      std::vector<uint64_t>&row = rows_.emplace_back(), &column = columns_.emplace_back();
+      const auto n = static_cast<uint64_t>(request.n);
+      for (uint64_t l = 0; l < n; ++l) {
+        row.push_back(drawn_element(seed_of_a(request), uint64_t(cell.row) * n + l, request.spread));
+        column.push_back(drawn_element(seed_of_b(request), uint64_t(cell.column) * n + l, request.spread));
+      }
+      gemm::element_value(dgemm_op(), {row, column, 0}, exact_.emplace_back(gemm::element_precision).get());
+    }
+  }
+
+  /// Greatest |d - exact| / |exact|; of infinities and NaNs infinite.
+  double greatest_relative_error(const std::vector<uint64_t>& d) const {
+    const Format fp64 = dgemm_op().d;
+    exact::Mpfr value(64), error(gemm::element_precision);
+    double greatest = 0;
+    for (size_t s = 0; s < d.size(); ++s) {
+      exact::set_from_encoding(value.get(), fp64, d[s]);
+      mpfr_sub(error.get(), value.get(), exact_[s].get(), MPFR_RNDN);
+      mpfr_div(error.get(), error.get(), exact_[s].get(), MPFR_RNDN);
+      const double relative = std::fabs(mpfr_get_d(error.get(), MPFR_RNDN));
+      greatest = std::isnan(relative) ? HUGE_VAL : std::max(greatest, relative);
+    }
+    return greatest;
+  }
+
+  /// How many differ from the plan's own elements, each computed as a product of one row and one column.
+  uint64_t differ_from(const gemm::NamedPlan& plan, const Registry& registry, const std::vector<uint64_t>& d) const {
+    const auto k = static_cast<int64_t>(rows_[0].size());
+    const Result<gemm::OzakiGemm> engine = gemm::make_ozaki(plan, dgemm_op(), k, registry);
+    if (!engine) throw std::runtime_error(engine.refusal().reason);
+    const uint64_t c = 0;
+    uint64_t differs = 0;
+    for (size_t s = 0; s < d.size(); ++s)
+      differs += engine->multiply({1, 1, k}, rows_[s].data(), columns_[s].data(), &c)[0] != d[s];
+    return differs;
+  }
+
+ private:
+  std::vector<std::vector<uint64_t>> rows_, columns_;
+  std::vector<exact::Mpfr> exact_;
+};
+
+void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& result, Clock::time_point deadline) {
+  const SampledElements elements(ways[0].request);
+  const double n = ways[0].request.n;
+  double native_seconds = 0;
+  std::vector<uint64_t> native;
+  result["rows"] = Json::array();
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const Way& way = ways[i];
+    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    if (left <= 0) throw OutOfTime("before " + way.name);
+    DgemmRequest request = way.request;
+    request.seconds = left / double(ways.size() - i) / 4;  // the first run, profile and check take their time, too
+    const Result<DgemmAnswer> answer = context.child->dgemm(request);
+    Json row = {{"arithmetic", way.name}};
+    if (!answer) {
+      row["status"] = "declined";
+      row["why"] = answer.refusal().reason;
+      result["rows"].push_back(std::move(row));
+      continue;
+    }
+    const DgemmTimes& times = answer->times;
+    row["seconds"] = times.median;
+    row["least"] = times.least;
+    row["runs"] = times.runs;
+    row["tflops"] = 2 * n * n * n / times.median / 1e12;
+    const double error = elements.greatest_relative_error(answer->sampled);
+    if (std::isfinite(error)) row["error"] = error;
+    else row["why"] = "an element of the result is no number";
+    if (way.name == "cublas:dgemm") {
+      native_seconds = times.median;
+      native = answer->sampled;
+    }
+    if (native_seconds > 0) row["times_native"] = native_seconds / times.median;
+    if (way.name == "cublas:dgemm.emulated" && answer->sampled == native)
+      row["why"] = "the results of native arithmetic: cuBLAS did not emulate";
+    if (request.slices.count) {
+      row["split"] = times.split;
+      row["products"] = times.products;
+      row["sums"] = times.sums;
+      const uint64_t differs = elements.differ_from(way.oracle, context.registry, answer->sampled);
+      row["differs"] = differs;
+      if (differs)
+        context.book.find("divergence", "FP64 products", way.name,
+                          std::to_string(differs) + " of " + std::to_string(samples) + " elements of n = " +
+                              std::to_string(request.n) + " differ from the same plan in the oracles");
+    }
+    result["rows"].push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::vector<Step> dgemm_steps(Context& context) {
+  std::vector<Step> steps;
+  for (const uint64_t size : context.options.sizes) {
+    const int n = static_cast<int>(size);
+    DgemmRequest common;
+    common.n = n;
+    common.seed = context.options.seed;
+    common.spread = spread_of(phi);
+    common.samples = samples;
+    std::vector<Way> ways = ways_of(common);
+    std::erase_if(ways, [&](const Way& way) { return !selected(context, way.unit); });
+    if (ways.empty()) continue;
+    steps.push_back({"FP64 products", "dgemm", "n = " + std::to_string(n), context.scaled(n > 4096 ? 25 : 8),
+                     [&context, n, ways](Json& result, Clock::time_point deadline) {
+                       result["n"] = n;
+                       multiply_every_way(context, ways, result, deadline);
+                     }});
+  }
+  return steps;
+}
+
+}  // namespace mmafuzz::survey
