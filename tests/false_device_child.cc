@@ -216,7 +216,12 @@ void blas_twin(const CublasRow& row, const BlasGemm& call, bool emulate, const u
   }
 }
 
-/// A dot with the modifiers of wgmma that change values.
+/// A dot with the modifiers of wgmma that change values; of integers only scale_d does.
+uint64_t integer_modified(const DotOperands& in, const WgmmaModifiers& with) {
+  DotOperands modified = in;
+  if (!with.scale_d) modified.c = 0;
+  return sweep::integer_sum(modified);
+}
 uint64_t evaluate_modified(const DotModel& m, const DotOperands& in, const WgmmaModifiers& with) {
   std::vector<uint64_t> a(in.a, in.a + in.k), b(in.b, in.b + in.k);
   for (uint64_t& x : a) x ^= with.negate_a ? m.a.in_container(m.a.sign_bit()) : 0;
@@ -244,7 +249,10 @@ class TwinBackend final : public DeviceBackend {
     fail_if_due();
     if (size_t(instruction) >= sizeof twins / sizeof *twins) throw std::runtime_error("no twin");
     const Instruction& i = instructions()[size_t(instruction)];
-    if (i.op.d.fields().integer) return run_with_fault(i, twins[instruction], tiles, count, sweep::integer_sum, with);
+    if (i.op.d.fields().integer)
+      return run_with_fault(
+          i, twins[instruction], tiles, count, [&with](const DotOperands& in) { return integer_modified(in, with); },
+          with);
     const DeviceInfo device = info();
     const std::string model = claimed_model(i, arch_of_capability(device.major, device.minor));
     const ModelRow* row =
@@ -297,6 +305,7 @@ class TwinBackend final : public DeviceBackend {
     fail_if_due();
     if (mode() == "no_cublas") return declined("cuBLAS cannot be loaded");
     if (const std::string wrong = wrong_with(request); !wrong.empty()) return declined(wrong);
+    if (request.n > 256) return declined("the host twin takes no time for n above 256");
     const CublasRow& row = cublas_rows()[size_t(request.row)];
     const bool emulate = row.arithmetic == CublasRow::Arithmetic::emulated && mode() != "never_emulates";
     return dgemm_on_host(request,
@@ -315,7 +324,7 @@ class TwinBackend final : public DeviceBackend {
     run_with_fault(
         instructions().at(size_t(request.instruction)), twins[request.instruction], tiles.view(), request.tiles,
         [&](const DotOperands& in) {
-          return request.model.d.integer ? sweep::integer_sum(in)
+          return request.model.d.integer ? integer_modified(in, request.modifiers)
                                          : evaluate_modified(request.model, in, request.modifiers);
         },
         request.modifiers);
