@@ -12,6 +12,7 @@ void add_device_units(Registry& registry, const std::shared_ptr<DeviceChild>& ch
   registry.add(make_device_family(child));
   registry.add(make_cublas_family(child));
   registry.add(make_except_nan_family());
+  registry.add(make_relu_family());
 }
 
 }  // namespace mmafuzz

@@ -272,7 +272,13 @@ class TwinBackend final : public DeviceBackend {
       for (int j = 0; j < arity; ++j) batch.inputs()[0].set(i, j, operands[i * uint64_t(arity) + uint64_t(j)]);
     Outcomes outcomes;
     (*registry.bind("ieee", op))->run(batch, outcomes);
-    for (uint64_t i = 0; i < count; ++i) results[i] = outcomes.results.get(i);
+    const FormatFields& d = op.d.fields();
+    const bool relu = core_instructions()[size_t(instruction)].claim == IeeeClaim::relu;
+    for (uint64_t i = 0; i < count; ++i) {
+      results[i] = outcomes.results.get(i);
+      const Number x = decode(d, results[i]);
+      if (relu && x.negative && x.cls != NumberClass::nan) results[i] = d.encode_zero(false);
+    }
   }
   void convert(const BulkRequest& request, const uint32_t* sources, uint32_t* results, uint8_t* flags,
                uint64_t count) override {

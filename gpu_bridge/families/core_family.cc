@@ -68,12 +68,8 @@ std::string taken_by(std::string_view unit, unsigned archs) {
 
 /// What a row claims of ops that ask for any NaN and for no flushing.
 std::vector<Claim> claims_of(const CoreInstruction& i) {
-  switch (i.claim) {
-    case IeeeClaim::none: return {};
-    case IeeeClaim::no_nans: return {{"equals_model", "except_nan:ieee"}};
-    case IeeeClaim::all: break;
-  }
-  return {{"equals_model", "ieee"}};
+  if (i.claim == IeeeClaim::none) return {};
+  return {{"equals_model", reference_of(i.claim)}};
 }
 
 /// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter

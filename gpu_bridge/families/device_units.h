@@ -38,6 +38,8 @@ std::unique_ptr<Family> make_core_family(std::shared_ptr<DeviceChild> child);
 
 /// `except_nan:<unit>`, for claims that do not hold of NaN operands.
 std::unique_ptr<Family> make_except_nan_family();
+/// `relu:<unit>`, for instructions with .relu.
+std::unique_ptr<Family> make_relu_family();
 
 /// Dots and matrix products by cuBLAS.
 std::unique_ptr<Family> make_cublas_family(std::shared_ptr<DeviceChild> child);

@@ -30,6 +30,16 @@ CoreInstruction make(const char* unit, const char* operation, const char* d, con
 
 }  // namespace
 
+const char* reference_of(IeeeClaim claim) {
+  switch (claim) {
+    case IeeeClaim::none: return "";
+    case IeeeClaim::no_nans: return "except_nan:ieee";
+    case IeeeClaim::relu: return "relu:ieee";
+    case IeeeClaim::all: break;
+  }
+  return "ieee";
+}
+
 const std::vector<CoreInstruction>& core_instructions() {
   static const std::vector<CoreInstruction> all = {
 #define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \

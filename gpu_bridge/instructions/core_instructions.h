@@ -9,8 +9,12 @@
 
 namespace mmafuzz {
 
-/// Where a row equals IEEE 754's result.
-enum class IeeeClaim : uint8_t { none, no_nans, all };
+/// Where a row equals IEEE 754's result; relu: where that is no negative number and no -0, and +0 for a negative
+/// number.
+enum class IeeeClaim : uint8_t { none, no_nans, relu, all };
+
+/// The unit that a row equals, also where it claims less of an op: "" where it claims nothing.
+const char* reference_of(IeeeClaim claim);
 
 struct CoreInstruction {
   std::string unit;  ///< what follows `cuda:`, e.g. "add.f32"; rows of one unit differ in rounding, ftz or saturate

@@ -34,24 +34,24 @@ struct tf32 {  // a destination only
   __device__ uint64_t bits() const { return value; }
 };
 
-// The forms: operands are in[0..2], the result goes to `out`.
+// The forms: operands are in[0..2], the result goes to out[0].
 #define FORM_unary(D, A, PTX)                                                   \
   const A x = A::of(in[0]);                                                     \
   D d;                                                                          \
   asm volatile(PTX " %0, %1;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value)); \
-  out = d.bits();
+  out[0] = d.bits();
 #define FORM_binary(D, A, PTX)                                                                           \
   const A x = A::of(in[0]), y = A::of(in[1]);                                                            \
   D d;                                                                                                   \
   asm volatile(PTX " %0, %1, %2;" : "=" LETTER_##D(d.value) : LETTER_##A(x.value), LETTER_##A(y.value)); \
-  out = d.bits();
+  out[0] = d.bits();
 #define FORM_ternary(D, A, PTX)                                                  \
   const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                  \
   D d;                                                                           \
   asm volatile(PTX " %0, %1, %2, %3;"                                            \
                : "=" LETTER_##D(d.value)                                         \
                : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value)); \
-  out = d.bits();
+  out[0] = d.bits();
 // A product and a sum; without .rn on both, ptxas may contract them.
 #define FORM_two_roundings(D, A, RN)                                                \
   const A x = A::of(in[0]), y = A::of(in[1]), z = A::of(in[2]);                     \
@@ -59,35 +59,73 @@ struct tf32 {  // a destination only
   asm volatile("{.reg .f32 t;\nmul" RN ".f32 t, %1, %2;\nadd" RN ".f32 %0, t, %3;}" \
                : "=" LETTER_##D(d.value)                                            \
                : LETTER_##A(x.value), LETTER_##A(y.value), LETTER_##A(z.value));    \
-  out = d.bits();
-// Two elements to a register; the case's is the low one, its neighbour is zero.
-#define FORM_packed(D, A, PTX)                                                                             \
-  unsigned short d;                                                                                        \
-  asm volatile(PTX " %0, %2, %1;" : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value)); \
-  out = d & 0xff;
-#define FORM_packed4(D, A, PTX)                                               \
-  unsigned short d;                                                           \
-  asm volatile("{.reg .b8 t;\n" PTX " t, %2, %1;\nmov.b16 %0, {t, 0};}"       \
-               : "=h"(d)                                                      \
-               : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(0).value)); \
-  out = d & 0xf;
-#define FORM_unpacked(D, A, PTX)                                                    \
-  uint32_t d;                                                                       \
-  asm volatile(PTX " %0, %1;" : "=r"(d) : "h"(static_cast<unsigned short>(in[0]))); \
-  out = d & 0xffff;
-#define FORM_unpacked4(D, A, PTX)                                      \
-  uint32_t d;                                                          \
-  asm volatile("{.reg .b8 t, u;\nmov.b16 {t, u}, %1;\n" PTX " %0, t;}" \
-               : "=r"(d)                                               \
-               : "h"(static_cast<unsigned short>(in[0])));             \
-  out = d & 0xffff;
+  out[0] = d.bits();
+// Two cases at a time, in the halves of a register or in a register each; the first is the low one. The names say what
+// holds two sources, then what holds two results.
+#define PUT_PAIR(low, high) \
+  out[0] = low;             \
+  out[1] = high;
+#define FORM_f32x2_b32(D, A, PTX)                                                                              \
+  uint32_t d;                                                                                                  \
+  asm volatile(PTX " %0, %2, %1;" : "=r"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(in[1]).value)); \
+  PUT_PAIR(d & 0xffff, d >> 16)
+#define FORM_f32x2_b16(D, A, PTX)                                                                              \
+  unsigned short d;                                                                                            \
+  asm volatile(PTX " %0, %2, %1;" : "=h"(d) : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(in[1]).value)); \
+  PUT_PAIR(d & 0xff, d >> 8)
+#define FORM_f32x2_b8(D, A, PTX)                                                  \
+  unsigned short d;                                                               \
+  asm volatile("{.reg .b8 t;\n" PTX " t, %2, %1;\nmov.b16 %0, {t, 0};}"           \
+               : "=h"(d)                                                          \
+               : LETTER_##A(A::of(in[0]).value), LETTER_##A(A::of(in[1]).value)); \
+  PUT_PAIR(d & 0xf, d >> 4 & 0xf)
+#define FORM_b32_b16(D, A, PTX)                                                             \
+  unsigned short d;                                                                         \
+  asm volatile(PTX " %0, %1;" : "=h"(d) : "r"(static_cast<uint32_t>(in[0] | in[1] << 16))); \
+  PUT_PAIR(d & 0xff, d >> 8)
+#define FORM_b32_b8(D, A, PTX)                                      \
+  unsigned short d;                                                 \
+  asm volatile("{.reg .b8 t;\n" PTX " t, %1;\nmov.b16 %0, {t, 0};}" \
+               : "=h"(d)                                            \
+               : "r"(static_cast<uint32_t>(in[0] | in[1] << 16)));  \
+  PUT_PAIR(d & 0xf, d >> 4 & 0xf)
+#define FORM_b16_b32(D, A, PTX)                                                                  \
+  uint32_t d;                                                                                    \
+  asm volatile(PTX " %0, %1;" : "=r"(d) : "h"(static_cast<unsigned short>(in[0] | in[1] << 8))); \
+  PUT_PAIR(d & 0xffff, d >> 16)
+#define FORM_b8_b32(D, A, PTX)                                          \
+  uint32_t d;                                                           \
+  asm volatile("{.reg .b8 t, u;\nmov.b16 {t, u}, %1;\n" PTX " %0, t;}"  \
+               : "=r"(d)                                                \
+               : "h"(static_cast<unsigned short>(in[0] | in[1] << 4))); \
+  PUT_PAIR(d & 0xffff, d >> 16)
 
+/// How many cases a form takes at a time.
+enum CasesOf {
+  unary = 1,
+  binary = 1,
+  ternary = 1,
+  two_roundings = 1,
+  f32x2_b32 = 2,
+  f32x2_b16 = 2,
+  f32x2_b8 = 2,
+  b32_b16 = 2,
+  b32_b8 = 2,
+  b16_b32 = 2,
+  b8_b32 = 2
+};
+
+/// operands: of a form that takes two cases at a time one encoding for each.
 template <class I>
 __global__ void run_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
-  for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += uint64_t(gridDim.x) * blockDim.x) {
-    uint64_t in[3] = {};
-    for (int j = 0; j < arity; ++j) in[j] = operands[i * uint64_t(arity) + uint64_t(j)];
-    results[i] = I::run(in);
+  for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i * I::cases < count;
+       i += uint64_t(gridDim.x) * blockDim.x) {
+    const uint64_t first = i * I::cases, last = smaller(first + I::cases, count);
+    uint64_t in[3] = {}, out[2] = {};
+    for (uint64_t j = first * uint64_t(arity); j < last * uint64_t(arity); ++j)
+      in[j - first * uint64_t(arity)] = operands[j];
+    I::run(in, out);
+    for (uint64_t j = first; j < last; ++j) results[j] = out[j - first];
   }
 }
 
@@ -104,12 +142,11 @@ void launch_core(const uint64_t* operands, int arity, uint64_t* results, uint64_
 
 #define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \
   struct Core_##id {                                                                     \
-    __device__ static uint64_t run(const uint64_t* in) {                                 \
-      uint64_t out = 0;                                                                  \
+    static constexpr uint64_t cases = CasesOf::form;                                     \
+    __device__ static void run(const uint64_t* in, uint64_t* out) {                      \
       if constexpr ((arch::archs & this_arch) != 0) {                                    \
         FORM_##form(d, a, ptx)                                                           \
       }                                                                                  \
-      return out;                                                                        \
     }                                                                                    \
   };
 MMAFUZZ_CORE(ROW)
