@@ -62,10 +62,11 @@ class Graph:
                 to = target(rest.split(",")[-1])
                 if opcode.startswith("CALL"):
                     self.calls[n] = to
+                    leaders.add(n + 1)
                 else:
                     jumps[n] = to
                     leaders |= {to, n + 1}
-            elif opcode.startswith(("EXIT", "RET")):
+            elif opcode.startswith(("EXIT", "RET", "BRX")):
                 jumps[n] = None
                 leaders.add(n + 1)
         leaders |= {to for to in self.calls.values() if to is not None}
@@ -86,6 +87,25 @@ class Graph:
                     self.next[b].append(block_of[last + 1])
             elif last + 1 < len(code):
                 self.next[b].append(block_of[last + 1])
+
+        # The targets of an indirect branch stand in a table elsewhere: the blocks behind it that nothing else leads to.
+        entered = {0} | {n for after in self.next for n in after} | {block_of[to] for to in self.calls.values() if to is not None}
+        table = None
+        for b, first in enumerate(self.start):
+            if b not in entered and table is not None:
+                self.next[table].append(b)
+            last = (self.start[b + 1] if b + 1 < len(self.start) else len(code)) - 1
+            if code[last][2].startswith("BRX"):
+                table = b
+        # A call of what never returns is a jump (sm_80 to sm_89, where the warp meets again).
+        for n, to in list(self.calls.items()):
+            if to is None:
+                continue
+            if not any(o.startswith("RET") for b in self.reachable([block_of[to]]) for _, _, o, _ in self.blocks(b)):
+                del self.calls[n]
+                self.next[block_of[n]].append(block_of[to])
+                if not code[n][1]:
+                    self.next[block_of[n]].remove(block_of[n + 1])
 
     def blocks(self, b):
         end = self.start[b + 1] if b + 1 < len(self.start) else len(self.code)
