@@ -2,6 +2,7 @@
 """Predicts the rate of the sweep's kernels from their machine code. Called by ci/check-device-code --count.
 
 Usage: count_instructions.py OBJECT ARCHITECTURE LOG [multiprocessors clock_ghz]
+       count_instructions.py --calibrate OBJECT ARCHITECTURE
   OBJECT  assembled with -DMMAFUZZ_COUNT: pmevent instructions say how often the code around them runs for each warp and
           panel of 64 x 64 dots (MMAFUZZ_RUNS in gpu_bridge/sweep/panel.h); LOG: what ptxas -v said of it
 
@@ -31,6 +32,10 @@ PIPES = {
     "uniform": (64, r"(U[A-Z0-9]+|R2UR|S2UR|S2R|CS2R)"),
 }
 ALU = 64
+# SHA-256 of one block: GPU, multiprocessors, boost clock in GHz by its vendor, measured hashes per second (hashcat's
+# mode 1400: v6.1.1, github.com/siseci/hashcat-benchmark-comparison, issue 3; v6.2.6,
+# gist.github.com/Chick3nman/32e662a5bb63bc4f51b847bb422222fd).
+MEASURED = {"86": ("RTX 3090", 82, 1.80, 9.941e9), "89": ("RTX 4090", 128, 2.52, 2.19755e10)}
 
 
 def pipe_of(opcode):
@@ -172,7 +177,30 @@ class Graph:
         return count
 
 
+def cycles_of(pipes):
+    """What the fullest pipe of a scheduler, or its issue, takes for these warp instructions."""
+    width = lambda p: (PIPES[p][0] if p in PIPES else ALU) / 4 / 32
+    return max([sum(pipes.values())] + [n / width(p) for p, n in pipes.items()])
+
+
+def calibrate(object_file, architecture):
+    """The rate of ci/sha256_rate.cu's loop by the same method, beside what a GPU has given."""
+    (_, code), = functions(object_file)
+    graph = Graph(code)
+    pipes = {}
+    for b in range(len(graph.start)):
+        if b in graph.reachable(graph.next[b]):
+            for _, _, opcode, _ in graph.blocks(b):
+                pipes[pipe_of(opcode)] = pipes.get(pipe_of(opcode), 0) + 1
+    gpu, multiprocessors, clock, measured = MEASURED[architecture]
+    rate = multiprocessors * 4 * clock * 1e9 * 32 / cycles_of(pipes)
+    print("%s, SHA-256: %d warp instructions, %d cycles for 32 hashes; predicted %.3g hashes/s at %.2f GHz, measured %.3g (%.2f times)"
+          % (gpu, sum(pipes.values()), cycles_of(pipes), rate, clock, measured, measured / rate))
+
+
 def main():
+    if sys.argv[1] == "--calibrate":
+        return calibrate(*sys.argv[2:])
     object_file, architecture, log = sys.argv[1:4]
     multiprocessors, clock = (float(x) for x in sys.argv[4:6]) if len(sys.argv) > 5 else (132, 1.755)
     registers = dict(re.findall(r"entry function '([^']+)' for.*?\n(?:.*\n)*?.*?Used (\d+) registers", open(log).read()))
@@ -190,8 +218,7 @@ def main():
                 if not opcode.startswith(("PMTRIG", "NOP")):
                     pipes[pipe_of(opcode)] = pipes.get(pipe_of(opcode), 0) + times
         total = sum(pipes.values())
-        width = lambda p: (PIPES[p][0] if p in PIPES else ALU) / 4 / 32
-        cycles = max([total] + [n / width(p) for p, n in pipes.items()])
+        cycles = cycles_of(pipes)
         wide = re.match(r"wgmma_\d+_(\d+)_", short[1])  # panels are 64 x 64, or 64 x n; a block has no idle threads
         columns = max(64, int(wide[1]) if wide else 0)
         warps = 4 if wide and columns == int(wide[1]) else 8
