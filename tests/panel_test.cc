@@ -168,16 +168,14 @@ TEST(Panel, EveryInstructionSweepsInPanelsWithTheOperandsOfTilesAndTheResultsOfI
 
 /// An epoch in panels, as a grid of `blocks` blocks runs it, here one after the other and the last one first; with
 /// another model in the place of the matrix unit.
-template <class Claim>
+template <class Claim, int columns, int threads>
 SweepAnswer sweep_in_blocks(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t blocks,
                             const DotModel& instead) {
-  using Panel = sweep::Panel<Claim>;
+  using Panel = sweep::Panel<Claim, columns, threads>;
   const TileShape& shape = request.shape;
   const SweepSource source{request, parents.data()};
   const uint64_t tiles = static_cast<uint64_t>(sweep::tiles_of_panel(shape)), end = request.first_tile + request.tiles;
   std::vector<uint32_t> cells(request.tiles), differs(request.tiles * DivergentTile::words);
-  SweepRequest other = request;
-  other.model = instead;
   const auto panel = std::make_unique<Panel>();
   for (int thread = 0; thread < Panel::threads; ++thread) panel->make_tables(request, thread);
   for (uint64_t block = blocks; block-- > 0;) {
@@ -192,10 +190,16 @@ SweepAnswer sweep_in_blocks(const SweepRequest& request, const std::vector<Sweep
           const int row = place.first_row + cell / shape.n, column = place.first_column + cell % shape.n;
           const auto c = panel->c_of(source, row, column);
           // What is kept of elements is for the claimed model; encodings are for any.
-          const auto got = Claim::with_specials(other,
-                                                {panel->row_encodings(row), panel->column_encodings(column),
-                                                 panel->row_scales(row), panel->column_scales(column)},
-                                                c);
+          uint64_t a[Panel::k], b[Panel::k], scale_a[Panel::k], scale_b[Panel::k];
+          for (int l = 0; l < Panel::k; ++l) {
+            a[l] = read_element(panel->row_encodings(row), Panel::bytes, l);
+            b[l] = read_element(panel->column_encodings(column), Panel::bytes, l);
+          }
+          for (int l = 0; l < Panel::scales; ++l) {
+            scale_a[l] = panel->row_scales(row)[l];
+            scale_b[l] = panel->column_scales(column)[l];
+          }
+          const uint64_t got = sweep::claimed_result(instead, {a, b, c, scale_a, scale_b, Panel::k});
           if (got == panel->claimed(request, row, column, c)) continue;
           ++cells[tile - request.first_tile];
           differs[(tile - request.first_tile) * DivergentTile::words + size_t(cell / 32)] |= 1u << (cell % 32);
@@ -218,20 +222,34 @@ SweepAnswer sweep_in_blocks(const SweepRequest& request, const std::vector<Sweep
   return answer;
 }
 
-TEST(Panel, TheSameSeedGivesTheSameFindingsForAnyGrid) {
-  using Claim =
-      sweep::FusedClaim<NarrowShape{Kernel::fused_sum, 16, 16, narrow_shapes::f16, narrow_shapes::f16}, false>;
-  const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
-  const std::string mutant = "model:" + row.name() + "?fraction_bits=24";
-  const std::unique_ptr<Unit> unit = std::move(*registry().bind(mutant, row.op));
+/// A row of the instructions with a mutant of the model that it claims in the place of the matrix unit.
+template <class I, unsigned on>
+void expect_same_findings_for_any_grid(const std::string& name, const std::string& mutation,
+                                       const std::vector<uint64_t>& grids) {
+  constexpr NarrowShape narrow = sweep::narrow_shape_on(on, I::shape, I::types);
+  using Claim = sweep::ClaimOf<I, narrow>;
+  constexpr int columns = sweep::panel_columns(I::shape), threads = sweep::panel_threads(I::shape);
+  const Instruction& instruction = instructions()[size_t(find_instruction(name))];
+  ASSERT_EQ(instruction.shape, I::shape);
+  const std::string model = claimed_model(instruction, on);
+  const Op op = instruction.op;
+  SweepRequest request;
+  request.seed = 5;
+  request.shape = I::shape;
+  request.model = find_model_row(model.substr(6))->model;
+  ASSERT_TRUE(sweep::claim_fits(on, I::shape, I::types, request.model));
+  Result<std::unique_ptr<Unit>> bound = registry().bind(model + "?" + mutation, op);
+  ASSERT_TRUE(bound) << bound.refusal().reason;
+  const std::unique_ptr<Unit> unit = std::move(*bound);
   const auto findings = [&](uint64_t blocks) {
     SweepRun run(
-        request_of(row), row.op, *unit,
+        request, op, *unit,
         [&](const SweepRequest& r, const std::vector<SweepParent>& parents) {
-          return sweep_in_blocks<Claim>(r, parents, blocks, *unit->model());
+          return sweep_in_blocks<Claim, columns, threads>(r, parents, blocks, *unit->model());
         },
         40, 160);  // epochs begin and end inside of panels
-    while (run.dots() < 50000) run.epoch((50000 - run.dots() + 127) / 128);
+    const uint64_t dots = 50000, cells = static_cast<uint64_t>(I::shape.cells());
+    while (run.dots() < dots) run.epoch((dots - run.dots() + cells - 1) / cells);
     std::vector<uint64_t> all{run.dots(), run.divergent_dots(), run.unstable_dots(), run.bins(), run.tiles().size()};
     for (const DivergentTile& tile : run.tiles()) {
       all.push_back(tile.tile);
@@ -241,9 +259,43 @@ TEST(Panel, TheSameSeedGivesTheSameFindingsForAnyGrid) {
     return all;
   };
   const std::vector<uint64_t> one = findings(1);
-  EXPECT_GT(one[1], 0u);
-  EXPECT_EQ(one[2], 0u) << "the tile in memory gives other results than the panel";
-  for (const uint64_t blocks : {2u, 3u, 7u, 132u, 1000u}) EXPECT_EQ(findings(blocks), one) << blocks << " blocks";
+  EXPECT_GT(one[1], 0u) << name;
+  EXPECT_EQ(one[2], 0u) << name << ": the tile in memory gives other results than the panel";
+  for (const uint64_t blocks : grids) EXPECT_EQ(findings(blocks), one) << name << ", " << blocks << " blocks";
+}
+
+struct Mma16 {
+  static constexpr TileShape shape = mma_shape(16, 8, 16, "f32", "f16", "f16", "f32");
+  static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "f16", "f16");
+};
+struct Wgmma8 {
+  static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(64, 8, 16, "f32", "f16", "f16", "f32"));
+  static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "f16", "f16");
+};
+struct Wgmma256 {
+  static constexpr TileShape shape = of_family(TileFamily::wgmma, mma_shape(64, 256, 32, "f32", "e4m3", "e4m3", "f32"));
+  static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "e4m3", "e4m3");
+};
+struct Mxf4nvf4 {
+  static constexpr TileShape shape = mma_shape(16, 8, 64, "f32", "e2m1", "e2m1", "f32", 4);
+  static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "e2m1", "e2m1", "ue4m3");
+};
+struct Mxf8f6f4 {
+  static constexpr TileShape shape = mma_shape(16, 8, 32, "f32", "e4m3", "e2m1", "f32", 1);
+  static constexpr sweep::InstructionTypes types = sweep::types_of("f32", "e4m3", "e2m1", "ue8m0");
+};
+
+TEST(Panel, TheSameSeedGivesTheSameFindingsForAnyGrid) {
+  expect_same_findings_for_any_grid<Mma16, arch::sm90>("mma.m16n8k16.f32.f16.f16.f32", "fraction_bits=24",
+                                                       {2, 3, 7, 132, 1000});
+  expect_same_findings_for_any_grid<Wgmma8, arch::sm90>("wgmma.m64n8k16.f32.f16.f16.f32", "fraction_bits=24",
+                                                        {2, 7, 1000});
+  expect_same_findings_for_any_grid<Wgmma256, arch::sm90>("wgmma.m64n256k32.f32.e4m3.e4m3.f32", "fraction_bits=12",
+                                                          {3, 132});
+  expect_same_findings_for_any_grid<Mxf4nvf4, arch::sm120>(
+      "mma.kind::mxf4nvf4.block16.m16n8k64.f32.e2m1.e2m1.f32.ue4m3", "fraction_bits=34", {2, 7, 1000});
+  expect_same_findings_for_any_grid<Mxf8f6f4, arch::sm120>(
+      "mma.kind::mxf8f6f4.block32.m16n8k32.f32.e4m3.e2m1.f32.ue8m0", "fraction_bits=24", {2, 7, 1000});
 }
 
 TEST(Panel, FormatsOfPtxTypesAreThoseOfTheLibrary) {
