@@ -26,17 +26,20 @@ __global__ void sha256_rate(const uint32_t* block, uint32_t first, uint32_t coun
   for (int i = 0; i < 16; ++i) message[i] = block[i] + not_folded;
 #pragma unroll 1
   for (uint32_t n = 0; n < count; ++n) {
-    uint32_t w[16], s[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint32_t w[16],
+        s[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     for (int i = 0; i < 16; ++i) w[i] = message[i];
     w[0] = first + blockIdx.x * blockDim.x + threadIdx.x + n;
 #pragma unroll
     for (int t = 0; t < 64; ++t) {
       if (t >= 16) {
         const uint32_t x = w[(t - 15) % 16], y = w[(t - 2) % 16];
-        w[t % 16] += (turned(x, 7) ^ turned(x, 18) ^ x >> 3) + w[(t - 7) % 16] + (turned(y, 17) ^ turned(y, 19) ^ y >> 10);
+        w[t % 16] +=
+            (turned(x, 7) ^ turned(x, 18) ^ x >> 3) + w[(t - 7) % 16] + (turned(y, 17) ^ turned(y, 19) ^ y >> 10);
       }
       const uint32_t a = s[0], e = s[4];
-      const uint32_t one = s[7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + k[t] + w[t % 16];
+      const uint32_t one =
+          s[7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + k[t] + w[t % 16];
       const uint32_t two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
       for (int i = 7; i > 0; --i) s[i] = s[i - 1];
       s[4] += one;
