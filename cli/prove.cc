@@ -161,7 +161,9 @@ void add_prove(Arguments& app, int& status) {
   };
   const auto takes_domain = [options](Arguments* mode) {
     mode->add_option("--domain", options->inquiry.domain,
-                     "restricts operands: finite, normal, positive, binade, products=N, by commas");
+                     "restricts operands: finite, normal, positive, binade, products=N, exponents=A..B (of factors), "
+                     "c=0, by commas; of "
+                     "split: also factors=fp16");
   };
   const auto common = [options](Arguments* mode) {
     mode->add_option("--time", options->seconds, "seconds for each question")
@@ -186,6 +188,19 @@ void add_prove(Arguments& app, int& status) {
     if (options->units.size() != 2) throw BadInput("prove equal takes two units");
     prove::Solvers solvers = start_solvers(*options);
     status = print_reply(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options)),
+                         options->verbose);
+  });
+  Arguments* nearer = sub->add_subcommand(
+      "nearer", "The first unit's result is never farther from the exact result than the second's, on finite operands");
+  nearer->add_option("units", options->units, "two rows, or two units of split:")->required();
+  nearer->add_option("--op", options->inquiry.op,
+                     "op line (default: the row's op; of split: one element that takes one dot)");
+  takes_domain(nearer);
+  common(nearer);
+  nearer->callback([options, &status] {
+    if (options->units.size() != 2) throw BadInput("prove nearer takes two units");
+    prove::Solvers solvers = start_solvers(*options);
+    status = print_reply(prove::ask_nearer(solvers, options->units[0], options->units[1], inquiry_of(*options)),
                          options->verbose);
   });
   Arguments* property = sub->add_subcommand("property", "A unit has a property");

@@ -1,4 +1,4 @@
-#include "prove/inquiry.h"
+#include "prove/inquiry_parts.h"
 
 #include <fmt/core.h>
 
@@ -20,17 +20,24 @@ namespace {
 
 constexpr size_t sample_count = 256;
 
+Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& options) {
+  if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
+    throw BadInput(allowed.refusal().reason);
+  if (!options.domain.empty()) question.question.text += " where " + options.domain;
+  Reply f{question.question.text, question.op, {}, {}, {}, ""};
+  f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
+  if (f.proof.outcome == Outcome::witness) f.witness = case_of(question, f.proof);
+  return f;
+}
+
+}  // namespace
+
 Op op_of(const std::string& unit, const InquiryOptions& options) {
   if (!options.op.empty()) return op_from_text(options.op);
   const ModelRow* row = find_model_row(UnitName(unit).path);
   if (!row) throw BadInput("the op of " + unit + " is not known: name one with --op");
   return row->op;
 }
-
-struct Subject {
-  std::unique_ptr<Unit> unit;
-  const DotModel& model() const { return *unit->model(); }
-};
 
 Subject subject(const std::string& name, const Op& op) {
   Subject s{bind_or_fail(name, op)};
@@ -46,46 +53,35 @@ std::string result_of(const Unit& unit, const Batch& batch) {
   return to_hex(batch.op().d, outcomes.results.get(0));
 }
 
-[[noreturn]] void refuse_witness(const Reply& f) {
+void refuse_witness(const Reply& f) {
   throw Contradiction("the formula and the units disagree on " + f.question + ": the solver's case '" +
                       case_line(f.witness, 0) + "' of '" + to_text(f.op) + "' is no witness");
 }
 
-Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& options) {
-  if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
-    throw BadInput(allowed.refusal().reason);
-  if (!options.domain.empty()) question.question.text += " where " + options.domain;
-  Reply f{question.question.text, question.op, {}, {}, {}, ""};
-  f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
-  if (f.proof.outcome == Outcome::witness) f.witness = case_of(question, f.proof);
-  return f;
+Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& text, const Op& op, InquiryOptions& rest) {
+  Reply reply{text, op, {}, {}, {}, ""};
+  reply.proof.reason = no_answer_in(rest.proof);
+  if (rest.proof.spent >= rest.proof.seconds) return reply;
+  const auto begin = std::chrono::steady_clock::now();
+  Expressions in;
+  CaseQuestion question = make(in);
+  question.question.text = text;
+  reply = answer(solvers, question, rest);
+  rest.proof.spent += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return reply;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+namespace {
 
 /// Lemmas first, then the whole question in the time that is left.
 Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::string& text, const Op& op,
                     bool lemmas_apply, const InquiryOptions& options) {
   InquiryOptions rest = options;
-  const auto put = [&](const MakeQuestion& make, const std::string& name) {
-    Reply reply{name, op, {}, {}, {}, ""};
-    reply.proof.reason = no_answer_in(options.proof);
-    if (rest.proof.spent >= rest.proof.seconds) return reply;
-    const auto begin = std::chrono::steady_clock::now();
-    Expressions in;
-    CaseQuestion question = make(in);
-    question.question.text = name;
-    reply = answer(solvers, question, rest);
-    rest.proof.spent += seconds_since(begin);
-    return reply;
-  };
   if (!asked.lemmas.empty() && lemmas_apply) {
     Reply all{text, op, {}, {}, {}, asked.argument};
     bool proven = true;
     for (size_t i = 0; proven && i < asked.lemmas.size(); ++i) {
-      const Reply lemma = put(asked.lemmas[i], text + ", lemma " + std::to_string(i + 1));
+      const Reply lemma = put(solvers, asked.lemmas[i], text + ", lemma " + std::to_string(i + 1), op, rest);
       proven = lemma.proof.outcome == Outcome::proven;
       all.proof.steps.insert(all.proof.steps.end(), lemma.proof.steps.begin(), lemma.proof.steps.end());
     }
@@ -96,7 +92,7 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
       return all;
     }
   }
-  Reply f = put(asked.whole, text);
+  Reply f = put(solvers, asked.whole, text, op, rest);
   f.proof.seconds = rest.proof.spent;
   return f;
 }
@@ -258,18 +254,15 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   InquiryOptions rest = options;
   const auto may_seek = [&] { return rest.proof.spent < 0.5 * options.proof.seconds; };
   const auto seek = [&](int k, int ulps) {
-    const auto begin = std::chrono::steady_clock::now();
     op.k = k;
     InquiryOptions only_hints = rest;
     only_hints.proof.only_hints = true;
     only_hints.proof.seconds = 0.5 * options.proof.seconds;
-    Expressions in;
-    CaseQuestion question = fall_question(op, m, ulps - 1).whole(in);
-    question.question.text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, products_text(k))
+    const std::string text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, products_text(k))
                                        : fall_text(unit, fmt::format("less than {}", ulps), k);
-    Reply f = answer(solvers, question, only_hints);
+    Reply f = put(solvers, fall_question(op, m, ulps - 1).whole, text, op, only_hints);
     if (f.proof.outcome == Outcome::witness) replay(f, property, u);
-    rest.proof.spent += seconds_since(begin);
+    rest.proof.spent = only_hints.proof.spent;
     return f;
   };
   Monotony found;

@@ -29,6 +29,11 @@ Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& s
 Reply ask_property(Solvers& solvers, const std::string& property, const std::string& unit,
                    const InquiryOptions& options);
 
+/// Is the first unit's result never farther from the exact result than the second's, where operands are finite? Rows
+/// without scales, or one element of error-corrected products (op gemm with m=1 n=1; by default as long as one dot).
+/// Of those, the domain also takes factors=fp16: numbers of the format into which they split.
+Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options);
+
 /// The least number of integer bits with which a fused sum never wraps.
 struct IntegerBits {
   int bits = 0;     ///< 0: unknown

@@ -357,7 +357,7 @@ class Prover {
     for (const Hint& hint : std::exchange(hints_, {})) {
       std::vector<Expression> query = {violated, hint.holds};
       query.insert(query.end(), assumptions_.begin(), assumptions_.end());
-      const Answer answer = ask("a witness, " + hint.name, query, 5, false);
+      const Answer answer = ask("a witness, " + hint.name, query, hint.seconds, false);
       if (answer.verdict != Verdict::sat) continue;
       found(answer);
       return true;

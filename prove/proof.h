@@ -15,7 +15,8 @@ namespace mmafuzz::prove {
 /// A part of the domain in which a witness may be found sooner.
 struct Hint {
   std::string name;
-  Expression holds;  ///< one bit
+  Expression holds;    ///< one bit
+  double seconds = 5;  ///< for which a witness is sought there
 };
 
 /// What is known of places of both formulas together, once a query has proven it: then those places may be cut.

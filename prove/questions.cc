@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 
 #include "core/words.h"
 #include "prove/evaluate.h"
@@ -342,6 +344,10 @@ std::vector<std::string> provable_properties() {
   return names;
 }
 
+namespace {
+constexpr int domain_exponent_width = 13;  ///< of every format, and of the bounds that a domain may name
+}
+
 Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
   std::vector<Expression>& assumed = q.question.assumptions;
   const Operands& x = q.operands;
@@ -351,7 +357,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
     assumed.push_back(say(q.op.c.fields(), x.c));
   };
   for (const std::string& word : words_of(domain, ',')) {
-    const auto number = [](const FormatFields& f, Expression e) { return decode(f, e, f.exponent_bits + 3); };
+    const auto number = [](const FormatFields& f, Expression e) { return decode(f, e, domain_exponent_width); };
     if (word == "finite") {
       each([&](const FormatFields& f, Expression e) { return ~number(f, e).nan & ~number(f, e).infinite; });
     } else if (word == "normal") {
@@ -376,8 +382,30 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
         assumed.push_back(is_zero(x.a[i]));
         assumed.push_back(is_zero(x.b[i]));
       }
+    } else if (word.starts_with("exponents=")) {
+      const size_t dots = word.find("..");
+      const auto of_text = [](const std::string& text) -> std::optional<int> {
+        int value = 0;
+        const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || std::abs(value) > 1000) return std::nullopt;
+        return value;
+      };
+      const auto least = of_text(word.substr(10, dots == std::string::npos ? dots : dots - 10)),
+                 greatest = dots == std::string::npos ? std::nullopt : of_text(word.substr(dots + 2));
+      if (!least || !greatest || *least > *greatest)
+        return invalid("domain exponents=A..B needs two numbers, the lesser first, not '" + word.substr(10) + "'");
+      const auto within = [&](const FormatFields& f, Expression e) {
+        const Number n = normalized(number(f, e), -2000);
+        return n.zero | (~signed_below(n.exponent, as_number(n.exponent, *least)) &
+                         ~signed_below(as_number(n.exponent, *greatest), n.exponent) & ~n.nan & ~n.infinite);
+      };
+      for (const Expression& a : x.a) assumed.push_back(within(q.op.a.fields(), a));
+      for (const Expression& b : x.b) assumed.push_back(within(q.op.b.fields(), b));
+    } else if (word == "c=0") {
+      assumed.push_back(number(q.op.c.fields(), x.c).zero);
     } else {
-      return invalid("unknown domain '" + word + "'; there are: finite, normal, positive, binade, products=N");
+      return invalid("unknown domain '" + word +
+                     "'; there are: finite, normal, positive, binade, products=N, exponents=A..B, c=0");
     }
   }
   return true;
@@ -386,17 +414,20 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
 Batch case_of(const CaseQuestion& q, const Proof& proof) {
   Batch batch(q.op);
   batch.resize(1);
-  const std::vector<Expression> variables = in_case_order(q.operands);
+  std::vector<uint64_t> values, fields;
+  for (const Expression& v : q.question.variables) {
+    const auto value = proof.witness.find(v.of().name(v.of().node(v)));
+    values.push_back(value == proof.witness.end() ? 0 : static_cast<uint64_t>(value->second));
+  }
+  Evaluator(q.question.variables, in_case_order(q.operands)).run(values, fields);
   size_t at = 0;
   for (Column& column : batch.inputs())
-    for (int i = 0; i < column.count(); ++i, ++at) {
-      const auto value = proof.witness.find(variables[at].of().name(variables[at].of().node(variables[at])));
-      column.set(0, i, value == proof.witness.end() ? 0 : static_cast<uint64_t>(value->second));
-    }
+    for (int i = 0; i < column.count(); ++i) column.set(0, i, fields[at++]);
   return batch;
 }
 
 std::vector<std::vector<uint64_t>> samples_of(const CaseQuestion& q, size_t count) {
+  if (q.question.first.empty() && q.question.facts.empty()) return {};  // nothing is compared in steps
   std::vector<std::vector<uint64_t>> samples(count);
   Batch batch;
   StructuredGenerator(q.op, 83).fill(0, count, batch);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "arithmetic/slicing.h"
 #include "core/batch.h"
+#include "oracles/gemm/corrected_sgemm.h"
 #include "prove/proof.h"
 
 namespace mmafuzz::prove {
@@ -42,12 +44,29 @@ PropertyQuestion fall_question(const Op& op, const DotModel& model, int ulps);
 /// Whether a fused sum of op.k products of integer digits, from a zero c, is their exact sum.
 PropertyQuestion exact_slices_question(const Op& op, const DotModel& model, SliceWidths widths);
 
+/// A unit as nearer_question() takes it: a row, or an error-corrected product from a row's dots.
+struct Contender {
+  std::optional<gemm::CorrectionPlan> plan;
+  DotModel dot;
+};
+
+/// Whether the first unit's result is never farther from the exact result than the second's, on finite operands. Of
+/// an error-corrected product, one element; `factors` then restricts a and b to the numbers of a narrow format.
+struct NearerQuestion {
+  std::vector<MakeQuestion> of_factors;  ///< lemmas on which the other two rest
+  MakeQuestion nearest;                  ///< lemma: no number is nearer than the first unit's result; may be empty
+  std::vector<MakeQuestion> sought;      ///< parts of the domain where a witness may be found soon
+  MakeQuestion compared;
+};
+NearerQuestion nearer_question(const Op& op, const Contender& first, const Contender& second,
+                               const std::optional<Format>& factors);
+
 /// The names of the properties that can be asked about.
 std::vector<std::string> provable_properties();
 
 /// Restricts a question to a domain: words of `finite`, `normal`, `positive`, `binade` (every operand is zero or in
-/// [1, 2) and (-2, -1]), `products=N` (of the products only the first N have nonzero factors), by commas. Refuses
-/// others.
+/// [1, 2) and (-2, -1]), `products=N` (of the products only the first N have nonzero factors), `exponents=A..B` (of a
+/// and b every one is zero or has a magnitude in [2^A, 2^(B+1))), `c=0`, by commas. Refuses others.
 Result<bool> restrict_to(CaseQuestion& question, const std::string& domain);
 
 /// The case that a proof's witness is.

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "core/result.h"
 #include "core/unit.h"
 
 namespace mmafuzz::gemm {
@@ -18,6 +21,13 @@ struct CorrectionPlan {
   bool residual_product = true;  ///< whether residual times residual takes part
   int unit_k = 16;               ///< products of one dot of the unit
 };
+
+/// What a unit of the family `split:` is by its name.
+struct NamedCorrection {
+  CorrectionPlan plan;
+  std::string on;  ///< the unit of its dots
+};
+Result<NamedCorrection> named_correction(std::string_view unit);
 
 /// The dot that the unit must be bound to: plan.unit_k products; a longer sum is a chain of them.
 Op correction_dot(const CorrectionPlan& plan);

@@ -66,16 +66,17 @@ constexpr CorrectionParameter correction_parameters[] = {
      [](const CorrectionPlan& plan) { return std::string(plan.outside ? "outside" : "inside"); }},
 };
 
-Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, std::string& on) {
-  CorrectionPlan plan;
+Result<NamedCorrection> parse_plan(const Row& row, std::string_view parameters) {
+  NamedCorrection named;
+  CorrectionPlan& plan = named.plan;
   plan.narrow = format(row.narrow);
   plan.scale = row.scale;
   plan.outside = row.outside;
   plan.unit_k = row.unit_k;
-  on = row.on;
+  named.on = row.on;
   for (const auto& [name, text] : settings_of(parameters)) {
     if (name == "on") {
-      on = text;
+      named.on = text;
       continue;
     }
     const CorrectionParameter* found = nullptr;
@@ -87,7 +88,7 @@ Result<CorrectionPlan> parse_plan(const Row& row, std::string_view parameters, s
     if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
     if (!found->set(plan, text)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
   }
-  return plan;
+  return named;
 }
 
 class SplitFamily final : public Family {
@@ -124,13 +125,13 @@ class SplitFamily final : public Family {
   std::vector<Setting> settings(const std::string& name) const override {
     const UnitName parts(name);
     const Row* row = find_row(parts.plain());
-    std::string on;
     if (!row) return {};
-    const Result<CorrectionPlan> plan = parse_plan(*row, parts.settings, on);
-    if (!plan) return {};
+    const Result<NamedCorrection> correction = parse_plan(*row, parts.settings);
+    if (!correction) return {};
     std::vector<Setting> all;
-    for (const CorrectionParameter& p : correction_parameters) all.push_back({p.name, p.get(*plan), std::nullopt});
-    all.push_back({"on", on, std::nullopt});
+    for (const CorrectionParameter& p : correction_parameters)
+      all.push_back({p.name, p.get(correction->plan), std::nullopt});
+    all.push_back({"on", correction->on, std::nullopt});
     return all;
   }
 
@@ -142,15 +143,15 @@ class SplitFamily final : public Family {
                                           const Op& op) const override {
     const UnitName parts(name);
     const Row& row = *find_row(parts.plain());
-    std::string on;
-    const Result<CorrectionPlan> plan = parse_plan(row, parts.settings, on);
-    if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
+    const Result<NamedCorrection> correction = parse_plan(row, parts.settings);
+    if (!correction) return invalid("unit " + name + ": " + correction.refusal().reason);
+    const CorrectionPlan& plan = correction->plan;
     const Format fp32 = format("fp32");
     if (op.kind != OpKind::gemm || op.a != fp32 || op.b != fp32 || op.c != fp32 || op.d != fp32)
       return declined(std::string(row.name) + " takes 'op gemm a=fp32 b=fp32 c=fp32 d=fp32'");
-    Result<std::unique_ptr<Unit>> dot = registry.bind(on, correction_dot(*plan));
+    Result<std::unique_ptr<Unit>> dot = registry.bind(correction->on, correction_dot(plan));
     if (!dot) return dot.refusal();
-    return named(make_corrected_sgemm(*plan, std::move(*dot), op), name, claims());
+    return named(make_corrected_sgemm(plan, std::move(*dot), op), name, claims());
   }
 
  private:
@@ -158,6 +159,14 @@ class SplitFamily final : public Family {
 };
 
 }  // namespace
+
+Result<NamedCorrection> named_correction(std::string_view unit) {
+  const UnitName parts(unit);
+  const Row* row = find_row(parts.plain());
+  if (!row) return unknown("not a unit of split: " + quoted(unit));
+  return parse_plan(*row, parts.settings);
+}
+
 }  // namespace mmafuzz::gemm
 
 namespace mmafuzz {
