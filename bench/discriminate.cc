@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -229,6 +230,21 @@ int run_discriminate(const DiscriminateOptions& options) {
 }
 
 }  // namespace
+
+double search_seconds(const PaperQuery& line, uint64_t seeds, double limit) {
+  double longest = 0;
+  for (const Query& query : discriminating_queries()) {
+    if (query.paper != &line) continue;
+    const Bound bound(query);
+    std::vector<Run> runs;
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      runs.push_back(search(bound, seed, limit));
+      if (!runs.back().input || !verify(bound, runs.back()).empty()) return std::numeric_limits<double>::infinity();
+    }
+    longest = std::max(longest, seconds_of(runs).median);
+  }
+  return longest;
+}
 
 void add_bench_discriminate(Arguments& bench, int& status) {
   auto options = std::make_shared<DiscriminateOptions>();

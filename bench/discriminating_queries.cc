@@ -5,19 +5,6 @@
 namespace mmafuzz {
 namespace {
 
-// Times: table 4 (AMD EPYC 7502P, 1.5 GHz, 6 hours at most), then z3 4.8.12 on pyxis-roc/tensor_core_semantics,
-// smt/fp_add.py;
-// "-": not measured. That file sums the significands of its carry query without aligning them, an easier question than
-// ours.
-constexpr PaperQuery exact_product_query{"Exact Multiplication", "0.55", "0.027", "1.25"};
-constexpr PaperQuery exact_addition_query{"Exact Addition in FP16", "27.59", "0.12", "28.8"};
-constexpr PaperQuery final_rounding_query{"Rounding of Final Result", "0.52", "0.008", "-"};
-constexpr PaperQuery accumulator_rounding_query{"Rounding of Accumulator", "0.34", "0.017", "-"};
-constexpr PaperQuery order_query{"Accumulation Order", "9.87", "0.25", "34.6"};
-constexpr PaperQuery normalization_query{"Normalization", "9.63", "0.25", "33.3"};
-constexpr PaperQuery three_carry_bits_query{"3 Carry Bits", "410.25", "72.793", "1357"};
-constexpr PaperQuery four_carry_bits_query{"4 Carry Bits (Ampere)", "> 6 h", "> 6 h", "not tried"};
-
 const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
                   volta_fp16 = "model:volta/mma.m8n8k4.f16.f16.f16.f16",
                   ampere = "model:ampere/mma.m16n8k8.f32.f16.f16.f32";

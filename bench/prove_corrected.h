@@ -1,0 +1,11 @@
+// Where the newer error-corrected product loses against the older one, by proof.
+#pragma once
+
+#include "prove/solver.h"
+
+namespace mmafuzz {
+
+/// Prints the table of docs/proofs.md, a question a line. False where an answer is not the one that the page states.
+bool print_corrected_products(prove::Solvers& solvers, double seconds);
+
+}  // namespace mmafuzz
