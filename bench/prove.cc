@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "bench/bench.h"
 #include "bench/discriminating_queries.h"
 #include "bench/prove_corrected.h"
+#include "core/case_text.h"
 #include "oracles/models/model_rows.h"
 #include "prove/formulas/ieee.h"
 #include "prove/inquiry.h"
@@ -218,11 +220,47 @@ const char* const proven_units[] = {
     "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e5m2.e5m2.f32",
     "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
     "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "cdna1/mfma.16x16x16.f32.f16.f16.f32",
+    "cdna2/mfma.16x16x16.f32.f16.f16.f32",
+    "cdna3/mfma.16x16x16.f32.f16.f16.f32",
+    "ampere/mma.m8n8k4.f64.f64.f64.f64",
 };
 
+/// What became of a claim: proven at the instruction's k, or at the largest of its halves that ends, or only tested.
+struct ClaimVerdict {
+  std::string text;
+  bool refuted = false;
+};
+ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
+  const std::vector<std::string> asked = prove::provable_properties();
+  if (std::find(asked.begin(), asked.end(), property) == asked.end()) return {"tested only"};
+  prove::InquiryOptions inquiry;
+  inquiry.proof.seconds = seconds;
+  Op op = row.op;
+  for (; op.k >= 1; op.k /= 2) {
+    inquiry.op = to_text(op).substr(3);
+    try {
+      const prove::Reply r = prove::ask_property(solvers, property, "model:" + row.name(), inquiry);
+      if (r.proof.outcome == prove::Outcome::witness) return {"WITNESS", true};
+      if (r.proof.outcome == prove::Outcome::proven)
+        return {fmt::format("{}{:.1f} s", op.k == row.op.k ? "" : fmt::format("k={}: ", op.k), r.proof.seconds)};
+    } catch (const BadInput&) {
+      return {op.k == row.op.k ? "does not apply" : "tested only"};
+    }
+  }
+  return {"tested only"};
+}
+
 bool print_claims(prove::Solvers& solvers, const ProveBenchOptions& options) {
-  std::vector<std::string> properties = prove::provable_properties();
-  std::erase(properties, "monotone_in_c");
+  std::vector<const ModelRow*> rows;
+  std::set<std::string> properties = {"error_bound"};  // checked of every row (docs/bounds.md)
+  for (const char* name : proven_units)
+    if (options.units.empty() || std::string(name).find(options.units) != std::string::npos)
+      rows.push_back(find_model_row(name));
+  for (const ModelRow* row : rows)
+    for (const Claim& claim : row->claims)
+      if (claim.property != "equals_model") properties.insert(claim.property);
   fmt::print("| unit | k |");
   for (const std::string& p : properties) fmt::print(" {} |", p);
   fmt::print(" integer bits |\n|---|---|");
@@ -231,32 +269,20 @@ bool print_claims(prove::Solvers& solvers, const ProveBenchOptions& options) {
   bool as_claimed = true;
   prove::InquiryOptions inquiry;
   inquiry.proof.seconds = options.seconds;
-  for (const char* name : proven_units) {
-    if (!options.units.empty() && std::string(name).find(options.units) == std::string::npos) continue;
-    const ModelRow& row = *find_model_row(name);
-    fmt::print("| `{}` | {} |", name, row.op.k);
+  for (const ModelRow* row : rows) {
+    fmt::print("| `{}` | {} |", row->name(), row->op.k);
     for (const std::string& p : properties) {
-      const bool claims =
-          std::any_of(row.claims.begin(), row.claims.end(), [&](const Claim& c) { return c.property == p; });
-      std::string cell = "not claimed";
-      if (claims) {
-        try {
-          const prove::Reply r = prove::ask_property(solvers, p, std::string("model:") + name, inquiry);
-          const bool proven = r.proof.outcome == prove::Outcome::proven;
-          as_claimed &= r.proof.outcome != prove::Outcome::witness;
-          cell = proven                                       ? fmt::format("{:.1f} s", r.proof.seconds)
-                 : r.proof.outcome == prove::Outcome::witness ? "WITNESS"
-                                                              : "unknown";
-        } catch (const BadInput& e) {
-          cell = "does not apply";
-        }
-      }
-      fmt::print(" {} |", cell);
+      const bool claims = p == "error_bound" || std::any_of(row->claims.begin(), row->claims.end(),
+                                                            [&](const Claim& c) { return c.property == p; });
+      const ClaimVerdict verdict =
+          claims ? claim_verdict(solvers, p, *row, options.seconds) : ClaimVerdict{"not claimed"};
+      as_claimed &= !verdict.refuted;
+      fmt::print(" {} |", verdict.text);
       std::fflush(stdout);
     }
     std::string bits = "-";
-    if (row.model.kernel == Kernel::fused_sum) {
-      const prove::IntegerBits found = prove::ask_integer_bits(solvers, std::string("model:") + name, inquiry);
+    if (row->model.kernel == Kernel::fused_sum) {
+      const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
       if (found.bits > 0)
         bits = fmt::format("{} ({:.1f} s){}", found.bits, found.enough.proof.seconds,
                            found.one_fewer.proof.outcome == prove::Outcome::witness

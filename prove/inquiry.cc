@@ -1,4 +1,5 @@
 #include "prove/inquiry_parts.h"
+#include "prove/question_parts.h"
 
 #include <fmt/core.h>
 
@@ -135,7 +136,7 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   const Result<PropertyQuestion> asked = property_question(property, op, u.model());
   if (!asked) throw BadInput(asked.refusal().reason);
   // A lemma about one block says nothing of a domain that its c may leave.
-  const bool lemmas_apply = options.domain.empty() || op.k <= u.model().block;
+  const bool lemmas_apply = options.domain.empty() || op.k <= step_of(u.model());
   Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
   if (f.proof.outcome == Outcome::witness) replay(f, *known, u);
   return f;

@@ -222,7 +222,8 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
     const Formula after = dot_formula(m, second);
     return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
   };
-  if (!has_like_blocks(op, m)) return p;
+  // In another order, other products meet in a block where an instruction is cut.
+  if (!has_like_blocks(op, m) || (m.order != ProductOrder::ascending && cut % m.k != 0)) return p;
   p.argument =
       "Both ways run the same blocks; where the first dot is shorter than an instruction, blocks of zero products come "
       "between. Every d has a form (lemma 1) in which such a block gives its c, zeros of any sign (lemma 2). The "
@@ -265,21 +266,35 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
   return p;
 }
 
-/// Products of the same sign, exponent and significand from other factors.
-PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
-  const auto ask = [](Expressions& in, const Op& of, const DotModel& m) {
+/// Below every exponent of a row.
+int lowest_exponent(int exponent_width) { return -(1 << (exponent_width - 2)); }
+
+/// Products of the same value from other factors; with `same_exponents`, the sums of the factors' exponents are the
+/// same, too.
+PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_exponents) {
+  const auto ask = [same_exponents](Expressions& in, const Op& of, const DotModel& m) {
     const Operands x = dot_variables(in, of), others = dot_variables(in, of, "_of_twin");
     Operands y = x;
     y.a = others.a;
     y.b = others.b;
     std::vector<Expression> same;
     const int width = exponent_width_of(m);
+    // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
+    const bool only_normal = flushes(m) || m.kernel == Kernel::emulated_fp8;
     for (size_t i = 0; i < x.a.size(); ++i) {
-      const Number p = product_of(decode(m.a, x.a[i], width), decode(m.b, x.b[i], width)),
-                   q = product_of(decode(m.a, y.a[i], width), decode(m.b, y.b[i], width));
+      const auto product = [&](const Operands& of_case) {
+        return product_of(decode(m.a, of_case.a[i], width), decode(m.b, of_case.b[i], width));
+      };
+      const Number p = product(x), q = product(y);
+      const auto value = [&](const Number& n) { return same_exponents ? n : normalized(n, lowest_exponent(width)); };
+      const Number u = value(p), v = value(q);
       const Expression alike =
-          equal(p.negative, q.negative) & equal(p.exponent, q.exponent) & equal(p.significand, q.significand);
-      const Expression finite = ~(p.zero | p.infinite | p.nan | q.zero | q.infinite | q.nan);
+          equal(u.negative, v.negative) & equal(u.exponent, v.exponent) & equal(u.significand, v.significand);
+      Expression finite = ~(p.zero | p.infinite | p.nan | q.zero | q.infinite | q.nan);
+      if (only_normal)
+        for (const Number& n : {decode(m.a, x.a[i], width), decode(m.b, x.b[i], width), decode(m.a, y.a[i], width),
+                                decode(m.b, y.b[i], width)})
+          finite = finite & bit(n.significand, n.significand.width() - 1);
       same.push_back((alike & finite) | (equal(x.a[i], y.a[i]) & equal(x.b[i], y.b[i])));
     }
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
@@ -303,18 +318,18 @@ PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) {
   return p;
 }
 
+PropertyQuestion product_value(const Op& op, const DotModel& m) { return other_factors(op, m, false); }
+PropertyQuestion product_value_and_exponent(const Op& op, const DotModel& m) { return other_factors(op, m, true); }
+
 struct Provable {
   const char* name;
   PropertyQuestion (*make)(const Op&, const DotModel&);
 };
 constexpr Provable provable[] = {
-    {"block_permutation", block_permutation},
-    {"monotone_in_c", monotone_in_c},
-    {"product_value_and_exponent", product_value_and_exponent},
-    {"sign_symmetry", sign_symmetry},
-    {"split_k", split_k},
-    {"swap_operands", swap_operands},
-    {"zero_padding", zero_padding},
+    {"block_permutation", block_permutation}, {"monotone_in_c", monotone_in_c},
+    {"product_value", product_value},         {"product_value_and_exponent", product_value_and_exponent},
+    {"sign_symmetry", sign_symmetry},         {"split_k", split_k},
+    {"swap_operands", swap_operands},         {"zero_padding", zero_padding},
 };
 
 }  // namespace

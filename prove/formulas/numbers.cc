@@ -99,7 +99,7 @@ Number product_of(const Number& x, const Number& y) {
   p.significand = zero_extend(x.significand, width) * zero_extend(y.significand, width);
   p.fraction_bits = x.fraction_bits + y.fraction_bits;
   p.greatest_significand = x.greatest_significand * y.greatest_significand;
-  p.nan = x.nan | y.nan | (x.infinite & y.zero) | (x.zero & y.infinite);
+  p.nan = (x.nan | y.nan) | ((x.infinite & y.zero) | (x.zero & y.infinite));  // one expression for x * y and y * x
   p.infinite = (x.infinite | y.infinite) & ~p.nan;
   p.zero = (x.zero | y.zero) & ~p.nan;
   return p;
