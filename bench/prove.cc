@@ -227,7 +227,7 @@ const char* const proven_units[] = {
     "ampere/mma.m8n8k4.f64.f64.f64.f64",
 };
 
-/// What became of a claim: proven at the instruction's k, or at the largest of its halves that ends, or only tested.
+/// What became of a claim: proven at the instruction's k, or at the greatest power of two that ends, or only tested.
 struct ClaimVerdict {
   std::string text;
   bool refuted = false;
@@ -237,19 +237,30 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
   if (std::find(asked.begin(), asked.end(), property) == asked.end()) return {"tested only"};
   prove::InquiryOptions inquiry;
   inquiry.proof.seconds = seconds;
-  Op op = row.op;
-  for (; op.k >= 1; op.k /= 2) {
+  const auto ask = [&](int k) {
+    Op op = row.op;
+    op.k = k;
     inquiry.op = to_text(op).substr(3);
+    return prove::ask_property(solvers, property, "model:" + row.name(), inquiry).proof;
+  };
+  ClaimVerdict verdict{"tested only"};
+  try {
+    const prove::Proof whole = ask(row.op.k);
+    if (whole.outcome == prove::Outcome::witness) return {"WITNESS", true};
+    if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds)};
+  } catch (const BadInput&) {
+    return {"does not apply"};
+  }
+  for (int k = 1; k < row.op.k; k *= 2) {
     try {
-      const prove::Reply r = prove::ask_property(solvers, property, "model:" + row.name(), inquiry);
-      if (r.proof.outcome == prove::Outcome::witness) return {"WITNESS", true};
-      if (r.proof.outcome == prove::Outcome::proven)
-        return {fmt::format("{}{:.1f} s", op.k == row.op.k ? "" : fmt::format("k={}: ", op.k), r.proof.seconds)};
-    } catch (const BadInput&) {
-      return {op.k == row.op.k ? "does not apply" : "tested only"};
+      const prove::Proof part = ask(k);
+      if (part.outcome == prove::Outcome::witness) return {"WITNESS", true};
+      if (part.outcome == prove::Outcome::unknown) break;
+      verdict.text = fmt::format("k={}: {:.1f} s", k, part.seconds);
+    } catch (const BadInput&) {  // too short for the property
     }
   }
-  return {"tested only"};
+  return verdict;
 }
 
 bool print_claims(prove::Solvers& solvers, const ProveBenchOptions& options) {

@@ -1,7 +1,6 @@
 #include "prove/expression.h"
 
 #include <stdexcept>
-#include <utility>
 
 #include "core/contradiction.h"
 
@@ -25,18 +24,6 @@ Expression comparison(Operation operation, Expression x, Expression y) {
 bool is_value(Expression x, const Bits& value) {
   const Expressions& in = x.of();
   return in.is_constant(x) && in.value(in.node(x)) == value;
-}
-
-bool is_commutative(Operation operation) {
-  switch (operation) {
-    case Operation::bvand:
-    case Operation::bvor:
-    case Operation::bvxor:
-    case Operation::bvadd:
-    case Operation::bvmul:
-    case Operation::equal: return true;
-    default: return false;
-  }
 }
 
 }  // namespace
@@ -95,8 +82,6 @@ Expression Expressions::make(Operation operation, int width, std::initializer_li
     require(&argument.of() == this, "arguments of two formulas");
     n.argument[i++] = argument.index();
   }
-  // a * b and b * a are one node, so that formulas that differ in the order of factors are the same.
-  if (is_commutative(operation) && n.argument[1] < n.argument[0]) std::swap(n.argument[0], n.argument[1]);
   return add(n);
 }
 

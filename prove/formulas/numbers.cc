@@ -92,6 +92,8 @@ Number normalized(const Number& x, int least) {
 }
 
 Number product_of(const Number& x, const Number& y) {
+  // x * y and y * x are one expression.
+  if (y.significand.index() < x.significand.index()) return product_of(y, x);
   Number p;
   const int width = x.significand.width() + y.significand.width();
   p.negative = x.negative ^ y.negative;
@@ -99,7 +101,7 @@ Number product_of(const Number& x, const Number& y) {
   p.significand = zero_extend(x.significand, width) * zero_extend(y.significand, width);
   p.fraction_bits = x.fraction_bits + y.fraction_bits;
   p.greatest_significand = x.greatest_significand * y.greatest_significand;
-  p.nan = (x.nan | y.nan) | ((x.infinite & y.zero) | (x.zero & y.infinite));  // one expression for x * y and y * x
+  p.nan = x.nan | y.nan | (x.infinite & y.zero) | (x.zero & y.infinite);
   p.infinite = (x.infinite | y.infinite) & ~p.nan;
   p.zero = (x.zero | y.zero) & ~p.nan;
   return p;
