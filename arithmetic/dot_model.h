@@ -14,7 +14,7 @@ enum class Kernel : uint8_t {
   ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6)
   two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7)
   fma_chain,      ///< chain of IEEE FMAs from c (docs/semantics.md 8)
-  fma_then_add,   ///< fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core (docs/semantics.md 8)
+  fma_then_add,   ///< fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8)
 };
 
 /// Which exponent a zero term reads when the greatest exponent of a block is sought (docs/semantics.md 1.3).
@@ -88,6 +88,12 @@ enum class ChainStart : uint8_t {
   first_product,  ///< nothing: FMUL
 };
 
+/// How the chains of fma_then_add join c.
+enum class ChainJoin : uint8_t {
+  in_turn,       ///< each is added to c
+  summed_first,  ///< they are added to each other, their sum to c (AMX: Intel SDM, TDPBF16PS)
+};
+
 /// In which order an instruction's products are dealt to its blocks, or join its chain.
 enum class ProductOrder : uint8_t {
   ascending,
@@ -125,6 +131,7 @@ struct DotModel {
   Subnormals subnormals = Subnormals::kept;
   ZeroOperands zero_operands = ZeroOperands::kept;
   ChainStart chain_start = ChainStart::positive_zero;
+  ChainJoin chain_join = ChainJoin::in_turn;
   ProductOverflow product_overflow = ProductOverflow::none;
   OverflowRank overflow_rank = OverflowRank::equal;
   bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)

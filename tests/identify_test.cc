@@ -226,6 +226,25 @@ TEST(Identify, TheSiliconsBf16DotIsFoundFromItsAnswers) {
   EXPECT_EQ(id.nearest, "model:x86/dpbf16.k2.f32.bf16.bf16.f32");
 }
 
+TEST(Identify, TheSiliconsTilesAreFoundFromTheirAnswers) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=40 nan=any");
+  const auto unit = registry().bind("cpu:tdpbf16ps.f32.bf16.bf16.f32", op);
+  if (!unit) GTEST_SKIP() << unit.refusal().reason;
+  const Identification id = identify(**unit, op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.nearest, "model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32");
+  EXPECT_THAT(id.nearest_differs, testing::IsEmpty());
+}
+
+TEST(Identify, X87sDotIsFoundFromItsAnswers) {
+  const Op op = op_from_text("dot a=fp64 b=fp64 c=fp64 d=fp64 k=2 nan=any");
+  const auto unit = registry().bind("cpu:x87.f64", op);
+  if (!unit) GTEST_SKIP() << unit.refusal().reason;
+  const Identification id = identify(**unit, op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.name, "extended:serial");
+}
+
 TEST(Questionnaire, NamesARowWithoutASecondRound) {
   // By default an op that few rows have.
   const ModelRow& row = *find_model_row(nightly() ? "volta/mma.m8n8k4.f32.f16.f16.f32" : "x86/dpps.k4.f32.f32.f32.f32");

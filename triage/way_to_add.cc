@@ -78,7 +78,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
       way.additions = Additions::in_order;
       way.c = Joining::last;
       way.sums_from_zero = row.chain_start == ChainStart::positive_zero;
-      return row.d.width == 32 ? std::optional(way) : std::nullopt;
+      return row.d.width == 32 && row.chain_join == ChainJoin::in_turn ? std::optional(way) : std::nullopt;
     case Kernel::two_stage_sum:
       set_cut(way, row);
       way.zero_reads.reset();

@@ -95,7 +95,8 @@ class Walk {
     Operand x;
     if (is_padding(i)) return x;
     x.number = decode(f, encodings[place(i)]);
-    x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite;
+    x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite &&
+                (m_.kernel != Kernel::fma_then_add || f.emin() == fp32_fields.emin());
     return x;
   }
 
@@ -183,7 +184,8 @@ class Walk {
 
   /// c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
   void flush_c(Held& c) const {
-    if (flushes(m_) && !c.flushed) lose_subnormal(c, c.rounded ? m_.d.emin() : m_.c.emin());
+    const int emin = m_.kernel == Kernel::fma_then_add ? fp32_fields.emin() : c.rounded ? m_.d.emin() : m_.c.emin();
+    if (flushes(m_) && !c.flushed) lose_subnormal(c, emin);
   }
 
   // ---- kernels; the sections are those of docs/bounds.md ----
@@ -291,10 +293,13 @@ class Walk {
     add_and_round(held_, *node[0], output_);
   }
 
-  /// Section 5: chains of fp32 FMAs from zero, each added to c in fp32, and at last a rounding to d.
+  /// Section 5: chains of fp32 FMAs from zero, each or their sum added to c in fp32, and at last a rounding to d.
   void chains_then_c() {
     RoundTo fp32 = output_;
     fp32.format = fp32_fields;
+    flush_c(held_);
+    Held of_chains(precision_);
+    of_chains.fits_d = true;
     for (int first = 0; first < m_.k; first += m_.block) {
       Held chain(precision_);
       chain.fits_d = true;
@@ -304,11 +309,18 @@ class Walk {
         add_and_round(chain, p, fp32);
       }
       held_.fits_d = true;  // c is fp16 or fp32, a sum is fp32
-      add_and_round(held_, chain, fp32);
+      add_and_round(m_.chain_join == ChainJoin::in_turn ? held_ : of_chains, chain, fp32);
     }
+    if (m_.chain_join == ChainJoin::summed_first) add_and_round(held_, of_chains, fp32);
     output_.overflow |= fp32.overflow;
     output_.clamped |= fp32.clamped;
-    if (m_.d != fp32_fields) round(held_, output_);
+    if (m_.d != fp32_fields) {
+      RoundTo conversion = output_;
+      conversion.flushes = false;
+      round(held_, conversion);
+      output_.overflow |= conversion.overflow;
+      output_.clamped |= conversion.clamped;
+    }
     held_.fits_d = true;
   }
 

@@ -20,8 +20,9 @@ constexpr int no_exponent = INT_MIN;
 
 // ---- Reading operands -----------------------------------------------------------------------------------------------
 
-/// Flushed inputs lose their sign (section 6), but for x86's (section 8).
-void flush_input(const DotModel& model, Term& t, const FormatFields& f) {
+/// Flushed inputs lose their sign (section 6), but for x86's (section 8). On the cores they are fp32 numbers by then.
+void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
+  const FormatFields& f = model.kernel == Kernel::fma_then_add ? fp32_fields : stored;
   if (model.subnormals == Subnormals::kept || t.kind != Kind::finite || leading_exponent(t) >= f.emin()) return;
   const bool negative = model.subnormals == Subnormals::flushed_signed && t.negative;
   t = Term{};
@@ -354,18 +355,29 @@ uint64_t core_instruction(const DotModel& model, std::span<const Term> products,
   fp32.d = fp32_fields;
   fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
   const auto operation = [&](const Term& exact) {
-    return decode(fp32_fields, ieee_round(fp32, exact, model.output_rounding).encoding, LowBits::ignored);
+    const uint64_t rounded = ieee_round(fp32, exact, model.output_rounding).encoding;
+    return decode(fp32_fields, flush_result(fp32, rounded), LowBits::ignored);
   };
   const size_t block = std::max(1, model.block);
+  Terms chains;
   for (size_t first = 0; first < products.size(); first += block) {
     Term chain;  // RZ
     for (size_t i = first; i < std::min(first + block, products.size()); ++i) {
       const bool multiplication = i == first && model.chain_start == ChainStart::first_product;
       chain = operation(multiplication ? products[i] : exact_add(products[i], chain, model.output_rounding));
     }
-    c = operation(exact_add(c, chain, model.output_rounding));
+    chains.push_back(chain);
   }
-  return ieee_round(model, c, model.output_rounding).encoding;
+  // AMX (Intel SDM, TDPBF16PS): tmpf32 is the sum of both chains, and srcdest is c plus tmpf32.
+  if (model.chain_join == ChainJoin::summed_first) {
+    Term sum = chains[0];
+    for (size_t i = 1; i < chains.size(); ++i) sum = operation(exact_add(sum, chains[i], model.output_rounding));
+    chains = {sum};
+  }
+  for (const Term& chain : chains) c = operation(exact_add(c, chain, model.output_rounding));
+  DotModel last = model;  // the conversion does not flush
+  last.subnormals = Subnormals::kept;
+  return ieee_round(last, c, model.output_rounding).encoding;
 }
 
 uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c) {

@@ -34,6 +34,23 @@ class X86Rows : public RowList {
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
     add(std::move(row), source);
   }
+
+  /// One element of a tile product: even and odd products in a chain each, the chains' sum, then c, all in fp32 without
+  /// its subnormal numbers.
+  void tile(const char* instruction, const std::string& type, const char* source) {
+    ModelRow row = start_row("x86", instruction, "k32", "f32." + type + "." + type + ".f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::fma_then_add;
+    m.block = m.k / 2;
+    m.order = ProductOrder::interleaved;
+    m.chain_join = ChainJoin::summed_first;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.subnormals = Subnormals::flushed_signed;
+    m.nan = default_nan_f32;
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
+    add(std::move(row), source);
+  }
 };
 
 }  // namespace
@@ -41,6 +58,8 @@ class X86Rows : public RowList {
 std::vector<ModelRow> x86_rows() {
   X86Rows rows;
   rows.bf16_pairs("[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]");
+  rows.tile("tdpbf16ps", "bf16", "[SDM] TDPBF16PS: two FMA chains from +0, their sum, then c; DAZ and FTZ");
+  rows.tile("tdpfp16ps", "f16", "[SDM] TDPFP16PS: the same; fp16's subnormals are kept, fp32's flushed");
   for (const char* type : {"f32", "f64", "f16"})
     rows.fma_chain("x86", "fma", {"k1"}, type, type[1] == '1' ? "[SDM] VFMADD213SH" : "[SDM] VFMADD213SS, VFMADD213SD");
   for (const char* type : {"f32", "f64"}) rows.tree("mul_add", "k1", type, 1, "[SDM] MULSS and ADDSS, MULSD and ADDSD");

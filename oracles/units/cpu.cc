@@ -1,8 +1,9 @@
 // The machine's own silicon as a device: x86 SSE/AVX/FMA scalar instructions under MXCSR's rounding modes and flags,
-// F16C, and AVX512-BF16 where CPUID has it. Instructions that the machine lacks are declined with that reason.
+// F16C, AVX512-BF16 and AMX where CPUID has them. Instructions that the machine lacks are declined with that reason.
 #include "oracles/families.h"
 #include "core/function_unit.h"
 #include "oracles/units/cpu_integer.h"
+#include "oracles/units/cpu_tile.h"
 #include "oracles/units/mxcsr.h"
 
 #if defined(__x86_64__)
@@ -116,6 +117,20 @@ uint64_t mul_add_chain(const DotOperands& in, uint32_t mode) {
     accumulator = run_instruction<Float, Bits>(ScalarOperation::add, mode, terms).encoding;
   }
   return accumulator;
+}
+
+/// A chain of fmul and faddp from c, in x87's registers: what `long double` is on x86-64 (System V ABI, 3.1.2).
+template <class Float, class Bits>
+uint64_t x87_chain(const DotOperands& in) {
+  constexpr uint16_t all_masked_64_bits = 0x037f;  // the x87 control word ([SDM] vol. 1, 8.1.5)
+  uint16_t saved = 0;
+  asm volatile("fnstcw %[saved]\n\tfldcw %[mode]" : [saved] "=m"(saved) : [mode] "m"(all_masked_64_bits) : "memory");
+  const auto read = [](uint64_t encoding) { return std::bit_cast<Float>(static_cast<Bits>(encoding)); };
+  long double sum = read(in.c);
+  for (int i = 0; i < in.k; ++i) sum += static_cast<long double>(read(in.a[i])) * read(in.b[i]);
+  const Float result = static_cast<Float>(sum);
+  asm volatile("fldcw %[saved]" : : [saved] "m"(saved), "m"(result));
+  return std::bit_cast<Bits>(result);
 }
 
 /// dpps of four products at a time, each joined to c by addss.
@@ -293,6 +308,16 @@ std::vector<CpuInstruction> other_instructions() {
        always,
        "x86-64",
        {{"equals_model", "model:x86/mul_add.k1.f64.f64.f64.f64"}}},
+      {"cpu:x87.f32",
+       "fmul and fadd for each product, from c, in 80 bits",
+       always,
+       "x86-64",
+       {{"equals_model", "extended:serial"}}},
+      {"cpu:x87.f64",
+       "fmul and fadd for each product, from c, in 80 bits",
+       always,
+       "x86-64",
+       {{"equals_model", "extended:serial"}}},
       {"cpu:dpps.f32",
        "dpps, four products of fp32, and addss with c",
        has_sse4_1,
@@ -312,6 +337,8 @@ const std::vector<CpuInstruction>& instructions() {
     std::vector<CpuInstruction> rows = other_instructions();
     for (const CpuIntegerInstruction& i : cpu_integer_instructions())
       rows.push_back({i.name, i.summary, i.present, i.feature, is_ieee});
+    for (const CpuTileInstruction& i : cpu_tile_instructions())
+      rows.push_back({i.name, i.summary, i.present, i.feature, {{"equals_model", i.equals}}});
     return rows;
   }();
   return all;
@@ -325,6 +352,12 @@ const CpuInstruction* find_instruction(std::string_view name) {
 
 const CpuIntegerInstruction* find_integer_instruction(std::string_view name) {
   for (const CpuIntegerInstruction& i : cpu_integer_instructions())
+    if (name == i.name) return &i;
+  return nullptr;
+}
+
+const CpuTileInstruction* find_tile_instruction(std::string_view name) {
+  for (const CpuTileInstruction& i : cpu_tile_instructions())
     if (name == i.name) return &i;
   return nullptr;
 }
@@ -360,7 +393,9 @@ class CpuFamily final : public Family {
       return {.rounding = op.rounding != Rounding::nearest_away,
               .ftz = op.kind == OpKind::scalar,
               .inexact = row->run_silently != nullptr};
-    if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add")) return {};
+    if (find_tile_instruction(name) || name == "cpu:fma.f16" || name == "cpu:dpps.f32" ||
+        name.starts_with("cpu:mul_add") || name.starts_with("cpu:x87."))
+      return {};
     const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
     const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
     return {.rounding = mode, .ftz = of_bf16 || op.kind == OpKind::scalar};
@@ -389,6 +424,10 @@ class CpuFamily final : public Family {
       Result<std::unique_ptr<Unit>> bound = bind_cpu_integer(*row, op);
       if (!bound) return bound.refusal();
       unit = std::move(*bound);
+    } else if (const CpuTileInstruction* tile = find_tile_instruction(name)) {
+      Result<std::unique_ptr<Unit>> bound = bind_cpu_tile(*tile, op);
+      if (!bound) return bound.refusal();
+      unit = std::move(*bound);
     } else if (name == "cpu:cvt.f16.f32") {
       if (op.kind != OpKind::convert || !is("fp32", "fp16")) return declined(name + " converts fp32 to fp16");
       unit = make_scalar_unit([op](const uint64_t* x) { return to_half(op, x[0]); });
@@ -411,7 +450,8 @@ class CpuFamily final : public Family {
       if (op.saturate && op.k > 4) claims.clear();
       unit = make_dot_unit([saturate = op.saturate](const DotOperands& in) { return byte_dot(in, saturate); });
       return named(std::move(unit), name, std::move(claims));
-    } else if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add.")) {
+    } else if (name == "cpu:fma.f16" || name == "cpu:dpps.f32" || name.starts_with("cpu:mul_add.") ||
+               name.starts_with("cpu:x87.")) {
       const std::string format = name.ends_with("f16") ? "fp16" : name.ends_with("f32") ? "fp32" : "fp64";
       if (op.kind != OpKind::dot || !is(format.c_str(), format.c_str()) || op.b != op.a || op.c != op.a ||
           op.has_scales())
@@ -420,6 +460,9 @@ class CpuFamily final : public Family {
         unit = make_dot_unit([](const DotOperands& in) { return half_fma_chain(in); });
       } else if (name == "cpu:dpps.f32") {
         unit = make_dot_unit([](const DotOperands& in) { return dpps_chain(in); });
+      } else if (name.starts_with("cpu:x87.")) {
+        unit = format == "fp32" ? make_dot_unit([](const DotOperands& in) { return x87_chain<float, uint32_t>(in); })
+                                : make_dot_unit([](const DotOperands& in) { return x87_chain<double, uint64_t>(in); });
       } else if (format == "fp32") {
         unit =
             make_dot_unit([](const DotOperands& in) { return mul_add_chain<float, uint32_t>(in, mxcsr_all_masked); });

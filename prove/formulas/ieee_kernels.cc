@@ -18,11 +18,12 @@ namespace {
 
 IeeeRules rules_of(const DotModel& m) { return {m.d, m.output_rounding, m.nan, m.subnormals}; }
 
-/// An operand, with what the row reads for subnormal numbers and zeros.
+/// An operand, with what the row reads for subnormal numbers and zeros. On the cores it is an fp32 number by then.
 Number operand(const DotModel& m, const FormatFields& f, Expression x, int width, bool loses_sign_of_zero) {
   Number n = decode(f, x, width);
   if (m.subnormals == Subnormals::kept && !loses_sign_of_zero) return n;
-  if (m.subnormals != Subnormals::kept && f.subnormals != SubnormalRule::absent) {
+  const bool stays_subnormal = m.kernel != Kernel::fma_then_add || f.emin() == fp32_fields.emin();
+  if (m.subnormals != Subnormals::kept && f.subnormals != SubnormalRule::absent && stays_subnormal) {
     const Expression leading = bit(n.significand, n.significand.width() - 1);
     const Expression subnormal = ~leading & ~n.zero & ~n.nan & ~n.infinite;
     n.significand = choose(leading, n.significand, as_number(n.significand, 0));
@@ -87,21 +88,31 @@ Formula fma_then_add(const DotModel& m, const Operands& x, const FormatFields& c
   Expressions& in = x.c.of();
   const int width = exponent_width_of(m);
   const uint64_t nan = fp32_fields.encode_nan();
-  const IeeeRules rules{fp32_fields, m.output_rounding, nan, Subnormals::kept};
+  const IeeeRules rules{fp32_fields, m.output_rounding, nan, m.subnormals};
+  const bool sums_first = m.chain_join == ChainJoin::summed_first;
   Formula all;
-  Expression sum = widened(fp32_fields, decode(c_format, x.c, width), nan);
+  Expression sum = widened(fp32_fields, operand(m, c_format, x.c, width, false), nan);
+  Expression of_chains = in.constant(32, 0);
+  const auto add = [&](Expression y, Expression z) {
+    return ieee_sum(rules, decode(fp32_fields, y, width), decode(fp32_fields, z, width));
+  };
   const int k = static_cast<int>(x.a.size());
   for (int first = 0; first < k; first += m.block) {
     Expression chain = in.constant(32, 0);
     for (int i = first; i < std::min(first + m.block, k); ++i) {
-      const Number a = decode(m.a, x.a[size_t(i)], width), b = decode(m.b, x.b[size_t(i)], width);
+      const Number a = operand(m, m.a, x.a[size_t(i)], width, false), b = operand(m, m.b, x.b[size_t(i)], width, false);
       chain = i == first && m.chain_start == ChainStart::first_product
                   ? ieee_multiply(rules, a, b)
                   : ieee_sum(rules, product_of(a, b), decode(fp32_fields, chain, width));
       all.stages.push_back(value("step " + std::to_string(i), chain));
     }
-    sum = ieee_sum(rules, decode(fp32_fields, sum, width), decode(fp32_fields, chain, width));
-    all.stages.push_back(value("addition " + std::to_string(first / m.block), sum));
+    if (sums_first) of_chains = first == 0 ? chain : add(of_chains, chain);
+    else sum = add(sum, chain);
+    all.stages.push_back(value("addition " + std::to_string(first / m.block), sums_first ? of_chains : sum));
+  }
+  if (sums_first) {
+    sum = add(sum, of_chains);
+    all.stages.push_back(value("addition of c", sum));
   }
   const IeeeRules last{m.d, m.output_rounding, m.nan, Subnormals::kept};
   all.result = ieee_rounded(last, decode(fp32_fields, sum, width));

@@ -1,0 +1,121 @@
+// One element of a product of AMX tiles, in the shape of the operands of one dot: a row of a, a column of b, c. Linux
+// lets a program use tiles once it has asked (arch_prctl, ARCH_REQ_XCOMP_PERM).
+#include "oracles/units/cpu_tile.h"
+
+#include "core/function_unit.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#endif
+
+namespace mmafuzz {
+namespace {
+
+#if defined(__x86_64__) && defined(__linux__)
+
+/// Whether tiles may be used; asks once.
+bool tiles_are_permitted() {
+  constexpr int request_permission = 0x1023, tile_data = 18;  // Linux, Documentation/arch/x86/xstate.rst
+  static const bool permitted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  return permitted;
+}
+
+/// [SDM] vol. 2, CPUID: leaf 7, edx has AMX-BF16 at 22, AMX-TILE at 24, AMX-INT8 at 25; subleaf 1, eax has AMX-FP16 at
+/// 21.
+bool has_bit(unsigned subleaf, bool of_edx, int bit) {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, subleaf, &eax, &ebx, &ecx, &edx) && ((of_edx ? edx : eax) >> bit & 1);
+}
+bool has_tiles() { return has_bit(0, true, 24) && tiles_are_permitted(); }
+bool has_amx_bf16() { return has_bit(0, true, 22) && has_tiles(); }
+bool has_amx_int8() { return has_bit(0, true, 25) && has_tiles(); }
+bool has_amx_fp16() { return has_bit(1, false, 21) && has_tiles(); }
+
+/// What LDTILECFG reads ([SDM] vol. 1, 18.2): c is tile 0, one element; a tile 1, one row; b tile 2, one column.
+struct alignas(64) TileConfiguration {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes_of_row[16] = {4, 64, 4};
+  uint8_t rows[16] = {1, 1, 16};
+};
+static_assert(sizeof(TileConfiguration) == 64);
+
+// A whole dot by one instruction: `step` products at a time, each side in dwords of 64 / step of them.
+#define MMAFUZZ_TILE(name, instruction, Element)                                                            \
+  __attribute__((target("amx-tile,amx-bf16,amx-int8"))) uint64_t name(const DotOperands& in) {              \
+    constexpr int step = 64 / sizeof(Element);                                                              \
+    static const TileConfiguration configuration;                                                           \
+    uint32_t c = static_cast<uint32_t>(in.c);                                                               \
+    for (int first = 0; first < in.k; first += step) {                                                      \
+      alignas(64) Element a[step] = {}, b[step] = {};                                                       \
+      for (int i = 0; i < std::min(step, in.k - first); ++i) {                                              \
+        a[i] = static_cast<Element>(in.a[first + i]);                                                       \
+        b[i] = static_cast<Element>(in.b[first + i]);                                                       \
+      }                                                                                                     \
+      asm volatile(                                                                                         \
+          "ldtilecfg %[configuration]\n\t"                                                                  \
+          "tileloadd (%[c], %[row]), %%tmm0\n\ttileloadd (%[a], %[row]), %%tmm1\n\t"                        \
+          "tileloadd (%[b], %[row]), %%tmm2\n\t" instruction                                                \
+          "\n\ttilestored %%tmm0, (%[c], %[row])\n\t"                                                       \
+          "tilerelease"                                                                                     \
+          :                                                                                                 \
+          : [configuration] "m"(configuration), [a] "r"(a), [b] "r"(b), [c] "r"(&c), [row] "r"(uint64_t{4}) \
+          : "memory");                                                                                      \
+    }                                                                                                       \
+    return c;                                                                                               \
+  }
+
+MMAFUZZ_TILE(tdpbf16ps, "tdpbf16ps %%tmm2, %%tmm1, %%tmm0", uint16_t)
+MMAFUZZ_TILE(tdpfp16ps, ".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1", uint16_t)  // tmm2, tmm1, tmm0: GCC 12 has no word for it
+MMAFUZZ_TILE(tdpbssd, "tdpbssd %%tmm2, %%tmm1, %%tmm0", uint8_t)
+MMAFUZZ_TILE(tdpbsud, "tdpbsud %%tmm2, %%tmm1, %%tmm0", uint8_t)
+MMAFUZZ_TILE(tdpbusd, "tdpbusd %%tmm2, %%tmm1, %%tmm0", uint8_t)
+MMAFUZZ_TILE(tdpbuud, "tdpbuud %%tmm2, %%tmm1, %%tmm0", uint8_t)
+
+#undef MMAFUZZ_TILE
+#define MMAFUZZ_RUN(function) function
+
+#else
+bool has_amx_bf16() { return false; }
+bool has_amx_int8() { return false; }
+bool has_amx_fp16() { return false; }
+#define MMAFUZZ_RUN(function) nullptr
+#endif
+
+}  // namespace
+
+const std::vector<CpuTileInstruction>& cpu_tile_instructions() {
+  constexpr const char *bf16_feature = "AMX-BF16 that programs may use",
+                       *int8_feature = "AMX-INT8 that programs may use",
+                       *fp16_feature = "AMX-FP16 that programs may use";
+  static const std::vector<CpuTileInstruction> all = {
+      {"cpu:tdpbf16ps.f32.bf16.bf16.f32", "tdpbf16ps, an element of a tile of bf16 products", has_amx_bf16,
+       bf16_feature, "bf16", "bf16", "fp32", "model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32", MMAFUZZ_RUN(tdpbf16ps)},
+      {"cpu:tdpfp16ps.f32.f16.f16.f32", "tdpfp16ps, an element of a tile of fp16 products", has_amx_fp16, fp16_feature,
+       "fp16", "fp16", "fp32", "model:x86/tdpfp16ps.k32.f32.f16.f16.f32", MMAFUZZ_RUN(tdpfp16ps)},
+      {"cpu:tdpbssd.s32.s8.s8.s32", "tdpbssd, an element of a tile of s8 products", has_amx_int8, int8_feature, "s8",
+       "s8", "s32", "integer", MMAFUZZ_RUN(tdpbssd)},
+      {"cpu:tdpbsud.s32.s8.u8.s32", "tdpbsud, an element of a tile of s8 and u8 products", has_amx_int8, int8_feature,
+       "s8", "u8", "s32", "integer", MMAFUZZ_RUN(tdpbsud)},
+      {"cpu:tdpbusd.s32.u8.s8.s32", "tdpbusd, an element of a tile of u8 and s8 products", has_amx_int8, int8_feature,
+       "u8", "s8", "s32", "integer", MMAFUZZ_RUN(tdpbusd)},
+      {"cpu:tdpbuud.s32.u8.u8.s32", "tdpbuud, an element of a tile of u8 products", has_amx_int8, int8_feature, "u8",
+       "u8", "s32", "integer", MMAFUZZ_RUN(tdpbuud)}};
+#undef MMAFUZZ_RUN
+  return all;
+}
+
+Result<std::unique_ptr<Unit>> bind_cpu_tile(const CpuTileInstruction& i, const Op& op) {
+  const bool takes = op.kind == OpKind::dot && op.a.name() == i.a && op.b.name() == i.b && op.c.name() == i.c &&
+                     op.d == op.c && !op.has_scales();
+  if (!takes)
+    return declined(std::string(i.name) + " takes 'op dot a=" + i.a + " b=" + i.b + " c=" + i.c + " d=" + i.c + "'");
+  return make_dot_unit([run = i.run](const DotOperands& in) { return run(in); });
+}
+
+}  // namespace mmafuzz
