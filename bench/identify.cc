@@ -37,7 +37,9 @@ std::unique_ptr<Unit> box_around(const DotModel& model) {
 
 /// How an answer compares with the truth.
 struct Judgement {
-  const char* word;         ///< "exact", "same" (no case tells the rows apart), "WRONG", "none"
+  /// "exact", "same" (no case tells the rows apart), "open" (one does, and the answer says that each parameter is not
+  /// determined that differs), "WRONG", "none".
+  const char* word;
   size_t undetermined = 0;  ///< parameters of the truth that differ, and that nothing tells apart
 };
 
@@ -72,6 +74,17 @@ bool differing_from_twin(const Op& op, const DotModel& m) {
   return false;
 }
 
+/// Whether the answer lists the true value of each parameter that it has otherwise among those that nothing told apart.
+bool says_what_is_open(const Identification& id, const DotModel& truth) {
+  return std::all_of(id.parameters.begin(), id.parameters.end(), [&](const ParameterFinding& finding) {
+    const int64_t value = finding.parameter->get(truth);
+    const auto lists = [&](const Undetermined& u) {
+      return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
+    };
+    return value == finding.value || std::any_of(finding.undetermined.begin(), finding.undetermined.end(), lists);
+  });
+}
+
 Judgement judge(const Identification& id, const DotModel& truth, uint64_t compare) {
   if (id.verdict != IdentifyVerdict::identified) return {"none"};
   const Op& op = id.evidence.op();
@@ -80,14 +93,15 @@ Judgement judge(const Identification& id, const DotModel& truth, uint64_t compar
   for (const Parameter& p : parameters()) j.undetermined += p.used_by(truth.kernel) && p.get(*id.model) != p.get(truth);
   j.undetermined += truth.kernel != id.model->kernel;
   if (j.undetermined == 0) return j;
-  j.word = differing_cases(op, truth, *id.model, compare) ? "WRONG" : "same";
+  if (!differing_cases(op, truth, *id.model, compare)) j.word = "same";
+  else j.word = truth.kernel == id.model->kernel && says_what_is_open(id, truth) ? "open" : "WRONG";
   return j;
 }
 
 struct Totals {
   std::vector<size_t> dots, rounds;
   std::vector<double> seconds;
-  size_t boxes = 0, exact = 0, same = 0, wrong = 0, none = 0;
+  size_t boxes = 0, exact = 0, same = 0, open = 0, wrong = 0, none = 0;
 };
 
 template <class T>
@@ -112,6 +126,7 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
   const std::string_view word = j.word;
   totals.exact += word == "exact";
   totals.same += word == "same";
+  totals.open += word == "open";
   totals.wrong += word == "WRONG";
   totals.none += word == "none";
   totals.dots.push_back(id.dots);
@@ -130,9 +145,10 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
 
 void print_totals(const char* what, const Totals& t) {
   fmt::print(
-      "{}: {} boxes: {} exact, {} not told apart by any case, {} not named, {} named wrongly; dots median {} "
+      "{}: {} boxes: {} exact, {} not told apart by any case, {} with what is open said, {} not named, {} named "
+      "wrongly; dots median {} "
       "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}\n",
-      what, t.boxes, t.exact, t.same, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
+      what, t.boxes, t.exact, t.same, t.open, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
       greatest(t.rounds), median(t.seconds), greatest(t.seconds));
 }
 
@@ -233,7 +249,8 @@ void add_bench_identify(Arguments& bench, int& status) {
   sub->add_option("--verify", options->settings.verify, "cases of each verification")->check(unsigned_number());
   sub->add_flag("--verbose", options->verbose, "print what was found where it is not the truth");
   sub->footer(
-      "exact: every parameter as in the box; same: some differ, and no case of 2 x 131072 tells; none: no name.\n"
+      "exact: every parameter as in the box; same: some differ, and no case of 2 x 131072 tells; open: one does, and\n"
+      "the answer lists each true value as one that nothing told apart; none: no name.\n"
       "Exit code 1 if a row is not named, or a box is named wrongly.\n"
       "Example: mmafuzz bench identify --rows 'volta/*' --points 20");
   sub->callback([options, &status] { status = run_identify_bench(*options); });

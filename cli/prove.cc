@@ -178,6 +178,7 @@ void add_prove(Arguments& app, int& status) {
         ->allow_extra_args(false);
     mode->add_option("--emit", options->emit, "write every query as SMT-LIB 2 to this folder");
     mode->add_flag("-v,--verbose", options->verbose, "print each step");
+    add_rows_option(*mode);
   };
   Arguments* equal = sub->add_subcommand("equal", "Two units are the same function");
   equal->add_option("units", options->units, "two units")->required();

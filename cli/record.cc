@@ -5,6 +5,7 @@
 #include "cli/run_files.h"
 #include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 void add_record(Arguments& app, int& status) {
@@ -20,6 +21,7 @@ void add_record(Arguments& app, int& status) {
   sub->add_option("--seed", options->seed, "seed that the cases were drawn with, for the record")
       ->check(unsigned_number());
   sub->add_option("files", options->files, "case files, - for standard input")->required();
+  add_rows_option(*sub);
   sub->footer(
       "Cases of ops that the unit does not take are left out; it is an error if none is left.\n"
       "Example: mmafuzz record --unit cuda:mma.m16n8k16.f32.f16.f16.f32 cases.cases -o recorded.cases");
@@ -36,15 +38,15 @@ void add_record(Arguments& app, int& status) {
       writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + MMAFUZZ_VERSION +
                       (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
-      writer->unit(options->unit);
     };
-    std::string refusal;
+    std::string refusal, recorded;  // recorded: the unit that the last op's name stands for
     Outcomes outcomes;
     for (const std::string& file : options->files) {
       CaseReader reader(file);
       CaseBlock block;
       while (reader.next(block, 4096)) {
-        const Result<std::unique_ptr<Unit>> unit = registry().bind(options->unit, block.batch.op());
+        const std::string name = unit_of_alias(options->unit, block.batch.op());
+        const Result<std::unique_ptr<Unit>> unit = registry().bind(name, block.batch.op());
         if (!unit) {
           if (unit.refusal().kind != Refusal::Kind::declined) throw BadInput(unit.refusal().reason);
           refusal = unit.refusal().reason;
@@ -52,6 +54,7 @@ void add_record(Arguments& app, int& status) {
         }
         (*unit)->run(block.batch, outcomes);
         if (!writer) begin();
+        if (name != recorded) writer->unit(recorded = name);
         writer->op(block.batch.op());
         for (size_t i = 0; i < block.batch.size(); ++i)
           if (outcomes.has_answer(i)) writer->one_case(block.batch, i, &outcomes);

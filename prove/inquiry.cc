@@ -13,8 +13,10 @@
 #include "oracles/gemm/width.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/properties/properties.h"
+#include "plan/named_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz::prove {
 namespace {
@@ -35,13 +37,14 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
 
 Op op_of(const std::string& unit, const InquiryOptions& options) {
   if (!options.op.empty()) return op_from_text(options.op);
+  if (const NamedRow* own = find_named_row(unit)) return own->op;
   const ModelRow* row = find_model_row(UnitName(unit).path);
   if (!row) throw BadInput("the op of " + unit + " is not known: name one with --op");
   return row->op;
 }
 
 Subject subject(const std::string& name, const Op& op) {
-  Subject s{bind_or_fail(name, op)};
+  Subject s{bind_or_fail(unit_of_alias(name, op), op)};
   if (op.kind != OpKind::dot || !s.unit->model()) throw BadInput("there is no formula of " + name + ": it has no row");
   const Result<bool> covers = covered(s.model());
   if (!covers) throw BadInput("there is no formula of " + name + ": " + covers.refusal().reason);

@@ -47,12 +47,12 @@ class RowsTest(unittest.TestCase):
         self.assertIn("model:custom", searched.stdout)
 
     def test_time_that_is_over_names_nothing(self):
-        op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=5"
+        op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=7"
         for seconds in "0.01", "0.5":
             done = self.run_it("identify", "--unit", "ieee:pairwise", "--op", op, "--time", seconds, "--json")
             said = json.loads(done.stdout)
-            self.assertEqual(said["unit"], "ieee:pairwise")
             if said["verdict"] == "identified":
+                self.assertEqual(said["unit"], "ieee:pairwise")
                 self.assertGreaterEqual(said["verified"], 256)
             else:
                 self.assertEqual(done.returncode, 4, done.stdout)
@@ -89,6 +89,25 @@ class RowsTest(unittest.TestCase):
         done = self.run_it("fuzz", "--op", HALF.replace("fp16", "tf32"), "--units", f"{served},exact", "--cases", 10)
         self.assertEqual(done.returncode, 2)
         self.assertIn("no row of a is for", done.stderr)
+
+    def test_record_writes_the_whole_name_for_each_op(self):
+        self.two_rows()
+        cases = self.folder / "in.cases"
+        line = lambda one: " ".join([one] * 4) + " | " + " ".join([one] * 4) + " | 00000000\n"
+        cases.write_text(f"mmafuzz-cases 1\nop {HALF}\n{line('3c00')}op {BFLOAT}\n{line('3f80')}")
+        done = self.run_it("record", "--rows", self.rows, "--unit", "a", cases)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        units = [text[5:] for text in done.stdout.splitlines() if text.startswith("unit ")]
+        self.assertEqual(units, [ROW, OTHER])
+
+    def test_prove_takes_the_op_of_the_row(self):
+        self.two_rows()
+        done = self.run_it("prove", "equal", "--rows", self.rows, "a", "no_such_row")
+        self.assertEqual(done.returncode, 2)
+        if "no solver to ask" in done.stderr:
+            self.skipTest("no solver is installed")
+        self.assertIn("no_such_row", done.stderr)
+        self.assertNotIn("name one with --op", done.stderr)
 
     def test_sweep_takes_one_row(self):
         self.two_rows()

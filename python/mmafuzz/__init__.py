@@ -8,7 +8,7 @@ from ._compare import Comparison, Match, compare
 from ._explain import Explanation, explain
 from ._findings import Finding, Findings, fuzz, minimize
 from ._products import ProductFinding, ProductFindings, fuzz_product, product_kinds
-from ._unit import Unit, UnitInfo, ops, unit, units
+from ._unit import Unit, UnitInfo, ops, rows, unit, units
 
 __all__ = [
     "CallableError",
@@ -30,6 +30,7 @@ __all__ = [
     "ops",
     "product_kinds",
     "read_cases",
+    "rows",
     "unit",
     "units",
     "write_cases",

@@ -41,6 +41,13 @@ def ops() -> list[str]:
     return _core.default_ops()
 
 
+def rows(path: str | os.PathLike[str]) -> None:
+    """Makes the names of a file of rows known, as `mmafuzz identify --save` writes it: they are units from now on.
+
+    ValueError: the file cannot be read, or a line of it is malformed."""
+    _core.take_rows(os.fspath(path))
+
+
 def unit(name: str) -> Unit:
     """A unit by its name: 'model:hopper/mma.m16n8k16.f32.f16.f16.f32', 'h100', 'exact', 'ieee:fma', 'plugin:my.so', ...
 

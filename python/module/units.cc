@@ -10,6 +10,7 @@
 #include "core/ulps.h"
 #include "oracles/models/model_rows.h"
 #include "plan/default_fields.h"
+#include "plan/named_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "plan/unit_alias.h"
@@ -209,6 +210,7 @@ void bind_units(nb::module_& m) {
   m.attr("ulp_class_names") =
       nb::cast(std::vector<std::string>(std::begin(ulp_class_names), std::end(ulp_class_names)));
   m.def("unit_of_alias", &unit_of_alias);
+  m.def("take_rows", &take_rows);
   m.def("matches_glob", [](const std::string& glob, const std::string& text) { return matches_glob(glob, text); });
   m.def("multiply", &multiply_arrays, nb::arg("steps"), nb::arg("a"), nb::arg("b"), nb::arg("c").none(),
         nb::arg("scale_a").none(), nb::arg("scale_b").none(), nb::arg("results"), nb::arg("threads"));
