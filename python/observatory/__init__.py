@@ -1,2 +1,2 @@
-"""The observatory: conversions of libraries against exact conversion. ci/observatory runs it, docs/observatory.md is its
+"""The observatory: what libraries compute against exact results. ci/observatory runs it, docs/observatory.md is its
 page."""

@@ -16,11 +16,11 @@ from . import party
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="observatory", description=__doc__)
-    parser.add_argument("--table", choices=("conversions", "products"), default="conversions")
+    parser.add_argument("--table", choices=("conversions", "arithmetic", "products"), default="conversions")
     parser.add_argument("--seconds", type=float, default=60, help="how long, for all rows together")
     parser.add_argument("--library", default="*", help="shell pattern: rows of these libraries alone")
     parser.add_argument("--operation", default="*", help="shell pattern: rows of these operations alone")
-    parser.add_argument("--prove", action="store_true", help="all 2^32 inputs of the chosen conversion, if the time is enough")
+    parser.add_argument("--prove", action="store_true", help="all 2^32 inputs of the chosen rows, if the time is enough")
     parser.add_argument("--first", type=int, default=0, help="leave out so many of these rows")
     parser.add_argument("--release", metavar="FOLDER", help="a folder with an old release, which is taken instead")
     parser.add_argument("--output", default="-", help="a file for the JSON")
@@ -42,10 +42,10 @@ def main() -> int:
         return 2
     if arguments.release:
         _take_release(arguments.release, arguments.library)
-    from . import conversions, products, run
+    from . import run
+    from .tables import TABLES
 
-    table = conversions.table() if arguments.table == "conversions" else products.table()
-    rows = [row for row in table if fnmatch.fnmatch(row.library, arguments.library)
+    rows = [row for row in TABLES[arguments.table]() if fnmatch.fnmatch(row.library, arguments.library)
             and fnmatch.fnmatchcase(row.operation, arguments.operation)][arguments.first :]  # fmt: skip
     if not rows:
         if arguments.first:
@@ -63,10 +63,10 @@ def main() -> int:
     deadline = time.monotonic() + arguments.seconds
     if arguments.prove:
         results = [run.prove(row, deadline) for row in rows]
-    elif arguments.table == "conversions":
-        results = run.run(rows, deadline, save=save)
-    else:
+    elif arguments.table == "products":
         results = run.run_products(rows, deadline, save, arguments.output + ".call" if arguments.output != "-" else os.devnull)
+    else:
+        results = run.run(rows, deadline, save=save)
     save(results)
     if arguments.output == "-":
         print(json.dumps([dataclasses.asdict(one) for one in results], indent=1))

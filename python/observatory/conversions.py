@@ -9,19 +9,26 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import Callable, NamedTuple
+from typing import Callable, Iterator, NamedTuple
 
 import numpy as np
 
+import mmafuzz
 from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
+from . import inputs
 from .inputs import as_codes, converted
 from .party import Declined, compiler_runtime, module, output, release_folders, version_of
 
 Call = Callable[[np.ndarray], np.ndarray]
+#: Formats through which a library may compute, so that a result is rounded twice.
+DETOURS = ("fp32", "fp16", "bf16")
+
 
 class Conversion(NamedTuple):
-    """One row: a conversion of a library. `prepare` gives a call on arrays of encodings, or raises `Declined`."""
+    """One row: a conversion of a library. `prepare` gives a call on arrays of encodings, or raises `Declined`.
+
+    `Arithmetic` has the members behind the fields, too: the machinery of runs asks no more of a row."""
 
     library: str
     operation: str  #: as the library spells it
@@ -33,6 +40,40 @@ class Conversion(NamedTuple):
     snippet: str  #: a program that shows a divergence; {input}: the encoding in hexadecimal
     version: Callable[[], str]
 
+    @property
+    def width(self) -> int:
+        """Bits of an input."""
+        return inputs.width(self.source)
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Formats of what lies in an input, from its high bits to its low ones."""
+        return (self.source,)
+
+    @property
+    def detours(self) -> list[str]:
+        if self.source in ("s8", "u8", "s32"):
+            return []
+        return [one for one in DETOURS if self.width > inputs.width(one) > inputs.width(self.target)]
+
+    def right(self, codes: np.ndarray, unit: mmafuzz.Unit) -> np.ndarray:
+        """Encodings of the results. ValueError: not an op of this unit."""
+        return converted(codes, self.source, self.target, unit, self.attributes)
+
+    def in_format(self, codes: np.ndarray, format: str) -> np.ndarray:
+        """Encodings of the results, rounded once to another, wider format."""
+        return converted(codes, self.source, format)
+
+    def boundaries(self) -> np.ndarray:
+        if inputs.width(self.target) <= 16:
+            return inputs.boundaries(self.source, self.target)
+        # A wide target has too many numbers: those of bf16 and fp16 stand for them.
+        return np.unique(np.concatenate([inputs.boundaries(self.source, one) for one in ("bf16", "fp16")]))
+
+    def structured(self, count: int) -> Iterator[np.ndarray]:
+        around = self.target if inputs.width(self.target) <= 16 else "fp16"
+        return inputs.structured(self.source, around, count, seed=1)
+
 
 # --- NumPy and ml_dtypes: astype ---
 
@@ -42,7 +83,7 @@ _ML_DTYPES = ("bf16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m2", "e2m3", "e
 WITHOUT_FORMAT = ("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "int2", "int4", "uint2", "uint4")
 
 
-def _spelled(format: str) -> str:
+def spelled(format: str) -> str:
     return _NUMPY_NAME.get(format) or f"ml_dtypes.{DTYPE_OF_FORMAT[format].name}"
 
 
@@ -60,12 +101,12 @@ def _astype_row(library: str, source: str, target: str, promise: str) -> Convers
     imports = "import numpy as np" + (", ml_dtypes" if library == "ml_dtypes" else "")
     code = f"np.uint{8 * codes_dtype(source).itemsize}"
     snippet = (
-        f"{imports}\nx = np.array([{{input}}], {code}).view({_spelled(source)})\n"
-        f"y = x.astype({_spelled(target)})\n"
+        f"{imports}\nx = np.array([{{input}}], {code}).view({spelled(source)})\n"
+        f"y = x.astype({spelled(target)})\n"
         f"print(x[0], y[0], hex(y.view(np.uint{8 * codes_dtype(target).itemsize})[0]))"
     )
     return Conversion(
-        library, f"{_spelled(source)} astype {_spelled(target)}", source, target, "", promise,
+        library, f"{spelled(source)} astype {spelled(target)}", source, target, "", promise,
         functools.partial(_astype, source, target), snippet, version_of(library),
     )  # fmt: skip
 

@@ -15,14 +15,14 @@ from .party import Declined, module, version_of
 
 # --- PyTorch on the CPU ---
 
-_TORCH = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "e4m3": "float8_e4m3fn",
+TORCH_TYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "e4m3": "float8_e4m3fn",
           "e5m2": "float8_e5m2", "e4m3fnuz": "float8_e4m3fnuz", "e5m2fnuz": "float8_e5m2fnuz",
           "e8m0": "float8_e8m0fnu"}  # fmt: skip
 
 
 def _torch_to(source: str, target: str) -> Call:
     torch = module("torch")
-    names = [_TORCH[source], _TORCH[target]]
+    names = [TORCH_TYPES[source], TORCH_TYPES[target]]
     if missing := [name for name in names if not hasattr(torch, name)]:
         raise Declined(f"this torch has no {missing[0]}")
     signed = codes_dtype(source).str.replace("u", "i")  # torch has views of signed integers for every width
@@ -37,7 +37,7 @@ def _torch_to(source: str, target: str) -> Call:
 
 
 def _torch_rows() -> list[Conversion]:
-    narrow = [format for format in _TORCH if format not in ("fp32", "fp64")]
+    narrow = [format for format in TORCH_TYPES if format not in ("fp32", "fp64")]
     pairs = [(source, target) for target in narrow for source in ("fp32", "fp64", "fp16", "bf16") if source != target]
     pairs += [(source, "fp32") for source in narrow] + [(source, "bf16") for source in narrow if source[0] == "e"]
     rows = []
@@ -49,10 +49,10 @@ def _torch_rows() -> list[Conversion]:
         snippet = (
             f"import torch, struct\n"
             f"x = torch.frombuffer(bytearray(({{input}}).to_bytes({codes_dtype(source).itemsize}, 'little')), "
-            f"dtype=torch.{_TORCH[source]})\ny = x.to(torch.{_TORCH[target]})\n"
+            f"dtype=torch.{TORCH_TYPES[source]})\ny = x.to(torch.{TORCH_TYPES[target]})\n"
             f"print(x, y, y.view(torch.{bits[codes_dtype(target).itemsize]}))"
         )
-        rows.append(Conversion("torch", f"torch.{_TORCH[source]} to torch.{_TORCH[target]}", source, target, saturates,
+        rows.append(Conversion("torch", f"torch.{TORCH_TYPES[source]} to torch.{TORCH_TYPES[target]}", source, target, saturates,
                                promise, functools.partial(_torch_to, source, target), snippet,
                                version_of("torch")))  # fmt: skip
     return rows
@@ -60,7 +60,7 @@ def _torch_rows() -> list[Conversion]:
 
 # --- ONNX: the operator Cast of the reference implementation ---
 
-_ONNX = {"fp16": "FLOAT16", "bf16": "BFLOAT16", "fp32": "FLOAT", "fp64": "DOUBLE", "e4m3": "FLOAT8E4M3FN",
+ONNX_TYPES = {"fp16": "FLOAT16", "bf16": "BFLOAT16", "fp32": "FLOAT", "fp64": "DOUBLE", "e4m3": "FLOAT8E4M3FN",
          "e5m2": "FLOAT8E5M2", "e4m3fnuz": "FLOAT8E4M3FNUZ", "e5m2fnuz": "FLOAT8E5M2FNUZ", "e2m1": "FLOAT4E2M1",
          "e8m0": "FLOAT8E8M0"}  # fmt: skip
 
@@ -69,9 +69,9 @@ def _onnx_cast(target: str, options: dict[str, Any]) -> Call:
     onnx = module("onnx")
     reference = module("onnx.reference")
     helper, types = onnx.helper, onnx.TensorProto
-    if not hasattr(types, _ONNX[target]):
-        raise Declined(f"this onnx has no {_ONNX[target]}")
-    to = getattr(types, _ONNX[target])
+    if not hasattr(types, ONNX_TYPES[target]):
+        raise Declined(f"this onnx has no {ONNX_TYPES[target]}")
+    to = getattr(types, ONNX_TYPES[target])
     node = helper.make_node("Cast", ["x"], ["y"], to=to, **options)
     graph = helper.make_graph([node], "cast", [helper.make_tensor_value_info("x", types.FLOAT, [None])],
                               [helper.make_tensor_value_info("y", to, [None])])  # fmt: skip
@@ -93,18 +93,18 @@ def _onnx_rows() -> list[Conversion]:
     rows = []
     e8m0 = [("e8m0", "round=up saturate=1", {"saturate": 1, "round_mode": "up"}),
             ("e8m0", "round=down saturate=1", {"saturate": 1, "round_mode": "down"})]  # fmt: skip
-    float8 = [format for format in _ONNX if format.startswith(("e4", "e5"))]
+    float8 = [format for format in ONNX_TYPES if format.startswith(("e4", "e5"))]
     table = [(t, "saturate=1", {"saturate": 1}) for t in float8] + [(t, "", {"saturate": 0}) for t in float8]
     for target, attributes, options in table + [("fp16", "", {}), ("bf16", "", {}), ("e2m1", "", {})] + e8m0:
         shown = "".join(f" {key}={value}" for key, value in options.items())
         snippet = (
             f"import numpy as np, onnx\nfrom onnx.reference.ops.op_cast import cast_to\n"
             f"x = np.array([{{input}}], np.uint32).view(np.float32)\n"
-            f"y = cast_to(x, onnx.TensorProto.{_ONNX[target]}, saturate={bool(options.get('saturate', 1))}"
+            f"y = cast_to(x, onnx.TensorProto.{ONNX_TYPES[target]}, saturate={bool(options.get('saturate', 1))}"
             + (f", round_mode={options['round_mode']!r}" if "round_mode" in options else "")
             + ")\nprint(x[0], y[0], np.asarray(y).view(np.uint8))"
         )
-        rows.append(Conversion("onnx", f"Cast FLOAT to {_ONNX[target]}{shown}", "fp32", target, attributes,
+        rows.append(Conversion("onnx", f"Cast FLOAT to {ONNX_TYPES[target]}{shown}", "fp32", target, attributes,
                                "the tables of the operator Cast", functools.partial(_onnx_cast, target, options), snippet,
                                version_of("onnx")))  # fmt: skip
     return rows
@@ -130,10 +130,16 @@ def _numbers(codes: np.ndarray, format: str) -> np.ndarray:
     return np.ascontiguousarray(codes).view(DTYPE_OF_FORMAT[format])
 
 
-def _jax_to(source: str, target: str) -> Call:
-    jax, jnp = module("jax"), module("jax.numpy")
+def jax_of_the_cpu() -> Any:
+    """The module, set to compute on the CPU, with numbers of 64 bits. Declined."""
+    jax = module("jax")
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_platforms", "cpu")
+    return jax
+
+
+def _jax_to(source: str, target: str) -> Call:
+    jax, jnp = jax_of_the_cpu(), module("jax.numpy")
     if not hasattr(jnp, _name(target)) or not hasattr(jnp, _name(source)):
         raise Declined(f"this jax has no {_name(target) if not hasattr(jnp, _name(target)) else _name(source)}")
     dtype = DTYPE_OF_FORMAT[target]

@@ -8,18 +8,17 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 import mmafuzz
+from mmafuzz._formats import codes_dtype
 
-from .inputs import as_codes, converted, width
+from .inputs import IEEE, converted, integers_of, operands_of, width
 
 _EXACT = mmafuzz.unit("exact")
-_IEEE = mmafuzz.unit("ieee")
 _BULK = mmafuzz.unit("bulk")
 _INTEGERS = ("s8", "u8", "s32")
-#: Formats through which a conversion may go, so that it rounds twice.
-_DETOURS = ("fp32", "fp16", "bf16")
 #: In this order: an input counts for the first kind that it fits.
 KINDS = {
     "NaN bits": "a NaN with another sign or payload",
+    "operand flushed": "a subnormal operand counts as zero",
     "NaN lost": "a NaN becomes a number or an infinity",
     "no NaN": "a NaN meets a format without NaN",
     "no sign": "a negative number or zero meets a format without sign and zero",
@@ -53,20 +52,15 @@ def numbers(codes: np.ndarray, format: str) -> np.ndarray:
     return converted(codes, format, "fp64").view(np.float64)
 
 
-def kinds_of(
-    inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, source: str, target: str, attributes: str = ""
-) -> tuple[np.ndarray, np.ndarray]:
+def kinds_of(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The kind of each difference, and a detail of it: the format in between where a result was rounded twice."""
-    x, wanted, got = numbers(inputs, source), numbers(expected, target), numbers(actual, target)
+    target = row.target
+    x, wanted, got = row.in_format(inputs, "fp64").view(np.float64), numbers(expected, target), numbers(actual, target)
     every = converted(np.arange(1 << min(width(target), 16), dtype=expected.dtype), target, "fp64").view(np.float64)
     finite = np.unique(every[np.isfinite(every)])
     greatest = np.inf if width(target) > 16 else finite[-1]
     special, got_special = ~np.isfinite(wanted), ~np.isfinite(got)
-    detours: dict[str, np.ndarray] = {}
-    for format in _DETOURS:
-        if width(source) > width(format) > width(target) and source not in _INTEGERS:
-            twice = converted(converted(inputs, source, format), format, target, attributes=attributes)
-            detours[format] = twice == actual
+    detours = {one: converted(row.in_format(inputs, one), one, target, attributes=row.attributes) == actual for one in row.detours}
     with np.errstate(invalid="ignore", over="ignore"):
         place, got_place = np.searchsorted(finite, wanted), np.searchsorted(finite, got)
         neighbours = (np.abs(place - got_place) == 1) & ~special & ~got_special
@@ -76,6 +70,7 @@ def kinds_of(
         through = detours[detour] & ~np.isnan(x) if detour else np.zeros(len(x), bool)
         tests = {
             "NaN bits": np.isnan(wanted) & np.isnan(got),
+            "operand flushed": _operand_flushed(row, inputs, got) & ((wanted != 0) | (got != 0)),
             "NaN lost": np.isnan(x) & np.isnan(wanted),
             "no NaN": np.isnan(x),
             "no sign": (target == "e8m0") & (np.signbit(x) | (x == 0)),
@@ -84,7 +79,7 @@ def kinds_of(
             "zero sign": (wanted == 0) & (got == 0),
             "saturated": special & (np.abs(got) == greatest),
             "not saturated": got_special & ~special,
-            "flushed": (got == 0) & (wanted != 0) & (np.abs(x) >= np.abs(wanted) * 0.75),
+            "flushed": (got == 0) & (wanted != 0) & (np.abs(x) >= np.abs(wanted) * 0.5),
             "tie": tie,
             "rounded wrong low": neighbours & (finite[0] > 0) & ((place == 0) | (got_place == 0)),
             "rounded wrong": neighbours,
@@ -93,69 +88,83 @@ def kinds_of(
     return kind, np.where(kind == "rounded twice", detour, "")
 
 
-def _simplicity(codes: np.ndarray, source: str) -> np.ndarray:
+def _operand_flushed(row: Any, inputs: np.ndarray, got: np.ndarray) -> np.ndarray:
+    """Where the results are those of zeros in the place of subnormal operands; a subnormal result may be zero, too."""
+    flushed, shift = inputs.copy(), 0
+    for format, codes in zip(reversed(row.operands), reversed(operands_of(inputs, row.operands))):
+        if format not in _INTEGERS:
+            sign = 1 << (width(format) - 1)
+            magnitude = codes & codes.dtype.type(sign - 1)
+            subnormal = (magnitude > 0) & (magnitude < 1 << mmafuzz._core.format_fields(format)["fraction_bits"])
+            flushed[subnormal] ^= magnitude[subnormal].astype(inputs.dtype) << inputs.dtype.type(shift)
+        shift += width(format)
+    results = numbers(row.right(flushed, IEEE), row.target)
+    fraction = mmafuzz._core.format_fields(row.target)["fraction_bits"]
+    least_normal = numbers(np.array([1 << fraction], codes_dtype(row.target)), row.target)[0]
+    same = (results == got) | np.isnan(results) & np.isnan(got) | (got == 0) & (np.abs(results) < least_normal)
+    return (flushed != inputs) & same
+
+
+def _simplicity(row: Any, codes: np.ndarray) -> np.ndarray:
     """Less is simpler: few bits set, no sign."""
     bits = codes.astype(np.uint64)
     ones = np.array([bin(int(x)).count("1") for x in bits], np.int64)
-    return ones * 4 + (bits >> np.uint64(width(source) - 1)).astype(np.int64) * 2
+    return ones * 4 + (bits >> np.uint64(row.width - 1)).astype(np.int64) * 2
 
 
 def compare(
+    row: Any,
     call: Callable[[np.ndarray], np.ndarray],
-    source: str,
-    target: str,
-    attributes: str,
     blocks: Iterable[np.ndarray],
     found: dict[str, Divergence],
     checked: bool = False,
     quickly: bool = False,
     keep_going: Callable[[], bool] = lambda: True,
 ) -> int:
-    """Compares `call` with correct rounding on blocks of encodings; adds to `found` by kind; returns how many inputs.
+    """Compares `call` with the right results of a row on blocks of inputs; adds to `found` by kind; returns how many inputs.
 
     checked: evaluate also by the unit `exact`, on big integers. quickly: by the unit `bulk` where it takes the op, and what
     differs by `ieee`. RuntimeError if two of our own units differ."""
     count = 0
-    unit = _BULK if quickly and _takes(_BULK, source, target, attributes) else _IEEE
+    unit = _BULK if quickly and _takes(_BULK, row) else IEEE
     for inputs in blocks:
-        expected = converted(inputs, source, target, unit, attributes)
-        if checked and np.any(converted(inputs, source, target, _EXACT, attributes) != expected):
-            raise RuntimeError(f"exact and ieee differ on convert from={source} to={target} {attributes}: a bug of mmafuzz")
+        expected = row.right(inputs, unit)
+        if checked and np.any(row.right(inputs, _EXACT) != expected):
+            raise RuntimeError(f"exact and ieee differ on {row.operation}: a bug of mmafuzz")
         actual = np.asarray(call(inputs))
         if actual.shape != inputs.shape or actual.dtype != expected.dtype:
             raise RuntimeError(f"the party answers {actual.dtype}{actual.shape} to {inputs.shape} inputs")
         count += len(inputs)
         wrong = np.flatnonzero(actual != expected)
         if len(wrong):
-            if unit is not _IEEE and np.any(converted(inputs[wrong], source, target, _IEEE, attributes) != expected[wrong]):
-                raise RuntimeError(f"bulk and ieee differ on convert from={source} to={target} {attributes}: a bug of mmafuzz")
-            _collect(inputs[wrong], expected[wrong], actual[wrong], source, target, attributes, found)
+            if unit is not IEEE and np.any(row.right(inputs[wrong], IEEE) != expected[wrong]):
+                raise RuntimeError(f"bulk and ieee differ on {row.operation}: a bug of mmafuzz")
+            _collect(row, inputs[wrong], expected[wrong], actual[wrong], found)
         if not keep_going():
             break
     return count
 
 
-def _takes(unit: mmafuzz.Unit, source: str, target: str, attributes: str) -> bool:
+def _takes(unit: mmafuzz.Unit, row: Any) -> bool:
     try:
-        unit.bind(f"convert from={source} to={target} {attributes}".strip())
+        row.right(np.zeros(1, integers_of(row.width)), unit)
     except ValueError:
         return False
     return True
 
 
-def _collect(inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, source: str, target: str, attributes: str,
-             found: dict[str, Divergence]) -> None:
-    all_kinds, details = kinds_of(inputs, expected, actual, source, target, attributes)
+def _collect(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, found: dict[str, Divergence]) -> None:
+    all_kinds, details = kinds_of(row, inputs, expected, actual)
     for kind in sorted(set(all_kinds)):
         here = np.flatnonzero(all_kinds == kind)
         looked = here[:4096]
-        best = looked[np.argmin(_simplicity(inputs[looked], source))]
+        best = looked[np.argmin(_simplicity(row, inputs[looked]))]
         new = Divergence(kind, len(here), int(inputs[best]), int(expected[best]), int(actual[best]), details[best])
         old = found.get(kind)
         if old is None:
             found[kind] = new
             continue
-        order = _simplicity(np.array([old.input, new.input], np.uint64), source)
+        order = _simplicity(row, np.array([old.input, new.input], np.uint64))
         simpler = new if order[1] < order[0] else old
         simpler.count = old.count + len(here)
         found[kind] = simpler
@@ -163,8 +172,5 @@ def _collect(inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray, sourc
 
 def decimal(code: int, format: str) -> str:
     """An encoding as a decimal."""
-    as_number: Any = numbers(np.array([code], mmafuzz._formats.codes_dtype(format)), format)[0]
+    as_number: Any = numbers(np.array([code], codes_dtype(format)), format)[0]
     return f"{as_number:.17g}"
-
-
-__all__ = ["KINDS", "Divergence", "as_codes", "compare", "decimal", "kinds_of", "numbers"]

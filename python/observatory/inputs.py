@@ -12,7 +12,7 @@ from mmafuzz._formats import codes_dtype
 #: Inputs of one call of a party.
 BLOCK = 1 << 20
 
-_IEEE = mmafuzz.unit("ieee")
+IEEE = mmafuzz.unit("ieee")
 #: Sources whose specials are tried one by one.
 _WIDE = ("fp64", "fp32", "fp16", "bf16")
 
@@ -21,12 +21,17 @@ def width(format: str) -> int:
     return mmafuzz._core.format_fields(format)["width"]
 
 
+def integers_of(bits: int) -> np.dtype:
+    """The unsigned integers that hold so many bits."""
+    return np.dtype(f"u{next(wide for wide in (8, 16, 32, 64) if wide >= bits) // 8}")
+
+
 def as_codes(array: np.ndarray) -> np.ndarray:
     """The encodings of an array of numbers."""
     return array.view(f"u{array.dtype.itemsize}")
 
 
-def converted(codes: np.ndarray, source: str, target: str, unit: mmafuzz.Unit = _IEEE, attributes: str = "") -> np.ndarray:
+def converted(codes: np.ndarray, source: str, target: str, unit: mmafuzz.Unit = IEEE, attributes: str = "") -> np.ndarray:
     """Encodings in `target` of encodings in `source`, rounded once."""
     if source == target:
         return codes
@@ -34,11 +39,21 @@ def converted(codes: np.ndarray, source: str, target: str, unit: mmafuzz.Unit = 
     return as_codes(unit.evaluate(f"convert from={source} to={target} {attributes}".strip(), fields))
 
 
-def everything(format: str) -> Iterator[np.ndarray]:
-    """All encodings of a format of up to 32 bits, a block at a time."""
-    count = 1 << width(format)
-    for first in range(0, count, BLOCK):
-        yield np.arange(first, min(first + BLOCK, count), dtype=np.uint64).astype(codes_dtype(format))
+def operands_of(codes: np.ndarray, formats: tuple[str, ...]) -> list[np.ndarray]:
+    """The encodings of each operand, from inputs that hold the first one in their high bits."""
+    found: list[np.ndarray] = []
+    shift = 0
+    for format in reversed(formats):
+        mask = (1 << width(format)) - 1
+        found.insert(0, ((codes >> codes.dtype.type(shift)) & codes.dtype.type(mask)).astype(codes_dtype(format)))
+        shift += width(format)
+    return found
+
+
+def everything(bits: int) -> Iterator[np.ndarray]:
+    """All inputs of up to 32 bits, a block at a time."""
+    for first in range(0, 1 << bits, BLOCK):
+        yield np.arange(first, min(first + BLOCK, 1 << bits), dtype=np.uint64).astype(integers_of(bits))
 
 
 def boundaries(source: str, target: str) -> np.ndarray:
@@ -47,7 +62,7 @@ def boundaries(source: str, target: str) -> np.ndarray:
     A midpoint beyond the greatest number, where overflow begins, is among them."""
     dtype = codes_dtype(source)
     bits = 8 * dtype.itemsize
-    magnitudes = converted(np.concatenate(list(everything(target))), target, "fp64").view(np.float64)
+    magnitudes = converted(np.concatenate(list(everything(width(target)))), target, "fp64").view(np.float64)
     magnitudes = np.unique(np.abs(magnitudes[np.isfinite(magnitudes)]))
     step = magnitudes[-1] - magnitudes[-2]
     magnitudes = np.concatenate([magnitudes, magnitudes[-1] + step * np.array([1.0, 2.0])])
@@ -65,16 +80,19 @@ def boundaries(source: str, target: str) -> np.ndarray:
         around += [near - (np.uint64(1) << np.uint64(shift)) for shift in far]
     if source == "fp32" and width(target) < 16:  # and one bit more of the fraction
         around += [near ^ dtype.type(1 << shift) for shift in range(1, 23)]
-    found = [np.concatenate(around)]
-    if source in _WIDE:
-        fraction = mmafuzz._core.format_fields(source)["fraction_bits"]
-        top = ((1 << (bits - 1)) - 1) >> fraction << fraction  # infinity
-        specials = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, (1 << fraction) + 1, top - 1, top]
-        specials += [top + 1, top + (1 << (fraction - 1)) - 1, top + (1 << (fraction - 1)), (1 << (bits - 1)) - 1]
-        specials += [top + (1 << shift) for shift in range(fraction)]  # NaNs with one bit of payload
-        found.append(np.array(specials, np.uint64).astype(dtype))
-    one_sign = np.concatenate(found)
+    one_sign = np.concatenate([*around, *([specials(source)] if source in _WIDE else [])])
     return np.unique(np.concatenate([one_sign, one_sign ^ dtype.type(1 << (bits - 1))]))
+
+
+def specials(format: str) -> np.ndarray:
+    """Of a format of IEEE 754, without sign: zero, ends of the ranges of subnormal and normal numbers, infinity, kinds of NaN."""
+    fraction = mmafuzz._core.format_fields(format)["fraction_bits"]
+    greatest = (1 << (width(format) - 1)) - 1
+    top = greatest >> fraction << fraction  # infinity
+    found = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, (1 << fraction) + 1, top - 1, top]
+    found += [top + 1, top + (1 << (fraction - 1)) - 1, top + (1 << (fraction - 1)), greatest]
+    found += [top + (1 << shift) for shift in range(fraction)]  # NaNs with one bit of payload
+    return np.array(found, np.uint64).astype(codes_dtype(format))
 
 
 def structured(source: str, target: str, count: int, seed: int) -> Iterator[np.ndarray]:

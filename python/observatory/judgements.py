@@ -36,7 +36,7 @@ _ALL = [
               "above it; 2^-126 is the farther one"),
     Judgement("torch", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
               "rounding to nearest gives 2^-127 (code 00 of OCP MX 1.0) for numbers just above it; 2^-126 is the farther one"),
-    Judgement("jax", "*", "flushed", DOCUMENTED,
+    Judgement("jax", "*", "*flushed", DOCUMENTED,
               "JAX's page of sharp bits (pull request 26668): on CPUs XLA replaces subnormals by zero; also issue 38995"),
     Judgement("jax", "*float64 to bfloat16", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed"),
@@ -58,6 +58,13 @@ _ALL = [
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, where it becomes a tie"),
     Judgement("ml_dtypes", "np.int32 astype *", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.1: a conversion rounds once; known there as pull request 401, open"),
+    # Arithmetic.
+    Judgement("torch", "torch.mul, float8_e4m3fn", "saturated", DOCUMENTED,
+              "pull request 178817: what is rounded to this type saturates on finite overflow"),
+    Judgement("tensorflow", "tf.math.reciprocal, bfloat16", "rounded wrong", CONTRADICTION,
+              "its page says y = 1 / x; tf.math.divide is right, and so is this operation on fewer than eight numbers"),
+    Judgement("jax", "jax.lax.*, float6_*", "ends the process", CONTRADICTION,
+              "other operations on this type raise an exception of JAX"),
     # Matrix products.
     Judgement("*", "*", "threads", OPEN, "IEEE 754-2019, 9.4: a sum of many terms may be taken in any order"),
     Judgement("*", "cblas_?gemv", "wrong integer", DOCUMENTED,
@@ -101,6 +108,7 @@ _ALL = [
     Judgement("*", "*", "rounded twice", STANDARD, "IEEE 754-2019, 5.4.2: a conversion rounds once"),
     Judgement("*", "*", "NaN lost", STANDARD, "IEEE 754-2019, 6.2: an operation with a quiet NaN gives a quiet NaN"),
     Judgement("*", "*", "tie", STANDARD, "IEEE 754-2019, 4.3.1: ties to even is the default"),
+    Judgement("*", "*", "operand flushed", STANDARD, "IEEE 754-2019, 3.4: subnormals are numbers of the format, not zeros"),
     Judgement("*", "*", "flushed", STANDARD, "IEEE 754-2019, 7.5: a subnormal result is not replaced by zero"),
 ]  # fmt: skip
 
@@ -108,7 +116,7 @@ _ALL = [
 def judged(library: str, operation: str, kind: str, features: str = "") -> tuple[str, str]:
     """The class of a divergence and the reason: the first row that fits."""
     for one in _ALL:
-        patterns = ((library, one.library), (operation, one.operation), (features, one.features))
-        if one.kind in (kind, "*") and all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
+        patterns = ((library, one.library), (operation, one.operation), (kind, one.kind), (features, one.features))
+        if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in patterns):
             return one.verdict, one.reason
     return UNJUDGED, "nobody has read the library's documentation on this yet"

@@ -17,14 +17,16 @@ from .run import ENDS
 _CLASSES = (STANDARD, CONTRADICTION, UNJUDGED, DOCUMENTED, OPEN)
 #: Divergences of these classes are shown with a program.
 _SHOWN = (STANDARD, CONTRADICTION, UNJUDGED)
+#: What a row of each table is.
+_NOUNS = {"conversions": "conversion", "arithmetic": "operation", "products": "product"}
 #: Characters of a program that a person may want to read.
 _LONGEST_PROGRAM = 2000
 
 _HEAD = """# Observatory
 
-Conversions and matrix products of libraries that others use, against exact ones. The tables are in `python/observatory/`:
-`conversions.py` and `products.py` have a row for each operation, `judgements.py` says what each kind of divergence is,
-`past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page. It compiles and runs every program that is shown
+Conversions, arithmetic and matrix products of libraries that others use, against exact ones. The tables are in
+`python/observatory/`: `conversions.py`, `arithmetic.py` and `products.py` have a row for each operation, `judgements.py` says
+what each kind of divergence is, `past.py` has the old releases. `ci/observatory {minutes:g}` wrote this page. It compiles and runs every program that is shown
 here, and fails where one prints something else than the page says (`python -m observatory.programs docs/observatory.md`).
 
 The machine: {machine}.
@@ -39,6 +41,15 @@ bit for bit, with the unit `ieee`; boundaries and narrow sources with `exact` (b
 and what differs there with `ieee`. NaNs that differ in sign or payload alone are counted apart.
 
 {count} conversions, {inputs:,} inputs; {proven}.
+"""
+_ARITHMETIC = """## Arithmetic: what was covered
+
+Operations on numbers of narrow formats, each against the result that is rounded once. *Proven* means that all operands were
+tried, of two operands all pairs. *Tested* means all pairs of specials, powers of two and their neighbours of both signs, then
+random pairs, a half of them with near exponents. All are compared, bit for bit, with the unit `ieee`; the proven ones and the
+first pairs with `exact`, too.
+
+{count} operations, {inputs:,} inputs.
 """
 _PRODUCTS = """## Matrix products: what was covered
 
@@ -65,11 +76,12 @@ def machine() -> str:
     return f"{os.cpu_count()} cores of {name} ({', '.join(said)}), Python {platform.python_version()}"
 
 
-def written(conversions: list[dict], products: list[dict], old: list[tuple[Release, list[dict]]], minutes: float) -> str:
-    """The page, as Markdown."""
-    parts = [_HEAD.format(minutes=minutes, machine=machine()), _coverage(_CONVERSIONS, "conversion", conversions),
-             _coverage(_PRODUCTS, "product", products), _divergences(conversions, products), _past(old),
-             _declined([*conversions, *products])]  # fmt: skip
+def written(tables: dict[str, list[dict]], old: list[tuple[Release, list[dict]]], minutes: float) -> str:
+    """The page, as Markdown. tables: the results of each table by its name."""
+    heads = {"conversions": _CONVERSIONS, "arithmetic": _ARITHMETIC, "products": _PRODUCTS}
+    parts = [_HEAD.format(minutes=minutes, machine=machine()),
+             *(_coverage(head, _NOUNS[name], tables.get(name, [])) for name, head in heads.items()),
+             _divergences(tables), _past(old), _declined([one for results in tables.values() for one in results])]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -104,34 +116,36 @@ def _groups(results: list[dict]) -> list[tuple[dict, list[tuple[str, dict]]]]:
     return sorted(groups.values(), key=lambda group: _CLASSES.index(group[1][0][1]["class"]))
 
 
-def _divergences(conversions: list[dict], products: list[dict]) -> str:
+def _divergences(tables: dict[str, list[dict]]) -> str:
     lines = ["## Divergences\n"]
-    for title, kinds, results in (("conversions", KINDS, conversions),
-                                  ("matrix products", {**product_kinds(), ENDS: "the process ends"}, products)):  # fmt: skip
-        groups = _groups(results)
+    of_numbers = [*tables.get("conversions", []), *tables.get("arithmetic", [])]
+    for title, kinds, results in (("conversions and arithmetic", KINDS, of_numbers),
+                                  ("matrix products", product_kinds(), tables.get("products", []))):  # fmt: skip
         shown = {one["kind"] for result in results for one in result["findings"]}
-        lines.append(f"Kinds of {title} that were found:\n" if groups else f"None of {title}.\n")
-        lines += [f"- *{kind}*: {text}" for kind, text in kinds.items() if kind in shown] + ([""] if groups else [])
-    for result, members in sorted([*_groups(conversions), *_groups(products)],
-                                  key=lambda group: _CLASSES.index(group[1][0][1]["class"])):  # fmt: skip
-        lines += _section(result, members)
+        lines.append(f"Kinds of {title} that were found:\n" if shown else f"None of {title}.\n")
+        lines += [f"- *{kind}*: {text}" for kind, text in {**kinds, ENDS: "the process ends"}.items() if kind in shown]
+        lines += [""] if shown else []
+    sections = [(_NOUNS[name], *group) for name, results in tables.items() for group in _groups(results)]
+    for section in sorted(sections, key=lambda section: _CLASSES.index(section[2][0][1]["class"])):
+        lines += _section(*section)
     return "\n".join(lines) + "\n"
 
 
-def _section(result: dict, members: list[tuple[str, dict]]) -> list[str]:
+def _section(what: str, result: dict, members: list[tuple[str, dict]]) -> list[str]:
     """Divergences of one library that are one: the simplest of them whole, the others by name."""
     operation, one = members[0]
-    is_product = "decimals" not in one
+    is_product = what == "product"
     if is_product:  # the shortest program
         operation, one = min(members, key=lambda member: len(member[1]["snippet"]))
     through = f" (through {one['detail']})" if one["detail"] and not is_product else ""
     lines = [f"### {result['library']} {result['version']}: {one['kind']}{through}\n", f"**{one['class']}**: {one['reason']}."]
     names = list(dict.fromkeys(name for name, _ in members))
-    what = "product" if is_product else "conversion"
     count = f"1 {what}" if len(names) == 1 else f"{len(names)} {what}s"
     if is_product:
         lines.append(f"{count}; `{operation}` at {one['input']}: {one['expected']} is right, it gives {one['actual']}"
                      + (f" ({one['detail']})." if one["detail"] else "."))  # fmt: skip
+    elif one["kind"] == ENDS:
+        lines.append(f"{count}; `{operation}` ends the process ({one['actual']}).")
     else:
         x, wanted, got = one["decimals"]
         lines.append(f"{count}; of `{operation}` {one['count']:,} inputs. Its simplest input:\n")

@@ -12,6 +12,7 @@ import numpy as np
 from mmafuzz import ProductFinding, fuzz_product
 
 from . import inputs
+from .arithmetic import Arithmetic
 from .conversions import WITHOUT_FORMAT, Call, Conversion
 from .divergences import Divergence, compare, decimal
 from .judgements import judged
@@ -42,27 +43,21 @@ class Result:
     findings: list[dict] = field(default_factory=list)
 
 
-def _first_pass(row: Conversion, call: Call, found: dict[str, Divergence], deadline: float, count: int) -> tuple[int, bool]:
-    if inputs.width(row.source) <= _NARROW:
-        every = inputs.everything(row.source)
-        return compare(call, row.source, row.target, row.attributes, every, found, checked=True), True
-    if inputs.width(row.target) <= _NARROW:
-        near = inputs.boundaries(row.source, row.target)
-    else:  # a wide target has too many numbers: those of bf16 and fp16 stand for them
-        near = np.unique(np.concatenate([inputs.boundaries(row.source, one) for one in ("bf16", "fp16")]))
+def _first_pass(row: Conversion | Arithmetic, call: Call, found: dict[str, Divergence], deadline: float, count: int) -> tuple[int, bool]:
+    if row.width <= _NARROW:
+        return compare(row, call, inputs.everything(row.width), found, checked=True), True
+    near = row.boundaries()
     # In slices, so that a slow party (one number a call) stops in time, and in an order that sees every region early.
     order = np.random.default_rng(0).permutation(len(near))
     slices = (near[one] for one in np.array_split(order, max(1, len(near) // 65536)))
     soon = lambda: time.monotonic() < deadline  # noqa: E731
-    done = compare(call, row.source, row.target, row.attributes, slices, found, checked=True, keep_going=soon)
+    done = compare(row, call, slices, found, checked=True, keep_going=soon)
     if not soon():
         return done, False
-    around = row.target if inputs.width(row.target) <= _NARROW else "fp16"
-    more = inputs.structured(row.source, around, count, seed=1)
-    return done + compare(call, row.source, row.target, row.attributes, more, found, keep_going=soon), False
+    return done + compare(row, call, row.structured(count), found, keep_going=soon), False
 
 
-def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[Result, dict[str, Divergence]]:
+def observe(row: Conversion | Arithmetic, deadline: float, count: int = STRUCTURED) -> tuple[Result, dict[str, Divergence]]:
     """All inputs of a narrow source; of a wide one boundaries and structured inputs, until the deadline."""
     result = Result(row.library, row.operation)
     found: dict[str, Divergence] = {}
@@ -82,15 +77,16 @@ def observe(row: Conversion, deadline: float, count: int = STRUCTURED) -> tuple[
     return result, found
 
 
-def findings(row: Conversion, found: dict[str, Divergence]) -> list[dict]:
+def findings(row: Conversion | Arithmetic, found: dict[str, Divergence]) -> list[dict]:
     """The divergences of a row as the page shows them."""
     shown = []
     for one in found.values():
         verdict, reason = judged(row.library, row.operation, one.kind)
-        digits = [inputs.width(f) // 4 + (inputs.width(f) % 4 > 0) for f in (row.source, row.target, row.target)]
-        codes = [f"0x{c:0{d}x}" for c, d in zip((one.input, one.expected, one.actual), digits)]
-        decimals = [decimal(c, f) for c, f in zip((one.input, one.expected, one.actual),
-                                                  (row.source, row.target, row.target))]  # fmt: skip
+        input = np.array([one.input], inputs.integers_of(row.width))
+        asked = [(int(codes[0]), f) for codes, f in zip(inputs.operands_of(input, row.operands), row.operands)]
+        texts = [[(f"0x{code:0{-(-inputs.width(f) // 4)}x}", decimal(code, f)) for code, f in codes]
+                 for codes in (asked, [(one.expected, row.target)], [(one.actual, row.target)])]  # fmt: skip
+        codes, decimals = ([", ".join(text[i] for text in each) for each in texts] for i in (0, 1))
         shown.append({
             "kind": one.kind, "detail": one.detail, "count": one.count, "class": verdict, "reason": reason,
             "input": codes[0], "expected": codes[1], "actual": codes[2], "decimals": decimals,
@@ -104,31 +100,31 @@ RUNNING = "running"
 
 
 def run(
-    rows: list[Conversion],
+    rows: list[Conversion] | list[Arithmetic],
     deadline: float,
     count: int = STRUCTURED,
     save: Callable[[list[Result]], None] = lambda results: None,
 ) -> list[Result]:
     """Every row, as far as the time goes. `save` gets the results so far, before each row."""
     results: list[Result] = []
-    left = sum(inputs.width(row.source) > _NARROW for row in rows)
+    left = sum(row.width > _NARROW for row in rows)
     for row in rows:
         save([*results, Result(row.library, row.operation, declined=RUNNING)])
         share = max(0.0, deadline - time.monotonic()) / max(1, left)
-        left -= inputs.width(row.source) > _NARROW
+        left -= row.width > _NARROW
         result, _ = observe(row, time.monotonic() + share, count)
         results.append(result)
-    if any(row.library == "ml_dtypes" for row in rows):
+    if any(row.library == "ml_dtypes" and isinstance(row, Conversion) for row in rows):
         results += [Result("ml_dtypes", name, declined="mmafuzz has no such format") for name in WITHOUT_FORMAT]
     return results
 
 
-def can_be_proven(row: Conversion) -> bool:
+def can_be_proven(row: Conversion | Arithmetic) -> bool:
     """Whether all inputs are many, but not too many."""
-    return inputs.width(row.source) == 32
+    return row.width == 32
 
 
-def prove(row: Conversion, deadline: float) -> Result:
+def prove(row: Conversion | Arithmetic, deadline: float) -> Result:
     """All 2^32 inputs of a row, if a sample says that the time is enough; declined otherwise."""
     result = Result(row.library, row.operation)
     started = time.monotonic()
@@ -137,18 +133,18 @@ def prove(row: Conversion, deadline: float) -> Result:
         call = row.prepare()
 
         def compared(blocks: Iterable[np.ndarray], found: dict[str, Divergence]) -> int:
-            return compare(call, row.source, row.target, row.attributes, blocks, found, quickly=True)
+            return compare(row, call, blocks, found, quickly=True)
 
         # Whole blocks, as they come: NaNs stand together, and what differs costs more.
         starts = [(2 * i + 1) << 29 for i in range(4)]
-        sample = [np.arange(start, start + inputs.BLOCK, dtype=np.uint64).astype(inputs.codes_dtype(row.source)) for start in starts]
+        sample = [np.arange(start, start + inputs.BLOCK, dtype=np.uint64).astype(np.uint32) for start in starts]
         compared(sample[:1], {})  # a library may compile at its first call
         before = time.monotonic()
         tried = compared(sample, {})
         if time.monotonic() + (time.monotonic() - before) * (1 << 32) / tried > deadline:
             raise Declined("the time is too short for all 2^32 inputs")
         found: dict[str, Divergence] = {}
-        result.inputs = compared(inputs.everything(row.source), found)
+        result.inputs = compared(inputs.everything(row.width), found)
     except Declined as why:
         result.declined = str(why)
         return result

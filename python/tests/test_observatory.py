@@ -13,7 +13,7 @@ import mmafuzz
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import conversions, inputs, page, party, products, programs, run  # noqa: E402
+from observatory import arithmetic, conversions, inputs, page, party, products, programs, run  # noqa: E402
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
@@ -99,9 +99,96 @@ def test_a_right_conversion_has_no_divergence(source, target):
     assert result.proven == (inputs.width(source) <= 16)
 
 
+def half_numbers(codes):
+    a, b = inputs.operands_of(codes, ("fp16", "fp16"))
+    return a.view(np.float16), b.view(np.float16)
+
+
+def product_of_normal_numbers(codes):
+    a, b = (np.where(np.abs(x) < 2.0**-14, np.copysign(np.float16(0), x), x) for x in half_numbers(codes))
+    return canonical(inputs.as_codes(a * b))
+
+
+def truncated_product(codes):
+    a, b = half_numbers(codes)
+    exact = a.astype(np.float64) * b.astype(np.float64)
+    return canonical(converted(exact.view(np.uint64), "fp64", "fp16", attributes="round=toward_zero"))
+
+
+def product_through_e5m2(codes):
+    a, b = half_numbers(codes)
+    exact = a.astype(np.float32) * b.astype(np.float32)
+    return canonical(converted(converted(exact.view(np.uint32), "fp32", "e5m2"), "e5m2", "fp16"))
+
+
+def canonical(codes):
+    return np.where(codes & 0x7FFF > 0x7C00, 0x7E00, codes).astype(np.uint16)
+
+
+def arithmetic_row(call, scalar="mul", format="fp16"):
+    return arithmetic.Arithmetic("planted", "planted", scalar, format, lambda: call, "x = [{input}]", lambda: "1")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("call, kind", [(product_of_normal_numbers, "operand flushed"), (truncated_product, "rounded wrong"),
+                                        (product_through_e5m2, "value")], ids=lambda one: getattr(one, "__name__", one))  # fmt: skip
+def test_a_planted_wrong_operation_is_found_and_named(call, kind):
+    result, found = run.observe(arithmetic_row(call), time.monotonic() + 60, count=1 << 14)
+    assert not result.declined and kind in found
+    if kind == "operand flushed":
+        assert set(found) == {kind}
+    one = found[kind]
+    assert int(call(np.array([one.input], np.uint32))[0]) == one.actual != one.expected
+    shown = next(finding for finding in result.findings if finding["kind"] == kind)
+    a, b = (np.array([int(x, 16)], np.uint16).view(np.float16)[0] for x in shown["input"].split(", "))
+    assert shown["snippet"] == f"x = [{shown['input']}]" and shown["decimals"][0] == f"{a:.17g}, {b:.17g}"
+    # float64 holds the product: it lies nearer to what is expected.
+    values = [converted(np.array([code], np.uint16), "fp16", "fp64").view(np.float64)[0] for code in (one.expected, one.actual)]
+    assert abs(values[0] - float(a) * float(b)) < abs(values[1] - float(a) * float(b))
+
+
+@pytest.mark.parametrize("scalar", ["add", "sub", "mul", "div", "sqrt"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_right_arithmetic_has_no_divergence(scalar):
+    """Operations of the processor on fp64, rounded once more: innocuous for formats of few bits (Figueroa 1995)."""
+    functions = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt}
+    row = arithmetic_row(None, scalar, "e5m2")
+
+    def call(codes):
+        wide = [converted(one, "e5m2", "fp64").view(np.float64) for one in inputs.operands_of(codes, row.operands)]
+        codes = converted(functions[scalar](*wide).view(np.uint64), "fp64", "e5m2")
+        return np.where(codes & 0x7F > 0x7C, 0x7E, codes).astype(np.uint8)
+
+    result, found = run.observe(row._replace(prepare=lambda: call), time.monotonic() + 60)
+    assert result.proven and result.inputs == 1 << row.width and not found
+
+
+def test_all_operands_are_in_an_input():
+    row = arithmetic_row(None, "add", "e2m1")
+    a, b = inputs.operands_of(np.concatenate(list(inputs.everything(row.width))), row.operands)
+    assert row.width == 8 and set(zip(a.tolist(), b.tolist())) == {(x, y) for x in range(16) for y in range(16)}
+    near = set(zip(*(x.tolist() for x in inputs.operands_of(arithmetic_row(None).boundaries(), ("fp16", "fp16")))))
+    assert {(0x7C00, 0xFC00), (0x0001, 0x8400), (0x03FF, 0x7BFF), (0x3C01, 0xBBFF)} <= near
+
+
+def test_every_operation_of_numpy_can_be_called_and_shown():
+    names = [(one.library, one.operation) for one in arithmetic.table()]
+    assert len(names) == len(set(names)) > 100
+    for row in arithmetic.table():
+        if row.library in ("numpy", "ml_dtypes"):
+            one = np.array([0x22], inputs.integers_of(row.width))
+            answer = row.prepare()(one)
+            text = ", ".join(hex(x[0]) for x in inputs.operands_of(one, row.operands))
+            value = f"0x{int(answer[0]):0{-(-inputs.width(row.target) // 4)}x}"
+            program = programs.Program(f"{row.library} 1: shown", "python", row.snippet.replace("{input}", text), value)
+            names = {}
+            exec(program.text.replace("print(", "printed = ("), names)
+            assert int(names["printed"][-1], 16) == int(answer[0])
+
+
 def test_simplest_input_has_few_bits():
     found = {}
-    compare(ties_away, "fp32", "e4m3", "", [inputs.boundaries("fp32", "e4m3")], found)
+    compare(row(ties_away, "fp32", "e4m3"), ties_away, [inputs.boundaries("fp32", "e4m3")], found)
     assert bin(found["tie"].input).count("1") <= 3
 
 
@@ -143,7 +230,7 @@ def test_what_nobody_judged_says_so():
 
 def test_the_page_shows_a_divergence_with_its_program():
     result, *_ = run.observe(row(ties_away, "fp32", "e4m3"), time.monotonic() + 5, count=1 << 12)
-    text = page.written([vars(result)], [], [], 1)
+    text = page.written({"conversions": [vars(result)]}, [], 1)
     one = result.findings[0]
     assert f"x = {one['input']}" in text and one["class"] in text
     assert f"| exact | `{one['expected']}` |" in text and f"| library | `{one['actual']}` |" in text
@@ -202,7 +289,7 @@ def test_products_that_run_are_searched_and_others_declined():
     assert wrong.findings and wrong.findings[0]["kind"] == "wrong integer" and wrong.inputs
     assert not right.findings and not right.declined and right.inputs
     assert declined.declined == "nowhere"
-    text = page.written([], [vars(one) for one in (wrong, right, declined)], [], 1)
+    text = page.written({"products": [vars(one) for one in (wrong, right, declined)]}, [], 1)
     assert "m=1 n=1 k=1" in text and "nowhere" in text and "x = 1" in text
 
 
