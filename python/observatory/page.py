@@ -35,7 +35,7 @@ The machine: {machine}.
 _CONVERSIONS = """## Conversions: what was covered
 
 *Proven* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 and int32 all 2^32 where
-the time allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the
+the time of this run or of earlier ones on this machine allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the
 source, zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries. All are compared,
 bit for bit, with the unit `ieee`; boundaries and narrow sources with `exact` (big integers), too; all 2^32 with `bulk`,
 and what differs there with `ieee`. NaNs that differ in sign or payload alone are counted apart.
