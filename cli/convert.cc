@@ -162,14 +162,17 @@ void add_convert(Arguments& app, int& status) {
       ->required();
   sub->add_option("-o,--output", options->output, "file to write: .cases (.gz), .npz, or .npy for the results alone")
       ->required();
-  sub->add_option("--op", options->op, "op line of the arrays; sizes may be left out");
+  sub->add_option(
+      "--op", options->op,
+      "op line of the arrays; sizes may be left out, and all of it where numpy's types are those of the formats");
   sub->add_option("--unit", options->unit, "unit that gave the results, for the unit line");
   sub->add_option("--from", options->from, "testfloat: the files are testfloat_gen's output, - for standard input")
       ->check(one_of({"testfloat"}));
   sub->add_option("--function", options->function, "of TestFloat, as in f32_mulAdd, f64_to_f16, f16_lt");
   sub->add_option("--words", options->words, "more of TestFloat's op line, as in 'round=up tiny=before'");
   sub->footer(
-      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32'\n"
+      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases\n"
+      "        convert codes.npz -o x.cases --op 'gemm a=e4m3 b=e4m3 c=fp32 d=fp32'\n"
       "TestFloat: testfloat_gen -rmax f16_add | ... convert --from testfloat --function f16_add --words round=up - -o "
       "x.cases\n"
       "Example: mmafuzz convert cases.cases -o cases.npz");
@@ -180,9 +183,9 @@ void add_convert(Arguments& app, int& status) {
     } else if (to_arrays) {
       write_arrays(*options);
     } else {
-      if (options->op.empty()) throw BadInput("arrays need --op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32'");
       const std::vector<NamedArray> arrays = read_arrays(*options);
-      write_cases(*options, cases_of_arrays(op_of_arrays(options->op, arrays), arrays));
+      const std::string op = options->op.empty() ? op_line_of_arrays(arrays) : options->op;
+      write_cases(*options, cases_of_arrays(op_of_arrays(op, arrays), arrays));
     }
     status = exit_ok;
   });

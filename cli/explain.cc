@@ -6,6 +6,9 @@
 
 #include "cli/run_files.h"
 #include "cli/terminal.h"
+#include "core/unit_name.h"
+#include "core/words.h"
+#include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
@@ -46,6 +49,20 @@ std::string verdict_of_sequence(const std::string& property, const std::string& 
          (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property) + "\n";
 }
 
+/// The op of a typed case where --op is left out: that of the first unit that is a model's row, with as many products
+/// as the case has.
+Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
+  for (const std::string& name : split_units(units)) {
+    const UnitName unit(name);
+    const ModelRow* row = unit.backend == "model" || unit.backend == "twin" ? find_model_row(unit.path) : nullptr;
+    if (!row) continue;
+    Op op = row->op;
+    op.k = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
+    return op;
+  }
+  throw BadInput("a case needs --op, or a model's row among --units");
+}
+
 }  // namespace
 
 void add_explain(Arguments& app, int& status) {
@@ -61,30 +78,37 @@ void add_explain(Arguments& app, int& status) {
   sub->add_option("--units", options->units,
                   "units, comma-separated (default: the file's property line, or its unit line and exact)")
       ->allow_extra_args(false);
-  sub->add_option("--op", options->op, "op line, with --case");
-  sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings, with --op; repeatable")
+  sub->add_option("--op", options->op, "op line of --case (default: that of a model's row among --units)");
+  sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings; repeatable")
       ->allow_extra_args(false);
   sub->add_option("--line", options->lines,
                   "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
       ->allow_extra_args(false)
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
-  sub->add_option("file", options->file, "case file");
+  sub->add_option("file", options->file, "case file, or one case: fields with | between them");
   add_rows_option(*sub);
   sub->footer(
       std::string(typed_case_help) +
-      "\nExample: mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
+      "\nExample: mmafuzz explain --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact '1.5 0.1 | 2 3 | 0'"
+      "\n         mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
       "0001 0001 | 3f7fffff'"
       " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
+    if (options->file.find('|') != std::string::npos && options->cases.empty()) {  // no file but a case
+      options->cases = {options->file};
+      options->file.clear();
+    }
     const bool given = !options->cases.empty();
-    if (given && options->op.empty()) throw BadInput("--case needs --op");
     if (given && !options->lines.empty()) throw BadInput("--line is a line of a file: leave it out with --case");
     if (given && !options->file.empty()) throw BadInput("give a case file or --case, not both");
     if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
-    const std::string text = given ? text_of_cases(op_from_text(options->op), options->cases) : "";
+    const auto op = [&] {
+      return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
+    };
+    const std::string text = given ? text_of_cases(op(), options->cases) : "";
     const std::unique_ptr<CaseReader> reader =
         given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     std::vector<uint64_t> wanted = options->lines;

@@ -9,12 +9,14 @@
 namespace mmafuzz {
 namespace {
 
+/// numpy's types of formats' numbers; of several formats of one type the first is meant where nothing else says so.
+constexpr std::pair<const char*, const char*> numpy_types[] = {
+    {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"},
+    {"u8", "|u1"},   {"s32", "<i4"},  {"u32", "<u4"},  {"s64", "<i8"},  {"u64", "<u8"}};
+
 /// numpy's type of a format's numbers; "" where it has none.
 std::string numpy_type(const Format& format) {
-  constexpr std::pair<const char*, const char*> types[] = {
-      {"fp16", "<f2"}, {"fp32", "<f4"}, {"tf32", "<f4"}, {"fp64", "<f8"}, {"s8", "|i1"},
-      {"u8", "|u1"},   {"s32", "<i4"},  {"u32", "<u4"},  {"s64", "<i8"},  {"u64", "<u8"}};
-  for (const auto& [name, type] : types)
+  for (const auto& [name, type] : numpy_types)
     if (format.name() == name) return type;
   return "";
 }
@@ -82,6 +84,26 @@ void fill(Column& column, const NamedArray& from, const FieldShape& field) {
 }
 
 }  // namespace
+
+std::string op_line_of_arrays(const std::vector<NamedArray>& fields) {
+  const std::string ask = ": give --op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32'";
+  if (fields.size() < 3 || fields.size() > 4) throw BadInput("a, b, c and maybe d tell an op" + ask);
+  const size_t of_a = fields[0].array.shape.size(), of_c = fields[2].array.shape.size();
+  const bool gemm = of_a == of_c;
+  if (gemm ? of_c < 2 : of_a != of_c + 1)
+    throw BadInput("the shapes of " + fields[0].name + " and " + fields[2].name +
+                   " fit neither a dot nor a matrix product" + ask);
+  std::string line = gemm ? "gemm" : "dot";
+  for (size_t i = 0; i < 4; ++i) {
+    const NamedArray& field = fields[std::min(i, fields.size() - 1)];  // without results d is as c
+    const auto of_type = [&](const auto& one) { return field.array.type == one.second; };
+    const auto known = std::find_if(std::begin(numpy_types), std::end(numpy_types), of_type);
+    if (known == std::end(numpy_types) || field.array.type.find('u') != std::string::npos)
+      throw BadInput(field.name + " holds " + field.array.type + ", which does not say its format" + ask);
+    line += std::string(" ") + "abcd"[i] + "=" + known->first;
+  }
+  return line;
+}
 
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields) {
   std::string text = op_text.starts_with("op ") ? op_text.substr(3) : op_text;

@@ -12,6 +12,10 @@ struct NamedArray {
   NpyArray array;
 };
 
+/// The op line of a dot or a matrix product whose arrays tell all of it: numpy types that are formats' own, and c's
+/// shape (a dot has a number c for each case, a product a matrix). Throws BadInput where they do not.
+std::string op_line_of_arrays(const std::vector<NamedArray>& fields);
+
 /// The op line with the sizes that it leaves out (k=, m=, n=), from the shapes of a and b. Throws BadInput.
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields);
 

@@ -137,6 +137,26 @@ TEST(CaseArrays, FillTheSizesOfTheOpAndComeBack) {
   EXPECT_EQ(arrays_of_cases(cases).size(), 3u);
 }
 
+TEST(CaseArrays, TellTheirOpByTypesAndShapes) {
+  const auto op_of = [](const std::string& a_type, std::vector<size_t> a, std::vector<size_t> c, bool results) {
+    std::vector<NamedArray> arrays = {array_of("a", a_type, a), array_of("b", "<f2", a), array_of("c", "<f4", c)};
+    if (results) arrays.push_back(array_of("d", "<f8", c));
+    return op_line_of_arrays(arrays);
+  };
+  EXPECT_EQ(op_of("<f4", {2, 2}, {2, 2}, true), "gemm a=fp32 b=fp16 c=fp32 d=fp64");
+  EXPECT_EQ(op_of("<f2", {5, 2, 2}, {5, 2, 2}, false), "gemm a=fp16 b=fp16 c=fp32 d=fp32");
+  EXPECT_EQ(op_of("<f2", {5, 3}, {5}, true), "dot a=fp16 b=fp16 c=fp32 d=fp64");
+  EXPECT_EQ(op_of("<f2", {3}, {}, false), "dot a=fp16 b=fp16 c=fp32 d=fp32");
+  const auto why = [&](const std::string& type, std::vector<size_t> a, std::vector<size_t> c) {
+    return refused([&] { op_of(type, a, c, false); });
+  };
+  EXPECT_THAT(why("<u2", {5, 3}, {5}), HasSubstr("a holds <u2, which does not say its format: give --op"));
+  EXPECT_THAT(why("|V1", {5, 3}, {5}), HasSubstr("a holds |V1"));
+  EXPECT_THAT(why("<f2", {3}, {3}), HasSubstr("shapes of a and c fit neither"));
+  EXPECT_THAT(why("<f2", {5, 3, 3}, {5}), HasSubstr("shapes of a and c fit neither"));
+  EXPECT_THAT(refused([] { op_line_of_arrays({array_of("a", "<f2", {3})}); }), HasSubstr("a, b, c and maybe d"));
+}
+
 TEST(CaseArrays, ThatDoNotFitAreRefused) {
   const std::string dot = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=3";
   const auto why = [&](const std::string& op, std::vector<NamedArray> arrays) {

@@ -226,7 +226,8 @@ good convert good.cases -o results.npy
 bad_call "not every case has a result" convert inputs.cases -o results.npy
 bad_call "results.npy has shape (2,); a of" convert results.npy results.npy results.npy -o x.cases --op "dot a=fp32 b=fp32 c=fp32 d=fp32 k=3"
 bad_call "is no .npy file" convert good.cases good.cases good.cases -o x.cases --op "$dot2"
-bad_call "arrays need --op" convert good.npz -o x.cases
+good convert good.npz -o untold.cases --unit "$hopper"
+expect "types and shapes tell the op" cmp untold.cases again.cases
 bad_call "/nowhere/a.npy: cannot open" convert /nowhere/a.npy -o x.cases --op "$dot2"
 head -c 300 good.npz >cut.npz
 bad_call "cut.npz: is no .npz file, or is truncated" convert cut.npz -o x.cases --op "$dot2"
@@ -399,7 +400,12 @@ COLUMNS=180 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' 
 expect "units side by side where it is wide" grep -q "^$hopper  .*$hopper?fraction_bits=23" out
 bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file, or --op and --case" explain
-bad_call "--case needs --op" explain --case '3c00'
+bad_call "a case needs --op, or a model's row among --units" explain --case '3c00'
+bad_call "a case needs --op, or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
+good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'
+expect "a case stands for a file; its op is the row's, with two products" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"
+expect "it is said how a decimal was rounded" has out "a: 0.1 is rounded to fp16 2e66"
+bad_call "field a: expected 2 encodings" explain --units "$hopper" '1.5 0.1 | 2 | 0'
 bad_call "--case: column 6: field a: expected 2 encodings, found 1" explain --op "$dot2" --case '3c00 | 3c00 4000 | 00000000' --units exact
 bad_call "unknown format 'fp17'" explain --op 'convert from=fp17 to=fp16' --case '3c00' --units ieee
 left_before=$(temporary_files)
