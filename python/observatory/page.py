@@ -162,24 +162,26 @@ def _section(what: str, result: dict, members: list[tuple[str, dict]]) -> list[s
 def _past(old: list[tuple[Release, list[dict]]]) -> str:
     lines = ["""## Defects of the past
 
-The same tables on pinned old releases: the command is not told what to look for. The trackers' threads were read before
-the first run, and one kind of input came from onnx #7784.
+The same tables on pinned old releases: the command is not told what to look for. Who wrote the tables had read the threads.
+*Told* is what of a thread went into the search: of products only those of the operation ran, and one kind of input, which all
+rows have now, was taken from a thread.
 
-| release | tracker | defect | operation | found | input | exact | library |
-|---|---|---|---|---|---|---|---|"""]
+| release | tracker | defect | told | operation | found | input | exact | library |
+|---|---|---|---|---|---|---|---|---|"""]
     for release, results in old:
+        told = release.known or ("nothing" if release.rows == "*" else "the operation")
+        about = f"| {release.name} | {release.tracker} | {release.defect} | {told} |"
         hits = [(r["operation"], f) for r in results if fnmatch.fnmatchcase(r["operation"], release.operation)
                 for f in r["findings"] if f["kind"] in release.kinds]  # fmt: skip
         if not hits:
-            lines.append(f"| {release.name} | {release.tracker} | {release.defect} | | not found | | | |")
+            lines.append(f"{about} | not found | | | |")
             continue
         operation, one = hits[0]
         if "decimals" in one:
             shown = [f"`{one[key]}` = {value}" for key, value in zip(("input", "expected", "actual"), one["decimals"])]
         else:
             shown = [one["input"], one["expected"], one["actual"]]
-        lines.append(f"| {release.name} | {release.tracker} | {release.defect} | `{operation}` | {one['kind']} | "
-                     + " | ".join(shown) + " |")  # fmt: skip
+        lines.append(f"{about} `{operation}` | {one['kind']} | " + " | ".join(shown) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,7 @@ class Release(NamedTuple):
     defect: str
     table: str = "conversions"
     rows: str = "*"  #: a shell pattern: the rows that run
+    known: str = ""  #: what of the tracker's thread went into the search
 
 
 _OLD_WHEEL = ["--no-deps", "--only-binary=:all:", "--python-version", "37", "--platform", "manylinux1_x86_64"]
@@ -30,7 +31,8 @@ RELEASES = [
             ("rounded wrong", "flushed"), "onnx/onnx#3876",
             "fp32 to bf16 by Cast drops bits where the helper rounds; the rewrite onnx/onnx#7089 rounds"),
     Release("onnx-1.20.1", "onnx", ["--no-deps", "onnx==1.20.1"], "*E8M0*round_mode=up", ("rounded wrong",),
-            "onnx/onnx#7784", "fp32 to E8M0 rounding up: a wrong mask overlooks one bit of the fraction"),
+            "onnx/onnx#7784", "fp32 to E8M0 rounding up: a wrong mask overlooks one bit of the fraction",
+            known="a kind of input: a number with one more bit"),
     Release("ml_dtypes-0.5.0", "ml_dtypes", ["--no-deps", "ml_dtypes==0.5.0"], "*astype ml_dtypes.float8_e8m0fnu", ("tie", "rounded wrong"),
             "jax-ml/ml_dtypes#223", "to E8M0: ties are decided by a wrong bit"),
     Release("numpy-2.3.0", "numpy", ["--no-deps", "numpy==2.3.0"], "np.matmul with out*", ("wrong integer", "NaN made", "beyond the bound"),
