@@ -70,7 +70,7 @@ def kinds_of(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndar
         through = detours[detour] & ~np.isnan(x) if detour else np.zeros(len(x), bool)
         tests = {
             "NaN bits": np.isnan(wanted) & np.isnan(got),
-            "operand flushed": _operand_flushed(row, inputs, got) & ((wanted != 0) | (got != 0)),
+            "operand flushed": _operand_flushed(row, inputs, got) & ((wanted != 0) | (got != 0)) & (np.isnan(x) == np.isnan(wanted)),
             "NaN lost": np.isnan(x) & np.isnan(wanted),
             "no NaN": np.isnan(x),
             "no sign": (target == "e8m0") & (np.signbit(x) | (x == 0)),

@@ -137,7 +137,7 @@ def _section(what: str, result: dict, members: list[tuple[str, dict]]) -> list[s
     is_product = what == "product"
     if is_product:  # the shortest program
         operation, one = min(members, key=lambda member: len(member[1]["snippet"]))
-    through = f" (through {one['detail']})" if one["detail"] and not is_product else ""
+    through = f" (through {one['detail']})" if one["detail"] and what != "product" and one["kind"] != ENDS else ""
     lines = [f"### {result['library']} {result['version']}: {one['kind']}{through}\n", f"**{one['class']}**: {one['reason']}."]
     names = list(dict.fromkeys(name for name, _ in members))
     count = f"1 {what}" if len(names) == 1 else f"{len(names)} {what}s"

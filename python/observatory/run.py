@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass, field
@@ -99,6 +100,13 @@ def findings(row: Conversion | Arithmetic, found: dict[str, Divergence]) -> list
 RUNNING = "running"
 
 
+def _started(row: Conversion | Arithmetic | Product) -> Result:
+    result = Result(row.library, row.operation, declined=RUNNING)
+    with contextlib.suppress(Exception):  # why it has none is said when it runs
+        result.version = row.version()
+    return result
+
+
 def run(
     rows: list[Conversion] | list[Arithmetic],
     deadline: float,
@@ -109,7 +117,7 @@ def run(
     results: list[Result] = []
     left = sum(row.width > _NARROW for row in rows)
     for row in rows:
-        save([*results, Result(row.library, row.operation, declined=RUNNING)])
+        save([*results, _started(row)])
         share = max(0.0, deadline - time.monotonic()) / max(1, left)
         left -= row.width > _NARROW
         result, _ = observe(row, time.monotonic() + share, count)
@@ -188,7 +196,7 @@ def run_products(
     watch = LastCall(last_call)
     results: list[Result] = []
     for i, row in enumerate(rows):
-        result = Result(row.library, row.operation, declined=RUNNING)
+        result = _started(row)
         results.append(result)
         save(results)
         started = time.monotonic()

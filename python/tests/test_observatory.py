@@ -163,6 +163,18 @@ def test_right_arithmetic_has_no_divergence(scalar):
     assert result.proven and result.inputs == 1 << row.width and not found
 
 
+def test_what_a_format_without_nan_gives_for_one_is_no_flushed_operand():
+    exact = mmafuzz.unit("ieee")
+    row = arithmetic_row(None, "sqrt", "e2m1")
+
+    def call(codes):  # zero for all invalid operations, also for the subnormal -0.5
+        roots = inputs.as_codes(exact.evaluate("scalar sqrt format=e2m1", codes))
+        return np.where(codes > 8, 0, roots).astype(np.uint8)
+
+    _, found = run.observe(row._replace(prepare=lambda: call), time.monotonic() + 60)
+    assert set(found) == {"no NaN"} and found["no NaN"].count == 7
+
+
 def test_all_operands_are_in_an_input():
     row = arithmetic_row(None, "add", "e2m1")
     a, b = inputs.operands_of(np.concatenate(list(inputs.everything(row.width))), row.operands)
