@@ -405,7 +405,7 @@ bad_call "a case needs --op, or a model's row among --units" explain --units exa
 good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'
 expect "a case stands for a file; its op is the row's, with two products" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"
 expect "it is said how a decimal was rounded" has out "a: 0.1 is rounded to fp16 2e66"
-bad_call "field a: expected 2 encodings" explain --units "$hopper" '1.5 0.1 | 2 | 0'
+bad_call "field b: expected 2 encodings, found 1" explain --units "$hopper" '1.5 1. | 2. | 0.'
 bad_call "--case: column 6: field a: expected 2 encodings, found 1" explain --op "$dot2" --case '3c00 | 3c00 4000 | 00000000' --units exact
 bad_call "unknown format 'fp17'" explain --op 'convert from=fp17 to=fp16' --case '3c00' --units ieee
 left_before=$(temporary_files)
