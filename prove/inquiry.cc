@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -12,6 +13,7 @@
 #include "arithmetic/decode.h"
 #include "oracles/gemm/width.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "oracles/properties/properties.h"
 #include "plan/named_rows.h"
 #include "plan/registry.h"
@@ -116,13 +118,30 @@ void replay(Reply& f, const Property& property, const Subject& u) {
 
 }  // namespace
 
+namespace {
+
+/// Whether two rows differ in the order alone in which an instruction's only block takes its products.
+bool differ_in_order_inside_blocks(const std::string& first, const std::string& second, const DotModel& m,
+                                   const DotModel& n, const Op& op) {
+  if (UnitName(first).path != UnitName(second).path || m.kernel != Kernel::fused_sum || m.block != m.k ||
+      op.k % m.k != 0 || m.order == n.order)
+    return false;
+  return std::all_of(parameters().begin(), parameters().end(),
+                     [&](const Parameter& p) { return std::string_view(p.name) == "order" || p.get(m) == p.get(n); });
+}
+
+}  // namespace
+
 Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options) {
   const Op op = op_of(first, options);
   const Subject u = subject(first, op), v = subject(second, op);
-  Expressions in;
-  CaseQuestion question = equal_question(in, op, u.model(), v.model());
-  question.question.text = first + " equals " + second;
-  Reply f = answer(solvers, question, options);
+  PropertyQuestion asked;
+  if (differ_in_order_inside_blocks(first, second, u.model(), v.model(), op)) {
+    asked = *property_question("block_permutation", op, u.model());
+    asked.argument = "The units differ in the order of the products of a block. " + asked.argument;
+  }
+  asked.whole = [&](Expressions& in) { return equal_question(in, op, u.model(), v.model()); };
+  Reply f = ask_in_lemmas(solvers, asked, first + " equals " + second, op, options.domain.empty(), options);
   if (f.proof.outcome != Outcome::witness) return f;
   const std::string x = result_of(*u.unit, f.witness), y = result_of(*v.unit, f.witness);
   f.results = {x + " " + first, y + " " + second};

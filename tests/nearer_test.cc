@@ -140,7 +140,7 @@ class Nearer : public testing::Test {
 };
 
 TEST_F(Nearer, OotomoYokotaLosesWithTwoProductsOfNarrowFactors) {
-  const Reply reply = ask(2, "factors=fp16", 30);
+  const Reply reply = ask(2, "factors=fp16", 120);
   ASSERT_EQ(reply.proof.outcome, Outcome::witness) << reply.proof.reason;
   ASSERT_EQ(reply.results.size(), 2u);
   EXPECT_NE(reply.results[0].substr(0, 8), reply.results[1].substr(0, 8));
