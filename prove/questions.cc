@@ -342,8 +342,9 @@ CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first
 
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {
   if (property == "swap_operands" && !(op.a == op.b)) return declined("swap_operands is about operands of one format");
-  if (property == "block_permutation" && model.kernel != Kernel::fused_sum)
-    return declined("block_permutation is about the blocks of fused sums");
+  if (property == "block_permutation" && model.kernel != Kernel::fused_sum && model.kernel != Kernel::exact_sum &&
+      model.kernel != Kernel::two_stage_sum)
+    return declined("block_permutation is about sums of blocks");
   if (property == "split_k" && (!(op.c == op.d) || op.k / 2 < step_of(model)))
     return declined("split_k is about two blocks, the second of which takes d as its c");
   for (const Provable& p : provable)
