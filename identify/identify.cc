@@ -63,7 +63,10 @@ class Identifier {
         id_.reason = "the same case was answered in two ways: the unit is no function of the case";
         return finish(IdentifyVerdict::no_fit);
       }
-      if (!find_row()) return give_up_rows();
+      if (!find_row()) {
+        if (give_up_rows()) continue;
+        return;
+      }
       if (!asker_) return finish_given();
       if (round < most_rounds) {
         const Questions next = questions_between(alternatives());
@@ -156,7 +159,11 @@ class Identifier {
         return true;
       }
     }
-    candidates_ = fit.search(budget());
+    // Where a unit without parameters gives all answers, it is verified first; a long search follows if it is refuted.
+    judge_plain();
+    const bool plain_fits =
+        std::any_of(plain_.begin(), plain_.end(), [](const PlainHypothesis& p) { return p.mismatches == 0; });
+    candidates_ = fit.search(plain_fits ? budget() / 16 : budget());
     if (candidates_.front().mismatches > 0) return false;
     take(candidates_.front().model);
     for (size_t i = 1; i < candidates_.size(); ++i)
@@ -313,24 +320,30 @@ class Identifier {
 
   bool timed_out() const { return asker_->seconds_left() <= 0; }
 
-  /// No row fits: a unit without parameters may.
-  void give_up_rows() {
+  /// No row fits: a unit without parameters may. True where one did, and a further answer refuted it.
+  bool give_up_rows() {
     judge_plain();
     for (const PlainHypothesis& plain : plain_) {
       if (plain.mismatches) continue;
       bool held = true;
-      if (asker_ && !verify(*plain.unit, nullptr, held)) return end_early();
-      if (held) {
-        id_.name = plain.unit->name();
-        return asker_ ? finish_held(id_.name) : finish(IdentifyVerdict::identified);
+      if (asker_ && !verify(*plain.unit, nullptr, held)) {
+        end_early();
+        return false;
       }
+      if (!held) return true;
+      id_.name = plain.unit->name();
+      asker_ ? finish_held(id_.name) : finish(IdentifyVerdict::identified);
+      return false;
     }
-    judge_plain();
     if (id_.reason.empty()) id_.reason = "no row and no known unit gives all of its answers";
-    if (budget() == fit_budget) return finish(IdentifyVerdict::no_fit);
+    if (budget() == fit_budget) {
+      finish(IdentifyVerdict::no_fit);
+      return false;
+    }
     id_.reason = "no row was found in this time; a longer --time searches further";
     row_.reset();
     finish(IdentifyVerdict::too_few);
+    return false;
   }
 
   void judge_plain() {

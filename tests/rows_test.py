@@ -47,7 +47,7 @@ class RowsTest(unittest.TestCase):
         self.assertIn("model:custom", searched.stdout)
 
     def test_time_that_is_over_names_nothing(self):
-        op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=7"
+        op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=9"
         for seconds in "0.01", "0.5":
             done = self.run_it("identify", "--unit", "ieee:pairwise", "--op", op, "--time", seconds, "--json")
             said = json.loads(done.stdout)
