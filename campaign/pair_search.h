@@ -22,6 +22,7 @@ struct PairAnswer {
   uint64_t compared = 0, differing = 0;  ///< structured cases without guidance: how often they differ
   std::vector<Fact> facts;
   std::vector<std::string> unseen;  ///< facts that the rows imply and no case showed
+  std::vector<std::string> hidden;  ///< in which the rows differ, too, but no operands of the op can show it
 };
 
 /// Throws BadInput where a unit does not take the op.

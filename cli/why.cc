@@ -1,5 +1,6 @@
 // mmafuzz why: what differs between two units, as facts with witnesses found on the spot.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -64,19 +65,19 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
 
 void print(const Op& op, const PairAnswer& answer, size_t width) {
   fmt::print("{}\n  {}\n  {}\n", to_text(op), answer.units[0], answer.units[1]);
-  if (answer.facts.empty() && answer.unseen.empty()) {
+  if (answer.facts.empty() && answer.unseen.empty())
     fmt::print("  They agree: no operands were found on which they differ.\n");
-    return;
-  }
-  if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
+  else if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
   else fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
   for (const Fact& fact : answer.facts)
     fmt::print("\n  {}\n{}{}", fact.name, wrapped(sentence(fact), width, 4), witness_text(fact, answer.units));
-  if (answer.unseen.empty()) return;
-  std::string names;
-  for (const std::string& name : answer.unseen) names += (names.empty() ? "" : ", ") + name;
-  fmt::print("\n{}",
-             wrapped("Their rows also differ in " + names + ", but no operands were found that show it.", width, 2));
+  const auto say = [&](const std::vector<std::string>& names, const char* what) {
+    if (!names.empty())
+      fmt::print("\n{}",
+                 wrapped(fmt::format("Their rows also differ in {}, {}.", fmt::join(names, ", "), what), width, 2));
+  };
+  say(answer.hidden, "which no operands of this op can show");
+  say(answer.unseen, "but no operands were found that show it");
 }
 
 void run_why(const WhyOptions& options) {

@@ -151,8 +151,9 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
   const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
                                 m.zero_sign == ZeroSign::positive && !m.scale_block;
-  if (is_called(p, "k") && m.kernel == Kernel::fused_sum && zeros_do_nothing && op_.k <= value && op_.k <= m.k &&
-      op_.k <= m.block && m.order == ProductOrder::ascending)
+  if (is_called(p, "k") && m.kernel == Kernel::fused_sum && zeros_do_nothing &&
+      op_.k <= std::min<int64_t>(m.k, value) && std::max<int64_t>(m.k, value) <= m.block &&
+      m.order == ProductOrder::ascending)
     return "the op's products make one block, and zeros change nothing";
   if (is_called(p, "integer_bits") && (m.kernel == Kernel::fused_sum || m.kernel == Kernel::emulated_fp8)) {
     // Products are below 4 times the greatest exponent's weight, c is below 2 times (docs/semantics.md 1.5).

@@ -166,6 +166,7 @@ TEST(Expectations, KnowThatNothingLiesBelowTheAlignmentFloor) {
   const auto half = expected_facts(registry(), {{op_from_text(half_dot), {volta, ampere}}});
   ASSERT_TRUE(half.count("zero_exponent=-132~-131"));
   EXPECT_FALSE(half.at("zero_exponent=-132~-131").must);
+  EXPECT_TRUE(half.at("zero_exponent=-132~-131").hidden);
   const auto wide = expected_facts(
       registry(), {{op_from_text("dot a=tf32 b=tf32 c=fp32 d=fp32 k=8"),
                     {"model:ampere/mma.m16n8k8.f32.tf32.tf32.f32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"}}});

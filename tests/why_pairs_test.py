@@ -93,8 +93,8 @@ for units, op, found, only_rows in PAIRS:
     seconds = time.monotonic() - start
     names = re.findall(r"^  ([^\s:?]+=\S+)$", text, re.M)
     shown = {part for name in names for part in name.split("+")}
-    rows = re.search(r"Their rows also differ in (.*?), but", " ".join(text.split()))
-    unseen = set(rows.group(1).split(", ")) if rows else set()
+    rows = re.findall(r"Their rows also differ in (.*?), (?:but|which)", " ".join(text.split()))
+    unseen = set(", ".join(rows).split(", ")) if rows else set()
     problems = [f"{w}: {sorted(s)}" for w, s in (("missing", set(found.split()) - shown), ("wrong", shown - set(found.split())),
                                                ("rows", unseen ^ set(only_rows.split()))) if s]
     if seconds > slowest:

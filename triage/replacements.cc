@@ -43,11 +43,10 @@ DotModel exact_row(const DotModel& model, const Op& op) {
   return m;
 }
 
-/// Below it no nonzero product or c is aligned (docs/semantics.md, "A fused sum").
+/// Below it no nonzero product or c of a row without scales is aligned (docs/semantics.md, "A fused sum").
 int least_term_exponent(const DotModel& m) {
   const int below = m.product == ProductRule::normalized ? m.a.fraction_bits + m.b.fraction_bits : 0;
-  const int scales = m.scale_block ? m.scale_a.emin() + m.scale_b.emin() : 0;
-  return std::min(m.a.emin() + m.b.emin() - below + scales, least_exponent_of_c(m, m.c));
+  return std::min(m.a.emin() + m.b.emin() - below, least_exponent_of_c(m, m.c));
 }
 
 /// How many products a step sums goes by one name, where both have it.
@@ -82,6 +81,7 @@ bool never_shows(const std::string& parameter, const DotModel& first, const DotM
   DotModel other = first;
   other.k = second.k;
   if (parameter == "k") return same_arithmetic(first, other);
+  if (first.scale_block || second.scale_block) return false;  // scales reach far down
   const int least = std::min(least_term_exponent(first), least_term_exponent(second));
   return parameter == "zero_exponent" && std::max(first.zero_exponent, second.zero_exponent) <= least;
 }

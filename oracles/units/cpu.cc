@@ -370,10 +370,11 @@ class CpuFamily final : public Family {
 
   Role role(const std::string&) const override { return Role::silicon; }
 
+  /// Not x87: no matrix unit computes in 80 bits, and each of its differences would be a fact.
   std::vector<std::string> searched_by_default(const Op&) const override {
     std::vector<std::string> names;
     for (const UnitInfo& info : list())
-      if (info.unavailable.empty()) names.push_back(info.name);
+      if (info.unavailable.empty() && !info.name.starts_with("cpu:x87.")) names.push_back(info.name);
     return names;
   }
 

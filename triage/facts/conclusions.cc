@@ -57,11 +57,14 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
   for (const auto& [op, names] : fields) {
     if (op.kind != OpKind::dot) continue;
     const std::vector<Compared> units = bound(registry, op, names);
-    const auto add = [&, &op = op](const std::vector<Replacement>& all, const Replacement& r, bool must,
-                                   const Compared& x, const Compared& y) {
+    const auto add = [&, &op = op](const std::vector<Replacement>& all, const Replacement& r, const Compared& x,
+                                   const Compared& y) {
       if (r.name == "kernel") return;
+      const bool rows = x.is_row() && y.is_row(), never = rows && never_shows(r.name, *x.model(), *y.model());
+      const bool must = rows && !never, hidden = never && r.name != "k";  // that one is then only a name
       Expectation& e = expected[difference_fact(r.name, r.first, r.second)];
-      if (must && !e.must) e = {true, {}};
+      if (must && !e.must) e = {true, false, {}};
+      e.hidden |= hidden && !e.must;
       if (e.must == must && e.shown_by.size() < most_examples)
         e.shown_by.push_back({op, x.unit->name(), y.unit->name(), differing_alone(all, r, x, y)});
     };
@@ -70,14 +73,13 @@ std::map<std::string, Expectation> expected_facts(const Registry& registry, cons
         const Compared &x = units[i], &y = units[j];
         const DotModel *a = x.model(), *b = y.model();
         if (a && b)
-          for (const std::vector<Replacement> all = replacements(*a, *b); const Replacement& r : all)
-            add(all, r, x.is_row() && y.is_row() && !never_shows(r.name, *a, *b), x, y);
+          for (const std::vector<Replacement> all = replacements(*a, *b); const Replacement& r : all) add(all, r, x, y);
         if (a && !b && is_reference(*y.unit))
           for (const std::vector<Replacement> all = replacements_by_exact(*a, op); const Replacement& r : all)
-            add(all, r, false, x, y);
+            add(all, r, x, y);
         if (b && !a && is_reference(*x.unit))
           for (const std::vector<Replacement> all = replacements_by_exact(*b, op); const Replacement& r : all)
-            add(all, r, false, y, x);
+            add(all, r, y, x);
       }
   }
   return expected;

@@ -27,6 +27,7 @@ struct RowDifference {
 /// What rows imply about a fact.
 struct Expectation {
   bool must = false;                    ///< two rows differ in it; otherwise it is only possible, beside a reference
+  bool hidden = false;                  ///< two rows differ in it, but no operands can show that
   std::vector<RowDifference> shown_by;  ///< a few of the pairs that could show it; of one that must be, pairs of rows
 };
 
