@@ -20,9 +20,10 @@ namespace mmafuzz {
 namespace {
 
 constexpr size_t chunk = 1024;
-constexpr uint64_t row_chunks = 16;  ///< for a parameter, on each pair of units that may show it
-constexpr size_t candidates = 64;    ///< of them, at which triage looks
-constexpr size_t property_cases = 4 * chunk, product_cases = 256;  ///< for a property, on each op
+constexpr uint64_t row_chunks = 16, chunks_of_possible = 4;  ///< for a parameter, on each pair of units
+constexpr size_t candidates = 64;                            ///< of them, at which triage looks
+constexpr size_t property_cases = 4 * chunk;                 ///< on each op
+constexpr int product_work = 1 << 18;                        ///< products of numbers, all cases of a matrix product
 
 /// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
 bool is_safe(const std::string& unit) {
@@ -42,7 +43,8 @@ std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
 
 /// A case on which two units differ because of one parameter. Its candidates are the cases on which rows differ that
 /// have no other difference: few other cases can show it.
-std::optional<LoggedDivergence> find_difference(const std::string& name, const RowDifference& difference) {
+std::optional<LoggedDivergence> find_difference(const std::string& name, const RowDifference& difference,
+                                                uint64_t chunks) {
   const Op& op = difference.op;
   for (const auto& [first, second] : difference.alone) {
     if (!registry().bind(first, op) || !registry().bind(second, op)) continue;
@@ -53,7 +55,7 @@ std::optional<LoggedDivergence> find_difference(const std::string& name, const R
     GuidedSearch search(op, focuses_of(comparison), 1);
     std::optional<LoggedDivergence> among_others;
     size_t looked_at = 0;
-    for (uint64_t n = 0; n < row_chunks && looked_at < candidates; ++n) {
+    for (uint64_t n = 0; n < chunks && looked_at < candidates; ++n) {
       Batch batch, differing(op);
       search.propose(n, n * chunk, chunk, batch);
       search.learn(search.observe(n, n * chunk, batch));
@@ -89,16 +91,19 @@ struct OpenProperties {
 
 /// Cases on which these units break properties that they do not claim, one of each.
 std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
-  Batch batch(open.op);
-  StructuredGenerator(open.op, 1).fill(0, open.op.kind == OpKind::gemm ? product_cases : property_cases, batch);
+  const Op& op = open.op;
+  const int one = op.kind == OpKind::gemm ? op.m * op.n * op.k : 1;
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, std::min(property_cases, static_cast<size_t>(std::max(1, product_work / one))),
+                                  batch);
   std::vector<LoggedDivergence> found;
   for (const auto& [kind, unit_and_properties] : open.of_kind) {
     const auto& [unit, properties] = unit_and_properties;
-    const Comparison comparison(open.op, {unit}, registry(), properties);
+    const Comparison comparison(op, {unit}, registry(), properties);
     std::vector<Outcomes> outcomes;
     comparison.run(batch, outcomes);
     for (const BoundProperty& property : comparison.properties_of(0)) {
-      if (property.is_free() || property.severity() == Severity::contract) continue;
+      if (property.is_free() || property.severity() == Severity::contract) continue;  // searches look at claims always
       bool broken = false;
       property.check(batch, outcomes[0], [&](const Divergence& d, uint64_t) {
         if (!broken) found.push_back(logged(d));
@@ -111,9 +116,10 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
 
 /// A parameter that the rows say must show, or may show, and that no bucket names.
 std::vector<LoggedDivergence> find_difference(const std::string& name, const Expectation& expectation) {
+  const uint64_t chunks = expectation.must ? row_chunks : chunks_of_possible;  // beside a reference much hides it
   for (const RowDifference& difference : expectation.shown_by) {
     if (!is_safe(difference.unit) || !is_safe(difference.other)) continue;
-    if (const std::optional<LoggedDivergence> found = find_difference(name, difference)) return {*found};
+    if (const std::optional<LoggedDivergence> found = find_difference(name, difference, chunks)) return {*found};
   }
   return {};
 }
@@ -161,10 +167,12 @@ std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& pla
 }  // namespace
 
 size_t fill_holes(Triage& triage, const std::vector<Bucket>& buckets, const Plan& plan,
-                  const std::vector<std::string>& units, unsigned jobs) {
+                  const std::vector<std::string>& units, unsigned jobs, const std::function<bool()>& goes_on) {
   const std::vector<Search> holes = holes_of(buckets, plan, units);
   std::vector<std::vector<LoggedDivergence>> found(holes.size());
-  in_parallel(jobs, holes.size(), [&](size_t i) { found[i] = holes[i](); });
+  in_parallel(jobs, holes.size(), [&](size_t i) {
+    if (goes_on()) found[i] = holes[i]();
+  });
   size_t count = 0;
   for (const std::vector<LoggedDivergence>& some : found)
     for (const LoggedDivergence& divergence : some) {

@@ -3,6 +3,8 @@
 // few are searched one by one, with cases made for them, so that what a campaign says does not hang on luck.
 #pragma once
 
+#include <functional>
+
 #include "campaign/plan.h"
 #include "triage/triage.h"
 
@@ -10,8 +12,9 @@ namespace mmafuzz {
 
 /// Adds a divergence for each parameter in which rows of the plan's units differ and which no bucket names, and for
 /// each property that a kind of arithmetic neither claims nor was seen to break, where a short search finds one. The
-/// triage has to be finished again. The same buckets give the same divergences. Returns their number.
+/// triage has to be finished again. The same buckets give the same divergences, unless `goes_on` says no, which is
+/// asked before each search on any thread. Returns their number.
 size_t fill_holes(Triage& triage, const std::vector<Bucket>& buckets, const Plan& plan,
-                  const std::vector<std::string>& units, unsigned jobs);
+                  const std::vector<std::string>& units, unsigned jobs, const std::function<bool()>& goes_on);
 
 }  // namespace mmafuzz

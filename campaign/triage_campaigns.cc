@@ -294,7 +294,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       return buckets;
     };
     std::vector<Bucket> buckets = finish();
-    if (part.campaign && fill_holes(triage, buckets, plan_of(settings), settings.units, request.jobs))
+    const auto goes_on = [&] { return !interrupt.raised(); };
+    if (part.campaign && fill_holes(triage, buckets, plan_of(settings), settings.units, request.jobs, goes_on))
       buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     outcome.divergences += triage.added();

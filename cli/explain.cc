@@ -9,6 +9,7 @@
 #include "core/unit_name.h"
 #include "core/words.h"
 #include "oracles/models/model_rows.h"
+#include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
@@ -53,10 +54,11 @@ std::string verdict_of_sequence(const std::string& property, const std::string& 
 /// as the case has.
 Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   for (const std::string& name : split_units(units)) {
+    const NamedRow* own = find_named_row(name);
     const UnitName unit(name);
     const ModelRow* row = unit.backend == "model" || unit.backend == "twin" ? find_model_row(unit.path) : nullptr;
-    if (!row) continue;
-    Op op = row->op;
+    if (!own && !row) continue;
+    Op op = own ? own->op : row->op;
     op.k = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
     return op;
   }
@@ -104,7 +106,7 @@ void add_explain(Arguments& app, int& status) {
     if (given && !options->file.empty()) throw BadInput("give a case file or --case, not both");
     if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
-    if (!given && options->file.empty()) throw BadInput("explain needs a case file, or --op and --case");
+    if (!given && options->file.empty()) throw BadInput("explain needs a case file or a case");
     const auto op = [&] {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };

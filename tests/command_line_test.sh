@@ -399,7 +399,7 @@ expect "no colour in a file" lacks out "$(printf '\033')"
 COLUMNS=180 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' --units "$hopper,${hopper}?fraction_bits=23"
 expect "units side by side where it is wide" grep -q "^$hopper  .*$hopper?fraction_bits=23" out
 bad_call "good.cases: no case at line 4" explain good.cases --line 4
-bad_call "explain needs a case file, or --op and --case" explain
+bad_call "explain needs a case file or a case" explain
 bad_call "a case needs --op, or a model's row among --units" explain --case '3c00'
 bad_call "a case needs --op, or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
 good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'

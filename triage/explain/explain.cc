@@ -135,10 +135,13 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   ExplainedUnit out;
   out.name = unit.name();
   if (const DotModel* model = unit.model()) {
-    for (const char* shown : {"kernel", "block", "fraction_bits", "zero_rule", "zero_exponent", "output_fraction_bits",
-                              "output_rounding"}) {
+    const std::string_view unusual[] = {"order", "subnormals", "chain_start",
+                                        "chain_join"};  // shown if not the default
+    for (const char* shown : {"kernel", "block", "order", "fraction_bits", "zero_rule", "zero_exponent", "subnormals",
+                              "output_fraction_bits", "output_rounding", "chain_start", "chain_join"}) {
       const Parameter& parameter = *find_parameter(shown);
-      if (parameter.used_by(model->kernel))
+      const bool usual = parameter.get(*model) == parameter.get(DotModel{});
+      if (parameter.used_by(model->kernel) && !(usual && std::count(std::begin(unusual), std::end(unusual), shown)))
         out.parameters +=
             (out.parameters.empty() ? "" : " ") + std::string(shown) + "=" + parameter_text(parameter, *model);
     }
