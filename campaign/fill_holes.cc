@@ -127,6 +127,7 @@ std::vector<LoggedDivergence> find_difference(const std::string& name, const Exp
 /// In which kind of arithmetic's name a unit's broken properties are counted; each setting of a scheme is its own.
 std::string kind_of(const Unit& unit, const Op& op) {
   if (unit.role() == Role::scheme) return unit.name();
+  if (op.kind != OpKind::dot && op.kind != OpKind::gemm) return operation_of(unit);
   const Result<std::unique_ptr<Unit>> row = registry().bind(row_name_of(unit, op, registry()), op);
   return arithmetic_of(unit, row ? (*row)->model() : nullptr);
 }

@@ -195,6 +195,12 @@ TEST(Facts, OfAProcessorsInstructionAreThoseOfItsRow) {
   EXPECT_THAT(facts, ElementsAre("kernel=fma_chain~ieee_tree"));
 }
 
+TEST(Facts, OfACorrectConversionAreNotThoseOfWhoeverComputesIt) {
+  const Op op = op_from_text("convert from=fp32 to=e4m3 round=nearest_even nan=any");
+  for (const char* unit : {"exact", "ieee", "bulk"})
+    EXPECT_EQ(operation_of(**registry().bind(unit, op)), "exact") << unit;
+}
+
 TEST(Facts, OfANanThatAProcessorHandsOnAreNotOfItsArithmetic) {
   const auto facts =
       facts_between("cpu:fma.f32", "exact", "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1", "3f800000 | 7fc12345 | 00000000");

@@ -289,9 +289,9 @@ class Causes::Variants final : public Method {
     return name == kernel_name ? std::string(unclaimed_detail) : name + " (" + OpVariants::meaning(name) + ")";
   }
   std::string fact_of_one(const std::string& name) const override {
-    const std::string first = UnitName(judge_.units()[0]->name()).plain();
-    if (judge_.units().size() == 1) return property_fact(judge_.property(), first);
-    return difference_fact(name, first, UnitName(judge_.units()[1]->name()).plain());
+    const Unit& unit = *judge_.units()[0];
+    if (judge_.units().size() == 1) return property_fact(judge_.property(), operation_of(unit));
+    return difference_fact(name, UnitName(unit.name()).plain(), UnitName(judge_.units()[1]->name()).plain());
   }
 
  private:

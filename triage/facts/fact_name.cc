@@ -1,5 +1,6 @@
 #include "triage/facts/fact_name.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -52,6 +53,15 @@ FactParts parts_of_fact(const std::string& name) {
 
 std::string arithmetic_of(const Unit& unit, const DotModel* row) {
   return row ? parameter_text(*find_parameter("kernel"), *row) : UnitName(unit.name()).plain();
+}
+
+std::string operation_of(const Unit& unit) {
+  const auto rounds_correctly = [](const Claim& claim) {
+    return claim.property == "equals_model" && (claim.detail == "ieee" || claim.detail == "exact");
+  };
+  const bool correct =
+      unit.role() == Role::ieee || std::any_of(unit.claims().begin(), unit.claims().end(), rounds_correctly);
+  return correct ? "exact" : UnitName(unit.name()).plain();
 }
 
 std::string kernel_fact(const std::string& x, const std::string& y) {

@@ -38,6 +38,10 @@ FactParts parts_of_fact(const std::string& name);
 /// How a unit computes, in a word: the kernel of its row ("fused_sum"); "exact", "ieee:serial" for what has none.
 std::string arithmetic_of(const Unit& unit, const DotModel* row);
 
+/// The same of a conversion or a scalar operation. Its correctly rounded result is one, whoever computes it: "exact"
+/// also of what is or claims to equal `ieee`.
+std::string operation_of(const Unit& unit);
+
 /// Two kinds of arithmetic as a difference of kernels. Against anything else the orders of IEEE steps are one kind.
 std::string kernel_fact(const std::string& x, const std::string& y);
 
