@@ -133,6 +133,17 @@ TEST(Dgemm, DigitsHaveTheEncodingsOfTheirFormats) {
   for (int digit = -127; digit <= 127; ++digit) ASSERT_EQ(S8Digit::of(digit).bits, digit);
 }
 
+TEST(Dgemm, ProductsOfZeroVectorsAreZero) {
+  const int32_t products[] = {0, 0};
+  const SliceProducts last{{7, 7}, 1, 2, false, true};
+  for (const int32_t top : {top_of_zero, 3}) {
+    EXPECT_EQ(std::bit_cast<uint64_t>(add_slice_products(last, 0, products, 1, top_of_zero, top)), 0u);
+    EXPECT_EQ(std::bit_cast<uint64_t>(add_slice_products(last, 0, products, 1, top, top_of_zero)), 0u);
+  }
+  const int32_t one[] = {1, 0};
+  EXPECT_EQ(add_slice_products(last, 0, one, 1, 7, 8), 2);  // 2^(7 + 8), with weight 2^-14
+}
+
 TEST(Dgemm, MatricesAreSpreadAsTheyAreAskedToBe) {
   for (const double phi : {0.0, 0.5, 2.0}) {
     double logs = 0, squares = 0, positive = 0, below = 0;

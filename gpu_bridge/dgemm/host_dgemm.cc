@@ -35,8 +35,8 @@ class HostMachine {
   }
   void add(const SliceProducts& which) {
     for (size_t e = 0; e < elements_; ++e)
-      sums_[e] = add_slice_products(which, sums_[e], &products_[e], elements_,
-                                    a_.tops[e % size_t(request_.n)] + b_.tops[e / size_t(request_.n)]);
+      sums_[e] = add_slice_products(which, sums_[e], &products_[e], elements_, a_.tops[e % size_t(request_.n)],
+                                    b_.tops[e / size_t(request_.n)]);
   }
 
  private:

@@ -91,14 +91,15 @@ struct SliceProducts {
 
 /// Adds an element's slice products to its sum, the least weight first: products and sums are exact powers of two
 /// apart, so that each addition rounds once, with a fused multiplication or without. After the last ones the sum is
-/// scaled by the tops of its row and column; the scale must be a normal number.
+/// scaled by the tops of its row and column: what is no zero has none of zero there, and the scale must be a normal
+/// number.
 template <class Value>
 MMAFUZZ_HD double add_slice_products(const SliceProducts& s, double sum, const Value* product, uint64_t stride,
-                                     int scale) {
+                                     int32_t top_a, int32_t top_b) {
   if (s.first) sum = 0;
   for (int q = s.partners; q >= 1; --q)
     sum += static_cast<double>(product[(q - 1) * stride]) * power_of_two(-s.p * s.widths.a - q * s.widths.b);
-  if (s.last) sum = sum == 0 ? 0 : sum * power_of_two(scale);
+  if (s.last) sum = sum == 0 ? 0 : sum * power_of_two(top_a + top_b);
   return sum;
 }
 

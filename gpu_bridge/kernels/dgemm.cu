@@ -35,8 +35,8 @@ __global__ void add_products(SliceProducts which, const Value* products, uint32_
                              const int32_t* tops_a, const int32_t* tops_b, double* sums) {
   const uint32_t e = blockIdx.x * block + threadIdx.x;
   if (e >= elements) return;
-  const int scale = which.last ? tops_a[e % n] + tops_b[e / n] : 0;
-  sums[e] = add_slice_products(which, which.first ? 0 : sums[e], products + e, elements, scale);
+  sums[e] = add_slice_products(which, which.first ? 0 : sums[e], products + e, elements, which.last ? tops_a[e % n] : 0,
+                               which.last ? tops_b[e / n] : 0);
 }
 
 unsigned blocks_for(uint64_t threads) { return unsigned((threads + block - 1) / block); }
