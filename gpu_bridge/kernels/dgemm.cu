@@ -80,6 +80,7 @@ class DeviceMachine {
       side.tops = reinterpret_cast<int32_t*>(side.memory[2].reserve(uint64_t(request.n) * sizeof(int32_t)));
       draw_matrix<<<blocks_for(elements_), block>>>(i == 0 ? seed_of_a(request) : seed_of_b(request), request.spread,
                                                     elements_, side.matrix);
+      check(cudaGetLastError(), "launch");
     }
     check(cudaMemset(d_, 0xee, elements_ * sizeof(double)),
           "cudaMemset");  // an unwritten result is not a plausible one
