@@ -9,6 +9,11 @@
 
 namespace mmafuzz {
 
+/// The device has not that much free memory; nothing else is wrong.
+struct OutOfDeviceMemory : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 inline void check(cudaError_t code, const char* what) {
   if (code != cudaSuccess)
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(code) + ", " + cudaGetErrorString(code));
@@ -23,7 +28,12 @@ class DeviceBytes {
       check(cudaFree(data_), "cudaFree");
       data_ = nullptr;
       size_ = 0;
-      check(cudaMalloc(&data_, bytes), "cudaMalloc");
+      const cudaError_t code = cudaMalloc(&data_, bytes);
+      if (code == cudaErrorMemoryAllocation) {
+        cudaGetLastError();  // or the next launch would seem to have failed
+        throw OutOfDeviceMemory("cudaMalloc of " + std::to_string(bytes >> 20) + " MiB: " + cudaGetErrorName(code));
+      }
+      check(code, "cudaMalloc");
       size_ = bytes;
     }
     return static_cast<uint8_t*>(data_);

@@ -205,6 +205,9 @@ Result<DgemmAnswer> dgemm_on_device(const DgemmRequest& request, Cublas& cublas)
   } catch (const NotTaken& refused) {
     check(cudaDeviceSynchronize(), "cublasGemmEx");
     return refused.why;
+  } catch (const OutOfDeviceMemory& lack) {  // cuBLAS's handles and workspaces are counted nowhere
+    check(cudaDeviceSynchronize(), "kernel");
+    return declined(std::string("takes more device memory than is free: ") + lack.what());
   }
 }
 
