@@ -124,7 +124,7 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
   for (const CoreInstruction& i : core_instructions()) {
     Op op = i.op;
     op.nan = NanPolicy::any;
-    const bool relu = i.claim == IeeeClaim::relu;
+    const bool relu = i.relu();
     const auto unit = registry.bind("cuda:" + i.unit, op), model = registry.bind(relu ? "relu:ieee" : "ieee", op);
     ASSERT_TRUE(unit) << i.unit << ": " << unit.refusal().reason;
     ASSERT_TRUE(model) << model.refusal().reason;
@@ -141,6 +141,22 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
     }
     EXPECT_GE(answered, relu ? batch.size() / 2 : batch.size()) << i.ptx;
   }
+}
+
+TEST(CoreUnits, WhatNoSourceDescribesClaimsNothing) {
+  const Registry registry = registry_with("twin", "120");
+  Op op;
+  op.kind = OpKind::convert;
+  op.d = format("e2m1");
+  op.saturate = true;
+  op.nan = NanPolicy::any;
+  for (const char* form : {"cuda:cvt.e2m1.", "cuda:cvt.relu.e2m1."})
+    for (const auto& [name, source, claims] : {std::tuple{"f16", "fp16", 0u}, {"f32", "fp32", 1u}}) {
+      op.a = format(source);
+      const auto unit = registry.bind(std::string(form) + name, op);
+      ASSERT_TRUE(unit) << unit.refusal().reason;
+      EXPECT_EQ((*unit)->claims().size(), claims) << form << name;
+    }
 }
 
 TEST(CoreUnits, ReluLeavesNoNegativeNumberAndSaysNothingOfMinusZero) {

@@ -273,7 +273,7 @@ class TwinBackend final : public DeviceBackend {
     Outcomes outcomes;
     (*registry.bind("ieee", op))->run(batch, outcomes);
     const FormatFields& d = op.d.fields();
-    const bool relu = core_instructions()[size_t(instruction)].claim == IeeeClaim::relu;
+    const bool relu = core_instructions()[size_t(instruction)].relu();
     for (uint64_t i = 0; i < count; ++i) {
       results[i] = outcomes.results.get(i);
       const Number x = decode(d, results[i]);

@@ -69,7 +69,7 @@ std::string taken_by(std::string_view unit, unsigned archs) {
 /// What a row claims of ops that ask for any NaN and for no flushing.
 std::vector<Claim> claims_of(const CoreInstruction& i) {
   if (i.claim == IeeeClaim::none) return {};
-  return {{"equals_model", reference_of(i.claim)}};
+  return {{"equals_model", reference_of(i)}};
 }
 
 /// A GPU's NaNs are 0x7fffffff and 0x7fff where the models give one canonical NaN, and what .ftz flushes is no matter

@@ -30,14 +30,9 @@ CoreInstruction make(const char* unit, const char* operation, const char* d, con
 
 }  // namespace
 
-const char* reference_of(IeeeClaim claim) {
-  switch (claim) {
-    case IeeeClaim::none: return "";
-    case IeeeClaim::no_nans: return "except_nan:ieee";
-    case IeeeClaim::relu: return "relu:ieee";
-    case IeeeClaim::all: break;
-  }
-  return "ieee";
+const char* reference_of(const CoreInstruction& instruction) {
+  if (instruction.relu()) return "relu:ieee";
+  return instruction.claim == IeeeClaim::no_nans ? "except_nan:ieee" : "ieee";
 }
 
 const std::vector<CoreInstruction>& core_instructions() {

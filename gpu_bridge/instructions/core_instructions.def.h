@@ -4,7 +4,8 @@
 // of one unit differ in what an op asks for: rounding, ftz and saturate. claim: all where it is correctly rounded by
 // the PTX ISA or the CUDA Programming Guide, "Floating-point standard"; no_nans where that does not hold for NaN
 // sources (cvt.rna.tf32 ends by clearing the low 13 bits, which makes NaN 7f800001 an infinity: machine code of sm_80
-// to sm_120, ptxas 13.0); relu where it holds of the number before .relu; none. To add an instruction, add its row.
+// to sm_120, ptxas 13.0); none. Of a row with .relu this is the claim on the number before .relu. To add an
+// instruction, add its row.
 #pragma once
 
 #include "gpu_bridge/instructions/instructions.def.h"
@@ -82,20 +83,22 @@
 // Packed: two cases at a time. RELU is empty or ".relu", which has units of its own.
 #define MMAFUZZ_CVT_PACKED(ROW, form, d, a, id, RELU, rounding, z, claim, archs, PTX) \
   ROW(cvt_##d##_##a##_##id, form, "cvt" RELU "." #d "." #a, convert, d, a, rounding, 0, z, claim, archs, PTX)
-#define MMAFUZZ_CVT_X2(ROW, d, r, RELU, claim)                                                                         \
-  ROW(cvt_##d##x2_rn##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, nearest_even, 0, 0, claim, from80,    \
-      "cvt.rn" RELU "." #d "x2.f32")                                                                                   \
-  ROW(cvt_##d##x2_rz##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, toward_zero, 0, 0, claim, from80,     \
-      "cvt.rz" RELU "." #d "x2.f32")                                                                                   \
-  ROW(cvt_##d##x2_rn_sat##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, nearest_even, 0, 1, claim,        \
-      from80, "cvt.rn" RELU ".satfinite." #d "x2.f32")                                                                 \
-  ROW(cvt_##d##x2_rz_sat##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, toward_zero, 0, 1, claim, from80, \
+#define MMAFUZZ_CVT_X2(ROW, d, r, RELU)                                                                               \
+  ROW(cvt_##d##x2_rn##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, nearest_even, 0, 0, all, from80,     \
+      "cvt.rn" RELU "." #d "x2.f32")                                                                                  \
+  ROW(cvt_##d##x2_rz##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, toward_zero, 0, 0, all, from80,      \
+      "cvt.rz" RELU "." #d "x2.f32")                                                                                  \
+  ROW(cvt_##d##x2_rn_sat##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, nearest_even, 0, 1, all, from80, \
+      "cvt.rn" RELU ".satfinite." #d "x2.f32")                                                                        \
+  ROW(cvt_##d##x2_rz_sat##r, f32x2_b32, "cvt" RELU "." #d "x2.f32", convert, d, f32, toward_zero, 0, 1, all, from80,  \
       "cvt.rz" RELU ".satfinite." #d "x2.f32")
 // Formats of at most 8 bits, from fp32 and exactly to fp16.
-#define MMAFUZZ_CVT_NARROW(ROW, d, from_f32, to_f16, r, RELU, claim, archs)                 \
-  MMAFUZZ_CVT_PACKED(ROW, from_f32, d, f32, rn_sat##r, RELU, nearest_even, 1, claim, archs, \
-                     "cvt.rn.satfinite" RELU "." #d "x2.f32")                               \
-  MMAFUZZ_CVT_PACKED(ROW, to_f16, f16, d, rn##r, RELU, nearest_even, 0, claim, archs, "cvt.rn" RELU ".f16x2." #d "x2")
+#define MMAFUZZ_CVT_NARROW(ROW, d, from_f32, to_f16, r, RELU, archs)                      \
+  MMAFUZZ_CVT_PACKED(ROW, from_f32, d, f32, rn_sat##r, RELU, nearest_even, 1, all, archs, \
+                     "cvt.rn.satfinite" RELU "." #d "x2.f32")                             \
+  MMAFUZZ_CVT_PACKED(ROW, to_f16, f16, d, rn##r, RELU, nearest_even, 0, all, archs, "cvt.rn" RELU ".f16x2." #d "x2")
+// From fp16. The grammar of PTX ISA 9.0 has e2m1x2 from .f32 alone; that ptxas 13.0 takes it from .f16x2 says nothing
+// of its results, so that it claims none.
 #define MMAFUZZ_CVT_FROM_F16(ROW, d, form, r, RELU, claim, archs)                       \
   MMAFUZZ_CVT_PACKED(ROW, form, d, f16, rn_sat##r, RELU, nearest_even, 1, claim, archs, \
                      "cvt.rn.satfinite" RELU "." #d "x2.f16x2")
@@ -104,17 +107,17 @@
   MMAFUZZ_CVT_PACKED(ROW, form, ue8m0, a, rp, "", up, 0, all, from100, "cvt.rp.ue8m0x2." PTX)                        \
   MMAFUZZ_CVT_PACKED(ROW, form, ue8m0, a, rz_sat, "", toward_zero, 1, all, from100, "cvt.rz.satfinite.ue8m0x2." PTX) \
   MMAFUZZ_CVT_PACKED(ROW, form, ue8m0, a, rp_sat, "", up, 1, all, from100, "cvt.rp.satfinite.ue8m0x2." PTX)
-#define MMAFUZZ_CVT_ALL_PACKED(ROW, r, RELU, claim)                          \
-  MMAFUZZ_CVT_X2(ROW, f16, r, RELU, claim)                                   \
-  MMAFUZZ_CVT_X2(ROW, bf16, r, RELU, claim)                                  \
-  MMAFUZZ_CVT_NARROW(ROW, e4m3, f32x2_b16, b16_b32, r, RELU, claim, from89)  \
-  MMAFUZZ_CVT_NARROW(ROW, e5m2, f32x2_b16, b16_b32, r, RELU, claim, from89)  \
-  MMAFUZZ_CVT_NARROW(ROW, e3m2, f32x2_b16, b16_b32, r, RELU, claim, from100) \
-  MMAFUZZ_CVT_NARROW(ROW, e2m3, f32x2_b16, b16_b32, r, RELU, claim, from100) \
-  MMAFUZZ_CVT_NARROW(ROW, e2m1, f32x2_b8, b8_b32, r, RELU, claim, from100)   \
-  MMAFUZZ_CVT_FROM_F16(ROW, e4m3, b32_b16, r, RELU, claim, from89)           \
-  MMAFUZZ_CVT_FROM_F16(ROW, e5m2, b32_b16, r, RELU, claim, from89)           \
-  MMAFUZZ_CVT_FROM_F16(ROW, e2m1, b32_b8, r, RELU, claim, from100)
+#define MMAFUZZ_CVT_ALL_PACKED(ROW, r, RELU)                          \
+  MMAFUZZ_CVT_X2(ROW, f16, r, RELU)                                   \
+  MMAFUZZ_CVT_X2(ROW, bf16, r, RELU)                                  \
+  MMAFUZZ_CVT_NARROW(ROW, e4m3, f32x2_b16, b16_b32, r, RELU, from89)  \
+  MMAFUZZ_CVT_NARROW(ROW, e5m2, f32x2_b16, b16_b32, r, RELU, from89)  \
+  MMAFUZZ_CVT_NARROW(ROW, e3m2, f32x2_b16, b16_b32, r, RELU, from100) \
+  MMAFUZZ_CVT_NARROW(ROW, e2m3, f32x2_b16, b16_b32, r, RELU, from100) \
+  MMAFUZZ_CVT_NARROW(ROW, e2m1, f32x2_b8, b8_b32, r, RELU, from100)   \
+  MMAFUZZ_CVT_FROM_F16(ROW, e4m3, b32_b16, r, RELU, all, from89)      \
+  MMAFUZZ_CVT_FROM_F16(ROW, e5m2, b32_b16, r, RELU, all, from89)      \
+  MMAFUZZ_CVT_FROM_F16(ROW, e2m1, b32_b8, r, RELU, none, from100)
 
 #define MMAFUZZ_CORE_CVT(ROW)                                                                                   \
   MMAFUZZ_CVT_MODES(ROW, f16, f32)                                                                              \
@@ -125,8 +128,8 @@
       "cvt.rna.tf32.f32")                                                                                       \
   MMAFUZZ_CVT(ROW, unary, tf32, f32, rn, nearest_even, 0, "", from90, "tf32.f32")                               \
   MMAFUZZ_CVT(ROW, unary, tf32, f32, rz, toward_zero, 0, "", from90, "tf32.f32")                                \
-  MMAFUZZ_CVT_ALL_PACKED(ROW, 0, "", all)                                                                       \
-  MMAFUZZ_CVT_ALL_PACKED(ROW, _relu, ".relu", relu)                                                             \
+  MMAFUZZ_CVT_ALL_PACKED(ROW, 0, "")                                                                            \
+  MMAFUZZ_CVT_ALL_PACKED(ROW, _relu, ".relu")                                                                   \
   MMAFUZZ_CVT_UE8M0(ROW, f32, f32x2_b16, "f32")                                                                 \
   MMAFUZZ_CVT_UE8M0(ROW, bf16, b32_b16, "bf16x2")                                                               \
   MMAFUZZ_CVT_PACKED(ROW, b16_b32, bf16, ue8m0, rn, "", nearest_even, 0, all, from100, "cvt.rn.bf16x2.ue8m0x2") \

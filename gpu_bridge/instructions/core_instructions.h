@@ -9,12 +9,8 @@
 
 namespace mmafuzz {
 
-/// Where a row equals IEEE 754's result; relu: where that is no negative number and no -0, and +0 for a negative
-/// number.
-enum class IeeeClaim : uint8_t { none, no_nans, relu, all };
-
-/// The unit that a row equals, also where it claims less of an op: "" where it claims nothing.
-const char* reference_of(IeeeClaim claim);
+/// Where a row equals IEEE 754's result, of .relu before negative numbers become +0.
+enum class IeeeClaim : uint8_t { none, no_nans, all };
 
 struct CoreInstruction {
   std::string unit;  ///< what follows `cuda:`, e.g. "add.f32"; rows of one unit differ in rounding, ftz or saturate
@@ -22,7 +18,13 @@ struct CoreInstruction {
   IeeeClaim claim = IeeeClaim::none;
   unsigned archs = 0;  ///< bits of namespace arch
   std::string ptx;
+
+  bool relu() const { return ptx.find(".relu") != std::string::npos; }
 };
+
+/// The unit that a row is compared with; it equals that one if it claims anything, if less of some ops. relu:ieee has
+/// no answer where the number before .relu is -0.
+const char* reference_of(const CoreInstruction& instruction);
 
 /// In the order of the kernels' launch table.
 const std::vector<CoreInstruction>& core_instructions();
