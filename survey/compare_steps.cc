@@ -24,6 +24,7 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   const Result<std::unique_ptr<Unit>> unit = context.registry.bind(c.unit, *op),
                                       reference = context.registry.bind(c.reference, *op);
   if (!unit || !reference) {
+    row["status"] = "declined";
     row["why"] = (unit ? reference : unit).refusal().reason;
     result["rows"].push_back(std::move(row));
     return;
@@ -61,13 +62,13 @@ void compare(Context& context, const Comparison& c, const std::string& step, Jso
   } catch (...) {
     row["cases"] = cases;
     row["differs"] = differs;
-    row["why"] = "the device was lost or the unit failed";
+    row["status"] = "cut short";  // the step says by what
     result["rows"].push_back(std::move(row));
     throw;
   }
   row["cases"] = cases;
   row["differs"] = differs;
-  if (cases == 0) row["why"] = "out of time";
+  row["status"] = cases ? "done" : "out of time";
   result["rows"].push_back(std::move(row));
 }
 

@@ -105,11 +105,11 @@ class SampledElements {
 };
 
 void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& result, Clock::time_point deadline) {
+  result["rows"] = Json::array();
   const SampledElements elements(ways[0].request);
   const double n = ways[0].request.n;
   double native_seconds = 0;
   std::vector<uint64_t> native;
-  result["rows"] = Json::array();
   for (size_t i = 0; i < ways.size(); ++i) {
     const Way& way = ways[i];
     const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
@@ -125,6 +125,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
       continue;
     }
     const DgemmTimes& times = answer->times;
+    row["status"] = "done";
     row["seconds"] = times.median;
     row["least"] = times.least;
     row["runs"] = times.runs;

@@ -63,20 +63,22 @@ const std::vector<Table>& tables() {
   return all;
 }
 
-/// Steps hold rows where they did several things.
+/// Steps hold rows where they did several things. How a step ended and how long it took is not said of each of them: a
+/// step that did not get through has one more row, which says why.
 std::vector<Json> rows_of(const Json& step) {
   if (!step.contains("rows")) return {step};
+  Json common = step;
+  for (const char* key : {"rows", "status", "why", "seconds"}) common.erase(key);
   std::vector<Json> rows;
   for (const Json& row : step["rows"]) {
-    Json whole = step;
-    whole.erase("rows");
+    Json whole = common;
     for (const auto& [key, value] : row.items()) whole[key] = value;
     rows.push_back(std::move(whole));
   }
-  if (rows.empty()) {
-    Json bare = step;
-    bare.erase("rows");
-    rows.push_back(std::move(bare));
+  if (rows.empty() || step.value("status", "") != "done") {
+    for (const char* key : {"status", "why"})
+      if (step.contains(key)) common[key] = step[key];
+    rows.push_back(std::move(common));
   }
   return rows;
 }

@@ -174,8 +174,8 @@ def the_time_limit_holds(root):
 
 
 def fp64_products_are_timed_and_checked(root):
-    def rows(name, sizes=("16",), **how):
-        process, result = survey(root / name, "--only", "dgemm", "--time", "60", "--sizes", *sizes, **how)
+    def rows(name, sizes=("16",), time="60", **how):
+        process, result = survey(root / name, "--only", "dgemm", "--time", time, "--sizes", *sizes, **how)
         steps = [s for s in result["steps"] if s["kind"] == "dgemm"]
         return process.returncode, result, [row for s in steps for row in s["rows"]]
 
@@ -193,8 +193,29 @@ def fp64_products_are_timed_and_checked(root):
     assert code == 0 and "did not emulate" in native[1]["why"], native
     code, result, none = rows("none", fault="no_cublas")
     assert code == 0 and {row["status"] for row in none} == {"declined"}, none
+    rows_speak_for_themselves(rows, root)
     process = start(root / "odd", "--only", "dgemm", "--sizes", "18")
     assert process.wait() == 2 and "expected multiples of 4" in process.stderr.read()
+
+
+def rows_speak_for_themselves(rows, root):
+    """What ended a step, and how long the step took, is said once and not of each row."""
+
+    def noted(name):
+        lines = [line.split(" |") for line in (root / name / "note.md").read_text().splitlines()]
+        return [[cell.strip() for cell in line] for line in lines if line[0] in ("| 16", "| 64", "| 300")]
+
+    code, result, measured = rows("short", ("16", "64"), time="10")  # no time for all products of n = 64
+    assert code == 0 and {row["status"] for row in measured} == {"done"}, measured
+    late = [s for s in result["steps"] if s["status"] == "out of time"]
+    ends = [line for line in noted("short") if line[2] == "out of time"]
+    assert late and len(ends) == len(late), result["steps"]
+    assert all(line[1] == "" and line[5] == "" and line[-2].startswith("before ") for line in ends), ends
+    done = [line for line in noted("short") if line[2] == "done"]
+    assert len(done) == len(measured) and all(line[-2] == "" for line in done), done
+    code, result, declined = rows("large", ("300",))
+    assert len(declined) == 6 and {line[2] for line in noted("large")} == {"declined"}, declined
+    assert {line[5] for line in noted("large")} == {""}, noted("large")
 
 
 def recordings_are_the_positive_control(folder):
