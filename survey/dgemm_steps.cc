@@ -26,6 +26,11 @@ struct Way {
   std::string name, unit;  ///< the unit is cuBLAS's, whose glob asks for the way
   DgemmRequest request;
   gemm::NamedPlan oracle;  ///< of the scheme: the same plan on an exact dot unit
+
+  bool sliced() const { return request.slices.count > 0; }
+  bool emulated() const {
+    return !sliced() && cublas_rows()[size_t(request.row)].arithmetic == CublasRow::Arithmetic::emulated;
+  }
 };
 
 /// Slices that hold 53 bits, and one more: what lies below the first ones counts where magnitudes spread.
@@ -69,7 +74,45 @@ class SampledElements {
         column.push_back(drawn_element(seed_of_b(request), uint64_t(cell.column) * n + l, request.spread));
       }
       gemm::element_value(dgemm_op(), {row, column, 0}, exact_.emplace_back(gemm::element_precision).get());
+      Scale& scale = scales_.emplace_back();
+      scale.top = greatest_top(row) + greatest_top(column);
+      std::vector<uint64_t> row_magnitudes = row, column_magnitudes = column;
+      for (std::vector<uint64_t>* all : {&row_magnitudes, &column_magnitudes})
+        for (uint64_t& x : *all) x &= low_mask(63);
+      gemm::element_value(dgemm_op(), {row_magnitudes, column_magnitudes, 0}, scale.magnitude.get());
     }
+  }
+
+  /// The elements that are no numbers or farther from the exact ones than this:
+  /// - fp64 arithmetic: n u / (1 - n u) sum |a| |b|, u = 2^-53, which holds for any order of summation, with fused
+  ///   multiplications or without (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1);
+  /// - cuBLAS's fixed point, for which no bound is published: besides the above n 2^(top of a's row + top of b's
+  ///   column) 2^-(bits - 8), tops as top_of: a whole slice of 8 bits more than is asked for. Operands cut to `bits`
+  ///   bits, a sign among them, and least products of slices left out make up some n 2^(tops) 2^-(bits - 3).
+  std::vector<size_t> beyond_bound(const Way& way, const std::vector<uint64_t>& d) const {
+    const Format fp64 = dgemm_op().d;
+    const double nu = way.request.n * 0x1p-53;
+    std::vector<size_t> beyond;
+    exact::Mpfr value(64), error(gemm::element_precision), bound(64), fixed(64);
+    for (size_t s = 0; s < d.size(); ++s) {
+      exact::set_from_encoding(value.get(), fp64, d[s]);
+      mpfr_sub(error.get(), value.get(), exact_[s].get(), MPFR_RNDN);
+      mpfr_mul_d(bound.get(), scales_[s].magnitude.get(), nu / (1 - nu), MPFR_RNDU);
+      if (way.emulated()) {
+        mpfr_set_ui_2exp(fixed.get(), static_cast<unsigned long>(way.request.n), scales_[s].top - way.request.bits + 8,
+                         MPFR_RNDU);
+        mpfr_add(bound.get(), bound.get(), fixed.get(), MPFR_RNDU);
+      }
+      if (!mpfr_number_p(value.get()) || mpfr_cmpabs(error.get(), bound.get()) > 0) beyond.push_back(s);
+    }
+    return beyond;
+  }
+
+  /// "0123456789abcdef, exact 3ff0000000000000 after rounding".
+  std::string beside_exact(size_t s, uint64_t d) const {
+    const Format fp64 = dgemm_op().d;
+    const double nearest = mpfr_get_d(exact_[s].get(), MPFR_RNDN);
+    return to_hex(fp64, d) + ", exact " + to_hex(fp64, std::bit_cast<uint64_t>(nearest)) + " after rounding";
   }
 
   /// Greatest |d - exact| / |exact|; of infinities and NaNs infinite.
@@ -100,9 +143,36 @@ class SampledElements {
   }
 
  private:
+  /// What the error of an element is measured by.
+  struct Scale {
+    exact::Mpfr magnitude{gemm::element_precision};  ///< sum |a| |b|
+    int top = 0;
+  };
+  static int greatest_top(const std::vector<uint64_t>& vector) {
+    int32_t top = top_of_zero;
+    for (const uint64_t x : vector) top = std::max(top, top_of(x));
+    return top;
+  }
+
   std::vector<std::vector<uint64_t>> rows_, columns_;
   std::vector<exact::Mpfr> exact_;
+  std::vector<Scale> scales_;
 };
+
+void check_bound(Context& context, const Way& way, const SampledElements& elements, const std::vector<uint64_t>& d,
+                 Json& row) {
+  const std::vector<size_t> beyond = elements.beyond_bound(way, d);
+  row["beyond"] = beyond.size();
+  if (beyond.empty()) return;
+  const Cell first = sampled_cell(way.request, static_cast<int>(beyond[0]));
+  context.book.find("divergence", "FP64 products", way.name,
+                    std::to_string(beyond.size()) + " of " + std::to_string(d.size()) +
+                        " elements of n = " + std::to_string(way.request.n) +
+                        (way.emulated() ? " are no numbers or beyond a generous bound of fixed point"
+                                        : " are no numbers or beyond the bound of any order of summation") +
+                        "; at row " + std::to_string(first.row) + ", column " + std::to_string(first.column) + ": " +
+                        elements.beside_exact(beyond[0], d[beyond[0]]));
+}
 
 void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& result, Clock::time_point deadline) {
   result["rows"] = Json::array();
@@ -132,7 +202,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
     row["tflops"] = 2 * n * n * n / times.median / 1e12;
     const double error = elements.greatest_relative_error(answer->sampled);
     if (std::isfinite(error)) row["error"] = error;
-    else row["why"] = "an element of the result is no number";
+    if (!way.sliced()) check_bound(context, way, elements, answer->sampled, row);
     if (way.name == "cublas:dgemm") {
       native_seconds = times.median;
       native = answer->sampled;
@@ -140,7 +210,7 @@ void multiply_every_way(Context& context, const std::vector<Way>& ways, Json& re
     if (native_seconds > 0) row["times_native"] = native_seconds / times.median;
     if (way.name == "cublas:dgemm.emulated" && answer->sampled == native)
       row["why"] = "the results of native arithmetic: cuBLAS did not emulate";
-    if (request.slices.count) {
+    if (way.sliced()) {
       row["split"] = times.split;
       row["products"] = times.products;
       row["sums"] = times.sums;

@@ -53,10 +53,12 @@ const std::vector<Table>& tables() {
        "FP64 products of large matrices",
        "Native, emulated by cuBLAS, and by our Ozaki scheme around cublasGemmEx, n x n x n; elements (uniform - 0.5) * "
        "exp(0.1 * normal). TFLOP/s are 2 n^3 by the median of the runs. error: the greatest relative error of the "
-       "sampled elements; differs: of these the number that are not the bits of the same plan in the oracles. split, "
-       "products and sums: seconds of one more run. Published for comparison, TFLOP/s, emulated and native: Titan RTX "
+       "sampled elements; beyond: of these the number that are no numbers or outside of the bound for any order of "
+       "summation (emulated: of a generous one, since none is published); differs: the number that are not the bits of "
+       "the same plan in the oracles. split, products and sums: seconds of one more run. Published for comparison, "
+       "TFLOP/s, emulated and native: Titan RTX "
        "0.98 and 0.54 (Mukunoki et al. 2020, fp16 slices), GH200 104 and 59.4 (GEMMul8, 14 INT8 moduli, fast mode).",
-       {"n", "arithmetic", "status", "tflops", "times_native", "seconds", "runs", "error", "differs", "split",
+       {"n", "arithmetic", "status", "tflops", "times_native", "seconds", "runs", "error", "beyond", "differs", "split",
         "products", "sums", "why"}},
       {"tool", "Tools", "", {"step", "unit", "status", "seconds", "why"}},
   };

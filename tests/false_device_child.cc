@@ -1,8 +1,9 @@
 // A device child without a device, for tests: FALSE_DEVICE=twin answers by the host twins of the kernels, in sweeps
 // too; none has no device; no_cublas, never_emulates and always_emulates are a cuBLAS that is missing or does not do
 // what it is asked; the others have one fault each. Faults of results: wrong_bit (bit 3 of lane 5), swapped_fragments,
-// stale_accumulator, flaky. Others: crash, hang, garbage, fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first
-// N calls that run something are answered rightly (wrong_then_crash: they have swapped fragments).
+// stale_accumulator, flaky; of large FP64 products unwritten, no_number, coarse (rounded to fp32). Others: crash, hang,
+// garbage, fail, slow, wrong_then_crash. FALSE_DEVICE_FROM=N: the first N calls that run something are answered rightly
+// (wrong_then_crash: they have swapped fragments).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -307,6 +308,12 @@ class TwinBackend final : public DeviceBackend {
                 result + i * bytes(call.rows, call.columns, r.result));
     return true;
   }
+  /// Wrong results of a product of fp64 matrices.
+  static void spoil(double& element) {
+    if (has_fault("unwritten")) std::memset(&element, 0xee, sizeof element);
+    if (has_fault("no_number")) element = std::nan("");
+    if (has_fault("coarse")) element = static_cast<float>(element);
+  }
   Result<DgemmAnswer> dgemm(const DgemmRequest& request) override {
     fail_if_due();
     if (mode() == "no_cublas") return declined("cuBLAS cannot be loaded");
@@ -320,6 +327,9 @@ class TwinBackend final : public DeviceBackend {
                            if (has_fault("wrong_bit"))
                              for (int i = 0; i < call.rows * call.columns; ++i)
                                result[i * row.result.storage_bytes()] ^= 1;
+                           if (row.result == format("fp64"))
+                             for (int i = 0; i < call.rows * call.columns; ++i)
+                               spoil(reinterpret_cast<double*>(result)[i]);
                          });
   }
   SweepAnswer sweep(const SweepRequest& request, const std::vector<SweepParent>& parents) override {

@@ -183,12 +183,20 @@ def fp64_products_are_timed_and_checked(root):
     assert code == 0 and result["findings"] == [], result["findings"]
     assert len(right) == 12 and all(row["tflops"] > 0 and row["error"] < 1e-10 for row in right), right
     ours = [row for row in right if row["arithmetic"].startswith("ozaki:")]
+    assert all(row["beyond"] == 0 for row in right if row not in ours), right
     assert len(ours) == 8 and all(row["differs"] == 0 for row in ours), ours
     note = (root / "right" / "note.md").read_text()
     assert "| 20 | cublas:dgemm.emulated | done |" in note and "0.98 and 0.54" in note, note
     code, result, wrong = rows("wrong", fault="wrong_bit")
     assert code == 1 and len(findings(result, "divergence")) == 4, result["findings"]
     assert all(row["differs"] > 32 for row in wrong if row["arithmetic"].startswith("ozaki:")), wrong
+    assert [row["beyond"] for row in wrong[:2]] == [0, 0], wrong  # a last bit: as another order of summation
+    for fault in ("unwritten", "no_number", "coarse"):
+        code, result, spoiled = rows(fault, fault=fault)
+        found = findings(result, "divergence")
+        assert code == 1 and [f["unit"] for f in found] == ["cublas:dgemm", "cublas:dgemm.emulated"], found
+        assert all(row["beyond"] > 60 for row in spoiled[:2]), spoiled
+        assert fault != "unwritten" or "eeeeeeeeeeeeeeee, exact" in found[0]["what"], found
     code, result, native = rows("native", fault="never_emulates")
     assert code == 0 and "did not emulate" in native[1]["why"], native
     code, result, none = rows("none", fault="no_cublas")
