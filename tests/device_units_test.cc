@@ -10,11 +10,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <thread>
 
 #include "arithmetic/corner_encodings.h"
 #include "core/case_text.h"
 #include "gpu_bridge/instructions/core_instructions.h"
+#include "gpu_bridge/kernels/core_cases.h"
 #include "gpu_bridge/families/device_units.h"
 #include "gpu_bridge/device/device_child.h"
 #include "oracles/families.h"
@@ -140,6 +142,27 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
       ASSERT_EQ(got.results.get(c), expected.results.get(c)) << i.ptx << ": " << case_line(batch, c);
     }
     EXPECT_GE(answered, relu ? batch.size() / 2 : batch.size()) << i.ptx;
+  }
+}
+
+/// Takes two cases of one operand; its results tell which case stood where.
+struct TakesPairs {
+  static constexpr uint64_t cases = 2;
+  static void run(const uint64_t* in, uint64_t* out) {
+    out[0] = 10 * in[0] + 1;
+    out[1] = 10 * in[1] + 2;
+    ASSERT_EQ(in[2], 0u);
+  }
+};
+
+TEST(CoreUnits, PackedCasesKeepTheirPlaceAndAnOddLastOneIsAlone) {
+  for (const uint64_t count : {1, 2, 3, 6, 7}) {
+    std::vector<uint64_t> operands(count + 1), results(count + 1, 999);  // one more than there are
+    std::iota(operands.begin(), operands.end(), 1);
+    for (uint64_t i = 0; i * TakesPairs::cases < count; ++i)
+      run_cases<TakesPairs>(i, operands.data(), 1, results.data(), count);
+    for (uint64_t j = 0; j < count; ++j) EXPECT_EQ(results[j], 10 * operands[j] + 1 + j % 2) << count;
+    EXPECT_EQ(results[count], 999u);
   }
 }
 

@@ -1,6 +1,7 @@
 // CUDA-core instructions, a thread per case; and our own conversions in bulk. Values travel as encodings in 64-bit
 // words.
 #include "gpu_bridge/instructions/core_instructions.def.h"
+#include "gpu_bridge/kernels/core_cases.h"
 #include "gpu_bridge/kernels/core_kernels.h"
 #include "gpu_bridge/kernels/this_arch.cuh"
 
@@ -119,14 +120,8 @@ enum CasesOf {
 template <class I>
 __global__ void run_core(const uint64_t* operands, int arity, uint64_t* results, uint64_t count) {
   for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i * I::cases < count;
-       i += uint64_t(gridDim.x) * blockDim.x) {
-    const uint64_t first = i * I::cases, last = smaller(first + I::cases, count);
-    uint64_t in[3] = {}, out[2] = {};
-    for (uint64_t j = first * uint64_t(arity); j < last * uint64_t(arity); ++j)
-      in[j - first * uint64_t(arity)] = operands[j];
-    I::run(in, out);
-    for (uint64_t j = first; j < last; ++j) results[j] = out[j - first];
-  }
+       i += uint64_t(gridDim.x) * blockDim.x)
+    run_cases<I>(i, operands, arity, results, count);
 }
 
 constexpr int core_block = 256;
