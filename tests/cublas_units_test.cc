@@ -26,7 +26,7 @@ Registry registry_with(const std::string& mode) {
   Registry registry = oracle_registry();
   const std::string program = std::string(MMAFUZZ_BINARY_DIR) + "/tests/false_device_child";
   registry.add(make_cublas_family(
-      std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(20000))));
+      std::make_shared<DeviceChild>(std::vector<std::string>{program}, std::chrono::milliseconds(60000))));
   return registry;
 }
 

@@ -43,7 +43,8 @@ def start(folder, *arguments, fault="twin", since=0, observations=None):
     environment.pop("MMAFUZZ_OBSERVATIONS", None)
     if observations:
         environment["MMAFUZZ_OBSERVATIONS"] = str(observations)
-    command = [mmafuzz, "survey", "-o", str(folder), "--corpus", source + "/corpus", "--patience", "1", *arguments]
+    patience = "1" if fault == "hang" else "10"  # a loaded machine is late, too: only what hangs is not waited for
+    command = [mmafuzz, "survey", "-o", str(folder), "--corpus", source + "/corpus", "--patience", patience, *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
