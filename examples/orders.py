@@ -89,15 +89,6 @@ def python_sum(a, b, c):
         return numpy.cumsum(a * b, axis=1, dtype=c.dtype)[:, -1] + c
 
 
-def torch_matmul(a, b, c):
-    """PyTorch's matrix product on the CPU: one row by two columns."""
-    import torch
-
-    x, y = torch.tensor(a), torch.tensor(b)
-    product = torch.stack([(p.reshape(1, -1) @ torch.stack([q, q], dim=1))[0, 0] for p, q in zip(x, y)])
-    return (product + torch.tensor(c)).numpy()
-
-
 def torch_sum(a, b, c):
     """torch.sum of the products."""
     import torch
