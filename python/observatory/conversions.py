@@ -52,7 +52,7 @@ class Conversion(NamedTuple):
 
     @property
     def detours(self) -> list[str]:
-        if self.source in ("s8", "u8", "s32"):
+        if inputs.is_integer(self.source):
             return []
         return [one for one in DETOURS if self.width > inputs.width(one) > inputs.width(self.target)]
 

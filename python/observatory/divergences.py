@@ -10,11 +10,10 @@ import numpy as np
 import mmafuzz
 from mmafuzz._formats import codes_dtype
 
-from .inputs import IEEE, converted, integers_of, operands_of, width
+from .inputs import IEEE, converted, integers_of, is_integer, operands_of, width
 
 _EXACT = mmafuzz.unit("exact")
 _BULK = mmafuzz.unit("bulk")
-_INTEGERS = ("s8", "u8", "s32")
 #: In this order: an input counts for the first kind that it fits.
 KINDS = {
     "NaN bits": "a NaN with another sign or payload",
@@ -92,7 +91,7 @@ def _operand_flushed(row: Any, inputs: np.ndarray, got: np.ndarray) -> np.ndarra
     """Where the results are those of zeros in the place of subnormal operands; a subnormal result may be zero, too."""
     flushed, shift = inputs.copy(), 0
     for format, codes in zip(reversed(row.operands), reversed(operands_of(inputs, row.operands))):
-        if format not in _INTEGERS:
+        if not is_integer(format):
             sign = 1 << (width(format) - 1)
             magnitude = codes & codes.dtype.type(sign - 1)
             subnormal = (magnitude > 0) & (magnitude < 1 << mmafuzz._core.format_fields(format)["fraction_bits"])

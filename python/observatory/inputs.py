@@ -21,6 +21,10 @@ def width(format: str) -> int:
     return mmafuzz._core.format_fields(format)["width"]
 
 
+def is_integer(format: str) -> bool:
+    return mmafuzz._core.format_fields(format)["integer"]
+
+
 def integers_of(bits: int) -> np.dtype:
     """The unsigned integers that hold so many bits."""
     return np.dtype(f"u{next(wide for wide in (8, 16, 32, 64) if wide >= bits) // 8}")
