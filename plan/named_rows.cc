@@ -6,8 +6,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "core/unit_name.h"
@@ -21,11 +23,13 @@ namespace {
 constexpr char first_line[] = "mmafuzz-rows 1";
 constexpr char op_word[] = "op";  ///< begins an op line, so that no row has this name
 
+/// A program of Python takes files while other threads name units: who reads or adds holds the lock. Rows stay where
+/// they are and do not change, so that pointers to them outlive it.
 struct Taken {
+  std::mutex lock;
   std::vector<std::string> files;
-  std::vector<NamedRow> rows;
+  std::deque<NamedRow> rows;
 };
-/// Filled once, while the command line is read.
 Taken& taken() {
   static Taken all;
   return all;
@@ -60,9 +64,21 @@ std::string with_settings(const std::string& unit, const std::string& settings) 
 
 constexpr std::string_view on = " on ";
 
-bool has_row(const std::vector<NamedRow>& rows, const std::string& name, const Op& op) {
+template <typename Rows>
+bool has_row(const Rows& rows, const std::string& name, const Op& op) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const NamedRow& row) { return row.name == name && same_formats(row.op, op); });
+}
+
+/// The rows that were taken and fit.
+template <typename Fits>
+std::vector<const NamedRow*> rows_that(const Fits& fits) {
+  Taken& all = taken();
+  const std::lock_guard guard(all.lock);
+  std::vector<const NamedRow*> found;
+  for (const NamedRow& row : all.rows)
+    if (fits(row)) found.push_back(&row);
+  return found;
 }
 
 /// Whether a row that is saved is the file's beginning.
@@ -142,8 +158,14 @@ void take_rows(const std::string& path) {
   std::error_code none;
   const std::string whole = std::filesystem::weakly_canonical(path, none).string();
   Taken& all = taken();
-  if (std::find(all.files.begin(), all.files.end(), whole) != all.files.end()) return;
-  std::vector<NamedRow> rows = read_rows(path);
+  const auto has_file = [&] { return std::find(all.files.begin(), all.files.end(), whole) != all.files.end(); };
+  {
+    const std::lock_guard guard(all.lock);
+    if (has_file()) return;
+  }
+  const std::vector<NamedRow> rows = read_rows(path);  // binds units, which asks for names that were taken
+  const std::lock_guard guard(all.lock);
+  if (has_file()) return;
   for (const NamedRow& row : rows)
     if (has_row(all.rows, row.name, row.op))
       throw BadInput(path + ": another file of rows has the name " + row.name + " for '" + to_text(row.op) + "' too");
@@ -153,10 +175,7 @@ void take_rows(const std::string& path) {
 
 std::vector<const NamedRow*> find_named_rows(const std::string& text) {
   const std::string name = split_settings(text).first;
-  std::vector<const NamedRow*> found;
-  for (const NamedRow& row : taken().rows)
-    if (row.name == name) found.push_back(&row);
-  return found;
+  return rows_that([&](const NamedRow& row) { return row.name == name; });
 }
 
 const NamedRow* find_named_row(const std::string& text) {
@@ -166,15 +185,16 @@ const NamedRow* find_named_row(const std::string& text) {
 
 std::string unit_of_named_row(const std::string& text, const Op& op) {
   const auto [name, settings] = split_settings(text);
-  for (const NamedRow& row : taken().rows)
-    if (row.name == name && same_formats(row.op, op)) return with_settings(row.unit, settings);
-  return "";
+  const std::string& wanted = name;
+  const std::vector<const NamedRow*> found =
+      rows_that([&](const NamedRow& row) { return row.name == wanted && same_formats(row.op, op); });
+  return found.empty() ? "" : with_settings(found.front()->unit, settings);
 }
 
 std::vector<std::string> named_rows_of(const Op& op) {
   std::vector<std::string> units;
-  for (const NamedRow& row : taken().rows)
-    if (same_formats(row.op, op)) units.push_back(row.unit);
+  for (const NamedRow* row : rows_that([&](const NamedRow& row) { return same_formats(row.op, op); }))
+    units.push_back(row->unit);
   return units;
 }
 
@@ -190,16 +210,16 @@ std::optional<UnitOnFormats> unit_on_formats(const std::string& text) {
 }
 
 std::vector<std::string> without_row_names(const std::vector<std::string>& patterns) {
-  const std::vector<NamedRow>& rows = taken().rows;
+  const std::vector<const NamedRow*> rows = rows_that([](const NamedRow&) { return true; });
   if (rows.empty()) return patterns;
   std::vector<std::string> whole;
   for (const std::string& pattern : patterns.empty() ? std::vector<std::string>{default_word} : patterns) {
     const auto [name, settings] = split_settings(pattern);
     const bool all = pattern == default_word;
     if (all || !find_named_row(name)) whole.push_back(pattern);
-    for (const NamedRow& row : rows)
-      if (all || row.name == name)
-        whole.push_back(with_settings(row.unit, settings) + std::string(on) + to_text(row.op).substr(3));
+    for (const NamedRow* row : rows)
+      if (all || row->name == name)
+        whole.push_back(with_settings(row->unit, settings) + std::string(on) + to_text(row->op).substr(3));
   }
   return whole;
 }

@@ -32,7 +32,9 @@ void check_can_save(const std::string& path, const std::string& name, const Op& 
 /// Adds a row at the end of a file, which is made where there is none or an empty one.
 void save_row(const std::string& path, const NamedRow& row);
 
-/// Makes the names of a file known to unit_of_alias() from now on. Called before any unit is named.
+/// Makes the names of a file known to unit_of_alias() from now on. Throws BadInput as read_rows() does, and where
+/// another file has one of the names for the same formats; then none of the file's names is known. Threads may call
+/// this and all below at the same time; what they point to stays.
 void take_rows(const std::string& path);
 /// The first row of this name on any op; nullptr if there is none. Settings may follow the name.
 const NamedRow* find_named_row(const std::string& text);

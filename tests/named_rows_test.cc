@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/parallel.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "plan/unit_alias.h"
@@ -83,6 +84,37 @@ TEST(NamedRows, ARowHoldsTheWholeNameOfItsUnit) {
   EXPECT_EQ(rows[0].unit, "model:hopper/mma.m16n8k16.f32.f16.f16.f32");
   take_rows(path);
   EXPECT_EQ(unit_of_alias("short", rows[0].op), rows[0].unit);
+}
+
+TEST(NamedRows, FilesAreTakenWhileOtherThreadsNameUnits) {
+  const Op op = op_from_text(half_op);
+  constexpr int files = 64;
+  const auto name = [](int i) { return "taken" + std::to_string(i); };
+  const auto path = [&](int i) { return testing::TempDir() + "mmafuzz_" + name(i) + ".rows"; };
+  for (int i = 0; i < files; ++i)
+    std::ofstream(path(i)) << "mmafuzz-rows 1\nop " << half_op << "\n" << name(i) << " exact\n";
+  take_rows(path(0));
+  const NamedRow* first = find_named_row(name(0));
+  in_parallel(4, 4, [&](size_t part) {
+    for (int i = 0; i < files; ++i) {
+      if (part < 2) take_rows(path(i));
+      else EXPECT_EQ(unit_of_alias(name(0), op), "exact");
+    }
+  });
+  EXPECT_EQ(find_named_row(name(0)), first) << "it stays where it is";
+  EXPECT_EQ(first->name, name(0));
+  for (int i = 0; i < files; ++i) EXPECT_EQ(find_named_rows(name(i)).size(), 1u) << "once, whoever took the file";
+}
+
+TEST(NamedRows, AFileWithANameOfAnotherIsNotTaken) {
+  const std::string one = testing::TempDir() + "mmafuzz_one.rows", two = testing::TempDir() + "mmafuzz_two.rows";
+  const std::string head = std::string("mmafuzz-rows 1\nop ") + half_op + "\n";
+  std::ofstream(one) << head << "ofone exact\n";
+  std::ofstream(two) << head << "oftwo exact\nofone ieee:fma\n";
+  take_rows(one);
+  EXPECT_THROW(take_rows(two), BadInput);
+  EXPECT_EQ(find_named_row("oftwo"), nullptr);
+  EXPECT_EQ(unit_of_alias("ofone", op_from_text(half_op)), "exact");
 }
 
 TEST(NamedRows, AUnitOnFormatsTakesThemAtAnyLength) {

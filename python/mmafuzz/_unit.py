@@ -44,7 +44,10 @@ def ops() -> list[str]:
 def rows(path: str | os.PathLike[str]) -> None:
     """Makes the names of a file of rows known, as `mmafuzz identify --save` writes it: they are units from now on.
 
-    ValueError: the file cannot be read, or a line of it is malformed."""
+    path: a file; one that was taken before changes nothing.
+
+    ValueError: the file cannot be read, a line of it is malformed, or another file has one of its names for the same
+    formats; then none of its names is known. TypeError: not a path. Other threads may search meanwhile."""
     _core.take_rows(os.fspath(path))
 
 
