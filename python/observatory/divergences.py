@@ -115,7 +115,9 @@ def _flushing_operands(row: Any, inputs: np.ndarray, got: np.ndarray) -> tuple[n
             sign = codes.dtype.type(1 << (width(format) - 1))
             magnitude = codes & (sign - codes.dtype.type(1))
             subnormal = (magnitude > 0) & (magnitude < 1 << mmafuzz._core.format_fields(format)["fraction_bits"])
-            flushed[subnormal] ^= magnitude[subnormal].astype(inputs.dtype) << inputs.dtype.type(shift)
+            has_negative_zero = numbers(np.array([sign]), format)[0] == 0
+            cleared = magnitude if has_negative_zero else codes
+            flushed[subnormal] ^= cleared[subnormal].astype(inputs.dtype) << inputs.dtype.type(shift)
         shift += width(format)
     results = numbers(row.right(flushed, IEEE), row.target)
     return (results == got) | np.isnan(results) & np.isnan(got), flushed != inputs

@@ -155,6 +155,19 @@ def test_a_planted_wrong_operation_is_found_and_named(call, kind, also):
     assert abs(values[0] - float(a) * float(b)) < abs(values[1] - float(a) * float(b))
 
 
+def test_flushed_operands_of_a_format_without_negative_zero():
+    exact = mmafuzz.unit("ieee")
+    row = arithmetic_row(None, "add", "e4m3fnuz")
+
+    def call(codes):  # OCP's fnuz formats: three bits of fraction, 0x80 is NaN
+        a, b = (np.where(one & 0x7F < 8, np.where(one == 0x80, 0x80, 0), one).astype(np.uint8)
+                for one in inputs.operands_of(codes, row.operands))  # fmt: skip
+        return inputs.as_codes(exact.evaluate("scalar add format=e4m3fnuz", a, b))
+
+    _, found = run.observe(row._replace(prepare=lambda: call), time.monotonic() + 60)
+    assert set(found) == {"operand flushed"}
+
+
 @pytest.mark.parametrize("scalar", ["add", "sub", "mul", "div", "sqrt"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_right_arithmetic_has_no_divergence(scalar):
