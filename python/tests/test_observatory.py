@@ -1,5 +1,6 @@
 """The observatory's machinery on planted wrong conversions: each is found and named. No library is needed but NumPy's."""
 
+import functools
 import json
 import pathlib
 import subprocess
@@ -13,7 +14,7 @@ import mmafuzz
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))  # behind the package that was built
 
-from observatory import arithmetic, conversions, inputs, page, party, products, programs, run  # noqa: E402
+from observatory import arithmetic, conversions, inputs, page, party, products, programs, proofs, run  # noqa: E402
 from observatory.divergences import KINDS, compare  # noqa: E402
 from observatory.inputs import converted  # noqa: E402
 from observatory.judgements import STANDARD, UNJUDGED, judged  # noqa: E402
@@ -366,3 +367,64 @@ def test_all_inputs_are_tried_only_where_the_time_is_enough(monkeypatch):
     monkeypatch.setattr(inputs, "everything", lambda format: [np.arange(1 << 16, dtype=np.uint32)])
     proven = run.prove(right, time.monotonic() + 10000)
     assert proven.proven and proven.inputs == 1 << 16 and not proven.findings
+
+
+def result_of(row, *kinds):
+    result = run.Result(row.library, row.operation, "1", proven=bool(kinds), inputs=1 << 32)
+    result.findings = [{"kind": kind, "class": UNJUDGED, "reason": ""} for kind in kinds]
+    return vars(result)
+
+
+def test_a_proof_is_kept_for_later_runs(tmp_path):
+    file = tmp_path / "proven.json"
+    one = row(ties_away, "fp32", "e4m3")
+    proofs.Proofs(file, "a machine").keep(one, result_of(one, "tie", "NaN bits"))
+    kept = proofs.Proofs(file, "a machine")
+    assert kept.of(one, result_of(one, "tie"))["inputs"] == 1 << 32
+    assert kept.of(one, result_of(one))["findings"][0]["class"] == STANDARD, "judged anew"
+    assert kept.of(one, {**result_of(one), "version": "2"}) is None
+    assert proofs.Proofs(file, "another machine").of(one, result_of(one)) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["proven.json"]
+
+
+def test_a_proof_does_not_hide_what_a_run_finds(tmp_path):
+    one = row(ties_away, "fp32", "e4m3")
+    kept = proofs.Proofs(tmp_path / "proven.json", "a machine")
+    kept.keep(one, result_of(one, "tie"))
+    assert kept.of(one, result_of(one, "tie", "value")) is None
+
+
+def test_a_proof_is_of_one_row_and_one_definition_of_kinds(tmp_path, monkeypatch):
+    one = row(ties_away, "fp32", "e4m3")
+    kept = proofs.Proofs(tmp_path / "proven.json", "a machine")
+    kept.keep(one, result_of(one))
+    for other in (one._replace(attributes="saturate=1"), one._replace(prepare=functools.partial(party.module, "numpy"))):
+        assert kept.of(other, result_of(other)) is None
+    changed = tmp_path / "divergences.py"
+    changed.write_text("KINDS = {}")
+    with monkeypatch.context() as patched:
+        patched.setattr(proofs.divergences, "__file__", str(changed))
+        assert kept.of(one, result_of(one)) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(proofs, "_digest_of_mmafuzz", lambda: "another build")
+        assert kept.of(one, result_of(one)) is None
+    assert kept.of(one, result_of(one)) is not None
+
+
+def test_the_definition_of_a_row_is_the_same_in_another_process(tmp_path):
+    text = "; ".join([f"import sys; sys.path[:0] = {sys.path!r}", "from observatory import conversions, proofs",
+                      "print(*[proofs._definition(row) for row in conversions.table()])"])  # fmt: skip
+    printed = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout.split()
+    assert printed == [proofs._definition(one) for one in conversions.table()] and len(set(printed)) == len(printed)
+
+
+@pytest.mark.parametrize("text", ["", '{"cut": {"findi', "[]", '{"a": 1}', '{"a": {}}', '{"a": {"findings": [1]}}'])
+def test_a_table_of_proofs_that_cannot_be_read_is_an_empty_one(tmp_path, capsys, text):
+    file = tmp_path / "proven.json"
+    file.write_text(text)
+    one = row(ties_away, "fp32", "e4m3")
+    kept = proofs.Proofs(file, "a machine")
+    said = capsys.readouterr().err
+    assert kept.of(one, result_of(one)) is None and said.count("\n") == 1 and str(file) in said
+    kept.keep(one, result_of(one, "tie"))
+    assert proofs.Proofs(file, "a machine").of(one, result_of(one)) and not capsys.readouterr().err
