@@ -63,6 +63,9 @@ _ALL = [
               "pull request 178817: what is rounded to this type saturates on finite overflow"),
     Judgement("tensorflow", "tf.math.reciprocal, bfloat16", "rounded wrong", CONTRADICTION,
               "its page says y = 1 / x; tf.math.divide is right, and so is this operation on fewer than eight numbers"),
+    Judgement("tensorflow", "tf.math.reciprocal, bfloat16", "value", CONTRADICTION,
+              "2^-126, the least normal number, becomes 0; its page says y = 1 / x; tf.math.divide is right, and so is this "
+              "operation on fewer than eight numbers"),
     Judgement("jax", "jax.lax.*, float6_*", "ends the process", CONTRADICTION,
               "other operations on this type raise an exception of JAX"),
     # Matrix products.
