@@ -233,6 +233,7 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, 0); };
   if (m.kernel != Kernel::fused_sum || !has_like_blocks(op, m)) return p;
+  if (!(op.c == op.d) || m.k % step_of(m) != 0) return p;  // few products may be in any block, a shorter one too
   p.argument =
       "One block, c rising to the next number. Where the greatest exponent moves by j, the sum falls by no more than "
       "the last j bits where rounding toward zero drops those (lemma 1). Of the result: a sum that is greater by one "
@@ -266,6 +267,9 @@ PropertyQuestion fall_question(const Op& op, const DotModel& m, int ulps) {
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, ulps + 1); };
   // The lemmas count in units of the sum, of which an ulp of the greater c must be a whole number.
   if (m.fraction_bits + 1 < m.output_fraction_bits) p.lemmas.clear();
+  // They are about one block, which takes c and all products.
+  const bool first_takes_all = has_contiguous_blocks(m) && (m.k == step_of(m) || m.order != ProductOrder::descending);
+  if (!first_takes_all) p.lemmas.clear();
   if (p.lemmas.empty()) return p;
   p.argument =
       "As for monotone_in_c, except that where the greatest exponent moves (it is then the greater c's), the sum falls "

@@ -90,7 +90,20 @@ Block block_of(const Op& op, const DotModel& m) {
 
 bool has_like_blocks(const Op& op, const DotModel& m) {
   const int step = step_of(m);
-  return op.k <= step || (op.c == op.d && op.k % step == 0 && m.k % step == 0);
+  if (op.k < step || (op.k == step && m.k == step)) return true;  // block_of() is the whole dot
+  return op.c == op.d && op.k % step == 0 && m.k % step == 0;
+}
+
+bool has_contiguous_blocks(const DotModel& m) {
+  const int step = step_of(m);
+  if (step == m.k) return true;
+  switch (m.order) {
+    case ProductOrder::ascending:
+    case ProductOrder::descending: return true;
+    case ProductOrder::swapped_pairs: return step % 2 == 0;
+    case ProductOrder::interleaved: break;
+  }
+  return false;
 }
 
 }  // namespace mmafuzz::prove

@@ -29,6 +29,9 @@ Block block_of(const Op& op, const DotModel& m);
 /// Whether every block of a dot of the row is like every other: then what one block keeps, all keep.
 bool has_like_blocks(const Op& op, const DotModel& m);
 
+/// Whether the products of every block of the row are neighbours in the operands, in whatever order it takes them.
+bool has_contiguous_blocks(const DotModel& m);
+
 /// That a greater c does not lower the result.
 PropertyQuestion monotone_in_c(const Op& op, const DotModel& m);
 

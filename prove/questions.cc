@@ -56,7 +56,8 @@ CaseQuestion negated_twin(Expressions& in, const Op& op, const DotModel& m, bool
 PropertyQuestion sign_symmetry(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return negated_twin(in, op, m, false); };
-  if (!has_like_blocks(op, m) || op.k <= step_of(m)) return p;
+  // The zeros that fill an instruction keep their sign, of which the lemmas do not speak.
+  if (!has_like_blocks(op, m) || op.k <= step_of(m) || op.k % m.k != 0) return p;
   p.argument =
       std::string(by_induction) +
       "where the two c are opposite or zeros of any sign, and the products opposite, so are the two d, or both are the "
@@ -248,8 +249,8 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
     const Formula before = dot_formula(m, x), after = dot_formula(m, y);
     return relate(in, op, x, before, after, equal(before.result, after.result));
   };
-  // With scales, products of one scale alone change places.
-  if (!has_like_blocks(op, m)) return p;
+  // The property reverses neighbours, the lemmas exchange products of one block.
+  if (!has_like_blocks(op, m) || !has_contiguous_blocks(m)) return p;
   p.argument =
       "Every permutation is made of exchanges of neighbours. A lemma for each place of a block says that the "
       "exchange leaves the block's d unchanged, and so the blocks after it.";

@@ -151,6 +151,22 @@ TEST(Proof, SignSymmetryOfVoltaIsProvenAndOfRoundingUpIsNot) {
   EXPECT_EQ(up.proof.outcome, Outcome::witness) << up.proof.reason;
 }
 
+/// Where a block takes products that are no neighbours, to reverse neighbours moves products to other blocks.
+TEST(Proof, ProductsThatChangeTheirBlockAreNotProvenExchangeable) {
+  NEEDS_SOLVERS(solvers);
+  const std::string ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
+  const auto outcome = [&](const std::string& settings, int k, double seconds = nightly() ? 60 : 1.5) {
+    InquiryOptions options = for_seconds(seconds);
+    options.op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(k);
+    return ask_property(*solvers, "block_permutation", ampere + settings, options).proof.outcome;
+  };
+  EXPECT_NE(outcome("?order=interleaved", 16), Outcome::proven);
+  EXPECT_NE(outcome("?order=interleaved", 8), Outcome::proven);  // as many as a block has, dealt to two
+  EXPECT_NE(outcome("?order=swapped_pairs,block=3,k=9", 9), Outcome::proven);
+  for (const char* contiguous : {"?order=descending", "?order=swapped_pairs"})
+    EXPECT_EQ(outcome(contiguous, 16, 60), Outcome::proven) << contiguous;
+}
+
 TEST(Proof, FiveIntegerBitsAreEnoughForVoltaAndFourAreNot) {
   NEEDS_SOLVERS(solvers);
   const IntegerBits found = ask_integer_bits(*solvers, volta, for_seconds(60));
