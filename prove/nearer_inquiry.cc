@@ -56,11 +56,12 @@ std::optional<Format> take_factors(std::string& domain, const Contender& first, 
       rest += (rest.empty() ? "" : ",") + word;
       continue;
     }
-    const Format named = format(word.substr(8));
+    const Result<Format> named = parse_format(word.substr(8));
+    if (!named) throw BadInput("domain " + word + ": " + named.refusal().reason);
     for (const Contender* unit : {&first, &second})
-      if (!unit->plan || !(unit->plan->narrow == named))
+      if (!unit->plan || !(unit->plan->narrow == *named))
         throw BadInput("domain " + word + " is about error-corrected products that split into that format");
-    factors = named;
+    factors = *named;
   }
   domain = rest;
   return factors;
@@ -117,6 +118,7 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
     rest.proof.spent = hints.proof.spent;
   }
   std::vector<ProofStep> steps;
+  std::string why_not;
   const auto are_proven = [&](const std::vector<MakeQuestion>& lemmas, const std::string& what, double seconds) {
     InquiryOptions within = rest;
     within.proof.seconds = rest.proof.spent + seconds;
@@ -124,6 +126,7 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
     for (size_t i = 0; i < lemmas.size() && all; ++i) {
       const Reply f = put(solvers, lemmas[i], fmt::format("{}, {}, lemma {}", text, what, i + 1), op, within);
       all = f.proof.outcome == Outcome::proven;
+      if (!all) why_not = f.proof.outcome == Outcome::witness ? "it is false" : f.proof.reason;
       if (all) steps.insert(steps.end(), f.proof.steps.begin(), f.proof.steps.end());
     }
     rest.proof.spent = within.proof.spent;
@@ -132,7 +135,8 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
   const auto left = [&] { return rest.proof.seconds - rest.proof.spent; };
   Reply f{text, op, {}, {}, {}, ""};
   if (factors && !are_proven(asked.of_factors, "parts of a factor", left())) {
-    f.proof.reason = "it is not proven what the parts of a factor are";
+    f.proof.reason = "the lemma about the parts of a factor is not proven: " + why_not;
+    f.proof.seconds = rest.proof.spent;
     return f;
   }
   if (factors) f.argument = "Such a factor is its own main part, and its residual is +0 (a lemma for each unit). ";

@@ -153,6 +153,14 @@ TEST_F(Nearer, OotomoYokotaDoesNotLoseWithOneSuchProduct) {
 
 TEST_F(Nearer, NothingIsProvenWithoutAnAnswer) { EXPECT_EQ(ask(4, "", 0.01).proof.outcome, Outcome::unknown); }
 
+/// One product has no easy place for a witness; the lemma about parts does not end at once.
+TEST_F(Nearer, ALemmaThatIsNotProvenSaysWhyAndHowLongItTook) {
+  const Reply reply = ask(1, "factors=fp16", 0.01);
+  ASSERT_EQ(reply.proof.outcome, Outcome::unknown);
+  EXPECT_NE(reply.proof.reason.find("no answer in"), std::string::npos) << reply.proof.reason;
+  EXPECT_GT(reply.proof.seconds, 0);
+}
+
 TEST_F(Nearer, WhatTheStatementDoesNotCoverIsRefused) {
   const std::string ours = unit("ootomo.fp16?", machines[0]);
   const auto refused = [&](const std::string& other, const std::string& op, const std::string& domain) {
@@ -168,6 +176,7 @@ TEST_F(Nearer, WhatTheStatementDoesNotCoverIsRefused) {
   refused("model:volta/mma.m8n8k4.f32.f16.f16.f32", "", "");
   refused(ours, "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4", "");
   refused(ours, "", "factors=bf16");
+  refused(ours, "", "factors=nonsense");
   refused(ours, "", "exponents=3");
   refused(ours, "", "exponents=3..2");
 }
