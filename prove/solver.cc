@@ -140,7 +140,7 @@ struct Solvers::Session {
   std::string full_name() const { return command.name + " " + command.version; }
 
   /// Sends text, to a new process where there is none. The shell limits the address space.
-  void send(const std::string& text, const SolverLimits& limits) {
+  void send(const std::string& text, const SolverLimits& limits, double seconds) {
     if (!child.is_running()) {
       // A solver that computes does not notice that this program has ended: the kernel tells it.
       const std::string limit = "ulimit -v " + std::to_string(int64_t{1024} * limits.memory_megabytes) +
@@ -151,8 +151,10 @@ struct Solvers::Session {
       child.start(words, ChildProcess::Output::socket);
     }
     received.clear();
+    const std::chrono::duration<double> longest(std::clamp(seconds, 0.0, 30.0));
     talk(
-        child.socket(), text, received, [] { return true; }, Clock::now() + std::chrono::seconds(30));
+        child.socket(), text, received, [] { return true; },
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(longest));
   }
   enum class State { computing, answered, gone, endless };
 
@@ -176,7 +178,7 @@ struct Solvers::Session {
   /// The values behind a sat; false where there are none that can be read.
   bool model(const std::string& ask, const SolverLimits& limits, std::map<std::string, Bits>& values) {
     try {
-      send(ask + "\n" + echo_end, limits);
+      send(ask + "\n" + echo_end, limits, 20);
       talk(
           child.socket(), "", received, [&] { return answered(); }, Clock::now() + std::chrono::seconds(20));
     } catch (const std::runtime_error&) {
@@ -295,7 +297,7 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
   };
   const auto ask = [&](Session& s) {
     try {
-      s.send((s.child.is_running() ? "(reset)\n" : "") + question, limits_);
+      s.send((s.child.is_running() ? "(reset)\n" : "") + question, limits_, limits_.seconds - elapsed());
       return true;
     } catch (const std::runtime_error& e) {
       fail(s, e.what());
