@@ -162,8 +162,7 @@ void add_prove(Arguments& app, int& status) {
   const auto takes_domain = [options](Arguments* mode) {
     mode->add_option("--domain", options->inquiry.domain,
                      "restricts operands: finite, normal, positive, binade, products=N, exponents=A..B (of factors), "
-                     "c=0, by commas; of "
-                     "split: also factors=fp16");
+                     "c=0, by commas; of prove nearer on split: units also factors=fp16");
   };
   const auto common = [options](Arguments* mode) {
     mode->add_option("--time", options->seconds, "seconds for each question")

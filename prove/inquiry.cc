@@ -116,10 +116,6 @@ void replay(Reply& f, const Property& property, const Subject& u) {
   if (!verdicts.at(0).failed) refuse_witness(f);
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether two rows differ in the order alone in which an instruction's only block takes its products.
 bool differ_in_order_inside_blocks(const std::string& first, const std::string& second, const DotModel& m,
                                    const DotModel& n, const Op& op) {

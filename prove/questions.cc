@@ -362,8 +362,9 @@ std::vector<std::string> provable_properties() {
 }
 
 namespace {
-constexpr int domain_exponent_width = 13;  ///< of every format, and of the bounds that a domain may name
-}
+constexpr int domain_exponent_width = 13;       ///< of every format, and of the bounds that a domain may name
+constexpr int greatest_domain_exponent = 2000;  ///< beyond fp64's
+}  // namespace
 
 Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
   std::vector<Expression>& assumed = q.question.assumptions;
@@ -404,15 +405,17 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
       const auto of_text = [](const std::string& text) -> std::optional<int> {
         int value = 0;
         const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || std::abs(value) > 1000) return std::nullopt;
+        if (r.ec != std::errc{} || r.ptr != text.data() + text.size() || std::abs(value) > greatest_domain_exponent)
+          return std::nullopt;
         return value;
       };
       const auto least = of_text(word.substr(10, dots == std::string::npos ? dots : dots - 10)),
                  greatest = dots == std::string::npos ? std::nullopt : of_text(word.substr(dots + 2));
       if (!least || !greatest || *least > *greatest)
-        return invalid("domain exponents=A..B needs two numbers, the lesser first, not '" + word.substr(10) + "'");
+        return invalid("domain exponents=A..B needs two numbers, the lesser first, of at most " +
+                       std::to_string(greatest_domain_exponent) + " in magnitude, not '" + word.substr(10) + "'");
       const auto within = [&](const FormatFields& f, Expression e) {
-        const Number n = normalized(number(f, e), -2000);
+        const Number n = normalized(number(f, e), -greatest_domain_exponent - 1);
         return n.zero | (~signed_below(n.exponent, as_number(n.exponent, *least)) &
                          ~signed_below(as_number(n.exponent, *greatest), n.exponent) & ~n.nan & ~n.infinite);
       };
@@ -420,6 +423,8 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
       for (const Expression& b : x.b) assumed.push_back(within(q.op.b.fields(), b));
     } else if (word == "c=0") {
       assumed.push_back(number(q.op.c.fields(), x.c).zero);
+    } else if (word.starts_with("factors=")) {
+      return invalid("domain factors=FORMAT is only of prove nearer");
     } else {
       return invalid("unknown domain '" + word +
                      "'; there are: finite, normal, positive, binade, products=N, exponents=A..B, c=0");

@@ -210,6 +210,17 @@ TEST(Proof, NoPartOfAQuestionGetsMoreTimeThanIsLeft) {
   EXPECT_LT(elapsed(), 10);
 }
 
+TEST(Solver, HandingOverAQueryKeepsTheTime) {
+  if (find_solvers({"z3=z3 -in"})[0].version == "of unknown version") GTEST_SKIP() << "z3 is not installed";
+  Solvers deaf(find_solvers({false_solver("deaf")}), {1, 4096});
+  Expressions in;
+  const auto begin = std::chrono::steady_clock::now();
+  const Answer answer =
+      deaf.solve({in.variable("x", 1)}, std::string(size_t{1} << 24, '-'));  // more than a socket holds
+  EXPECT_EQ(answer.verdict, Verdict::unknown);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10);
+}
+
 TEST(Proof, VoltaNeedsThreeProductsToFall) {
   if (!nightly()) GTEST_SKIP() << "takes minutes: nightly";
   NEEDS_SOLVERS(solvers);
@@ -251,6 +262,18 @@ TEST(Proof, KilledMutantsAreNotProvenEqual) {
     }
   }
   EXPECT_GE(asked, 5u);
+}
+
+TEST(Domain, ExponentsReachAsFarAsFp64) {
+  for (const char* inside : {"exponents=-1074..1023", "exponents=-2000..2000"}) {
+    Expressions in;
+    CaseQuestion q = equal_question(in, find_model_row("ampere/mma.m8n8k4.f64.f64.f64.f64")->op,
+                                    find_model_row("ampere/mma.m8n8k4.f64.f64.f64.f64")->model,
+                                    find_model_row("ampere/mma.m8n8k4.f64.f64.f64.f64")->model);
+    EXPECT_TRUE(restrict_to(q, inside)) << inside;
+    EXPECT_FALSE(restrict_to(q, "exponents=0..2001"));
+    EXPECT_FALSE(restrict_to(q, "factors=fp16"));
+  }
 }
 
 TEST(Proof, NothingIsProvenWithoutAnAnswer) {
