@@ -244,12 +244,13 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
     return prove::ask_property(solvers, property, "model:" + row.name(), inquiry).proof;
   };
   ClaimVerdict verdict{"tested only"};
+  if (!prove::property_question(property, row.op, row.model)) return {"does not apply"};
   try {
     const prove::Proof whole = ask(row.op.k);
     if (whole.outcome == prove::Outcome::witness) return {"WITNESS", true};
     if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds)};
-  } catch (const BadInput&) {
-    return {"does not apply"};
+  } catch (const BadInput& e) {
+    return {std::string("not asked: ") + e.what()};
   }
   for (int k = 1; k < row.op.k; k *= 2) {
     try {
