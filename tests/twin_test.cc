@@ -102,7 +102,6 @@ INSTANTIATE_TEST_SUITE_P(
         Switch{"hopper/mma.m8n8k4.f16.f16.f16.f16", "chain_start=positive_zero"},
         Switch{"hopper/mma.m8n8k4.f32.f16.f16.f32", "block=2"},
         Switch{"hopper/mma.m8n8k4.f32.f16.f16.f32", "block=2,chain_join=summed_first"},
-        Switch{"hopper/mma.m8n8k4.f16.f16.f16.f16", "subnormals=flushed"},
         Switch{"x86/tdpbf16ps.k32.f32.bf16.bf16.f32", "subnormals=flushed"},
         Switch{"x86/tdpfp16ps.k32.f32.f16.f16.f32", "chain_join=in_turn"},
         Switch{"volta/mma.m8n8k4.f32.f16.f16.f16", "c_exponent=c_format"},
