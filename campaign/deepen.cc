@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/registry.h"
+#include "campaign/differing_cases.h"
 #include "core/case_text.h"
 #include "core/words.h"
-#include "search/comparison.h"
-#include "search/focuses.h"
+#include "plan/registry.h"
 #include "triage/replacements.h"
 
 namespace mmafuzz {
 namespace {
 
-constexpr size_t round_cases = 1024;
 constexpr size_t most_found = 32;  ///< divergences of one round of a pair
 
 struct Pair {
@@ -91,25 +89,15 @@ class Deepening {
     if (!first_look && (open == 0 || overrides.empty())) return 0;
     const std::string replaced = overrides.empty() ? units_[0] : with_overrides_in_name(units_[0], overrides);
     if (!registry().bind(replaced, op_)) return 0;
-    const Comparison comparison(op_, {replaced, units_[1]}, registry(), {});
-    GuidedSearch guided(op_, focuses_of(comparison), seed_);
+    DifferingCases differing(op_, {replaced, units_[1]}, seed_);
     size_t found = 0;
-    Batch batch;
-    std::vector<Outcomes> outcomes;
-    for (uint64_t chunk = 0; chunk * round_cases < cases_ && found < most_found; ++chunk) {
-      guided.propose(chunk, chunk * round_cases, round_cases, batch);
-      guided.learn(guided.observe(chunk, chunk * round_cases, batch));
-      comparison.run(batch, outcomes);
-      found += take(batch, outcomes);
-    }
+    for (uint64_t cases = 0; cases < cases_ && found < most_found; cases += DifferingCases::round_cases)
+      found += take(differing.next());
     return found;
   }
 
   /// Cases on which the pair differs, what is explained set aside and as it is.
-  size_t take(const Batch& batch, const std::vector<Outcomes>& outcomes) {
-    Batch differing(op_);
-    for (size_t i = 0; i < batch.size(); ++i)
-      if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+  size_t take(const Batch& differing) {
     const std::vector<Verdict> verdicts = judge_.judge(differing);
     size_t found = 0;
     for (size_t i = 0; i < differing.size() && found < most_found; ++i) {
@@ -120,9 +108,7 @@ class Deepening {
       bool is_new = false;
       for (const std::string& name : words_of(cause, ',')) is_new = explained_.insert(name).second || is_new;
       if (!is_new && found == 0) continue;
-      const Divergence d = make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, units_[0],
-                                           verdicts[i].first, units_[1], verdicts[i].second);
-      triage_.add({d.key.to_string(), d.severity, divergence_record(d)});
+      triage_.add(logged_difference(judge_, one, verdicts[i]));
       ++found;
     }
     return found;

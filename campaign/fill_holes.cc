@@ -6,11 +6,11 @@
 #include <optional>
 #include <set>
 
+#include "campaign/differing_cases.h"
 #include "core/parallel.h"
 #include "core/words.h"
 #include "plan/registry.h"
 #include "search/comparison.h"
-#include "search/focuses.h"
 #include "search/structured_generator.h"
 #include "triage/facts/conclusions.h"
 #include "triage/facts/fact_name.h"
@@ -19,10 +19,9 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t chunk = 1024;
-constexpr uint64_t row_chunks = 16, chunks_of_possible = 4;  ///< for a parameter, on each pair of units
+constexpr uint64_t row_rounds = 16, rounds_of_possible = 4;  ///< for a parameter, on each pair of units
 constexpr size_t candidates = 64;                            ///< of them, at which triage looks
-constexpr size_t property_cases = 4 * chunk;                 ///< on each op
+constexpr size_t property_cases = 4096;                      ///< on each op
 constexpr int product_work = 1 << 18;                        ///< products of numbers, all cases of a matrix product
 
 /// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
@@ -30,8 +29,6 @@ bool is_safe(const std::string& unit) {
   const Role role = registry().role_of(unit);
   return !is_of_this_machine(role) || role == Role::silicon;
 }
-
-LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }
 
 /// The facts that buckets show, and of properties the kinds of arithmetic that break them.
 std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
@@ -44,25 +41,18 @@ std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
 /// A case on which two units differ because of one parameter. Its candidates are the cases on which rows differ that
 /// have no other difference: few other cases can show it.
 std::optional<LoggedDivergence> find_difference(const std::string& name, const RowDifference& difference,
-                                                uint64_t chunks) {
+                                                uint64_t rounds) {
   const Op& op = difference.op;
   for (const auto& [first, second] : difference.alone) {
     if (!registry().bind(first, op) || !registry().bind(second, op)) continue;
     const Result<Judge> judge = Judge::bind("equal", {difference.unit, difference.other}, op, registry());
     if (!judge) return {};
     Causes causes(*judge, registry());
-    const Comparison comparison(op, {first, second}, registry(), {});
-    GuidedSearch search(op, focuses_of(comparison), 1);
+    DifferingCases cases(op, {first, second}, 1);
     std::optional<LoggedDivergence> among_others;
     size_t looked_at = 0;
-    for (uint64_t n = 0; n < chunks && looked_at < candidates; ++n) {
-      Batch batch, differing(op);
-      search.propose(n, n * chunk, chunk, batch);
-      search.learn(search.observe(n, n * chunk, batch));
-      std::vector<Outcomes> outcomes;
-      comparison.run(batch, outcomes);
-      for (size_t i = 0; i < batch.size(); ++i)
-        if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+    for (uint64_t n = 0; n < rounds && looked_at < candidates; ++n) {
+      const Batch differing = cases.next();
       const std::vector<Verdict> verdicts = judge->judge(differing);
       for (size_t i = 0; i < differing.size() && looked_at < candidates; ++i) {
         if (!verdicts[i].fails) continue;
@@ -71,9 +61,7 @@ std::optional<LoggedDivergence> find_difference(const std::string& name, const R
         one.append(differing, i);
         const std::vector<std::string> facts = causes.facts(causes.find(one, {verdicts[i]})[0]);
         if (std::find(facts.begin(), facts.end(), name) == facts.end()) continue;
-        const LoggedDivergence found =
-            logged(make_divergence("equal", Severity::semantic, one, 0, verdicts[i].cls, difference.unit,
-                                   verdicts[i].first, difference.other, verdicts[i].second));
+        const LoggedDivergence found = logged_difference(*judge, one, verdicts[i]);
         if (facts.size() == 1) return found;
         if (!among_others) among_others = found;
       }
@@ -116,10 +104,10 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
 
 /// A parameter that the rows say must show, or may show, and that no bucket names.
 std::vector<LoggedDivergence> find_difference(const std::string& name, const Expectation& expectation) {
-  const uint64_t chunks = expectation.must ? row_chunks : chunks_of_possible;  // beside a reference much hides it
+  const uint64_t rounds = expectation.must ? row_rounds : rounds_of_possible;  // beside a reference much hides it
   for (const RowDifference& difference : expectation.shown_by) {
     if (!is_safe(difference.unit) || !is_safe(difference.other)) continue;
-    if (const std::optional<LoggedDivergence> found = find_difference(name, difference, chunks)) return {*found};
+    if (const std::optional<LoggedDivergence> found = find_difference(name, difference, rounds)) return {*found};
   }
   return {};
 }

@@ -295,8 +295,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     };
     std::vector<Bucket> buckets = finish();
     const auto goes_on = [&] { return !interrupt.raised(); };
-    if (part.campaign && fill_holes(triage, buckets, plan_of(settings), settings.units, request.jobs, goes_on))
-      buckets = finish();
+    const Plan plan = part.campaign ? plan_of(settings) : Plan{};
+    if (part.campaign && fill_holes(triage, buckets, plan, settings.units, request.jobs, goes_on)) buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused())
@@ -310,7 +310,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
         store->set_untriaged(settings.uuid, false);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
         if (!part.campaign) return;
-        add_circumstances(*store, part.paths[0], settings, plan_of(settings), request.jobs);
+        add_circumstances(*store, part.paths[0], settings, plan, request.jobs);
       });
       store->write_witnesses();
     }

@@ -1,0 +1,30 @@
+#include "campaign/differing_cases.h"
+
+#include "plan/registry.h"
+#include "search/focuses.h"
+
+namespace mmafuzz {
+
+DifferingCases::DifferingCases(const Op& op, const std::vector<std::string>& units, uint64_t seed)
+    : op_(op), comparison_(op, units, registry(), {}), search_(op, focuses_of(comparison_), seed) {}
+
+Batch DifferingCases::next() {
+  const uint64_t round = round_++;
+  Batch batch, differing(op_);
+  search_.propose(round, round * round_cases, round_cases, batch);
+  search_.learn(search_.observe(round, round * round_cases, batch));
+  std::vector<Outcomes> outcomes;
+  comparison_.run(batch, outcomes);
+  for (size_t i = 0; i < batch.size(); ++i)
+    if (first_difference(batch, outcomes[0].results, outcomes[1].results, i) >= 0) differing.append(batch, i);
+  return differing;
+}
+
+LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }
+
+LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict) {
+  return logged(make_divergence("equal", Severity::semantic, one, 0, verdict.cls, judge.units()[0]->name(),
+                                verdict.first, judge.units()[1]->name(), verdict.second));
+}
+
+}  // namespace mmafuzz
