@@ -6,9 +6,7 @@
 
 #include "cli/run_files.h"
 #include "cli/terminal.h"
-#include "core/unit_name.h"
 #include "core/words.h"
-#include "oracles/models/model_rows.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explain.h"
@@ -54,13 +52,10 @@ std::string verdict_of_sequence(const std::string& property, const std::string& 
 /// as the case has.
 Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   for (const std::string& name : split_units(units)) {
-    const NamedRow* own = find_named_row(name);
-    const UnitName unit(name);
-    const ModelRow* row = unit.backend == "model" || unit.backend == "twin" ? find_model_row(unit.path) : nullptr;
-    if (!own && !row) continue;
-    Op op = own ? own->op : row->op;
-    op.k = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
-    return op;
+    std::optional<Op> op = op_of_row(name);
+    if (!op) continue;
+    op->k = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
+    return *op;
   }
   throw BadInput("a case needs --op, or a model's row among --units");
 }

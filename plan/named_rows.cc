@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/unit_name.h"
+#include "oracles/models/model_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "plan/unit_alias.h"
@@ -181,6 +182,12 @@ std::vector<const NamedRow*> find_named_rows(const std::string& text) {
 const NamedRow* find_named_row(const std::string& text) {
   const std::vector<const NamedRow*> found = find_named_rows(text);
   return found.empty() ? nullptr : found.front();
+}
+
+std::optional<Op> op_of_row(const std::string& unit) {
+  if (const NamedRow* own = find_named_row(unit)) return own->op;
+  const ModelRow* row = find_model_row(UnitName(unit).path);
+  return row ? std::optional(row->op) : std::nullopt;
 }
 
 std::string unit_of_named_row(const std::string& text, const Op& op) {

@@ -40,6 +40,8 @@ void take_rows(const std::string& path);
 const NamedRow* find_named_row(const std::string& text);
 /// All of them.
 std::vector<const NamedRow*> find_named_rows(const std::string& text);
+/// The op of such a row, or of the catalogue's row that a unit is; none of other units.
+std::optional<Op> op_of_row(const std::string& unit);
 /// The unit of this name on an op, of any k; empty where there is none.
 std::string unit_of_named_row(const std::string& text, const Op& op);
 /// The units of all names on an op.

@@ -39,10 +39,9 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
 
 Op op_of(const std::string& unit, const InquiryOptions& options) {
   if (!options.op.empty()) return op_from_text(options.op);
-  if (const NamedRow* own = find_named_row(unit)) return own->op;
-  const ModelRow* row = find_model_row(UnitName(unit).path);
-  if (!row) throw BadInput("the op of " + unit + " is not known: name one with --op");
-  return row->op;
+  const std::optional<Op> op = op_of_row(unit);
+  if (!op) throw BadInput("the op of " + unit + " is not known: name one with --op");
+  return *op;
 }
 
 Subject subject(const std::string& name, const Op& op) {
