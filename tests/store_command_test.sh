@@ -94,16 +94,18 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=7; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=8; PRAGMA journal_mode=WAL;")
     db.execute(f"INSERT INTO campaigns VALUES(?, {1000 if campaign == 'm' else 90000}, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     db.execute("INSERT INTO campaign_numbers(uuid) VALUES(?)", (campaign,))
     for b in BUCKETS:
         if b[0] in names:
             i = bucket_id(line_of(b))
-            db.execute("INSERT INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, "
-                       "last_seen, seed, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,'in words',?,1000,2000,7,?,4,?,?)",
-                       (i, *b[1:7], b[7], b[8], b[9], 0 if b[9] == "new" else 1500))
-            number = db.execute("INSERT INTO bucket_numbers(bucket) VALUES(?)", (i,)).lastrowid
+            texts = [b[1], b[2], b[3], b[4], b[5], b[6], "in words", ""]
+            db.executemany("INSERT OR IGNORE INTO texts(text) VALUES(?)", [(t,) for t in texts])
+            numbers = [db.execute("SELECT number FROM texts WHERE text = ?", (t,)).fetchone()[0] for t in texts]
+            number = db.execute("INSERT INTO bucket_rows(id, property, op, first_unit, second_unit, value_class, cause, detail, facts, severity, "
+                                "first_seen, last_seen, seed, witness, addends, status, status_set) VALUES(?,?,?,?,?,?,?,?,?,?,1000,2000,7,?,4,?,?)",
+                                (i, *numbers, b[7], b[8], b[9], 0 if b[9] == "new" else 1500)).lastrowid
             db.execute("INSERT INTO bucket_counts VALUES(?, 1, ?)", (number, count))
     # What the night came to: half a minute, two bins of three on one unit, one pair.
     db.execute("INSERT INTO campaign_samples VALUES(1, 30, 10, 2, 1)")
@@ -159,7 +161,7 @@ expect "with its note" has out "as published"
 good findings tuesday.store --set "$(id_of truncation)=known"
 good findings tuesday.store --json --show "$(id_of truncation)"
 expect "the note stays where none is given" has out '"note": "as published"'
-sql tuesday.store "UPDATE buckets SET last_seen = 1 << 40 WHERE id = '$(id_of scalar)'"
+sql tuesday.store "UPDATE bucket_rows SET last_seen = 1 << 40 WHERE id = '$(id_of scalar)'"
 good findings tuesday.store --buckets --status fixed
 expect "what came after it was called fixed" has out "fixed, seen again"
 bad "no bucket 'ffffffffff'" findings tuesday.store --set "$(id_of truncation)=new" --set ffffffffff=known
@@ -214,7 +216,7 @@ bad "from is required" merge all.store
 # What was called fixed and is in a later campaign is back.
 cp all.store again.store
 good findings again.store --set "$(id_of scalar)=fixed" --note "mended"
-sql again.store "UPDATE buckets SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
+sql again.store "UPDATE bucket_rows SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
 run merge again.store monday.store --fail-on-new
 expect "an older campaign does not bring it back" [ "$code" -eq 0 ]
 run merge again.store tuesday.store --fail-on-new

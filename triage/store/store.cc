@@ -26,14 +26,14 @@ constexpr const char join_campaign[] =
     "excluded.version), untriaged=min(untriaged, excluded.untriaged)";
 // Names of rows that every campaign repeats have numbers.
 constexpr const char number_campaign[] = "INSERT OR IGNORE INTO campaign_numbers(uuid) VALUES(?)";
-constexpr const char number_bucket[] = "INSERT OR IGNORE INTO bucket_numbers(bucket) VALUES(?)";
+constexpr const char number_text[] = "INSERT OR IGNORE INTO texts(text) VALUES(?)";
 constexpr const char number_subject[] = "INSERT OR IGNORE INTO subjects(field, op) VALUES(?,?)";
 constexpr const char number_pair[] =
     "INSERT OR IGNORE INTO pair_numbers(op, first_unit, second_unit, property) VALUES(?,?,?,?)";
 
 constexpr const char join_count[] =
-    "INSERT INTO bucket_counts(bucket, campaign, count) SELECT b.number, c.number, ?3 FROM bucket_numbers b, "
-    "campaign_numbers c WHERE b.bucket = ?1 AND c.uuid = ?2 ON CONFLICT DO UPDATE SET count=max(count, excluded.count)";
+    "INSERT INTO bucket_counts(bucket, campaign, count) SELECT b.number, c.number, ?3 FROM bucket_rows b, "
+    "campaign_numbers c WHERE b.id = ?1 AND c.uuid = ?2 ON CONFLICT DO UPDATE SET count=max(count, excluded.count)";
 constexpr const char join_sample[] =
     "INSERT INTO campaign_samples(campaign, second, cases, bins, buckets) SELECT number, ?2, ?3, ?4, ?5 FROM "
     "campaign_numbers WHERE uuid = ?1 ON CONFLICT DO UPDATE SET cases=max(cases, excluded.cases), bins=max(bins, "
@@ -48,16 +48,23 @@ constexpr const char join_pair[] =
     "p.property = ?7 "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
-constexpr const char put_bucket[] =
-    "INSERT OR REPLACE INTO buckets(id, property, op, first_unit, second_unit, value_class, cause, detail, severity, "
-    "first_seen, "
-    "last_seen, seed, witness, addends, status, note, status_set, facts) "
-    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+/// Of a bucket that is there the number stays, and what its id says.
+const std::string put_bucket = [] {
+  std::string texts;
+  for (int argument = 2; argument <= 9; ++argument)
+    texts += "(SELECT number FROM texts WHERE text = ?" + std::to_string(argument) + "), ";
+  return "INSERT INTO bucket_rows(id, property, op, first_unit, second_unit, value_class, cause, detail, facts, "
+         "severity, first_seen, last_seen, seed, witness, addends, status, note, status_set) VALUES(?1, " +
+         texts +
+         "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT(id) DO UPDATE SET detail=excluded.detail, "
+         "facts=excluded.facts, severity=excluded.severity, first_seen=excluded.first_seen, "
+         "last_seen=excluded.last_seen, seed=excluded.seed, witness=excluded.witness, addends=excluded.addends, "
+         "status=excluded.status, note=excluded.note, status_set=excluded.status_set";
+}();
 const std::string select_buckets =
     "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
-    "witness, addends, status, note, status_set, (SELECT coalesce(sum(n.count), 0) FROM "
-    "bucket_counts n JOIN bucket_numbers b ON b.number = n.bucket WHERE b.bucket = id), id, "
-    "facts FROM buckets ";
+    "witness, addends, status, note, status_set, (SELECT coalesce(sum(n.count), 0) FROM bucket_counts n WHERE n.bucket "
+    "= number), id, facts FROM buckets ";
 
 template <class Enum>
 Enum named(const std::string& name, std::initializer_list<Enum> all) {
@@ -244,10 +251,14 @@ void Store::put(const Bucket& b) {
   const std::string second = b.key.units.size() == 2 ? b.key.units[1] : "";
   std::string facts;
   for (const std::string& fact : b.facts) facts += (facts.empty() ? "" : "\n") + fact;
-  Statement(database_, put_bucket)
-      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail,
+  Statement number(database_, number_text);
+  for (const std::string& text :
+       {b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts})
+    number.run(text);
+  Statement(database_, put_bucket.c_str())
+      .run(b.id(), b.key.property, b.key.op, b.key.units[0], second, b.key.value_class, b.cause, b.detail, facts,
            name_of(b.severity), b.first_seen, b.last_seen, b.seed, packed_witness(b), b.addends, name_of(b.status),
-           b.note, b.status_set, facts);
+           b.note, b.status_set);
 }
 
 void Store::join_in(const Bucket& bucket) {
@@ -267,7 +278,6 @@ void Store::add(const Bucket& bucket, const std::string& campaign) {
   found.status_set = 0;
   atomically([&] {
     join_in(found);
-    Statement(database_, number_bucket).run(bucket.id());
     Statement(database_, number_campaign).run(campaign);
     Statement(database_, join_count).run(bucket.id(), campaign, bucket.count);
   });
@@ -343,7 +353,6 @@ void Store::merge_from(const Store& other) {
            join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
       copy("SELECT uuid FROM campaign_numbers ORDER BY number", number_campaign);
-      copy("SELECT bucket FROM bucket_numbers ORDER BY number", number_bucket);
       copy("SELECT op, first_unit, second_unit, property FROM pair_numbers ORDER BY number", number_pair);
       copy("SELECT bucket, campaign, count FROM counts", join_count);
       copy("SELECT campaign, second, cases, bins, buckets FROM samples", join_sample);

@@ -152,6 +152,58 @@ CREATE VIEW coverage AS
   CROSS JOIN bins b;
 )sql";
 
+// Buckets repeat a few texts: of names and sentences each stands once. A bucket's number is a column of its own row. An
+// exact sum is one kernel, whether the reference or a row has it.
+constexpr const char version_8[] = R"sql(
+CREATE TABLE texts(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+UPDATE buckets SET facts = replace(replace(replace(replace(facts,
+  'kernel=emulated_fp8~exact', 'kernel=emulated_fp8~exact_sum'), 'exact_sum_sum', 'exact_sum'),
+  'kernel=exact~', 'kernel=exact_sum~'), 'kernel=exact_sum~exact_sum', 'kernel=exact~exact_sum');
+INSERT INTO texts(text)
+  SELECT property FROM buckets UNION SELECT op FROM buckets UNION SELECT first_unit FROM buckets
+  UNION SELECT second_unit FROM buckets UNION SELECT value_class FROM buckets UNION SELECT cause FROM buckets
+  UNION SELECT detail FROM buckets UNION SELECT facts FROM buckets;
+CREATE TABLE bucket_rows(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+  property INTEGER NOT NULL REFERENCES texts(number), op INTEGER NOT NULL REFERENCES texts(number),
+  first_unit INTEGER NOT NULL REFERENCES texts(number), second_unit INTEGER NOT NULL REFERENCES texts(number),
+  value_class INTEGER NOT NULL REFERENCES texts(number), cause INTEGER NOT NULL REFERENCES texts(number),
+  detail INTEGER NOT NULL REFERENCES texts(number), facts INTEGER NOT NULL REFERENCES texts(number),
+  severity TEXT NOT NULL CHECK(severity IN ('contract', 'accuracy', 'semantic')),
+  first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, seed INTEGER NOT NULL,
+  witness TEXT NOT NULL, addends INTEGER NOT NULL,
+  status TEXT NOT NULL DEFAULT 'new' CHECK(status IN ('new', 'known', 'expected', 'fixed')),
+  note TEXT NOT NULL DEFAULT '', status_set INTEGER NOT NULL DEFAULT 0);
+INSERT INTO bucket_rows SELECT n.number, b.id,
+    (SELECT number FROM texts WHERE text = b.property), (SELECT number FROM texts WHERE text = b.op),
+    (SELECT number FROM texts WHERE text = b.first_unit), (SELECT number FROM texts WHERE text = b.second_unit),
+    (SELECT number FROM texts WHERE text = b.value_class), (SELECT number FROM texts WHERE text = b.cause),
+    (SELECT number FROM texts WHERE text = b.detail), (SELECT number FROM texts WHERE text = b.facts),
+    b.severity, b.first_seen, b.last_seen, b.seed, b.witness, b.addends, b.status, b.note, b.status_set
+  FROM buckets b LEFT JOIN bucket_numbers n ON n.bucket = b.id ORDER BY n.number IS NULL, n.number, b.id;
+CREATE TABLE counted(
+  bucket INTEGER NOT NULL REFERENCES bucket_rows(number), campaign INTEGER NOT NULL REFERENCES campaign_numbers(number),
+  count INTEGER NOT NULL, PRIMARY KEY(bucket, campaign)) WITHOUT ROWID;
+INSERT INTO counted SELECT bucket, campaign, count FROM bucket_counts;
+DROP VIEW counts;
+DROP TABLE bucket_counts;
+DROP TABLE bucket_numbers;
+DROP TABLE buckets;
+ALTER TABLE counted RENAME TO bucket_counts;
+CREATE VIEW counts AS
+  SELECT b.id AS bucket, c.uuid AS campaign, n.count AS count
+  FROM bucket_counts n JOIN bucket_rows b ON b.number = n.bucket JOIN campaign_numbers c ON c.number = n.campaign;
+CREATE VIEW buckets AS
+  SELECT r.id AS id, p.text AS property, o.text AS op, u.text AS first_unit, v.text AS second_unit,
+         k.text AS value_class, c.text AS cause, d.text AS detail, r.severity AS severity, r.first_seen AS first_seen,
+         r.last_seen AS last_seen, r.seed AS seed, r.witness AS witness, r.addends AS addends, r.status AS status,
+         r.note AS note, r.status_set AS status_set, f.text AS facts, r.number AS number
+  FROM bucket_rows r JOIN texts p ON p.number = r.property JOIN texts o ON o.number = r.op
+  JOIN texts u ON u.number = r.first_unit JOIN texts v ON v.number = r.second_unit
+  JOIN texts k ON k.number = r.value_class JOIN texts c ON c.number = r.cause
+  JOIN texts d ON d.number = r.detail JOIN texts f ON f.number = r.facts;
+)sql";
+
 // ---- functions of the scripts and of the store's statements ----
 
 std::string bytes_of(sqlite3_value* value) {
@@ -223,7 +275,7 @@ void set_bit(std::string& bytes, size_t bit) {
 const DatabaseKind& store_kind() {
   static const std::string version_3 = std::string(version_3_facts) + version_3_untriaged + version_3_coverage;
   static const char* const upgrades[] = {version_1, version_2, version_3.c_str(), version_4,
-                                         version_5, version_6, version_7};
+                                         version_5, version_6, version_7,         version_8};
   static const DatabaseKind kind{"mmafuzz store", 0x6d6d6166, upgrades, add_store_functions, mend_store};
   return kind;
 }
