@@ -14,7 +14,7 @@
 #include "search/structured_generator.h"
 #include "triage/facts/conclusions.h"
 #include "triage/facts/fact_name.h"
-#include "triage/replacements.h"
+#include "core/row_of_unit.h"
 
 namespace mmafuzz {
 namespace {
@@ -130,17 +130,23 @@ std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& pla
     if (b.key.units.size() == 1) broken.insert({b.key.property, b.key.units[0]});
   std::vector<Search> holes;
   std::vector<FactField> fields;
+  std::map<std::string, std::pair<Op, Comparison::Properties>> of_ops;  // of all targets that search an op
   for (const Assignment& assignment : plan.assignments) {
     if (!assignment.op) continue;
-    OpenProperties open{*assignment.op, {}};
-    const std::vector<std::string> units = units_of(patterns, open.op);
-    if (assignment.target->compares_units()) fields.emplace_back(open.op, units);
-    for (const std::string& name : units) {
+    const Op& op = *assignment.op;
+    if (assignment.target->compares_units()) fields.emplace_back(op, units_of(patterns, op));
+    Comparison::Properties& all = of_ops.try_emplace(to_text(op), op, Comparison::Properties{}).first->second.second;
+    for (const Property* property : properties_of(*assignment.target))
+      if (std::find(all.begin(), all.end(), property) == all.end()) all.push_back(property);
+  }
+  for (const auto& [text, op_and_properties] : of_ops) {
+    OpenProperties open{op_and_properties.first, {}};
+    for (const std::string& name : units_of(patterns, open.op)) {
       const Result<std::unique_ptr<Unit>> unit = registry().bind(name, open.op);
       if (!unit || !is_safe(name)) continue;
       const std::string kind = kind_of(**unit, open.op);
       Comparison::Properties properties;
-      for (const Property* property : properties_of(*assignment.target))
+      for (const Property* property : op_and_properties.second)
         if (!shown.count(property_fact(property->name(), kind)) && !broken.count({property->name(), name}))
           properties.push_back(property);
       if (!properties.empty()) open.of_kind.try_emplace(kind, name, properties);

@@ -187,14 +187,22 @@ void for_each_other_encoding(const Column& x, const Column& y, size_t cases, Vis
 
 }  // namespace
 
+bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index) {
+  const size_t stride = x.results.stride();
+  return stride == y.results.stride() && x.has_answer(index) == y.has_answer(index) &&
+         std::memcmp(x.results.data() + index * stride, y.results.data() + index * stride, stride) == 0 &&
+         (x.flags.empty() || y.flags.empty() || x.flags[index] == y.flags[index]);
+}
+
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
-                                  const Outcomes& second) {
+                                  const Outcomes& second, const std::function<bool(size_t index)>& told) {
   const bool with_flags = !first.flags.empty() && !second.flags.empty();
   const bool all_answered = first.answered.empty() && second.answered.empty();
   DifferenceTally tally;
   const auto look = [&](size_t i) {
     const int element = first_difference(batch, first.results, second.results, i);
     if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) return;
+    if (told && told(i)) return;
     const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
     const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
     if (tally.count[static_cast<int>(cls)]++ > 0) return;

@@ -74,8 +74,11 @@ class SpecialOperands {
 /// special operands.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
 
+/// Whether a case has one outcome, encodings and flags: of NaNs too.
+bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index);
+
 /// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which
-/// element.
+/// element. Of cases for which `told` is true, where given, no difference is counted.
 struct DifferenceTally {
   size_t compared = 0;
   uint64_t count[value_class_count] = {};
@@ -83,7 +86,7 @@ struct DifferenceTally {
   int element[value_class_count] = {};
 };
 DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, const Outcomes& first,
-                                  const Outcomes& second);
+                                  const Outcomes& second, const std::function<bool(size_t index)>& told = {});
 
 /// The divergence of two units on one case, whose results differ in that element.
 Divergence make_divergence(const char* property, Severity severity, const Batch& batch, size_t index, ValueClass cls,

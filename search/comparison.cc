@@ -1,10 +1,12 @@
 #include "search/comparison.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "arithmetic/bins.h"
 #include "core/case_text.h"
 #include "core/contradiction.h"
+#include "core/row_of_unit.h"
 #include "core/ulps.h"
 
 namespace mmafuzz {
@@ -59,7 +61,14 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
     if (!unit) throw std::runtime_error(unit.refusal().reason);
     units_.push_back(std::move(*unit));
   }
+  const auto place_of = [&](const std::string& name) -> std::optional<size_t> {
+    for (size_t i = 0; i < units_.size(); ++i)
+      if (units_[i]->name() == name) return i;
+    return {};
+  };
   for (size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i]->model())
+      if (const std::optional<size_t> row = place_of(row_name_of(*units_[i], op, registry))) rows_[i] = *row;
     properties_.emplace_back();
     for (const Property* property : properties)
       if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry))
@@ -76,7 +85,8 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
                                  "': " + reference.refusal().reason);
       if (!reference) continue;
       const bool slow = is_slow(**reference);
-      contracts_.push_back({i, std::move(*reference), slow});
+      const std::optional<size_t> among_units = place_of((*reference)->name());
+      contracts_.push_back({i, std::move(*reference), slow, among_units});
     }
   }
   if (Result<std::unique_ptr<Unit>> referee = registry.bind("exact:mpfr", op)) referee_ = std::move(*referee);
@@ -87,6 +97,18 @@ const DotModel* Comparison::model_of(size_t unit) const {
   for (const Contract& contract : contracts_)
     if (contract.unit == unit && contract.reference->model()) return contract.reference->model();
   return nullptr;
+}
+
+std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const {
+  std::vector<std::pair<const Outcomes*, const Outcomes*>> with_rows;
+  for (const size_t unit : {x, y})
+    if (const auto row = rows_.find(unit); row != rows_.end() && row->second != x && row->second != y)
+      with_rows.emplace_back(&outcomes[unit], &outcomes[row->second]);
+  if (with_rows.empty()) return {};
+  return [with_rows](size_t index) {
+    return std::any_of(with_rows.begin(), with_rows.end(),
+                       [&](const auto& both) { return same_outcome(*both.first, *both.second, index); });
+  };
 }
 
 void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes) const {
@@ -160,8 +182,9 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       if (property.is_free()) compared += property.check(batch, outcomes[i], report);
   const auto tell = [&](const char* property, Severity severity, const Batch& cases, SpecialOperands& operands,
                         size_t pair, const std::string& first_name, const Outcomes& first,
-                        const std::string& second_name, const Outcomes& second) {
-    const DifferenceTally tally = tally_differences(cases, operands, first, second);
+                        const std::string& second_name, const Outcomes& second,
+                        const std::function<bool(size_t)>& told_already = {}) {
+    const DifferenceTally tally = tally_differences(cases, operands, first, second, told_already);
     compared += tally.compared;
     for (int cls = 0; cls < value_class_count; ++cls) {
       const uint64_t told = tally.count[cls] ? seen.add(pair, static_cast<ValueClass>(cls), tally.count[cls]) : 0;
@@ -177,18 +200,19 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   for (size_t i = 0; i < contracts_.size(); ++i) {
     const Contract& contract = contracts_[i];
     const std::string &first = units_[contract.unit]->name(), &second = contract.reference->name();
-    Outcomes expected;
+    Outcomes computed;
     if (contract.slow && round * batch.size() >= refereed_cases) {
       // One case of a batch now and then, so that one in slow_share is looked at over all units.
       if ((round + i) % (slow_share * contracts_.size() / batch.size() + 1) != 0) continue;
       const Batch one = every_nth(batch, batch.size(), static_cast<size_t>(round * 2654435761u % batch.size()));
       Outcomes given;
       units_[contract.unit]->run(one, given);
-      contract.reference->run(one, expected);
+      contract.reference->run(one, computed);
       SpecialOperands operands(one);
-      tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, expected);
+      tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, computed);
     } else {
-      contract.reference->run(batch, expected);
+      if (!contract.among_units) contract.reference->run(batch, computed);
+      const Outcomes& expected = contract.among_units ? outcomes[*contract.among_units] : computed;
       tell("equals_model", Severity::contract, batch, special, n * n + i, first, outcomes[contract.unit], second,
            expected);
     }
@@ -197,7 +221,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
     if (j == focus) continue;
     const size_t first = std::min(focus, j), second = std::max(focus, j);
     tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
-         units_[second]->name(), outcomes[second]);
+         units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
   }
   return compared;
 }

@@ -77,7 +77,8 @@ class Comparison {
 
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
   /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the
-  /// refereed cases. Returns the number of comparisons.
+  /// refereed cases. Where a unit gives what its row gives, which is compared, too, the row's
+  /// differences from the others say everything, and the unit's are not reported. Returns the number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 
@@ -107,7 +108,12 @@ class Comparison {
     size_t unit;
     std::unique_ptr<Unit> reference;
     bool slow;
+    std::optional<size_t> among_units;  ///< where the reference is compared, too
   };
+
+  /// The cases on which one of two units gives what its row gives, which is compared with the other one, too; empty
+  /// where there is no such row.
+  std::function<bool(size_t)> told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;
 
   /// `sample` and `sampled`: the cases for slow references and the units' outcomes on them.
   void check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
@@ -116,6 +122,7 @@ class Comparison {
   Op op_;
   std::vector<std::unique_ptr<Unit>> units_;
   std::vector<Contract> contracts_;
+  std::map<size_t, size_t> rows_;  ///< of units that are none, where the row is compared, too
   std::unique_ptr<Unit> referee_;
   std::vector<std::vector<BoundProperty>> properties_;  ///< of each unit
 };

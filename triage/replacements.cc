@@ -61,22 +61,6 @@ std::string Replacement::detail() const {
   return name + " (" + find_parameter(name)->meaning + "): " + first + " against " + second;
 }
 
-std::string model_name_of(const Unit& unit) {
-  if (unit.role() == Role::model || unit.role() == Role::twin) return UnitName(unit.name()).under("model").text();
-  for (const Claim& claim : unit.claims())
-    if (claim.property == "equals_model" && UnitName(claim.detail).backend == "model") return claim.detail;
-  return "";
-}
-
-std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry) {
-  const bool computes_dots = op.kind == OpKind::dot || op.kind == OpKind::gemm;
-  if (!computes_dots || unit.role() != Role::silicon) return is_reference(unit) ? "" : model_name_of(unit);
-  Op any_nan = op;
-  any_nan.nan = NanPolicy::any;
-  const Result<std::unique_ptr<Unit>> bound = registry.bind(unit.name(), any_nan);
-  return bound ? model_name_of(**bound) : "";
-}
-
 bool never_shows(const std::string& parameter, const DotModel& first, const DotModel& second) {
   DotModel other = first;
   other.k = second.k;
@@ -84,12 +68,6 @@ bool never_shows(const std::string& parameter, const DotModel& first, const DotM
   if (first.scale_block || second.scale_block) return false;  // scales reach far down
   const int least = std::min(least_term_exponent(first), least_term_exponent(second));
   return parameter == "zero_exponent" && std::max(first.zero_exponent, second.zero_exponent) <= least;
-}
-
-bool is_reference(const Unit& unit) {
-  const Role role = unit.role();
-  return role == Role::exact || role == Role::ieee || role == Role::referee || role == Role::silicon ||
-         role == Role::hypothesis;
 }
 
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arithmetic/dot_model.h"
-#include "core/registry.h"
+#include "core/row_of_unit.h"
 
 namespace mmafuzz {
 
@@ -17,19 +17,9 @@ struct Replacement {
   std::string detail() const;          ///< "fraction_bits (bits kept below the greatest exponent): 23 against 24"
 };
 
-/// The unit of the family `model:` that a unit is or claims to equal; empty for black boxes without one.
-std::string model_name_of(const Unit& unit);
-
-/// The same for telling parameters: an instruction of this CPU has its row also where it does not claim to equal it
-/// because it writes NaNs in its own way.
-std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry);
-
 /// Whether no operands can show that two rows differ in a parameter: the products per instruction where they compute
 /// the same with either, so that `k` is only a name; the exponent of a zero where every other term has a greater one.
 bool never_shows(const std::string& parameter, const DotModel& first, const DotModel& second);
-
-/// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
-bool is_reference(const Unit& unit);
 
 /// Name of a model unit with further overrides.
 std::string with_overrides_in_name(const std::string& model, const std::string& overrides);

@@ -12,7 +12,7 @@
 #include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
 #include "triage/own_unit.h"
-#include "triage/replacements.h"
+#include "core/row_of_unit.h"
 
 namespace mmafuzz {
 namespace {

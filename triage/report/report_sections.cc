@@ -60,7 +60,10 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     std::map<std::pair<std::string, std::string>, ReportPair> pairs;
   };
   std::map<std::string, Matrix> matrices;
+  std::map<std::pair<std::string, std::string>, std::string>
+      claimed;  // by op and unit: where they agree, its row tells
   for (const ReportPair& pair : data.pairs) {
+    if (pair.property == "equals_model") claimed[{pair.op, pair.first}] = pair.second;
     if (pair.property != "equal" || pair.second.empty()) continue;
     Matrix& matrix = matrices[pair.op];
     for (const std::string& unit : {pair.first, pair.second})
@@ -77,6 +80,18 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     const auto [first, second] = std::minmax(b.key.units[0], b.key.units[1]);
     behind[{b.key.op, first, second}].insert(found->second.begin(), found->second.end());
   }
+  const auto facts_behind = [&](const std::string& op, const std::string& unit, const std::string& other) {
+    std::set<size_t> all;
+    const auto row_of = [&](const std::string& name) {
+      const auto row = claimed.find({op, name});
+      return row == claimed.end() ? name : row->second;
+    };
+    for (const std::string& x : {unit, row_of(unit)})
+      for (const std::string& y : {other, row_of(other)})
+        if (const auto at = behind.find({op, std::min(x, y), std::max(x, y)}); at != behind.end())
+          all.insert(at->second.begin(), at->second.end());
+    return all;
+  };
   constexpr size_t most_cells = 5000;  // of all matrices: about 600 kB
   List tables = list();
   size_t cells_drawn = 0;
@@ -105,10 +120,9 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
         PageData cell = object(
             {{"share", share_text(share)}, {"title", fmt::format("{} of {}", counted(differing), counted(compared))}});
         if (differing) cell.set("heat", fmt::format("{:.2f}", heat(share)));
-        const auto [first, second] = std::minmax(unit, other);
-        if (const auto at = behind.find({op, first, second}); at != behind.end()) {
-          cell.set("first_fact", std::to_string(*at->second.begin()));
-          cell.set("facts", fmt::format("{}", fmt::join(at->second, " ")));
+        if (const std::set<size_t> shown = facts_behind(op, unit, other); !shown.empty()) {
+          cell.set("first_fact", std::to_string(*shown.begin()));
+          cell.set("facts", fmt::format("{}", fmt::join(shown, " ")));
         } else {
           cell.set("first_fact", PageData(PageData::type::bool_false));  // names of the page around it are not meant
         }

@@ -1,0 +1,64 @@
+// What a search reports of units that are compared: each difference once.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/case_text.h"
+#include "plan/registry.h"
+#include "plan/request.h"
+#include "search/comparison.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+const std::string row = "model:hopper/mma.m16n8k16.f32.f16.f16.f32", plugin = "plugin:" MMAFUZZ_PLANTED_PLUGIN;
+
+/// The first is where the plugin does not equal its row (planted_plugin_test.cc): -1 + 1 - 1.5 * 2^-25.
+Batch cases_with_the_planted_one(const Op& op) {
+  Batch batch(op), structured(op);
+  std::string zeros;
+  for (int i = 2; i < op.k; ++i) zeros += " 0000";
+  CaseReader reader(
+      "cases", "mmafuzz-cases 1\n" + to_text(op) + "\n3c00 8003" + zeros + " | 3c00 3400" + zeros + " | bf800000\n");
+  CaseBlock block;
+  EXPECT_TRUE(reader.next(block, 1));
+  batch.append(block.batch, 0);
+  StructuredGenerator(op, 1).fill(0, 255, structured);
+  for (size_t i = 0; i < structured.size(); ++i) batch.append(structured, i);
+  return batch;
+}
+
+/// Reported cases by property and units.
+std::map<std::string, uint64_t> reported(const Comparison& comparison, const Batch& batch, size_t focus) {
+  std::vector<Outcomes> outcomes;
+  comparison.run(batch, outcomes);
+  SeenClasses seen;
+  std::map<std::string, uint64_t> counts;
+  comparison.examine_focus(batch, outcomes, focus, 0, seen, [&](const Divergence& d, uint64_t count) {
+    counts[d.key.property + " " + d.key.units[0] + " " + d.key.units[1]] += count;
+  });
+  return counts;
+}
+
+TEST(Comparison, WhatAUnitsRowTellsIsNotToldAgain) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  const Comparison comparison(op, {"exact", row, plugin}, registry(), {});
+  const Batch batch = cases_with_the_planted_one(op);
+  const auto of_row = reported(comparison, batch, 1), of_plugin = reported(comparison, batch, 2);
+  EXPECT_GT(of_row.at("equal exact " + row), 20u);
+  EXPECT_EQ(of_plugin.at("equal exact " + plugin), 1u) << "only where it is not its row";
+  EXPECT_EQ(of_plugin.at("equal " + row + " " + plugin), 1u);
+  EXPECT_EQ(of_plugin.at("equals_model " + plugin + " " + row), 1u);
+}
+
+TEST(Comparison, ARowThatIsNotComparedTellsNothing) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  const Batch batch = cases_with_the_planted_one(op);
+  const auto alone = reported(Comparison(op, {"exact", plugin}, registry(), {}), batch, 1);
+  EXPECT_GT(alone.at("equal exact " + plugin), 20u);
+  EXPECT_EQ(alone.at("equals_model " + plugin + " " + row), 1u);
+}
+
+}  // namespace
+}  // namespace mmafuzz
