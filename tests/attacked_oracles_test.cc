@@ -46,9 +46,10 @@ TEST(AttackedOracles, EveryExactPartyGivesWhatTheDefinitionsSay) {
         EXPECT_EQ(to_hex(op.d, outcomes.results.get(i)), to_hex(op.d, block.expected.get(i)))
             << name << " " << to_text(op) << "\n"
             << case_line(block.batch, i);
-        if (block.has_flags[i])
+        if (block.has_flags[i]) {
           EXPECT_EQ(outcomes.flags[i], block.expected_flags[i]) << name << " " << to_text(op) << "\n"
                                                                 << case_line(block.batch, i);
+        }
         ++compared;
       }
     }
@@ -255,10 +256,8 @@ TEST(AnyOp, FindsAUnitThatIgnoresAnAttribute) {
   for (uint64_t n = 0; n < 2000; ++n) {
     const Op op = generator(n);
     const Findings findings = any.examine(op, n, 16);
-    for (const auto& [key, finding] : findings.buckets) {
-      EXPECT_TRUE(op.flush_to_zero) << to_text(op);
-      ++found;
-    }
+    EXPECT_TRUE(findings.buckets.empty() || op.flush_to_zero) << to_text(op);
+    found += findings.buckets.size();
   }
   EXPECT_GT(found, 3u);
 }

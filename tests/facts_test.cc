@@ -60,7 +60,10 @@ TEST(FactName, DoesNotDependOnWhichUnitIsFirst) {
   EXPECT_EQ(kernel_fact("ieee:serial", "fused_sum"), "kernel=fused_sum~ieee")
       << "the orders of IEEE steps are one kind";
   EXPECT_EQ(kernel_fact("ieee:serial", "ieee:fma"), "kernel=ieee:fma~ieee:serial") << "but not against each other";
-  EXPECT_EQ(kernel_fact("ieee_tree", "exact"), "kernel=exact~ieee_tree") << "a kernel of rows is no reference";
+  EXPECT_EQ(kernel_fact("ieee_tree", "ieee"), "kernel=ieee~ieee_tree") << "a kernel of rows is no reference";
+  EXPECT_EQ(kernel_fact("exact", "fused_sum"), kernel_fact("fused_sum", "exact_sum")) << "an exact sum is one";
+  EXPECT_EQ(kernel_fact("exact", "fused_sum"), "kernel=exact_sum~fused_sum");
+  EXPECT_EQ(kernel_fact("exact", "exact_sum"), "kernel=exact~exact_sum") << "but not against each other";
   EXPECT_EQ(property_fact("split_k", "ieee:pairwise"), "split_k/ieee");
 }
 

@@ -103,7 +103,7 @@ TEST(Report, TheVerdictIsOneSentenceContradictionsFirst) {
               HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; no fact is new;"));
   Bucket b;
   b.key.units = {"exact", "ieee:fma"};
-  b.facts = {"kernel=exact~ieee"};
+  b.facts = {"kernel=exact_sum~ieee"};
   data.buckets = {b};
   EXPECT_THAT(html_report(data, {}, registry()),
               HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; 1 fact is new;"));

@@ -28,6 +28,8 @@ bool stands_before(const std::string& x, const std::string& y) {
 
 bool is_ieee(const std::string& arithmetic) { return arithmetic.starts_with(ieee_prefix) && arithmetic != "ieee_tree"; }
 
+bool is_exact(const std::string& arithmetic) { return arithmetic == "exact" || arithmetic == exact_kernel; }
+
 }  // namespace
 
 std::string difference_fact(const std::string& parameter, const std::string& x, const std::string& y) {
@@ -67,6 +69,7 @@ std::string operation_of(const Unit& unit) {
 std::string kernel_fact(const std::string& x, const std::string& y) {
   const bool both = is_ieee(x) && is_ieee(y);
   const auto kind = [&](const std::string& arithmetic) {
+    if (is_exact(arithmetic) && !(is_exact(x) && is_exact(y))) return std::string(exact_kernel);
     return is_ieee(arithmetic) && !both ? std::string(ieee_prefix) : arithmetic;
   };
   return difference_fact("kernel", kind(x), kind(y));

@@ -42,7 +42,11 @@ std::string arithmetic_of(const Unit& unit, const DotModel* row);
 /// also of what is or claims to equal `ieee`.
 std::string operation_of(const Unit& unit);
 
-/// Two kinds of arithmetic as a difference of kernels. Against anything else the orders of IEEE steps are one kind.
+/// The kernel of rows that add as the exact reference does: everything exactly, rounded once.
+inline constexpr char exact_kernel[] = "exact_sum";
+
+/// Two kinds of arithmetic as a difference of kernels. Against anything else the orders of IEEE steps are one kind, and
+/// so are exact sums, of a row or the reference.
 std::string kernel_fact(const std::string& x, const std::string& y);
 
 }  // namespace mmafuzz

@@ -77,9 +77,10 @@ std::string processors(const std::set<std::string>& units) {
   return families(names);
 }
 
-/// What a row says, as it is written; empty for a unit without one.
+/// What a row says, as it is written; empty for a unit without one. The exact reference is an exact sum.
 std::string value_in(const std::string& unit, const Parameter& parameter) {
   const UnitName name(unit);
+  if (name.backend == "exact" && parameter.name == std::string_view("kernel")) return exact_kernel;
   const ModelRow* row = name.backend == "model" ? find_model_row(name.path) : nullptr;
   return row ? parameter_text(parameter, row->model) : "";
 }
@@ -109,7 +110,6 @@ std::string value_with_families(const std::string& value, const Parameter* param
 /// "exact_sum (cdna1) adds c and ..."
 std::string what_it_does(const std::string& arithmetic, const Parameter* kernel, const std::set<std::string>& units) {
   std::string does = what_kernel_does(arithmetic);
-  if (arithmetic == "exact") does = "adds everything exactly and rounds once";
   if (arithmetic == "ieee") does = "rounds every addition as IEEE 754 does";
   if (arithmetic == "ieee:serial") does = "rounds each product and adds them to c in order, each time rounded";
   if (arithmetic == "ieee:fma") does = "adds one exact product at a time to c, each time rounded";
