@@ -219,12 +219,13 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
   std::set<std::string> alone;
   add_shown_alone(buckets, alone);
-  std::map<std::tuple<std::string, std::string, std::string>, const Bucket*>
-      best;  // by fact, op and unit of a property
+  // By fact, op and the one unit whose property it is; rows that do not claim it are many and break it alike.
+  std::map<std::tuple<std::string, std::string, std::string>, const Bucket*> best;
   for (const Bucket& bucket : buckets) {
     if (bucket.witness.empty()) continue;
+    const bool by_itself = bucket.key.units.size() == 1 && UnitName(bucket.key.units[0]).backend != "model";
     for (const std::string& name : homes_of(bucket, alone)) {
-      const Bucket*& at = best[{name, bucket.key.op, bucket.key.units.size() == 1 ? bucket.key.units[0] : ""}];
+      const Bucket*& at = best[{name, bucket.key.op, by_itself ? bucket.key.units[0] : ""}];
       if (!at || shows_better(bucket, *at)) at = &bucket;
     }
   }

@@ -34,7 +34,7 @@ bool is_implied(const std::string& name);
 /// are known to occur alone, though not in these buckets.
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> known = {});
 
-/// Ids of the buckets with a witness that show a fact best on an op, and of a property's on each unit.
+/// Ids of the buckets with a witness that show a fact best on an op, and a property's on each unit that is no row.
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets);
 
 /// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
