@@ -99,6 +99,13 @@ const DotModel* Comparison::model_of(size_t unit) const {
   return nullptr;
 }
 
+bool Comparison::is_told_by_contract(size_t unit, size_t other) const {
+  const auto row = rows_.find(unit);
+  return row != rows_.end() && std::any_of(contracts_.begin(), contracts_.end(), [&](const Contract& contract) {
+           return contract.unit == unit && contract.among_units == row->second && contract.among_units != other;
+         });
+}
+
 std::function<bool(size_t)> Comparison::told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const {
   std::vector<std::pair<const Outcomes*, const Outcomes*>> with_rows;
   for (const size_t unit : {x, y})
@@ -220,6 +227,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   for (size_t j = 0; j < n; ++j) {
     if (j == focus) continue;
     const size_t first = std::min(focus, j), second = std::max(focus, j);
+    if (is_told_by_contract(first, second) || is_told_by_contract(second, first)) continue;
     tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
          units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
   }
