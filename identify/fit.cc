@@ -62,6 +62,15 @@ Fit::Candidate Fit::descend(const DotModel& start, uint64_t budget) {
   return best;
 }
 
+Fit::Candidate Fit::near_miss(const DotModel& start, uint64_t budget) {
+  const uint64_t end = evidence_.work() + budget;
+  Candidate best{start, evidence_.mismatches(start)};
+  const auto hopeless = [&] { return best.mismatches > evidence_.size() / 8; };
+  while (best.mismatches > 0 && !over(end))
+    if (!improve_one(best, end) && (hopeless() || !improve_two(best, end))) break;
+  return best;
+}
+
 DotModel Fit::shaken(DotModel m) {
   const std::vector<const Parameter*>& all = space_.parameters_of(m.kernel);
   for (int changes = 2 + static_cast<int>(rng_.below(3)); changes > 0; --changes) {
@@ -142,6 +151,7 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   for (Candidate& kernel : kernels) {
     const Candidate reached = descend(kernel.model, budget / 20);
     if (reached.mismatches < kernel.mismatches) kernel = reached;
+    if (kernel.mismatches == 0) break;
   }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
   for (size_t i = 0; kernels.front().mismatches > 0 && i < kernels.size() && !over(end); ++i) {

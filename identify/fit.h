@@ -21,6 +21,13 @@ class Fit {
   /// and again.
   Candidate descend(const DotModel& start, uint64_t budget);
 
+  /// The same for a kernel that is not expected to fit: two parameters are changed only where few answers are against it.
+  Candidate near_miss(const DotModel& start, uint64_t budget);
+
+  /// A row with other values that contradict no more answers: parameters that only show together change one by one.
+  /// `end` is a total of Evidence::work.
+  DotModel drifted(Candidate from, uint64_t end = UINT64_MAX);
+
   /// The best row of one kernel: from its starts, and then from random ones, until one fits or the budget is spent.
   Candidate best_of(Kernel kernel, uint64_t budget);
 
@@ -33,8 +40,6 @@ class Fit {
   bool over(uint64_t end) const { return evidence_.work() >= end; }
   DotModel random_start(Kernel kernel);
   DotModel shaken(DotModel model);
-  /// A row with other values that contradict no more answers: parameters that only show together change one by one.
-  DotModel drifted(Candidate from, uint64_t end);
   /// The starts of a kernel and random rows of it, the best first.
   std::vector<Candidate> ranked_starts(Kernel kernel, uint64_t end);
 

@@ -66,6 +66,17 @@ std::string parameters_text(const Identification& id) {
   return text;
 }
 
+/// What the name leaves open: a row with another of these values may be another row, though no case was found that shows
+/// it.
+std::string open_text(const Identification& id) {
+  std::string text;
+  for (const ParameterFinding& f : id.parameters)
+    if (const std::vector<int64_t> values = f.not_proven(); !values.empty())
+      text += fmt::format("{}{} (or {})", text.empty() ? "" : ", ", f.parameter->name,
+                          values_as_ranges(*f.parameter, values));
+  return text.empty() ? text : "  no case told apart, not proven equal: " + text + "\n";
+}
+
 /// What a verification covered, by what is complete of it.
 std::string verified_text(const Verified& verified) {
   if (verified.cases == 0) return "";
@@ -136,6 +147,7 @@ std::string identification_text(const Identification& id, bool steps) {
       text += fmt::format("  nearest row of the catalogue: {}: {}\n", id.nearest,
                           differs.empty() ? "the same arithmetic" : differs);
     }
+    text += open_text(id);
   }
   text += "  " + counts_text(id);
   if (id.verdict != IdentifyVerdict::no_fit && !id.parameters.empty()) text += parameters_text(id);
@@ -182,7 +194,8 @@ nlohmann::json identification_json(const Identification& id) {
     for (const Refuted& r : f.neighbours) one["ruled_out"].push_back(of_refuted(r));
     one["undetermined"] = nlohmann::json::array();
     for (const Undetermined& u : f.undetermined)
-      one["undetermined"].push_back({{"values", values_as_ranges(*f.parameter, u.values)}, {"reason", u.reason}});
+      one["undetermined"].push_back(
+          {{"values", values_as_ranges(*f.parameter, u.values)}, {"reason", u.reason}, {"proven", u.proven}});
     json["parameters"].push_back(one);
   }
   json["best"] = nlohmann::json::array();

@@ -69,7 +69,8 @@ class Identifier {
       }
       if (!asker_) return finish_given();
       if (round < most_rounds) {
-        const Questions next = questions_between(alternatives());
+        Questions next = questions_between(alternatives());
+        if (!next.cases.size()) next = questions_to_joint_rivals();
         if (next.cases.size()) {
           if (!ask(next)) return end_early();
           continue;
@@ -112,7 +113,8 @@ class Identifier {
   /// Answers that were given: the name stands where no further case would tell more.
   void finish_given() {
     id_.dots = evidence_.size();
-    const Questions next = questions_between(alternatives());
+    Questions next = questions_between(alternatives());
+    if (!next.cases.size()) next = questions_to_joint_rivals();
     if (next.cases.size() == 0) return finish(IdentifyVerdict::identified);
     id_.next = next.cases;
     id_.reason = std::to_string(next.cases.size()) + " further cases would tell more";
@@ -174,6 +176,7 @@ class Identifier {
   void take(const DotModel& model) {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
+    challenged_ = false;
     if (!searched_others_ && !hurries_) {
       searched_others_ = true;
       Fit fit(space_, evidence_, settings_.seed);
@@ -184,7 +187,7 @@ class Identifier {
           const size_t mismatches = evidence_.mismatches(start, best.mismatches);
           if (mismatches < best.mismatches) best = {start, mismatches};
         }
-        best = fit.descend(best.model, budget() / 40);
+        best = fit.near_miss(best.model, budget() / 40);
         others_.push_back(best);
         if (best.mismatches == 0) rivals_.push_back(best.model);
       }
@@ -258,20 +261,36 @@ class Identifier {
     if (others.empty()) return questions;
     std::vector<Separator::Other> rows;
     for (size_t o = 0; o < others.size(); ++o) rows.push_back({others[o].model, is_worth_more(others, o)});
-    const Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
+    Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
     const Separator::Found found = separator.separate(rows);
     std::vector<bool> asked(found.cases.size());
     for (size_t o = 0; o < others.size(); ++o) {
       const size_t c = found.of_other[o];
       if (c == SIZE_MAX) {
         told_nothing_[{others[o].parameter, others[o].value}] =
-            rows[o].deep ? Separator::all_cases : Separator::quick_cases;
+            rows[o].deep ? Separator::deep_cases : Separator::quick_cases;
       } else if (!asked[c]) {
         asked[c] = true;
         questions.texts.push_back(question_of(others[o]));
         questions.add(found.cases[c], 0, questions.texts.size() - 1);
       }
     }
+    return questions;
+  }
+
+  /// Cases that tell the row from others that differ from it in several parameters at once: of two that show together
+  /// only, each alone is no rival. Once for each row.
+  Questions questions_to_joint_rivals() {
+    Questions questions(op());
+    if (challenged_) return questions;
+    challenged_ = true;
+    constexpr size_t count = 16;
+    Fit fit(space_, evidence_, settings_.seed + evidence_.size());
+    std::vector<Separator::Other> rows;
+    for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
+    const Separator::Found found = Separator(*row_, evidence_, settings_.seed + evidence_.size() + 1).separate(rows);
+    if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
+    for (const Batch& one : found.cases) questions.add(one, 0, 0);
     return questions;
   }
 
@@ -422,7 +441,7 @@ class Identifier {
           ++finding.refuted;
           finding.neighbours.push_back({custom_name(m, op()), *against, result_of(m, *against)});
         } else {
-          finding.undetermined.push_back({{p.get(m)}, custom_name(m, op()) + ", " + why_open(p, p.get(m))});
+          finding.undetermined.push_back({{p.get(m)}, custom_name(m, op()) + ", " + why_open(p, p.get(m)), false});
         }
       }
     id_.parameters.push_back(std::move(finding));
@@ -452,7 +471,8 @@ class Identifier {
         if (!p->words.empty() || p->hexadecimal) finding.neighbours.push_back(refuted);
         else keep_nearest(finding, refuted, value);
       }
-      for (auto& [reason, values] : open) finding.undetermined.push_back({values, reason});
+      for (auto& [reason, values] : open)
+        finding.undetermined.push_back({values, reason, !space_.why_equal(*row_, *p, values.front()).empty()});
       id_.parameters.push_back(std::move(finding));
     }
   }
@@ -552,11 +572,19 @@ class Identifier {
   std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   bool searched_others_ = false;
+  bool challenged_ = false;  ///< whether the row was held against joint rivals
   bool hurries_ = false;                                                 ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
 };
 
 }  // namespace
+
+std::vector<int64_t> ParameterFinding::not_proven() const {
+  std::vector<int64_t> all;
+  for (const Undetermined& u : undetermined)
+    if (!u.proven) all.insert(all.end(), u.values.begin(), u.values.end());
+  return all;
+}
 
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings) {
   Identification result(op);

@@ -29,6 +29,7 @@ struct Refuted {
 struct Undetermined {
   std::vector<int64_t> values;
   std::string reason;
+  bool proven;  ///< that they compute the same as the row
 };
 
 struct ParameterFinding {
@@ -37,6 +38,9 @@ struct ParameterFinding {
   std::vector<Refuted> neighbours;  ///< the values next to it; of words all
   size_t refuted = 0;               ///< values in all
   std::vector<Undetermined> undetermined;
+
+  /// Values that no case told apart, and that are not proven to compute the same.
+  std::vector<int64_t> not_proven() const;
 };
 
 /// One argument: a question, the case that tells most, the answer, what it rules out.

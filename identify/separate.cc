@@ -9,13 +9,22 @@
 namespace mmafuzz {
 
 Separator::Separator(const DotModel& row, const Evidence& evidence, uint64_t seed)
-    : row_(row), evidence_(evidence), seed_(seed), asked_(evidence.op()), pool_(evidence.op()) {
+    : row_(row),
+      evidence_(evidence),
+      seed_(seed),
+      asked_(evidence.op()),
+      pool_(evidence.op()),
+      targeted_(evidence.op()) {
   for (size_t i = 0; i < evidence.size(); ++i) asked_.append(evidence.cases().one(i), 0);
   Batch batch;
   fill(corner_hints(&row_), all_cases, 1, batch);
+  add_all(batch, pool_);
+}
+
+void Separator::add_all(const Batch& batch, Pool& pool) const {
   for (size_t i = 0; i < batch.size(); ++i) {
-    pool_.add(batch, i);
-    row_results_.push_back(evaluate_dot(row_, pool_.operands(i)));
+    pool.cases.add(batch, i);
+    pool.results.push_back(evaluate_dot(row_, pool.cases.operands(i)));
   }
 }
 
@@ -38,16 +47,16 @@ void Separator::fill(const CornerHints& hints, size_t count, uint64_t stream, Ba
   }
 }
 
-Separator::Found Separator::separate(const std::vector<Other>& others) const {
+Separator::Found Separator::separate(const std::vector<Other>& others) {
   const Op& op = evidence_.op();
   // By other, the first cases that tell it apart; one that tells many apart is asked first.
   constexpr size_t remembered = 24;
   std::vector<std::vector<uint32_t>> telling(others.size());
-  std::vector<uint32_t> tells(pool_.size());
+  std::vector<uint32_t> tells(pool_.cases.size());
   for (size_t o = 0; o < others.size(); ++o) {
-    for (size_t i = 0; i < pool_.size() && telling[o].size() < remembered; ++i) {
+    for (size_t i = 0; i < pool_.cases.size() && telling[o].size() < remembered; ++i) {
       if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
-      if (same_result(op, evaluate_dot(others[o].model, pool_.operands(i)), row_results_[i])) continue;
+      if (same_result(op, evaluate_dot(others[o].model, pool_.cases.operands(i)), pool_.results[i])) continue;
       telling[o].push_back(static_cast<uint32_t>(i));
       ++tells[i];
     }
@@ -66,11 +75,11 @@ Separator::Found Separator::separate(const std::vector<Other>& others) const {
       for (const uint32_t i : telling[o]) --tells[i];
     }
     tells[best] = 0;
-    found.cases.push_back(pool_.one(best));
+    found.cases.push_back(pool_.cases.one(best));
   }
   for (size_t o = 0; o < others.size(); ++o) {
     if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
-    if (const std::optional<Batch> one = at_its_corners(others[o].model)) {
+    if (const std::optional<Batch> one = targeted(others[o].model)) {
       found.of_other[o] = found.cases.size();
       found.cases.push_back(*one);
     }
@@ -78,11 +87,21 @@ Separator::Found Separator::separate(const std::vector<Other>& others) const {
   return found;
 }
 
-std::optional<Batch> Separator::at_its_corners(const DotModel& other) const {
+std::optional<Batch> Separator::targeted(const DotModel& other) {
   const Op& op = evidence_.op();
-  if (corner_hints(&other) == corner_hints(&row_)) return std::nullopt;
-  Batch batch;
-  fill(corner_hints(&other), own_cases, 2, batch);
+  if (op.a.fields().integer) return std::nullopt;
+  const auto made = [&](const DotModel& row, size_t count) {
+    const TargetedCases cases(op, row, seed_);
+    Batch batch(op);
+    batch.resize(count);
+    for (size_t i = 0; i < count; ++i) cases.make(i, batch, i);
+    return batch;
+  };
+  if (targeted_.results.empty()) add_all(made(row_, targeted_cases), targeted_);
+  for (size_t i = 0; i < targeted_.results.size(); ++i)
+    if (!same_result(op, evaluate_dot(other, targeted_.cases.operands(i)), targeted_.results[i]))
+      return targeted_.cases.one(i);
+  const Batch batch = made(other, own_cases);
   DotCase one(op);
   for (size_t i = 0; i < batch.size(); ++i) {
     const DotOperands& in = one.load(batch, i);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "identify/evidence.h"
+#include "identify/targeted_cases.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
@@ -10,7 +11,9 @@ class Separator {
  public:
   static constexpr size_t quick_cases = 4096;   ///< on which every other row is tried
   static constexpr size_t all_cases = 1 << 14;  ///< ... and each that is worth more
-  static constexpr size_t own_cases = 2048;     ///< ... and these at the other row's own corners
+  static constexpr size_t targeted_cases = 1 << 15;  ///< ... on these, where a parameter of the row shows
+  static constexpr size_t own_cases = 4096;          ///< ... and on these at the other row's own corners
+  static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
 
   /// Neighbours of what was asked so far are tried, too.
   Separator(const DotModel& row, const Evidence& evidence, uint64_t seed);
@@ -24,19 +27,25 @@ class Separator {
     std::vector<size_t> of_other;  ///< index into cases; none: SIZE_MAX
     std::vector<Batch> cases;      ///< one each
   };
-  Found separate(const std::vector<Other>& others) const;
+  Found separate(const std::vector<Other>& others);
 
  private:
   void fill(const CornerHints& hints, size_t count, uint64_t stream, Batch& batch) const;
-  /// A case at the other row's corners.
-  std::optional<Batch> at_its_corners(const DotModel& other) const;
+  /// Cases with the row's results.
+  struct Pool {
+    explicit Pool(const Op& op) : cases(op) {}
+    DotCases cases;
+    std::vector<uint64_t> results;
+  };
+  void add_all(const Batch& batch, Pool& pool) const;
+  /// A targeted case, or one at the other row's corners.
+  std::optional<Batch> targeted(const DotModel& other);
 
   DotModel row_;
   const Evidence& evidence_;
   uint64_t seed_;
   Batch asked_;
-  DotCases pool_;
-  std::vector<uint64_t> row_results_;
+  Pool pool_, targeted_;  ///< the second is filled when it is needed
 };
 
 }  // namespace mmafuzz

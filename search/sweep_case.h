@@ -88,6 +88,7 @@ class SweepCase {
       for (int i = 0; i < op.scales(); ++i) set_scale(column, i, encode_near(f, false, 0, 0));
     }
   }
+  uint64_t scale(size_t column, int i) const { return batch_.inputs()[column].get(index_, i); }
   void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
 
   /// The exact product of a lane, and c, as terms.
