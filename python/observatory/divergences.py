@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable
 
@@ -53,6 +54,38 @@ def numbers(codes: np.ndarray, format: str) -> np.ndarray:
 
 def kinds_of(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The kind of each difference, and a detail of it: the format in between where a result was rounded twice."""
+    kind, detail = _plain_kinds(row, inputs, expected, actual), np.full(len(inputs), "", object)
+    left = np.flatnonzero(kind == "")
+    if len(left):
+        kind[left], detail[left] = _kinds_by_neighbours(row, inputs[left], expected[left], actual[left])
+    return kind, detail
+
+
+def _plain_kinds(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray) -> np.ndarray:
+    """The kinds that an input shows by itself, "" for the others: half of all inputs may be so, and must not cost much.
+    Where an operand is subnormal, other inputs decide whether it was flushed."""
+    kind = np.full(len(inputs), "", object)
+    if width(row.target) > 16:
+        return kind
+    wanted, got = (_nans(row.target)[codes] for codes in (expected, actual))
+    x = row.in_format(inputs, "fp64").view(np.float64)
+    alone = ~_subnormal_operands(row, inputs)
+    if row.target == "e8m0":
+        kind[alone & np.signbit(x)] = "no sign"
+    kind[alone & np.isnan(x)] = "no NaN"
+    kind[alone & np.isnan(x) & wanted] = "NaN lost"
+    kind[wanted & got] = "NaN bits"
+    return kind
+
+
+@functools.cache
+def _nans(format: str) -> np.ndarray:
+    """Of each encoding of a format of up to 16 bits, whether it is a NaN."""
+    dtype = codes_dtype(format)
+    return np.isnan(numbers(np.arange(1 << width(format), dtype=np.uint32).astype(dtype), format))
+
+
+def _kinds_by_neighbours(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     target = row.target
     x, wanted, got = row.in_format(inputs, "fp64").view(np.float64), numbers(expected, target), numbers(actual, target)
     every = converted(np.arange(1 << min(width(target), 16), dtype=expected.dtype), target, "fp64").view(np.float64)
@@ -67,8 +100,11 @@ def kinds_of(row: Any, inputs: np.ndarray, expected: np.ndarray, actual: np.ndar
         place, got_place = np.searchsorted(finite, wanted), np.searchsorted(finite, got)
         neighbours = (np.abs(place - got_place) == 1) & ~special & ~got_special
         tie = neighbours & (np.abs(x - wanted) == np.abs(x - got))
+        # Overflow begins half a unit beyond the greatest number: what lies beyond that is a neighbour, too.
+        across = (np.abs(wanted) == greatest) & got_special | special & np.isfinite(x) & (np.abs(got) == greatest)
         # One input may look so by chance: a detour is believed if it explains every wrong neighbour of the block.
-        detour = next((format for format, fits in detours.items() if np.any(neighbours) and np.all(fits[neighbours])), "")
+        telling = neighbours if np.any(neighbours) else across
+        detour = next((format for format, fits in detours.items() if np.any(telling) and np.all(fits[telling])), "")
         tiny = np.abs(x) < _least_normal(target)
         other = (wanted != got) & (np.isnan(x) == np.isnan(wanted)) & ~(np.isnan(wanted) & np.isnan(got))
         as_flushed, has_subnormal = _flushing_operands(row, inputs, got)
@@ -107,16 +143,29 @@ def _least_normal(format: str) -> float:
     return float(numbers(np.array([1 << fraction], codes_dtype(format)), format)[0])
 
 
+def _subnormal_operands(row: Any, inputs: np.ndarray) -> np.ndarray:
+    found = np.zeros(len(inputs), bool)
+    for format, codes in zip(row.operands, operands_of(inputs, row.operands)):
+        found |= _is_subnormal(format, codes)
+    return found
+
+
+def _is_subnormal(format: str, codes: np.ndarray) -> np.ndarray:
+    if is_integer(format):
+        return np.zeros(len(codes), bool)
+    magnitude = codes & codes.dtype.type((1 << (width(format) - 1)) - 1)
+    return (magnitude > 0) & (magnitude < 1 << mmafuzz._core.format_fields(format)["fraction_bits"])
+
+
 def _flushing_operands(row: Any, inputs: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the results are those of zeros in the place of subnormal operands, and which inputs have such operands."""
     flushed, shift = inputs.copy(), 0
     for format, codes in zip(reversed(row.operands), reversed(operands_of(inputs, row.operands))):
-        if not is_integer(format):
+        subnormal = _is_subnormal(format, codes)
+        if np.any(subnormal):
             sign = codes.dtype.type(1 << (width(format) - 1))
-            magnitude = codes & (sign - codes.dtype.type(1))
-            subnormal = (magnitude > 0) & (magnitude < 1 << mmafuzz._core.format_fields(format)["fraction_bits"])
             has_negative_zero = numbers(np.array([sign]), format)[0] == 0
-            cleared = magnitude if has_negative_zero else codes
+            cleared = codes & (sign - codes.dtype.type(1)) if has_negative_zero else codes
             flushed[subnormal] ^= cleared[subnormal].astype(inputs.dtype) << inputs.dtype.type(shift)
         shift += width(format)
     results = numbers(row.right(flushed, IEEE), row.target)

@@ -91,6 +91,29 @@ def test_a_planted_wrong_conversion_is_found_and_named(call, source, target, kin
     assert set(found) <= {kind} | also
 
 
+def test_overflow_through_a_narrower_format_is_rounded_twice():
+    middle = np.array([0x7F7F8000], np.uint32).view(np.float32).astype(np.float64)  # of bf16, where overflow begins
+    codes = middle.view(np.uint64) - np.arange(1, 9, dtype=np.uint64)
+
+    def through_fp32(codes):
+        return converted(converted(codes, "fp64", "fp32"), "fp32", "bf16")
+
+    found = {}
+    compare(row(through_fp32, "fp64", "bf16"), through_fp32, [codes], found)
+    assert set(found) == {"rounded twice"} and found["rounded twice"].detail == "fp32"
+
+
+@pytest.mark.parametrize("source", ["fp32", "fp64", "s32"])
+def test_what_a_format_without_sign_and_nan_gives(source):
+    def call(codes):  # the magnitude's
+        return converted(codes & codes.dtype.type((1 << (inputs.width(source) - 1)) - 1), source, "e8m0")
+
+    one = row(call, source, "e8m0")
+    result, found = run.observe(one, time.monotonic() + 60, count=1 << 12)
+    assert not result.declined and set(found) == {"no sign"}
+    assert found["no sign"].input >> (inputs.width(source) - 1)
+
+
 @pytest.mark.parametrize("source, target", [("fp32", "fp16"), ("fp64", "e4m3"), ("fp16", "e5m2"), ("e5m2", "bf16")])
 def test_a_right_conversion_has_no_divergence(source, target):
     call = lambda codes: converted(codes, source, target)  # noqa: E731
