@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "core/duration.h"
+#include "core/json_version.h"
 #include "core/utc_text.h"
 #include "triage/facts/trends.h"
 
@@ -34,13 +36,44 @@ void print_list(const char* what, const std::vector<std::string>& names) {
 struct TrendOptions {
   std::string store;
   unsigned recent = 7;
-  bool bins = false;
+  bool bins = false, json = false;
 };
+
+nlohmann::json trends_json(const Trends& all, const TrendOptions& options) {
+  const size_t campaigns = all.campaigns.size();
+  nlohmann::json nights = nlohmann::json::array(), facts = nlohmann::json::array(), bins = nlohmann::json::array();
+  for (size_t i = 0; i < campaigns; ++i)
+    nights.push_back({{"uuid", all.campaigns[i].uuid},
+                      {"started", all.campaigns[i].started},
+                      {"bins_reached", all.bins_reached[i]}});
+  const auto entry = [&](const Trend& trend) {
+    return nlohmann::json{{"name", trend.name},
+                          {"seen", trend.seen},
+                          {"first", trend.first},
+                          {"last", trend.last},
+                          {"come", has_come(trend, campaigns, options.recent)},
+                          {"gone", has_gone(trend, campaigns, options.recent)}};
+  };
+  for (const Trend& trend : all.facts) {
+    facts.push_back(entry(trend));
+    facts.back()["severity"] = trend.severity;
+    facts.back()["counts"] = trend.counts;
+  }
+  for (const Trend& trend : all.bins) bins.push_back(entry(trend));
+  nlohmann::json whole = {
+      {"json_version", json_version}, {"recent", options.recent}, {"campaigns", nights}, {"facts", facts}};
+  if (options.bins) whole["bins"] = bins;
+  return whole;
+}
 
 void print_trends(const TrendOptions& options) {
   const Trends all = trends_of(Store(options.store, Access::read));
   const size_t campaigns = all.campaigns.size();
   if (!campaigns) throw BadInput(options.store + " holds no campaigns");
+  if (options.json) {
+    fmt::print("{}\n", trends_json(all, options).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
   fmt::print("{} campaigns from {} to {}\n\n", campaigns, utc_text(all.campaigns.front().started, day_format),
              utc_text(all.campaigns.back().started, day_format));
   const std::vector<Trend>& rows = options.bins ? all.bins : all.facts;
@@ -97,6 +130,7 @@ void add_store(Arguments& app, int& status) {
       ->check(in_range(1, 1000))
       ->capture_default_str();
   trends->add_flag("--bins", options->bins, "a line for each bin, not for each fact");
+  trends->add_flag("--json", options->json, "print one JSON object; with --bins it has both");
   trends->footer("Example: mmafuzz store trends all-nights.sqlite --recent 14");
   trends->callback([options, &status] {
     print_trends(*options);

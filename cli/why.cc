@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "campaign/pair_search.h"
 #include "cli/command.h"
@@ -13,6 +14,7 @@
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
+#include "triage/facts/fact_json.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 struct WhyOptions {
   std::vector<std::string> ops, units;
   uint64_t cases = 1 << 15, seed = 1;
+  bool json = false;
 };
 
 bool takes(const std::string& unit, const Op& op) {
@@ -80,6 +83,14 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
   say(answer.unseen, "but no operands were found that show it");
 }
 
+nlohmann::json answer_json(const Op& op, const PairAnswer& answer) {
+  nlohmann::json facts = nlohmann::json::array();
+  for (const Fact& fact : answer.facts) facts.push_back(fact_json(fact));
+  return {
+      {"op", to_text(op)}, {"units", answer.units},   {"compared", answer.compared}, {"differing", answer.differing},
+      {"facts", facts},    {"hidden", answer.hidden}, {"unseen", answer.unseen}};
+}
+
 void run_why(const WhyOptions& options) {
   if (options.units.size() != 2) throw BadInput("why takes two units, as in 'mmafuzz why a100 h100'");
   check_names(options.units);
@@ -89,11 +100,17 @@ void run_why(const WhyOptions& options) {
   if (ops.empty())
     throw BadInput("no known op is taken by both " + options.units[0] + " and " + options.units[1] +
                    ": name one with --op; 'mmafuzz list -v' has the ops of every unit");
+  nlohmann::json answers = nlohmann::json::array();
   for (size_t i = 0; i < ops.size(); ++i) {
+    const PairAnswer answer = search_pair({ops[i], options.units[0], options.units[1], options.cases, options.seed});
+    if (options.json) {
+      answers.push_back(answer_json(ops[i], answer));
+      continue;
+    }
     if (i) fmt::print("\n");
-    print(ops[i], search_pair({ops[i], options.units[0], options.units[1], options.cases, options.seed}),
-          terminal_width(1));
+    print(ops[i], answer, terminal_width(1));
   }
+  if (options.json) fmt::print("{}\n", answers.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -110,6 +127,7 @@ void add_why(Arguments& app, int& status) {
       ->check(positive_number())
       ->capture_default_str();
   sub->add_option("--seed", options->seed, "seed of the search")->check(unsigned_number());
+  sub->add_flag("--json", options->json, "print JSON: an array with an object for each op");
   add_rows_option(*sub);
   sub->footer("Example: mmafuzz why a100 h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   sub->callback([options, &status] {

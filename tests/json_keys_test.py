@@ -38,7 +38,8 @@ def places(value, path=""):
 
 def is_of(kind, value):
     if kind.startswith("list of "):
-        return isinstance(value, list) and all(isinstance(v, str if kind == "list of text" else dict) for v in value)
+        of = {"list of text": str, "list of integers": int}.get(kind, dict)
+        return isinstance(value, list) and all(type(v) is of for v in value)
     if kind == "number":
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     return type(value) is {"text": str, "integer": int, "true or false": bool, "object": dict, "facts": dict}[kind]
@@ -56,6 +57,8 @@ with tempfile.TemporaryDirectory() as folder:
     output_of("report", store, "-o", folder + "/r.html", "--json", folder + "/r.json")
     report = json.load(open(folder + "/r.json", encoding="utf-8"))
     buckets = json.loads(output_of("findings", store, "--buckets", "--json"))
+    nights = folder + "/nights.sqlite"
+    merged = json.loads(output_of("merge", nights, store, "--json"))
     identified = json.loads(output_of("identify", "--json", "--unit", volta.replace("model:", "twin:"), "--op", op, "--verify", "64"))
     identified["best"] = [next(p for p in identified["parameters"] if p["ruled_out"])["ruled_out"][0]]  # where nothing fits
     printed = {
@@ -68,6 +71,9 @@ with tempfile.TemporaryDirectory() as folder:
         "A fact": [fact for name in ("contradictions", "new", "known") for fact in facts[name]],
         "findings --buckets --json": buckets,
         "A bucket": json.loads(output_of("findings", store, "--show", buckets[0]["id"], "--json")),
+        "merge --json": merged,
+        "store trends --json": json.loads(output_of("store", "trends", nights, "--bins", "--json")),
+        "why --json": json.loads(output_of("why", "v100", "exact", "--op", op, "--cases", "4096", "--json")),
         "report --json FILE": report,
         "sweep --json": json.loads(output_of("sweep", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "--cases", "5000", "--json")),
         "bench discriminate --json": json.loads(output_of("bench", "discriminate", "--query", "carry-bits/*", "--seeds", "1", "--json")),

@@ -222,6 +222,12 @@ expect "an older campaign does not bring it back" [ "$code" -eq 0 ]
 run merge again.store tuesday.store --fail-on-new
 expect "a later one does" [ "$code" -eq 1 ]
 expect "and it is named" has out "$(id_of scalar)"
+cp all.store json.store
+good findings json.store --set "$(id_of scalar)=fixed" --note "mended"
+sql json.store "UPDATE buckets SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
+run merge json.store tuesday.store --fail-on-new --json
+expect "JSON fails, too" [ "$code" -eq 1 ]
+expect "and names it alone" same "$(python3 -c 'import json; print([b["id"] for b in json.load(open("out"))["failing"]])')" "['$(id_of scalar)']"
 
 # ---- promote ----
 mkdir corpus
@@ -287,6 +293,8 @@ expect "bins of the last night" has out "bins reached by the last campaigns: 1"
 expect "a bin that did not come again" grep -A1 -q "bins that the last 1 did not reach" out
 expect "which" has out "align.third"
 expect "what is new" has out "facts that only the last 1 saw"
+good store trends nights.store --recent 1 --json
+expect "the same for programs" same "$(python3 -c 'import json; t = json.load(open("out")); print(len(t["campaigns"]), sorted(f["name"] for f in t["facts"] if f["come"]) != [], "bins" in t)')" "2 True False"
 good store trends nights.store --bins
 expect "a line for each bin" grep -qE '^align.first +2  1970-01-01  1970-01-02 ' out
 views="SELECT bin, sum(hits) FROM coverage GROUP BY bin ORDER BY bin; SELECT count(*) FROM samples; SELECT sum(differing) FROM pairs; SELECT sum(count) FROM counts"

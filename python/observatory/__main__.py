@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import fnmatch
 import json
 import os
 import pathlib
@@ -43,10 +42,9 @@ def main() -> int:
     if arguments.release:
         _take_release(arguments.release, arguments.library)
     from . import run
-    from .tables import TABLES
+    from .tables import chosen
 
-    rows = [row for row in TABLES[arguments.table]() if fnmatch.fnmatch(row.library, arguments.library)
-            and fnmatch.fnmatchcase(row.operation, arguments.operation)][arguments.first :]  # fmt: skip
+    rows = chosen(arguments.table, arguments.library, arguments.operation)[arguments.first :]
     if not rows:
         if arguments.first:
             return 0

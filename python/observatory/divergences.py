@@ -193,7 +193,7 @@ def compare(
     checked: evaluate also by the unit `exact`, on big integers. quickly: by the unit `bulk` where it takes the op, and what
     differs by `ieee`. RuntimeError if two of our own units differ."""
     count = 0
-    unit = _BULK if quickly and _takes(_BULK, row) else IEEE
+    unit = _BULK if quickly and is_quick(row) else IEEE
     for inputs in blocks:
         expected = row.right(inputs, unit)
         if checked and np.any(row.right(inputs, _EXACT) != expected):
@@ -212,9 +212,10 @@ def compare(
     return count
 
 
-def _takes(unit: mmafuzz.Unit, row: Any) -> bool:
+def is_quick(row: Any) -> bool:
+    """Whether `bulk` has the right results of a row: some ten times as fast as `ieee`."""
     try:
-        row.right(np.zeros(1, integers_of(row.width)), unit)
+        row.right(np.zeros(1, integers_of(row.width)), _BULK)
     except ValueError:
         return False
     return True
