@@ -146,6 +146,7 @@ void agree(CampaignSettings& settings, const std::string& out) {
   if (first) return;
   if (error != EEXIST) throw BadInput("cannot write " + file + ": " + std::strerror(error));
   const CampaignSettings there = load_settings(file);
+  if (!there.shards) throw BadInput(out + " holds a campaign without shards: give another --out");
   const nlohmann::json mine = agreement(settings), theirs = agreement(there);
   for (const auto& [name, value] : theirs.items())
     if (mine.at(name) != value)

@@ -340,7 +340,7 @@ void add_campaign(Arguments& app, int& status) {
       for (const char* name : names)
         if (sub->count(name)) throw BadInput(std::string(with) + " takes no " + name);
     };
-    if (!options->shard.empty()) {
+    if (sub->count("--shard")) {
       refuse("--shard", {"--resume", "--minimize", "--store"});  // it goes on by itself; the rest is for --conclude
       status = run_shard(*options);
     } else if (options->conclude) {

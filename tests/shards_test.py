@@ -136,11 +136,14 @@ class ShardsTest(unittest.TestCase):
             if says:
                 self.assertEqual(err.count("\n"), 1, err)
                 self.assertIn(says, err)
-        for call, says in ((("--shard", "3/2"), "from 1 to N"), (("--shard", "1/2", "--resume"), "takes no --resume"),
+        for call, says in ((("--shard", "3/2"), "from 1 to N"), (("--shard", ""), "from 1 to N"), (("--shard", "1/2", "--resume"), "takes no --resume"),
                            (("--resume",), "give --shard I/2 or --conclude"), (("--conclude", "--seed", "3"), "takes no --seed")):
             done = subprocess.run([MMAFUZZ, "campaign", "--out", self.out, *call], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(says, done.stderr)
+        plain = self.out.with_name("plain")
+        subprocess.run([MMAFUZZ, "campaign", "--out", plain, "--cases", "64", "--no-triage", *FEW], capture_output=True, check=True)
+        self.assertIn("without shards", self.ended(self.start("1/2", out=plain), (2,))[1])
 
     def test_an_exchange_that_vanishes_is_said_once(self):
         shard = self.start("1/2", time="6")
