@@ -1,10 +1,12 @@
 // mmafuzz report: a findings store as one page for people, and as JUnit XML, SARIF and JSON for machines.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "campaign/plan.h"
 #include "cli/command.h"
+#include "core/replace_file.h"
 #include "plan/version.h"
 #include "triage/report/report.h"
 #include "triage/report/sarif.h"
@@ -12,11 +14,17 @@
 namespace mmafuzz::cli {
 namespace {
 
+/// A report that was there stays whole where the new one cannot be written. What is no plain file is written as it is.
 void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw BadInput(path + ": cannot be written; choose another file");
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw BadInput(path + ": cannot be written; choose another file");
+  } else {  // a link stays one
+    replace_file(std::filesystem::weakly_canonical(path).string(), text);
+  }
 }
 
 }  // namespace

@@ -314,5 +314,23 @@ bad "give a time" store prune nights.store --keep forever
 bad "no such store" store prune nowhere.store --keep 1d
 bad "no such store" store trends nowhere.store
 
+# ---- reports ----
+good report nights.store --json /dev/stdout
+expect "a report for a pipe" has out '"json_version"'
+good report nights.store --junit report.xml
+cp report.xml before
+ln -s report.xml link.xml
+good report monday.store --junit link.xml
+expect "a link stays a link" [ -L link.xml ]
+expect "what it names is new" [ "$(cmp -s report.xml before; echo $?)" -eq 1 ]
+cp report.xml before
+# A limit for files stands for a full disk; the report is longer, what SQLite writes beside a store is not.
+python3 -c 'import sqlite3; db = sqlite3.connect("nights.store"); db.execute("UPDATE campaigns SET command = hex(zeroblob(30000))"); db.commit()'
+(ulimit -f 36; trap '' XFSZ; "$MMAFUZZ" report nights.store --json report.xml 2>err)
+expect "a full disk is said" has err "cannot be written: File too large"
+expect "and leaves the report that was there" cmp -s report.xml before
+expect "and nothing else" same "$(echo report.xml*)" "report.xml"
+bad "Not a directory" report nights.store --sarif report.xml/x
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
