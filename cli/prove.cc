@@ -2,19 +2,16 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
 #include "cli/command.h"
-#include "core/case_text.h"
+#include "cli/prove_output.h"
 #include "core/replace_file.h"
 #include "prove/inquiry.h"
 
 namespace mmafuzz::cli {
 namespace {
-
-constexpr int exit_unknown = 4;
 
 struct ProveOptions {
   std::vector<std::string> units, solvers;
@@ -23,7 +20,9 @@ struct ProveOptions {
   prove::InquiryOptions inquiry;
   double seconds = 300;
   int memory = 4096;
-  bool confirm = false, verbose = false;
+  bool confirm = false, verbose = false, json = false;
+
+  ProveOutput output(const std::string& command) const { return {command, json, verbose}; }
 };
 
 prove::Solvers start_solvers(const ProveOptions& options) {
@@ -46,39 +45,11 @@ prove::InquiryOptions inquiry_of(const ProveOptions& options) {
   return inquiry;
 }
 
-int print_reply(const prove::Reply& f, bool verbose) {
-  switch (f.proof.outcome) {
-    case prove::Outcome::proven: {
-      fmt::print("proven: {} on all cases of '{}'\n", f.question, to_text(f.op));
-      if (!f.argument.empty()) fmt::print("  {}\n", f.argument);
-      std::map<std::string, std::pair<int, double>> by;
-      for (const prove::ProofStep& s : f.proof.steps) {
-        ++by[s.solver].first;
-        by[s.solver].second += s.seconds;
-      }
-      for (const auto& [solver, work] : by) fmt::print("  {}: {} unsat in {:.2f} s\n", solver, work.first, work.second);
-      if (verbose)
-        for (const prove::ProofStep& s : f.proof.steps)
-          fmt::print("  {}: unsat, {}, {:.3f} s\n", s.name, s.solver, s.seconds);
-      fmt::print("  {:.2f} s in all{}\n", f.proof.seconds, f.proof.confirmed ? ", confirmed by a second solver" : "");
-      return exit_ok;
-    }
-    case prove::Outcome::witness:
-      fmt::print("a witness against: {}\n{}\n{}\n", f.question, to_text(f.op), case_line(f.witness, 0));
-      for (const std::string& result : f.results) fmt::print("  = {}\n", result);
-      fmt::print("  found by {} in {:.2f} s, {:.2f} s in all; replayed on the units\n", f.proof.steps.back().solver,
-                 f.proof.steps.back().seconds, f.proof.seconds);
-      return exit_divergence;
-    case prove::Outcome::unknown: break;
-  }
-  fmt::print("unknown after {:.0f} s: {}\n  {}\n", f.proof.seconds, f.question, f.proof.reason);
-  return exit_unknown;
-}
-
 /// Of each mutant: equivalent to its original, or killed by a case, or unknown.
 int run_mutants(const ProveOptions& options) {
   std::ifstream file(options.file);
   prove::Solvers solvers = start_solvers(options);
+  ProveOutput output = options.output("mutants");
   int equivalent = 0, killed = 0, unknown = 0, declined = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string name = line.substr(0, line.find_first_of(" #"));
@@ -86,32 +57,21 @@ int run_mutants(const ProveOptions& options) {
     const size_t at = name.find('?');
     if (at == std::string::npos)
       throw BadInput(options.file + ": a mutant is a unit with ?overrides, not '" + name + "'");
-    std::string verdict;
     try {
       const prove::Reply reply = prove::ask_equal(solvers, name.substr(0, at), name, inquiry_of(options));
+      output.add_mutant(name, reply);
       switch (reply.proof.outcome) {
-        case prove::Outcome::proven:
-          ++equivalent;
-          verdict = fmt::format("equivalent, {:.1f} s", reply.proof.seconds);
-          break;
-        case prove::Outcome::witness:
-          ++killed;
-          verdict = fmt::format("killed, {:.1f} s: {}", reply.proof.seconds, case_line(reply.witness, 0));
-          break;
-        case prove::Outcome::unknown:
-          ++unknown;
-          verdict = fmt::format("unknown after {:.0f} s", reply.proof.seconds);
-          break;
+        case prove::Outcome::proven: ++equivalent; break;
+        case prove::Outcome::witness: ++killed; break;
+        case prove::Outcome::unknown: ++unknown; break;
       }
     } catch (const BadInput& e) {
       ++declined;
-      verdict = std::string("declined: ") + e.what();
+      output.add_declined_mutant(name, e.what());
     }
-    fmt::print("{} {}\n", name, verdict);
-    std::fflush(stdout);
   }
-  fmt::print("{} equivalent, {} killed, {} unknown, {} declined\n", equivalent, killed, unknown, declined);
-  return unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok;
+  output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined", equivalent, killed, unknown, declined));
+  return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok, solvers);
 }
 
 /// A width is proven or has a witness; of the derived one, that one bit more has a witness, too.
@@ -134,17 +94,17 @@ int run_ozaki(const ProveOptions& options) {
     widths = prove::derived_widths(unit, options.products);
   }
   prove::Solvers solvers = start_solvers(options);
+  ProveOutput output = options.output("ozaki");
   const auto ask = [&](SliceWidths w) {
-    return print_reply(prove::ask_exact_slices(solvers, unit, w, options.products, inquiry_of(options)),
-                       options.verbose);
+    return output.add(prove::ask_exact_slices(solvers, unit, w, options.products, inquiry_of(options)));
   };
   const int exact = ask(widths);
-  if (!derived || exact != exit_ok) return exact;
+  if (!derived || exact != exit_ok) return output.end(exact, solvers);
   // Derived widths differ by one at most, a's the wider one: the narrower one grows first.
   SliceWidths more = widths;
   ++(more.b < more.a ? more.b : more.a);
   const int wider = ask(more);
-  return wider == exit_divergence ? exit_ok : exit_unknown;
+  return output.end(wider == exit_divergence ? exit_ok : exit_unknown, solvers);
 }
 
 }  // namespace
@@ -176,6 +136,7 @@ void add_prove(Arguments& app, int& status) {
                      "name=command of a solver, repeatable (default: bitwuzla, cvc5, z3, those that are installed)")
         ->allow_extra_args(false);
     mode->add_option("--emit", options->emit, "write every query as SMT-LIB 2 to this folder");
+    mode->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
     mode->add_flag("-v,--verbose", options->verbose, "print each step");
     add_rows_option(*mode);
   };
@@ -187,8 +148,9 @@ void add_prove(Arguments& app, int& status) {
   equal->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove equal takes two units");
     prove::Solvers solvers = start_solvers(*options);
-    status = print_reply(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options)),
-                         options->verbose);
+    ProveOutput output = options->output("equal");
+    status = output.end(
+        output.add(prove::ask_equal(solvers, options->units[0], options->units[1], inquiry_of(*options))), solvers);
   });
   Arguments* nearer = sub->add_subcommand(
       "nearer", "The first unit's result is never farther from the exact result than the second's, on finite operands");
@@ -200,8 +162,9 @@ void add_prove(Arguments& app, int& status) {
   nearer->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove nearer takes two units");
     prove::Solvers solvers = start_solvers(*options);
-    status = print_reply(prove::ask_nearer(solvers, options->units[0], options->units[1], inquiry_of(*options)),
-                         options->verbose);
+    ProveOutput output = options->output("nearer");
+    status = output.end(
+        output.add(prove::ask_nearer(solvers, options->units[0], options->units[1], inquiry_of(*options))), solvers);
   });
   Arguments* property = sub->add_subcommand("property", "A unit has a property");
   property->add_option("property", options->property, "its name")->required();
@@ -211,8 +174,9 @@ void add_prove(Arguments& app, int& status) {
   common(property);
   property->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
-    status = print_reply(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options)),
-                         options->verbose);
+    ProveOutput output = options->output("property");
+    status = output.end(
+        output.add(prove::ask_property(solvers, options->property, options->unit, inquiry_of(*options))), solvers);
   });
   Arguments* mutants =
       sub->add_subcommand("mutants", "Which of a list of mutants are the same function as their originals");
@@ -231,11 +195,14 @@ void add_prove(Arguments& app, int& status) {
   bits->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
     const prove::IntegerBits found = prove::ask_integer_bits(solvers, options->unit, inquiry_of(*options));
-    if (found.bits > 0) print_reply(found.enough, options->verbose);
-    const int last = print_reply(found.one_fewer, options->verbose);
+    ProveOutput output = options->output("bits");
+    if (found.bits > 0) output.add(found.enough);
+    const int last = output.add(found.one_fewer);
     status = found.bits > 0 && last == exit_divergence ? exit_ok : exit_unknown;
-    if (found.bits > 0 && last == exit_divergence)
-      fmt::print("{} integer bits are enough, {} are not\n", found.bits, found.bits - 1);
+    if (status == exit_ok)
+      output.conclude("integer_bits", found.bits,
+                      fmt::format("{} integer bits are enough, {} are not", found.bits, found.bits - 1));
+    output.end(status, solvers);
   });
   Arguments* monotone = sub->add_subcommand(
       "monotone",
@@ -246,27 +213,24 @@ void add_prove(Arguments& app, int& status) {
   common(monotone);
   monotone->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
-    const prove::Monotony found =
-        prove::ask_monotony(solvers, options->unit, inquiry_of(*options), [&](const prove::Reply& reply) {
-          print_reply(reply, options->verbose);
-          std::fflush(stdout);
-        });
+    ProveOutput output = options->output("monotone");
+    const prove::Monotony found = prove::ask_monotony(solvers, options->unit, inquiry_of(*options),
+                                                      [&](const prove::Reply& reply) { output.add(reply); });
     status = found.knows_products && (found.products == 0 || found.knows_ulps) ? exit_ok : exit_unknown;
-    if (!found.knows_products) return;
-    if (found.products == 0) {
-      fmt::print("monotone in c\n");
-      return;
-    }
-    if (found.products == 1)
-      fmt::print("with 1 product of a block a greater c can lower the result; there is nothing to prove of fewer\n");
-    else
-      fmt::print("with {} products of a block a greater c can lower the result, with {} it cannot\n", found.products,
-                 found.products - 1);
+    if (found.knows_products)
+      output.conclude("products", found.products,
+                      found.products == 0   ? "monotone in c"
+                      : found.products == 1 ? "with 1 product of a block a greater c can lower the result; there is "
+                                              "nothing to prove of fewer"
+                                            : fmt::format("with {} products of a block a greater c can lower the "
+                                                          "result, with {} it cannot",
+                                                          found.products, found.products - 1));
     if (found.knows_ulps)
-      fmt::print(
-          "in one block, where a positive c rises to the next number and the new result is not below it, the result "
-          "falls by at most {} ulp\n",
-          found.ulps);
+      output.conclude("ulps", found.ulps,
+                      fmt::format("in one block, where a positive c rises to the next number and the new result is not "
+                                  "below it, the result falls by at most {} ulp",
+                                  found.ulps));
+    output.end(status, solvers);
   });
   Arguments* ozaki = sub->add_subcommand(
       "ozaki", "Sums of products of integer digits are exact, as the Ozaki scheme needs (docs/ozaki.md)");
