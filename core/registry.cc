@@ -45,6 +45,11 @@ Role Registry::role_of(const std::string& name) const {
   return inner.empty() ? family->role(plain) : role_of(inner);
 }
 
+bool Registry::are_one(const std::string& x, const std::string& y, const Op& op) const {
+  const Family* family = family_of(families_, UnitName(x).plain());
+  return x == y || (family && family == family_of(families_, UnitName(y).plain()) && family->are_one(x, y, op));
+}
+
 std::vector<std::string> Registry::searched_by_default(const Op& op) const {
   std::vector<std::string> names;
   for (const auto& family : families_)

@@ -19,6 +19,9 @@ class Registry {
   /// What the unit of that name is, also where it cannot be bound here.
   Role role_of(const std::string& name) const;
 
+  /// Whether two units are known to compute the same on an op, whatever they are called.
+  bool are_one(const std::string& x, const std::string& y, const Op& op) const;
+
   std::vector<UnitInfo> list() const;
 
   /// Units of all families that have their own arithmetic for an op and bind to it.

@@ -113,6 +113,8 @@ class Family {
   virtual Role role(const std::string& name) const = 0;
   /// The units that a search compares on an op when it is told none: those with an arithmetic of their own.
   virtual std::vector<std::string> searched_by_default(const Op& op) const { return {}; }
+  /// Whether two of its units are known to compute the same on an op, whatever they are called.
+  virtual bool are_one(const std::string& x, const std::string& y, const Op&) const { return x == y; }
   /// The unit that `name` only changes (its role is that one's); empty for a unit of its own.
   virtual std::string stands_for(const std::string& name) const { return ""; }
   virtual FamilyParameters parameters() const { return {}; }

@@ -21,7 +21,8 @@ class Fit {
   /// and again.
   Candidate descend(const DotModel& start, uint64_t budget);
 
-  /// The same for a kernel that is not expected to fit: two parameters are changed only where few answers are against it.
+  /// The same for a kernel that is not expected to fit: two parameters are changed only where few answers are against
+  /// it.
   Candidate near_miss(const DotModel& start, uint64_t budget);
 
   /// A row with other values that contradict no more answers: parameters that only show together change one by one.

@@ -66,8 +66,8 @@ std::string parameters_text(const Identification& id) {
   return text;
 }
 
-/// What the name leaves open: a row with another of these values may be another row, though no case was found that shows
-/// it.
+/// What the name leaves open: a row with another of these values may be another row, though no case was found that
+/// shows it.
 std::string open_text(const Identification& id) {
   std::string text;
   for (const ParameterFinding& f : id.parameters)

@@ -573,7 +573,7 @@ class Identifier {
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   bool searched_others_ = false;
   bool challenged_ = false;  ///< whether the row was held against joint rivals
-  bool hurries_ = false;                                                 ///< the time is over: known rows only
+  bool hurries_ = false;     ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
 };
 

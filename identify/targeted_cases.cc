@@ -55,9 +55,7 @@ class TargetedDraw {
     }
   }
 
-  static int low_of(const FormatFields& f) {
-    return f.subnormals == SubnormalRule::absent ? f.emin() : f.least_bit();
-  }
+  static int low_of(const FormatFields& f) { return f.subnormals == SubnormalRule::absent ? f.emin() : f.least_bit(); }
 
   /// All lanes, one block of the row, a few, or all but a few. The others are zeros.
   void draw_live_lanes() {

@@ -63,7 +63,7 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
   }
   const auto place_of = [&](const std::string& name) -> std::optional<size_t> {
     for (size_t i = 0; i < units_.size(); ++i)
-      if (units_[i]->name() == name) return i;
+      if (registry.are_one(units_[i]->name(), name, op)) return i;
     return {};
   };
   for (size_t i = 0; i < units_.size(); ++i) {
@@ -99,10 +99,10 @@ const DotModel* Comparison::model_of(size_t unit) const {
   return nullptr;
 }
 
-bool Comparison::is_told_by_contract(size_t unit, size_t other) const {
+bool Comparison::is_told_by_contract(size_t unit) const {
   const auto row = rows_.find(unit);
   return row != rows_.end() && std::any_of(contracts_.begin(), contracts_.end(), [&](const Contract& contract) {
-           return contract.unit == unit && contract.among_units == row->second && contract.among_units != other;
+           return contract.unit == unit && contract.among_units == row->second;
          });
 }
 
@@ -227,7 +227,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
   for (size_t j = 0; j < n; ++j) {
     if (j == focus) continue;
     const size_t first = std::min(focus, j), second = std::max(focus, j);
-    if (is_told_by_contract(first, second) || is_told_by_contract(second, first)) continue;
+    if (is_told_by_contract(first) || is_told_by_contract(second)) continue;
     tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
          units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
   }

@@ -78,7 +78,7 @@ class Comparison {
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
   /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the
   /// refereed cases. What a unit's row tells, which is compared, too, is not told
-  /// again: a unit that claims to equal it is compared with it alone; another one, a processor's that writes its own
+  /// again: a unit that claims to equal it is held to that alone; another one, a processor's that writes its own
   /// NaNs, with others only where it does not give what the row gives. Returns the number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
@@ -112,8 +112,8 @@ class Comparison {
     std::optional<size_t> among_units;  ///< where the reference is compared, too
   };
 
-  /// Whether a unit claims to equal a row that is compared with the other one, too.
-  bool is_told_by_contract(size_t unit, size_t other) const;
+  /// Whether a unit claims to equal a row that is compared, too.
+  bool is_told_by_contract(size_t unit) const;
   /// The cases on which one of two units gives what its row gives, which is compared with the other one, too; empty
   /// where there is no such row.
   std::function<bool(size_t)> told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;

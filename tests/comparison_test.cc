@@ -50,6 +50,7 @@ TEST(Comparison, AUnitThatClaimsARowIsComparedWithThatAlone) {
     EXPECT_EQ(of_focus.at("equals_model " + plugin + " " + row), 1u) << "the planted case";
     EXPECT_EQ(of_focus.count("equal exact " + row), focus == 1);
     EXPECT_EQ(of_focus.count("equal exact " + plugin), 0u) << "the row and the contract tell it";
+    EXPECT_EQ(of_focus.count("equal " + row + " " + plugin), 0u) << "the contract tells it";
   }
 }
 
@@ -71,6 +72,20 @@ TEST(Comparison, AProcessorThatClaimsNothingIsComparedWhereItIsNotItsRow) {
   EXPECT_EQ(reported(comparison, product, 1).count("equal exact " + cpu), 0u);
   EXPECT_EQ(of_cpu.at("equal exact " + cpu), 1u) << "the NaN";
   EXPECT_EQ(of_cpu.at("equal " + cpu + " " + its_row), 1u);
+}
+
+TEST(Comparison, ARowIsComparedUnderAnotherNameToo) {
+  const std::string turing = "model:turing/mma.m16n8k8.f32.f16.f16.f32",
+                    volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
+                    ampere = "model:ampere/mma.m16n8k16.f32.f16.f16.f32";
+  const auto are_one = [](const std::string& x, const std::string& y, int k) {
+    return registry().are_one(x, y, dot_op("fp16", "fp32", "fp32", k));
+  };
+  EXPECT_TRUE(are_one(turing, ampere, 16)) << "two blocks of 8, in one instruction or two";
+  EXPECT_FALSE(are_one(turing, ampere, 24)) << "one of them would be padded";
+  EXPECT_FALSE(are_one(turing, volta, 16));
+  EXPECT_FALSE(are_one(turing, "exact", 16));
+  EXPECT_FALSE(are_one(turing, "", 16));
 }
 
 TEST(Comparison, ARowThatIsNotComparedTellsNothing) {

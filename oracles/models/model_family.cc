@@ -124,6 +124,15 @@ class RowFamily final : public Family {
     return all;
   }
 
+  /// A row may divide its block among several instructions (turing, ampere); an op that either would pad is left out.
+  bool are_one(const std::string& x, const std::string& y, const Op& op) const override {
+    if (x == y) return true;
+    const Result<std::unique_ptr<Unit>> first = bind(x, op), second = bind(y, op);
+    if (op.kind != OpKind::dot || !first || !second) return false;
+    const DotModel &a = *(*first)->model(), &b = *(*second)->model();
+    return op.k % a.k == 0 && op.k % b.k == 0 && same_arithmetic(a, b);
+  }
+
   FamilyParameters parameters() const override {
     FamilyParameters all{"model:, twin:", {}};
     if (twin_) return all;  // the same
