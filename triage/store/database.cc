@@ -167,12 +167,21 @@ void Database::check(const DatabaseKind& kind) const {
     refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name +
                       ", this one knows up to " + std::to_string(kind.newest_version()) +
                       "); nothing was changed: use that mmafuzz");
-  Statement quick_check(*this, "PRAGMA quick_check(1)");
-  if (quick_check.next() && quick_check.text(0) != "ok") {
-    std::string first_line = quick_check.text(0);
-    for (char& c : first_line) c = c == '\n' ? ' ' : c;
-    refuse(path_, damaged(first_line));
+  std::string damage = first_damage("PRAGMA quick_check(1)", nullptr);
+  if (kind.false_alarm && version < kind.newest_version() && damage.starts_with(kind.false_alarm))
+    damage = first_damage("PRAGMA quick_check(1000000000)", kind.false_alarm);
+  for (char& c : damage) c = c == '\n' ? ' ' : c;
+  if (!damage.empty()) refuse(path_, damaged(damage));
+}
+
+/// The first line of a check but those that begin so; empty where nothing is wrong.
+std::string Database::first_damage(const char* check, const char* but) const {
+  Statement lines(*this, check);
+  while (lines.next()) {
+    const std::string line = lines.text(0);
+    if (line != "ok" && !(but && line.starts_with(but))) return line;
   }
+  return "";
 }
 
 void Database::upgrade(const DatabaseKind& kind) {
