@@ -109,9 +109,13 @@ std::vector<Fit::Candidate> Fit::ranked_starts(Kernel kernel, uint64_t end) {
   std::vector<Candidate> starts;
   for (const DotModel& start : space_.starts(kernel)) starts.push_back({start, evidence_.mismatches(start)});
   constexpr int random_starts = 200;
+  size_t limit = SIZE_MAX / 2;
+  for (const Candidate& start : starts) limit = std::min(limit, start.mismatches);
   for (int i = 0; i < random_starts && !over(end); ++i) {
     const DotModel start = random_start(kernel);
-    starts.push_back({start, evidence_.mismatches(start)});
+    // Counting stops where a start is clearly worse than the best.
+    starts.push_back({start, evidence_.mismatches(start, limit + limit / 4 + 1)});
+    limit = std::min(limit, starts.back().mismatches);
   }
   std::stable_sort(starts.begin(), starts.end(),
                    [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; });
@@ -148,7 +152,21 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
   }
   const auto fewer = [](const Candidate& x, const Candidate& y) { return x.mismatches < y.mismatches; };
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  // Single changes tell most kernels apart; pairs of changes cost far more.
   for (Candidate& kernel : kernels) {
+    kernel = near_miss(kernel.model, budget / 40);
+    if (kernel.mismatches == 0) break;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  for (Candidate& kernel : kernels) {
+    if (kernels.front().mismatches == 0) break;
+    // Where one change does not help, another one that does no harm may open the way.
+    constexpr int drifts = 8;
+    for (int n = 0; n < drifts && kernel.mismatches > 0 && kernel.mismatches < evidence_.size() / 16; ++n) {
+      Candidate reached{drifted(kernel, evidence_.work() + budget / 400), kernel.mismatches};
+      while (reached.mismatches > 0 && improve_one(reached, end)) {}
+      if (reached.mismatches <= kernel.mismatches) kernel = reached;
+    }
     const Candidate reached = descend(kernel.model, budget / 20);
     if (reached.mismatches < kernel.mismatches) kernel = reached;
     if (kernel.mismatches == 0) break;

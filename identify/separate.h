@@ -9,10 +9,10 @@ namespace mmafuzz {
 
 class Separator {
  public:
-  static constexpr size_t quick_cases = 4096;        ///< on which every other row is tried
-  static constexpr size_t all_cases = 1 << 14;       ///< ... and each that is worth more
-  static constexpr size_t targeted_cases = 1 << 15;  ///< ... on these, where a parameter of the row shows
-  static constexpr size_t own_cases = 4096;          ///< ... and on these at the other row's own corners
+  static constexpr size_t quick_cases = 512;         ///< on which every other row is tried
+  static constexpr size_t all_cases = 1 << 13;       ///< ... and each that is worth more
+  static constexpr size_t targeted_cases = 1 << 14;  ///< ... on these, where a parameter of the row shows
+  static constexpr size_t own_cases = 2048;          ///< ... and on these at the other row's own corners
   static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
 
   /// Neighbours of what was asked so far are tried, too.
