@@ -275,7 +275,7 @@ void set_bit(std::string& bytes, size_t bit) {
 const DatabaseKind& store_kind() {
   static const std::string version_3 = std::string(version_3_facts) + version_3_untriaged + version_3_coverage;
   static const char* const upgrades[] = {version_1, version_2, version_3.c_str(), version_4,
-                                         version_5, version_6, version_7, version_8};
+                                         version_5, version_6, version_7,         version_8};
   // The check of SQLite 3.40 misreads a table without rowid whose key has the last column; the first shape of version 2
   // had one. A number that is missing there fails the upgrade.
   static const DatabaseKind kind{"mmafuzz store",     0x6d6d6166, upgrades,
