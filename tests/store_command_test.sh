@@ -224,7 +224,7 @@ expect "a later one does" [ "$code" -eq 1 ]
 expect "and it is named" has out "$(id_of scalar)"
 cp all.store json.store
 good findings json.store --set "$(id_of scalar)=fixed" --note "mended"
-sql json.store "UPDATE buckets SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
+sql json.store "UPDATE bucket_rows SET last_seen = 1000 WHERE id = '$(id_of scalar)'"
 run merge json.store tuesday.store --fail-on-new --json
 expect "JSON fails, too" [ "$code" -eq 1 ]
 expect "and names it alone" same "$(python3 -c 'import json; print([b["id"] for b in json.load(open("out"))["failing"]])')" "['$(id_of scalar)']"
