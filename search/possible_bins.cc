@@ -46,9 +46,25 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
   return {shift_class <= 2 ? shift_class : (1 << (shift_class - 2)) + 1, 1 << (shift_class - 1)};
 }
 
+/// What only an alignment to a greatest exponent can show, on kernels whose steps have none (bins.h: operation() and
+/// unaligned_sum()).
+bool steps_rule_out(Kernel kernel, int bin) {
+  using namespace bins;
+  const bool in_ieee_steps =
+      kernel == Kernel::ieee_tree || kernel == Kernel::fma_chain || kernel == Kernel::fma_then_add;
+  if (!in_ieee_steps && kernel != Kernel::exact_sum) return false;
+  std::array<int, 5> at = {};
+  if (place_in<Floor>(bin, at) || place_in<Loss>(bin, at)) return true;
+  if (place_in<Block>(bin, at) || place_in<Lane>(bin, at)) return in_ieee_steps;
+  if (place_in<Carry>(bin, at)) return at[1] != 0;
+  if (place_in<Align>(bin, at)) return at[2] != 0 && !(in_ieee_steps && at[2] == 2);
+  return false;
+}
+
 bool dot_rules_out(const DotModel& m, int k, int bin) {
   using namespace bins;
   std::array<int, 5> at = {};
+  if (steps_rule_out(m.kernel, bin)) return true;
   const int block = m.block > 0 ? m.block : 1;
   const int blocks = (k + block - 1) / block;
   if (bin >= Disagree::first) return true;

@@ -196,5 +196,28 @@ TEST(StoreMerge, AddsUpCoverageAndPairsOfAllCampaigns) {
   EXPECT_EQ(store.pairs()[0].differing, 3u);
 }
 
+TEST(StoreMerge, CoverageIsOfTheBinsThatAFieldCanReach) {
+  const Folder folder;
+  const auto make = [&](const std::string& name, const std::string& campaign,
+                        const std::vector<std::array<std::string, 2>>& fields_and_bins) {
+    Store store(folder / name, Access::write);
+    store.add_campaign(some_campaign(campaign));
+    std::vector<CoverageRecord> records;
+    for (const auto& [field, bin] : fields_and_bins)
+      records.push_back({campaign, field, "op", bin, bin == "align.near"});
+    store.add(records);
+  };
+  make("a.store", "c", {{"u1", "align.near"}, {"u1", "align.far"}, {"convert", "convert.tie"}});
+  make("b.store", "d", {{"u2", "round.tie"}, {"u1", "align.far"}});  // numbers of bins are others here
+  Store store(folder / "a.store", Access::write);
+  store.merge_from(Store(folder / "b.store", Access::read));
+  std::string seen;
+  for (const CoverageRecord& c : store.coverage()) seen += c.field + " " + c.bin + " " + std::to_string(c.hits) + "\n";
+  EXPECT_EQ(seen, "convert convert.tie 0\nu1 align.far 0\nu1 align.near 1\nu2 round.tie 0\n");
+  EXPECT_EQ(sql(folder / "a.store", "SELECT field || ' ' || bin FROM coverage WHERE campaign = 'd' ORDER BY 1"),
+            "u1 align.far\nu1 align.near\nu2 round.tie\n")
+      << "the view says the same";
+}
+
 }  // namespace
 }  // namespace mmafuzz

@@ -101,16 +101,16 @@ dt{color:var(--quiet)}dd{margin:0}
 {{/matrices}}{{#not_drawn}}<p class="quiet">Too many to draw; the JSON report has them: {{not_drawn}}</p>
 {{/not_drawn}}{{/has_pairs}}
 {{#has_coverage}}<h2 id="coverage">Coverage</h2>
-<p class="quiet">Bins that were reached of those that are possible, summed over the units that the cases were looked at through.</p>
-<div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">possible</th><td></td></tr></thead><tbody>
+<p class="quiet">Bins that were reached of those that no proof rules out, summed over the units that the cases were looked at through.</p>
+<div class="scroll" tabindex="0"><table><thead><tr><th>group</th><th class="number">reached</th><th class="number">not ruled out</th><td></td></tr></thead><tbody>
 {{#groups}}<tr><td>{{name}}</td><td class="number">{{reached}}</td><td class="number">{{possible}}</td><td><span class="bar"><i style="width:{{percent}}%"></i></span></td></tr>
 {{/groups}}</tbody></table></div>
-<details><summary>By unit</summary><div class="scroll" tabindex="0"><table><thead><tr><th>unit</th><th>op</th><th class="number">reached</th><th class="number">possible</th></tr></thead><tbody>
+<details><summary>By unit</summary><div class="scroll" tabindex="0"><table><thead><tr><th>unit</th><th>op</th><th class="number">reached</th><th class="number">not ruled out</th></tr></thead><tbody>
 {{#fields}}<tr><td class="mono">{{unit}}</td><td class="mono">{{op}}</td><td class="number">{{reached}}</td><td class="number">{{possible}}</td></tr>
 {{/fields}}</tbody></table></div></details>
 <h3>Never reached by any unit</h3>
 {{#missing}}<details><summary>{{name}}: {{count}}</summary><p class="mono">{{bins}}</p></details>
-{{/missing}}{{^missing}}<p>Every possible bin was reached by some unit.</p>
+{{/missing}}{{^missing}}<p>Every bin that no proof rules out was reached by some unit.</p>
 {{/missing}}{{/has_coverage}}
 {{#has_charts}}<h2 id="time">Over time</h2>
 <div class="charts">{{#charts}}<div>{{{svg}}}</div>{{/charts}}</div>

@@ -41,6 +41,7 @@ constexpr const char join_sample[] =
 constexpr const char join_reached[] =
     "INSERT INTO reached(campaign, subject, bins) SELECT c.number, s.number, ?4 FROM campaign_numbers c, subjects s "
     "WHERE c.uuid = ?1 AND s.field = ?2 AND s.op = ?3 ON CONFLICT DO UPDATE SET bins=united(bins, excluded.bins)";
+constexpr const char join_possible[] = "UPDATE subjects SET possible=united(possible, ?3) WHERE field = ?1 AND op = ?2";
 constexpr const char join_pair[] =
     "INSERT INTO pair_counts(campaign, pair, compared, differing) SELECT c.number, p.number, ?5, ?6 FROM "
     "campaign_numbers c, pair_numbers p WHERE c.uuid = ?1 AND p.op = ?2 AND p.first_unit = ?3 AND p.second_unit = ?4 "
@@ -72,7 +73,8 @@ Enum named(const std::string& name, std::initializer_list<Enum> all) {
 }
 
 constexpr const char select_reached[] =
-    "SELECT c.uuid, s.field, s.op, r.bins FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN "
+    "SELECT c.uuid, s.field, s.op, r.bins, s.possible FROM reached r JOIN campaign_numbers c ON c.number = r.campaign "
+    "JOIN "
     "subjects s "
     "ON s.number = r.subject WHERE ?1 IN ('', c.uuid)";
 
@@ -297,22 +299,26 @@ void Store::add(const std::vector<CoverageRecord>& coverage) {
   atomically([&] {
     BinsToNumber bins(database_);
     for (const CoverageRecord& c : coverage) bins.add(c.bin);
-    std::map<std::array<std::string, 3>, std::string> reached;  // campaign, field, op
+    Reached all;
     for (const CoverageRecord& c : coverage) {
-      std::string& bits = reached[{c.campaign, c.field, c.op}];
-      if (c.hits) set_bit(bits, bins.numbers().at(c.bin));
+      const size_t number = bins.numbers().at(c.bin);
+      std::string& bits = all.reached[{c.campaign, c.field, c.op}];
+      if (c.hits) set_bit(bits, number);
+      set_bit(all.possible[{c.field, c.op}], number);
     }
-    join_in_reached(reached);
+    join_in_reached(all);
   });
 }
 
-void Store::join_in_reached(const std::map<std::array<std::string, 3>, std::string>& reached) {
-  Statement campaign(database_, number_campaign), subject(database_, number_subject), join(database_, join_reached);
-  for (const auto& [names, bits] : reached) {
+void Store::join_in_reached(const Reached& all) {
+  Statement campaign(database_, number_campaign), subject(database_, number_subject), join(database_, join_reached),
+      possible(database_, join_possible);
+  for (const auto& [names, bits] : all.reached) {
     campaign.run(names[0]);
     subject.run(names[1], names[2]);
     join.run(names[0], names[1], names[2], Blob{bits});
   }
+  for (const auto& [names, bits] : all.possible) possible.run(names[0], names[1], Blob{bits});
 }
 
 void Store::add(const std::vector<PairRecord>& pairs) {
@@ -415,19 +421,22 @@ std::vector<CampaignSample> Store::samples(const std::string& campaign) const {
   return all;
 }
 
-std::map<std::array<std::string, 3>, std::string> Store::reached_by_numbers_of(const Database& into) const {
+Store::Reached Store::reached_by_numbers_of(const Database& into) const {
   const BinNumbers there = bin_numbers(into);
   std::vector<size_t> number_there;  // by the number here
   for (const auto& [bin, number] : bin_numbers(database_)) {
     number_there.resize(std::max(number_there.size(), number + 1));
     number_there[number] = there.at(bin);
   }
-  std::map<std::array<std::string, 3>, std::string> all;
+  const auto add = [&](const std::string& bits, std::string& sum) {
+    for_each_bit(bits, [&](size_t bin) { set_bit(sum, number_there.at(bin)); });
+  };
+  Reached all;
   Statement row(database_, select_reached);
   row.start("");
   while (row.next()) {
-    std::string& bits = all[{row.text(0), row.text(1), row.text(2)}];
-    for_each_bit(row.text(3), [&](size_t bin) { set_bit(bits, number_there.at(bin)); });
+    add(row.text(3), all.reached[{row.text(0), row.text(1), row.text(2)}]);
+    add(row.text(4), all.possible[{row.text(1), row.text(2)}]);
   }
   return all;
 }
@@ -436,18 +445,24 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
   const BinNumbers numbers = bin_numbers(database_);  // in the order of names
   size_t most = 0;
   for (const auto& [bin, number] : numbers) most = std::max(most, number);
-  std::map<std::pair<std::string, std::string>, std::vector<uint64_t>> hits;  // of field and op, by bin
+  struct OfBins {
+    std::vector<uint64_t> hits;
+    std::string possible;  // empty: nobody knows
+  };
+  std::map<std::pair<std::string, std::string>, OfBins> fields;  // and their ops
   Statement row(database_, select_reached);
   row.start(campaign);
   while (row.next()) {
-    std::vector<uint64_t>& of_bins = hits[{row.text(1), row.text(2)}];
-    of_bins.resize(most + 1);
-    for_each_bit(row.text(3), [&](size_t bin) { ++of_bins.at(bin); });
+    OfBins& of_bins = fields[{row.text(1), row.text(2)}];
+    of_bins.hits.resize(most + 1);
+    of_bins.possible = row.text(4);
+    for_each_bit(row.text(3), [&](size_t bin) { ++of_bins.hits.at(bin); });
   }
   std::vector<CoverageRecord> all;
-  for (const auto& [subject, of_bins] : hits)
+  for (const auto& [subject, of_bins] : fields)
     for (const auto& [bin, number] : numbers)
-      all.push_back({campaign, subject.first, subject.second, bin, of_bins[number]});
+      if (of_bins.hits[number] || of_bins.possible.empty() || has_bit(of_bins.possible, number))
+        all.push_back({campaign, subject.first, subject.second, bin, of_bins.hits[number]});
   return all;
 }
 

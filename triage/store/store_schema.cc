@@ -153,7 +153,8 @@ CREATE VIEW coverage AS
 )sql";
 
 // Buckets repeat a few texts: of names and sentences each stands once. A bucket's number is a column of its own row. An
-// exact sum is one kernel, whether the reference or a row has it.
+// exact sum is one kernel, whether the reference or a row has it. Which bins a field can reach: of an older store
+// nobody knows, and all of them count.
 constexpr const char version_8[] = R"sql(
 CREATE TABLE texts(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 UPDATE buckets SET facts = replace(replace(replace(replace(facts,
@@ -202,6 +203,21 @@ CREATE VIEW buckets AS
   JOIN texts u ON u.number = r.first_unit JOIN texts v ON v.number = r.second_unit
   JOIN texts k ON k.number = r.value_class JOIN texts c ON c.number = r.cause
   JOIN texts d ON d.number = r.detail JOIN texts f ON f.number = r.facts;
+ALTER TABLE subjects ADD COLUMN possible BLOB NOT NULL DEFAULT x'';
+DROP VIEW coverage;
+CREATE VIEW coverage AS
+  SELECT campaign, field, op, bin_group, bin, hits FROM (
+    SELECT c.uuid AS campaign, s.field AS field, s.op AS op, substr(b.bin, 1, instr(b.bin, '.') - 1) AS bin_group,
+           b.bin AS bin, length(s.possible) = 0 AS unknown,
+           max(0, instr('0123456789ABCDEF',
+                        substr(hex(substr(r.bins, b.number / 8 + 1, 1)), 2 - (b.number >> 2 & 1), 1)) - 1)
+             >> (b.number & 3) & 1 AS hits,
+           max(0, instr('0123456789ABCDEF',
+                        substr(hex(substr(s.possible, b.number / 8 + 1, 1)), 2 - (b.number >> 2 & 1), 1)) - 1)
+             >> (b.number & 3) & 1 AS possible
+    FROM reached r JOIN campaign_numbers c ON c.number = r.campaign JOIN subjects s ON s.number = r.subject
+    CROSS JOIN bins b)
+  WHERE hits OR possible OR unknown;
 )sql";
 
 // ---- functions of the scripts and of the store's statements ----
@@ -271,6 +287,8 @@ void set_bit(std::string& bytes, size_t bit) {
   if (bytes.size() <= bit / 8) bytes.resize(bit / 8 + 1);
   bytes[bit / 8] = static_cast<char>(bytes[bit / 8] | 1 << bit % 8);
 }
+
+bool has_bit(const std::string& bytes, size_t bit) { return bit / 8 < bytes.size() && bytes[bit / 8] >> bit % 8 & 1; }
 
 const DatabaseKind& store_kind() {
   static const std::string version_3 = std::string(version_3_facts) + version_3_untriaged + version_3_coverage;
