@@ -36,20 +36,21 @@ _CONVERSIONS = """## Conversions: what was covered
 
 *Proven* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 and int32 all 2^32 where
 the time of this run or of earlier ones on this machine allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the
-source, zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries. All are compared,
+source, zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries, 2^24 of them, or
+*cut*: as many as the time allowed. All are compared,
 bit for bit, with the unit `ieee`; boundaries and narrow sources with `exact` (big integers), too; all 2^32 with `bulk`,
 and what differs there with `ieee`. NaNs that differ in sign or payload alone are counted apart.
 
-{count} conversions, {inputs:,} inputs; {proven}.
+{rows}, {inputs:,} inputs; {proven}.
 """
 _ARITHMETIC = """## Arithmetic: what was covered
 
 Operations on numbers of narrow formats, each against the result that is rounded once. *Proven* means that all operands were
 tried, of two operands all pairs. *Tested* means all pairs of specials, powers of two and their neighbours of both signs, then
-random pairs, a half of them with near exponents. All are compared, bit for bit, with the unit `ieee`; the proven ones and the
+random pairs, a half of them with near exponents, as many as for conversions. All are compared, bit for bit, with the unit `ieee`; the proven ones and the
 first pairs with `exact`, too.
 
-{count} operations, {inputs:,} inputs.
+{rows}, {inputs:,} inputs.
 """
 _PRODUCTS = """## Matrix products: what was covered
 
@@ -59,7 +60,7 @@ and around the elements. Where the call has them, alpha, beta (with NaN in c whe
 dimensions and 1 to 4 threads vary. Some cases have an infinity or NaN in one place, some have fractions, whose result must
 lie within the bound of any order of summation, and all are called twice.
 
-{count} products, {inputs:,} cases.
+{rows}, {inputs:,} cases.
 """
 
 
@@ -88,7 +89,9 @@ def written(tables: dict[str, list[dict]], old: list[tuple[Release, list[dict]]]
 def _covered(result: dict, what: str) -> str:
     if what == "product":
         return f"{result['inputs']:,} cases"
-    return f"proven ({result['inputs']:,})" if result["proven"] else f"tested ({result['inputs']:,})"
+    if result["proven"]:
+        return f"proven ({result['inputs']:,})"
+    return f"tested ({result['inputs']:,}{', cut' if result['cut'] else ''})"
 
 
 def _short(result: dict) -> str:
@@ -99,7 +102,9 @@ def _coverage(head: str, what: str, results: list[dict]) -> str:
     ran = [one for one in results if not one["declined"]]
     whole = [one for one in ran if one["inputs"] == 2**32]
     proven = f"all 2^32 of {len(whole)} of them" if whole else "no source of 32 bits was tried whole"
-    lines = [head.format(count=len(ran), inputs=sum(one["inputs"] for one in ran), proven=proven),
+    cut = sum(one["cut"] for one in ran)
+    rows = f"{len(ran)} {what}s" + (f" ({cut} of them cut by the time)" if cut else "")
+    lines = [head.format(rows=rows, inputs=sum(one["inputs"] for one in ran), proven=proven),
              f"| library | version | {what} | covered | kinds of divergence |", "|---|---|---|---|---|"]  # fmt: skip
     for one in ran:
         lines.append(f"| {one['library']} | {one['version']} | `{one['operation']}` | {_covered(one, what)} | {_short(one)} |")

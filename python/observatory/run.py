@@ -32,7 +32,7 @@ ENDS = "ends the process"
 
 @dataclass
 class Result:
-    """What was found of one row. declined: why it did not run."""
+    """What was found of one row. declined: why it did not run. cut: the time ended before all that was planned was tried."""
 
     library: str
     operation: str
@@ -40,13 +40,16 @@ class Result:
     declined: str = ""
     inputs: int = 0
     proven: bool = False
+    cut: bool = False
     seconds: float = 0
     findings: list[dict] = field(default_factory=list)
 
 
-def _first_pass(row: Conversion | Arithmetic, call: Call, found: dict[str, Divergence], deadline: float, count: int) -> tuple[int, bool]:
+def _first_pass(row: Conversion | Arithmetic, call: Call, found: dict[str, Divergence], deadline: float, count: int) -> int:
+    """The number of inputs that were tried: all of a narrow source; else boundaries and `count` structured ones, until the
+    deadline."""
     if row.width <= _NARROW:
-        return compare(row, call, inputs.everything(row.width), found, checked=True), True
+        return compare(row, call, inputs.everything(row.width), found, checked=True)
     near = row.boundaries()
     # In slices, so that a slow party (one number a call) stops in time, and in an order that sees every region early.
     order = np.random.default_rng(0).permutation(len(near))
@@ -54,8 +57,8 @@ def _first_pass(row: Conversion | Arithmetic, call: Call, found: dict[str, Diver
     soon = lambda: time.monotonic() < deadline  # noqa: E731
     done = compare(row, call, slices, found, checked=True, keep_going=soon)
     if not soon():
-        return done, False
-    return done + compare(row, call, row.structured(count), found, keep_going=soon), False
+        return done
+    return done + compare(row, call, row.structured(count), found, keep_going=soon)
 
 
 def observe(row: Conversion | Arithmetic, deadline: float, count: int = STRUCTURED) -> tuple[Result, dict[str, Divergence]]:
@@ -66,7 +69,9 @@ def observe(row: Conversion | Arithmetic, deadline: float, count: int = STRUCTUR
     try:
         result.version = row.version()
         call = row.prepare()
-        result.inputs, result.proven = _first_pass(row, call, found, deadline, count)
+        result.inputs = _first_pass(row, call, found, deadline, count)
+        result.proven = row.width <= _NARROW
+        result.cut = not result.proven and time.monotonic() >= deadline
     except Declined as why:
         result.declined = str(why)
         return result, {}

@@ -122,6 +122,16 @@ def test_a_right_conversion_has_no_divergence(source, target):
     assert result.proven == (inputs.width(source) <= 16)
 
 
+def test_what_the_time_cut_says_so():
+    call = lambda codes: converted(codes, "fp32", "e4m3")  # noqa: E731
+    result, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() - 1)
+    whole, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() + 60, count=1 << 12)
+    assert result.cut and not whole.cut and 0 < result.inputs < whole.inputs
+    text = page.written({"conversions": [vars(result), vars(whole)]}, [], 1)
+    assert f"tested ({result.inputs:,}, cut)" in text and "2 conversions (1 of them cut by the time)" in text
+    assert f"tested ({whole.inputs:,})" in text
+
+
 def half_numbers(codes):
     a, b = inputs.operands_of(codes, ("fp16", "fp16"))
     return a.view(np.float16), b.view(np.float16)
