@@ -152,8 +152,10 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
   const Subject u = subject(unit, op);
   const Result<PropertyQuestion> asked = property_question(property, op, u.model());
   if (!asked) throw BadInput(asked.refusal().reason);
-  // A lemma about one block says nothing of a domain that its c may leave.
-  const bool lemmas_apply = options.domain.empty() || op.k <= step_of(u.model());
+  if (const Result<BoundProperty> bound = BoundProperty::bind(*known, *u.unit, op, registry()); !bound)
+    throw BadInput(bound.refusal().reason);
+  // Lemmas say nothing of a domain: a block's c, or a case between two exchanges of products, may leave it.
+  const bool lemmas_apply = options.domain.empty();
   Reply f = ask_in_lemmas(solvers, *asked, property + " of " + unit, op, lemmas_apply, options);
   if (f.proof.outcome == Outcome::witness) replay(f, *known, u);
   return f;

@@ -187,15 +187,14 @@ class Prover {
   }
 
   Relation relation_of(Expression x, Expression y) {
-    if (samples_.empty() || x.width() > 64 || x.width() != y.width()) return Relation::none;
-    const std::vector<Expression> points = {x, y, negated(x)};
-    const Evaluator evaluator(question_.variables, points);
+    if (samples_.empty() || x.width() != y.width()) return Relation::none;
+    const Evaluator evaluator(question_.variables, {equal(x, y), equal(negated(x), y)});
     bool same = true, opposite = true;
     std::vector<uint64_t> values;
     for (const auto& sample : samples_) {
       evaluator.run(sample, values);
-      same &= values[0] == values[1];
-      opposite &= values[2] == values[1];
+      same &= values[0] == 1;
+      opposite &= values[1] == 1;
       if (!same && !opposite) return Relation::none;
     }
     return same ? Relation::same : Relation::negated;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/words.h"
+#include "oracles/properties/split_k.h"
 #include "prove/evaluate.h"
 #include "prove/formulas/aligned_sum.h"
 #include "prove/formulas/numbers.h"
@@ -22,8 +23,11 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
+/// A zero without a sign stays.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
-  return f.has_sign() ? x ^ x.of().constant(f.width, Bits(f.in_container(f.sign_bit()))) : x;
+  if (!f.has_sign()) return x;
+  const Expression flipped = x ^ x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
+  return f.has_negative_zero() ? flipped : choose(decode(f, x, f.exponent_bits + 3).zero, x, flipped);
 }
 
 constexpr const char* by_induction =
@@ -204,7 +208,7 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
 }
 
 PropertyQuestion split_k(const Op& op, const DotModel& m) {
-  const int cut = op.k / 2 / step_of(m) * step_of(m);
+  const int cut = split_k_cut(op, m);
   PropertyQuestion p;
   p.whole = [=](Expressions& in) {
     const Operands x = dot_variables(in, op);
@@ -220,11 +224,14 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
     first.c = x.c;
     const Formula whole = dot_formula(m, x);
     second.c = dot_formula(m, first).result;
-    const Formula after = dot_formula(m, second);
+    DotModel of_second = m;
+    of_second.c = m.d;
+    const Formula after = dot_formula(of_second, second);
     return relate(in, op, x, whole, after, same_number(m.d, whole.result, after.result));
   };
   // In another order, other products meet in a block where an instruction is cut.
-  if (!has_like_blocks(op, m) || (m.order != ProductOrder::ascending && cut % m.k != 0)) return p;
+  if (!has_like_blocks(op, m) || cut % step_of(m) != 0) return p;
+  if (m.order != ProductOrder::ascending && cut % m.k != 0) return p;
   p.argument =
       "Both ways run the same blocks; where the first dot is shorter than an instruction, blocks of zero products come "
       "between. Every d has a form (lemma 1) in which such a block gives its c, zeros of any sign (lemma 2). The "
@@ -346,8 +353,8 @@ Result<PropertyQuestion> property_question(const std::string& property, const Op
   if (property == "block_permutation" && model.kernel != Kernel::fused_sum && model.kernel != Kernel::exact_sum &&
       model.kernel != Kernel::two_stage_sum)
     return declined("block_permutation is about sums of blocks");
-  if (property == "split_k" && (!(op.c == op.d) || op.k / 2 < step_of(model)))
-    return declined("split_k is about two blocks, the second of which takes d as its c");
+  if (property == "split_k" && split_k_cut(op, model) == 0)
+    return declined("split_k is about dots of two steps at least");
   for (const Provable& p : provable)
     if (property == p.name) return p.make(op, model);
   std::string known;

@@ -1,6 +1,8 @@
 // A dot that runs as two shorter ones, the first's d as the second's c, gives the same number where the cut falls
 // between two steps of the unit. A failure means that the unit's steps are larger than, or interleaved unlike, what its
 // row says, or that it keeps more between its steps than the format of d holds.
+#include "oracles/properties/split_k.h"
+
 #include <numeric>
 
 #include "oracles/models/model_rows.h"
@@ -10,21 +12,24 @@
 namespace mmafuzz {
 namespace {
 
-/// Products that the unit takes in one step, as far as its row says: 1 for a black box that claims to equal none.
-int step_of(const Op& op, const Unit& unit) {
+/// Products that a unit takes in one step, as far as its row says: 1 for a black box that claims to equal none.
+int step_of(const Op& op, const std::optional<DotModel>& row) {
   int step = 1;
-  if (const std::optional<DotModel> m = row_of(unit)) {
-    if (m->kernel == Kernel::grouped_sum || m->kernel == Kernel::fma_then_add) step = m->k;
-    else if (m->kernel != Kernel::fma_chain) step = m->block;
+  if (row) {
+    if (row->kernel == Kernel::grouped_sum || row->kernel == Kernel::fma_then_add) step = row->k;
+    else if (row->kernel != Kernel::fma_chain) step = row->block;
   }
   return op.has_scales() ? std::lcm(step, op.scale_block) : step;
 }
 
-/// The border between steps that is next below the middle.
-int cut_of(const Op& op, const Unit& unit) {
-  const int step = step_of(op, unit);
+}  // namespace
+
+int split_k_cut(const Op& op, const std::optional<DotModel>& row) {
+  const int step = step_of(op, row);
   return op.k / 2 / step * step;
 }
+
+namespace {
 
 class SplitK final : public Property {
  public:
@@ -32,12 +37,14 @@ class SplitK final : public Property {
   const char* statement() const override {
     return "two shorter dots, d of the first as c of the second, give the same number, except the sign of zero";
   }
-  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::dot && cut_of(op, unit) > 0; }
+  bool applies(const Op& op, const Unit& unit) const override {
+    return op.kind == OpKind::dot && split_k_cut(op, row_of(unit)) > 0;
+  }
 
  protected:
   std::vector<Op> twin_ops(const Op& op, const Unit& unit) const override {
     Op first = op, second = op;
-    first.k = cut_of(op, unit);
+    first.k = split_k_cut(op, row_of(unit));
     second.k = op.k - first.k;
     second.c = op.d;
     return {first, second};

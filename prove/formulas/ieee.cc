@@ -99,8 +99,11 @@ Expression ieee_multiply(const IeeeRules& rules, const Number& x, const Number& 
   return ieee_rounded(rules, product_of(x, y));
 }
 
-Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y) {
+Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, std::vector<Stage>* stages) {
   Expressions& in = x.significand.of();
+  const auto add_stage = [&](const char* name, std::vector<Expression> points, std::vector<Expression> cases = {}) {
+    if (stages) stages->push_back({name, std::move(points), {}, std::move(cases)});
+  };
   // Both with their leading bit at the top of as many bits; a zero below all others.
   const int width = x.exponent.width(), lowest = -(1 << (width - 2));
   const int n = std::max({x.significand.width(), y.significand.width(), rules.format.precision()});
@@ -111,6 +114,9 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y) {
     return m;
   };
   const Number u = top(x), v = top(y);
+  for (const auto& [of, from] : {std::pair{&x, &u}, std::pair{&y, &v}})
+    add_stage("an addend", {of->negative, from->exponent, from->significand, of->zero, of->infinite, of->nan},
+              {of->zero});
   const Expression exchange = signed_below(u.exponent, v.exponent) |
                               (equal(u.exponent, v.exponent) & unsigned_below(u.significand, v.significand));
   const auto of = [&](Expression first, Expression second) { return choose(exchange, second, first); };
@@ -124,7 +130,9 @@ Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y) {
   const Expression kept = shift_right(all, down);
   const Expression small = kept | zero_extend(~equal(shift_left(kept, down), all), wide);
   const Expression subtract = x.negative ^ y.negative;
+  add_stage("order and signs", {exchange, subtract});
   const Expression sum = choose(subtract, large - small, large + small);
+  add_stage("the sum's magnitude", {sum});
   const Expression unit = exponent - in.number(width, n - 1 + more);
   const Expression zero_sign = choose(subtract, in.constant(1, rules.rounding == Rounding::down ? 1 : 0), x.negative);
   const Expression finite =

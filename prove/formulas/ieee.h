@@ -1,6 +1,7 @@
 // IEEE 754's addition as a formula.
 #pragma once
 
+#include "prove/formula.h"
 #include "prove/formulas/numbers.h"
 
 namespace mmafuzz::prove {
@@ -20,8 +21,9 @@ struct IeeeRules {
   Subnormals subnormals = Subnormals::kept;
 };
 
-/// x + y rounded once, of any two numbers: an addition, or with a product an FMA.
-Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y);
+/// x + y rounded once, of any two numbers: an addition, or with a product an FMA. `stages`, if there are any, receive
+/// its own.
+Expression ieee_sum(const IeeeRules& rules, const Number& x, const Number& y, std::vector<Stage>* stages = nullptr);
 
 Expression ieee_multiply(const IeeeRules& rules, const Number& x, const Number& y);
 

@@ -77,7 +77,7 @@ Formula fma_chain(const DotModel& m, const Operands& x, const FormatFields& c_fo
   Number c = operand(m, c_format, x.c, width, false);
   for (size_t i = 0; i < x.a.size(); ++i) {
     const Number p = product_of(operand(m, m.a, x.a[i], width, false), operand(m, m.b, x.b[i], width, false));
-    all.result = ieee_sum(rules, p, c);
+    all.result = ieee_sum(rules, p, c, &all.stages);
     all.stages.push_back(value("step " + std::to_string(i), all.result));
     c = decode(m.d, all.result, width);
   }

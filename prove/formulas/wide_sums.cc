@@ -30,7 +30,7 @@ Result<bool> two_stage_covers(const DotModel& m) {
 namespace {
 
 /// Specials of a block: 1.1, and an infinity for each product that overflows.
-Expression with_specials(const DotModel& m, const std::vector<Number>& terms, Expression finite) {
+Expression with_specials(Formula& part, const DotModel& m, const std::vector<Number>& terms, Expression finite) {
   Expressions& in = finite.of();
   std::vector<Expression> nan, up, down;
   for (const Number& x : terms) {
@@ -38,10 +38,11 @@ Expression with_specials(const DotModel& m, const std::vector<Number>& terms, Ex
     up.push_back(x.infinite & ~x.negative);
     down.push_back(x.infinite & x.negative);
   }
-  const Expression any_up = any_of(in, up), any_down = any_of(in, down);
+  const Expression any_up = any_of(in, up), any_down = any_of(in, down), any_nan = any_of(in, nan);
+  part.stages.push_back({"specials", {any_nan, any_up, any_down}});
   const Expression infinity =
       in.constant(m.d.exponent_bits + m.d.fraction_bits, Bits(unsigned(m.d.top_exponent_field())) << m.d.fraction_bits);
-  return choose(any_of(in, nan) | (any_up & any_down), in.constant(m.d.width, Bits(m.nan)),
+  return choose(any_nan | (any_up & any_down), in.constant(m.d.width, Bits(m.nan)),
                 choose(any_up | any_down, concat(any_down, infinity), finite));
 }
 
@@ -73,6 +74,10 @@ std::vector<Number> products_of(const DotModel& m, const Operands& x, int first,
   return products;
 }
 
+Stage stage_of_term(const std::string& name, const Number& x) {
+  return {name, {x.negative, x.exponent, x.significand, x.zero, x.infinite, x.nan}, {}, {x.zero}};
+}
+
 /// Blocks in index order, each by `block` from its products and c.
 template <class MakeBlock>
 Formula chained(const DotModel& m, const Operands& x, const FormatFields& c_format, const MakeBlock& block) {
@@ -81,8 +86,13 @@ Formula chained(const DotModel& m, const Operands& x, const FormatFields& c_form
   all.result = x.c;
   FormatFields last = c_format;
   for (int first = 0; first < k; first += m.block) {
-    all.result = block(products_of(m, x, first, std::min(first + m.block, k), width), all.result, last, width);
-    all.stages.push_back({"block " + std::to_string(first / m.block), {all.result}});
+    const std::vector<Number> products = products_of(m, x, first, std::min(first + m.block, k), width);
+    Formula part;
+    for (size_t i = 0; i < products.size(); ++i)
+      part.stages.push_back(stage_of_term("product " + std::to_string(i), products[i]));
+    part.result = block(part, products, all.result, last, width);
+    part.stages.push_back({"result", {part.result}});
+    append(all, k > m.block ? "block " + std::to_string(first / m.block) + ", " : "", part);
     last = m.d;
   }
   return all;
@@ -92,30 +102,39 @@ Formula chained(const DotModel& m, const Operands& x, const FormatFields& c_form
 
 Formula exact_sum(const DotModel& m, const Operands& x, const FormatFields& c_format) {
   Expressions& in = x.c.of();
-  return chained(m, x, c_format, [&](std::vector<Number> terms, Expression c, const FormatFields& f, int width) {
-    terms.push_back(decode(f, c, width));
-    const int least = std::min(m.a.least_bit() + m.b.least_bit(), f.least_bit());
-    int bits = std::max(m.a.emax() + m.b.emax() + 2, f.emax() + 1) - least + 1;
-    for (size_t n = terms.size(); n > 0; n /= 2) ++bits;
-    Expression sum = in.constant(bits, 0);
-    std::vector<Expression> negative, positive;
-    for (const Number& t : terms) {
-      const Expression up = t.exponent - as_number(t.exponent, t.fraction_bits + least);
-      const Expression significand = choose(t.infinite | t.nan, as_number(t.significand, 0), t.significand);
-      sum = sum + with_sign(t.negative, moved(zero_extend(significand, bits), up, true));
-      negative.push_back(t.negative);
-      positive.push_back(~t.negative);
-    }
-    const bool down = m.output_rounding == Rounding::down;
-    Expression zero_sign = in.constant(1, 0);
-    if (m.zero_sign == ZeroSign::any_negative || (m.zero_sign == ZeroSign::ieee && down))
-      zero_sign = any_of(in, negative);
-    else if (m.zero_sign == ZeroSign::ieee) zero_sign = all_of(in, negative);
-    const RoundTo to{m.d, m.d.fraction_bits, m.output_rounding, m.overflow, UnderflowSign::kept};
-    const Expression rounded =
-        round_to(to, bit(sum, bits - 1), magnitude_of(sum), in.number(width, least), in.constant(1, 0));
-    return with_specials(m, terms, choose(is_zero(sum), zero_of(m, zero_sign), rounded));
-  });
+  return chained(
+      m, x, c_format, [&](Formula& part, std::vector<Number> terms, Expression c, const FormatFields& f, int width) {
+        terms.push_back(decode(f, c, width));
+        part.stages.push_back(stage_of_term("c", terms.back()));
+        const int least = std::min(m.a.least_bit() + m.b.least_bit(), f.least_bit());
+        int bits = std::max(m.a.emax() + m.b.emax() + 2, f.emax() + 1) - least + 1;
+        for (size_t n = terms.size(); n > 0; n /= 2) ++bits;
+        Expression sum = in.constant(bits, 0);
+        std::vector<Expression> negative, positive;
+        for (const Number& t : terms) {
+          const Expression up = t.exponent - as_number(t.exponent, t.fraction_bits + least);
+          const Expression significand = choose(t.infinite | t.nan, as_number(t.significand, 0), t.significand);
+          const std::string number = std::to_string(negative.size());
+          const Expression magnitude = moved(zero_extend(significand, bits), up, true);
+          const Expression term = choose(t.zero, as_number(magnitude, 0), with_sign(t.negative, magnitude));
+          part.stages.push_back({"term " + number, {term}, {}, {t.zero}});
+          sum = sum + term;
+          part.stages.push_back({"sum of " + std::to_string(negative.size() + 1), {sum}});
+          negative.push_back(t.negative);
+          positive.push_back(~t.negative);
+        }
+        const bool down = m.output_rounding == Rounding::down;
+        Expression zero_sign = in.constant(1, 0);
+        if (m.zero_sign == ZeroSign::any_negative || (m.zero_sign == ZeroSign::ieee && down))
+          zero_sign = any_of(in, negative);
+        else if (m.zero_sign == ZeroSign::ieee) zero_sign = all_of(in, negative);
+        const RoundTo to{m.d, m.d.fraction_bits, m.output_rounding, m.overflow, UnderflowSign::kept};
+        const Expression magnitude = magnitude_of(sum);
+        part.stages.push_back({"magnitude of the sum", {magnitude}});
+        const Expression rounded =
+            round_to(to, bit(sum, bits - 1), magnitude, in.number(width, least), in.constant(1, 0));
+        return with_specials(part, m, terms, choose(is_zero(sum), zero_of(m, zero_sign), rounded));
+      });
 }
 
 Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& c_format) {
@@ -123,7 +142,8 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
   const int f = m.fraction_bits;
   const int more = m.second_stage == SecondStage::floor32_then_31 ? 8 : 7;  // places below those of the first stage
   return chained(
-      m, x, c_format, [&](std::vector<Number> terms, Expression c_encoding, const FormatFields& format, int width) {
+      m, x, c_format,
+      [&](Formula& part, std::vector<Number> terms, Expression c_encoding, const FormatFields& format, int width) {
         const Expression none = in.number(width, -(1 << (width - 2)));
         for (Number& p : terms) {
           const Number normal = normalized(p, -600);
@@ -135,6 +155,8 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
           if (m.product_overflow == ProductOverflow::positive_infinity) p.negative = p.negative & ~overflows;
         }
         // Products cut toward zero f bits below their greatest exponent, and added.
+        for (size_t i = 0; i < terms.size(); ++i)
+          part.stages.push_back(stage_of_term("term " + std::to_string(i), terms[i]));
         struct Partial {
           Expression sum, greatest;
         };
@@ -143,13 +165,19 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
           Partial s{in.constant(sum_width, 0), none};
           for (size_t i = first; i < terms.size(); i += stride)
             s.greatest = signed_greater_of(s.greatest, choose(terms[i].zero, none, terms[i].exponent));
+          const std::string of = "products " + std::to_string(first) + " and on, ";
+          part.stages.push_back({of + "greatest exponent", {s.greatest}});
           for (size_t i = first; i < terms.size(); i += stride) {
             const Number& p = terms[i];
             const int fraction = std::max(f, p.fraction_bits);
             const Expression wide = append_zeros(p.significand, fraction - p.fraction_bits);
             const Expression cut = choose(p.zero, as_number(wide, 0), moved(wide, s.greatest - p.exponent, false));
             const Expression kept = extract(cut, wide.width() - 1, fraction - f);
-            s.sum = s.sum + with_sign(p.negative, zero_extend(kept, sum_width));
+            const Expression term =
+                choose(p.zero, in.constant(sum_width, 0), with_sign(p.negative, zero_extend(kept, sum_width)));
+            part.stages.push_back({of + "term " + std::to_string(i) + " as it is cut", {term}, {}, {p.zero}});
+            s.sum = s.sum + term;
+            part.stages.push_back({of + "sum up to " + std::to_string(i), {s.sum}});
           }
           return s;
         };
@@ -162,7 +190,9 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
         } else {
           dot = partial(0, 1);
         }
+        part.stages.push_back({"sum of the products", {dot.greatest, dot.sum}});
         const Number c = c_of(m, c_encoding, format, width);
+        part.stages.push_back(stage_of_term("c", c));
         const Expression c_exponent = choose(c.zero, in.number(width, -126), c.exponent);
         const Expression greatest = signed_greater_of(dot.greatest, c_exponent);
         const auto lower = [&](Expression s) { return extract(append_zeros(s, more), sum_width - 1, 0); };
@@ -176,7 +206,9 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
         Expression c_part = floor_shift(with_sign(c.negative, c_units), c_shift);
         if (m.odd_even)
           c_part = choose(signed_below(c_exponent, greatest - in.number(width, f + 1)), as_number(c_part, 0), c_part);
+        part.stages.push_back({"both parts", {products, c_part}});
         Expression sum = products + lower(c_part);
+        part.stages.push_back({"sum", {sum}});
         const Expression unit = greatest - in.number(width, f + more);
         if (more == 8) {
           const LeadingZeros zeros = leading_zeros(magnitude_of(sum), width);
@@ -190,7 +222,7 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
         const Expression rounded = round_to(to, bit(sum, sum_width - 1), magnitude_of(sum), unit, in.constant(1, 0));
         std::vector<Number> all = terms;
         all.push_back(c);
-        return with_specials(m, all, choose(is_zero(sum), zero_of(m, in.constant(1, 0)), rounded));
+        return with_specials(part, m, all, choose(is_zero(sum), zero_of(m, in.constant(1, 0)), rounded));
       });
 }
 
