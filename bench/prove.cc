@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "bench/bench.h"
 #include "bench/discriminating_queries.h"
+#include "bench/prove_claims.h"
 #include "bench/prove_corrected.h"
-#include "core/case_text.h"
 #include "oracles/models/model_rows.h"
 #include "prove/formulas/ieee.h"
 #include "prove/inquiry.h"
@@ -172,8 +171,8 @@ const Table4 table_4[] = {
 struct ProveBenchOptions {
   double seconds = 120;
   std::vector<std::string> solvers;
-  bool queries = false, claims = false, corrected = false;
-  bool takes(bool part) const { return part || !(queries || claims || corrected); }
+  bool queries = false, claims = false, all_rows = false, corrected = false;
+  bool takes(bool part) const { return part || !(queries || claims || all_rows || corrected); }
   std::string units;
 };
 
@@ -203,111 +202,6 @@ bool print_table_4(prove::Solvers& solvers, double seconds) {
   return all;
 }
 
-/// The rows of the table of properties: each kind of arithmetic once, at the k of the instruction.
-const char* const proven_units[] = {
-    "volta/mma.m8n8k4.f32.f16.f16.f32",
-    "volta/mma.m8n8k4.f16.f16.f16.f16",
-    "turing/mma.m16n8k8.f32.f16.f16.f32",
-    "ampere/mma.m16n8k16.f32.f16.f16.f32",
-    "hopper/mma.m16n8k16.f32.f16.f16.f32",
-    "hopper/mma.m16n8k16.f16.f16.f16.f16",
-    "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
-    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
-    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
-    "hopper/mma.m16n8k8.f32.tf32.tf32.f32",
-    "ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
-    "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
-    "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e5m2.e5m2.f32",
-    "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
-    "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
-    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
-    "cdna1/mfma.16x16x16.f32.f16.f16.f32",
-    "cdna2/mfma.16x16x16.f32.f16.f16.f32",
-    "cdna3/mfma.16x16x16.f32.f16.f16.f32",
-    "ampere/mma.m8n8k4.f64.f64.f64.f64",
-};
-
-/// What became of a claim: proven at the instruction's k, or at the greatest power of two that ends, or only tested.
-struct ClaimVerdict {
-  std::string text;
-  bool refuted = false;
-};
-ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
-  const std::vector<std::string> asked = prove::provable_properties();
-  if (std::find(asked.begin(), asked.end(), property) == asked.end()) return {"tested only"};
-  prove::InquiryOptions inquiry;
-  inquiry.proof.seconds = seconds;
-  const auto ask = [&](int k) {
-    Op op = row.op;
-    op.k = k;
-    inquiry.op = to_text(op).substr(3);
-    return prove::ask_property(solvers, property, "model:" + row.name(), inquiry).proof;
-  };
-  ClaimVerdict verdict{"tested only"};
-  if (!prove::property_question(property, row.op, row.model)) return {"does not apply"};
-  try {
-    const prove::Proof whole = ask(row.op.k);
-    if (whole.outcome == prove::Outcome::witness) return {"WITNESS", true};
-    if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds)};
-  } catch (const BadInput& e) {
-    return {std::string("not asked: ") + e.what()};
-  }
-  for (int k = 1; k < row.op.k; k *= 2) {
-    try {
-      const prove::Proof part = ask(k);
-      if (part.outcome == prove::Outcome::witness) return {"WITNESS", true};
-      if (part.outcome == prove::Outcome::unknown) break;
-      verdict.text = fmt::format("k={}: {:.1f} s", k, part.seconds);
-    } catch (const BadInput&) {  // too short for the property
-    }
-  }
-  return verdict;
-}
-
-bool print_claims(prove::Solvers& solvers, const ProveBenchOptions& options) {
-  std::vector<const ModelRow*> rows;
-  std::set<std::string> properties = {"error_bound"};  // checked of every row (docs/bounds.md)
-  for (const char* name : proven_units)
-    if (options.units.empty() || std::string(name).find(options.units) != std::string::npos)
-      rows.push_back(find_model_row(name));
-  for (const ModelRow* row : rows)
-    for (const Claim& claim : row->claims)
-      if (claim.property != "equals_model") properties.insert(claim.property);
-  fmt::print("| unit | k |");
-  for (const std::string& p : properties) fmt::print(" {} |", p);
-  fmt::print(" integer bits |\n|---|---|");
-  for (size_t i = 0; i <= properties.size(); ++i) fmt::print("---|");
-  fmt::print("\n");
-  bool as_claimed = true;
-  prove::InquiryOptions inquiry;
-  inquiry.proof.seconds = options.seconds;
-  for (const ModelRow* row : rows) {
-    fmt::print("| `{}` | {} |", row->name(), row->op.k);
-    for (const std::string& p : properties) {
-      const bool claims = p == "error_bound" || std::any_of(row->claims.begin(), row->claims.end(),
-                                                            [&](const Claim& c) { return c.property == p; });
-      const ClaimVerdict verdict =
-          claims ? claim_verdict(solvers, p, *row, options.seconds) : ClaimVerdict{"not claimed"};
-      as_claimed &= !verdict.refuted;
-      fmt::print(" {} |", verdict.text);
-      std::fflush(stdout);
-    }
-    std::string bits = "-";
-    if (row->model.kernel == Kernel::fused_sum) {
-      const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
-      if (found.bits > 0)
-        bits = fmt::format("{} ({:.1f} s){}", found.bits, found.enough.proof.seconds,
-                           found.one_fewer.proof.outcome == prove::Outcome::witness
-                               ? fmt::format(", {} are not ({:.1f} s)", found.bits - 1, found.one_fewer.proof.seconds)
-                               : "");
-      else bits = "unknown";
-    }
-    fmt::print(" {} |\n", bits);
-    std::fflush(stdout);
-  }
-  return as_claimed;
-}
-
 }  // namespace
 
 void add_bench_prove(Arguments& bench, int& status) {
@@ -320,9 +214,11 @@ void add_bench_prove(Arguments& bench, int& status) {
   sub->add_option("--units", options->units, "only units whose name contains this");
   sub->add_flag("--queries", options->queries, "the queries of table 4");
   sub->add_flag("--claims", options->claims, "the properties of the rows");
+  sub->add_flag("--all-rows", options->all_rows, "the properties of every row of the catalogue (hours)");
   sub->add_flag("--corrected", options->corrected, "Ootomo-Yokota against Markidis");
   sub->footer(
-      "Parts that are named; without any, all. Exit code 1 where a query has no witness, a claim has one, or a duel "
+      "Parts that are named; without any, all but --all-rows. Exit code 1 where a query has no witness, a claim has "
+      "one, or a duel "
       "ends "
       "otherwise than docs/proofs.md says.\nExample: mmafuzz bench prove --queries");
   sub->callback([options, &status] {
@@ -332,7 +228,8 @@ void add_bench_prove(Arguments& bench, int& status) {
     fmt::print("Solvers: {}\n\n", names);
     bool right = true;
     if (options->takes(options->queries)) right &= print_table_4(solvers, options->seconds);
-    if (options->takes(options->claims)) right &= print_claims(solvers, *options);
+    if (options->takes(options->claims)) right &= print_claims(solvers, options->units, options->seconds);
+    if (options->all_rows) right &= print_claims_of_all_rows(solvers, options->units, options->seconds);
     if (options->takes(options->corrected)) right &= print_corrected_products(solvers, options->seconds);
     status = right ? exit_ok : exit_divergence;
   });

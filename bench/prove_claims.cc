@@ -1,0 +1,182 @@
+#include "bench/prove_claims.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/case_text.h"
+#include "oracles/models/model_rows.h"
+#include "plan/request.h"
+#include "prove/inquiry.h"
+
+namespace mmafuzz {
+namespace {
+
+/// The rows of the table of properties: each kind of arithmetic once, at the k of the instruction.
+const char* const proven_units[] = {
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+    "volta/mma.m8n8k4.f16.f16.f16.f16",
+    "turing/mma.m16n8k8.f32.f16.f16.f32",
+    "ampere/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+    "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
+    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+    "hopper/mma.m16n8k8.f32.tf32.tf32.f32",
+    "ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32",
+    "blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e5m2.e5m2.f32",
+    "blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.e4m3.e4m3.f32.ue8m0",
+    "blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "cdna1/mfma.16x16x16.f32.f16.f16.f32",
+    "cdna2/mfma.16x16x16.f32.f16.f16.f32",
+    "cdna3/mfma.16x16x16.f32.f16.f16.f32",
+    "ampere/mma.m8n8k4.f64.f64.f64.f64",
+};
+
+bool claims(const ModelRow& row, const std::string& property) {
+  return property == "error_bound" ||
+         std::any_of(row.claims.begin(), row.claims.end(), [&](const Claim& c) { return c.property == property; });
+}
+
+std::set<std::string> claimed_by(const std::vector<const ModelRow*>& rows) {
+  std::set<std::string> properties = {"error_bound"};  // checked of every row (docs/bounds.md)
+  for (const ModelRow* row : rows)
+    for (const Claim& claim : row->claims)
+      if (claim.property != "equals_model") properties.insert(claim.property);
+  return properties;
+}
+
+/// Of a claim: proven at the instruction's k, or at the greatest power of two that ends, or only tested.
+enum class Became { proven, proven_of_fewer, tested_only, does_not_apply, refuted, not_claimed };
+struct ClaimVerdict {
+  std::string text;
+  Became became;
+};
+
+ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property, const ModelRow& row, double seconds) {
+  const ClaimVerdict tested_only{"tested only", Became::tested_only};
+  const std::vector<std::string> asked = prove::provable_properties();
+  if (std::find(asked.begin(), asked.end(), property) == asked.end() || !prove::covered(row.model)) return tested_only;
+  if (!prove::property_question(property, row.op, row.model)) return {"does not apply", Became::does_not_apply};
+  prove::InquiryOptions inquiry;
+  inquiry.proof.seconds = seconds;
+  const auto ask = [&](int k) {
+    Op op = row.op;
+    op.k = k;
+    inquiry.op = to_text(op).substr(3);
+    return prove::ask_property(solvers, property, "model:" + row.name(), inquiry).proof;
+  };
+  try {
+    const prove::Proof whole = ask(row.op.k);
+    if (whole.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
+    if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds), Became::proven};
+  } catch (const BadInput&) {
+    return {"does not apply", Became::does_not_apply};
+  }
+  ClaimVerdict verdict = tested_only;
+  for (int k = 1; k < row.op.k; k *= 2) {
+    try {
+      const prove::Proof part = ask(k);
+      if (part.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
+      if (part.outcome == prove::Outcome::unknown) break;
+      verdict = {fmt::format("k={}: {:.1f} s", k, part.seconds), Became::proven_of_fewer};
+    } catch (const BadInput&) {  // too short for the property
+    }
+  }
+  return verdict;
+}
+
+/// The columns of a table, after its first two.
+void print_head(const std::string& first, const std::set<std::string>& properties, const std::string& last) {
+  fmt::print("{}", first);
+  for (const std::string& p : properties) fmt::print(" {} |", p);
+  fmt::print("{}\n|---|---|", last);
+  for (size_t i = 0; i < properties.size() + (last.empty() ? 0 : 1); ++i) fmt::print("---|");
+  fmt::print("\n");
+}
+
+}  // namespace
+
+bool print_claims(prove::Solvers& solvers, const std::string& units, double seconds) {
+  std::vector<const ModelRow*> rows;
+  for (const char* name : proven_units)
+    if (std::string_view(name).find(units) != std::string_view::npos) rows.push_back(find_model_row(name));
+  const std::set<std::string> properties = claimed_by(rows);
+  print_head("| unit | k |", properties, " integer bits |");
+  bool as_claimed = true;
+  prove::InquiryOptions inquiry;
+  inquiry.proof.seconds = seconds;
+  for (const ModelRow* row : rows) {
+    fmt::print("| `{}` | {} |", row->name(), row->op.k);
+    for (const std::string& p : properties) {
+      const ClaimVerdict verdict =
+          claims(*row, p) ? claim_verdict(solvers, p, *row, seconds) : ClaimVerdict{"not claimed", Became::not_claimed};
+      as_claimed &= verdict.became != Became::refuted;
+      fmt::print(" {} |", verdict.text);
+      std::fflush(stdout);
+    }
+    std::string bits = "-";
+    if (row->model.kernel == Kernel::fused_sum) {
+      const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
+      if (found.bits > 0)
+        bits = fmt::format("{} ({:.1f} s){}", found.bits, found.enough.proof.seconds,
+                           found.one_fewer.proof.outcome == prove::Outcome::witness
+                               ? fmt::format(", {} are not ({:.1f} s)", found.bits - 1, found.one_fewer.proof.seconds)
+                               : "");
+      else bits = "unknown";
+    }
+    fmt::print(" {} |\n", bits);
+    std::fflush(stdout);
+  }
+  return as_claimed;
+}
+
+bool print_claims_of_all_rows(prove::Solvers& solvers, const std::string& units, double seconds) {
+  // What the same parameters claim on the same op is asked once.
+  std::vector<const ModelRow*> firsts;
+  std::map<std::string, int> alike;  // rows of one kind
+  const auto kind_of = [](const ModelRow& row) {
+    std::string kind = to_text(row.op) + custom_name(row.model, row.op);
+    for (const Claim& claim : row.claims)
+      if (claim.property != "equals_model") kind += " " + claim.property;
+    return kind;
+  };
+  int count = 0;
+  for (const ModelRow& row : model_rows()) {
+    if (row.name().find(units) == std::string::npos) continue;
+    ++count;
+    if (++alike[kind_of(row)] == 1) firsts.push_back(&row);
+  }
+  const std::set<std::string> properties = claimed_by(firsts);
+  print_head("| unit | rows |", properties, "");
+  std::map<std::string, std::map<Became, int>> tally;
+  bool as_claimed = true;
+  for (const ModelRow* row : firsts) {
+    const int rows = alike[kind_of(*row)];
+    fmt::print("| `{}` | {} |", row->name(), rows);
+    for (const std::string& p : properties) {
+      const ClaimVerdict verdict =
+          claims(*row, p) ? claim_verdict(solvers, p, *row, seconds) : ClaimVerdict{"not claimed", Became::not_claimed};
+      as_claimed &= verdict.became != Became::refuted;
+      tally[p][verdict.became] += rows;
+      fmt::print(" {} |", verdict.text);
+      std::fflush(stdout);
+    }
+    fmt::print("\n");
+  }
+  fmt::print(
+      "\nOf {} rows of {} kinds:\n\n| property | claimed by | proven at the k of the instruction | of fewer products | "
+      "tested only | does not apply | refuted |\n|---|---|---|---|---|---|---|\n",
+      count, firsts.size());
+  for (auto& [property, of] : tally)
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", property, count - of[Became::not_claimed], of[Became::proven],
+               of[Became::proven_of_fewer], of[Became::tested_only], of[Became::does_not_apply], of[Became::refuted]);
+  return as_claimed;
+}
+
+}  // namespace mmafuzz
