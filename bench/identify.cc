@@ -82,9 +82,12 @@ bool differing_from_twin(const Op& op, const DotModel& m) {
   return false;
 }
 
-/// Whether the answer lists the true value of each parameter that it has otherwise among those that nothing told apart.
+/// Whether the answer lists the true value of each parameter that it has otherwise among those that nothing told apart;
+/// of another kernel the kernel alone.
 bool says_what_is_open(const Identification& id, const DotModel& truth) {
-  return std::all_of(id.parameters.begin(), id.parameters.end(), [&](const ParameterFinding& finding) {
+  const size_t compared = truth.kernel == id.model->kernel ? id.parameters.size() : 1;  // the kernel is the first
+  return std::all_of(id.parameters.begin(), id.parameters.begin() + static_cast<std::ptrdiff_t>(compared),
+                     [&](const ParameterFinding& finding) {
     const int64_t value = finding.parameter->get(truth);
     const auto lists = [&](const Undetermined& u) {
       return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
@@ -102,7 +105,7 @@ Judgement judge(const Identification& id, const DotModel& truth, uint64_t compar
   j.undetermined += truth.kernel != id.model->kernel;
   if (j.undetermined == 0) return j;
   if (!told_apart(op, truth, *id.model, compare)) j.word = "same";
-  else j.word = truth.kernel == id.model->kernel && says_what_is_open(id, truth) ? "open" : "WRONG";
+  else j.word = says_what_is_open(id, truth) ? "open" : "WRONG";
   return j;
 }
 

@@ -158,8 +158,9 @@ std::vector<Fit::Candidate> Fit::search(uint64_t budget) {
     if (kernel.mismatches == 0) break;
   }
   std::stable_sort(kernels.begin(), kernels.end(), fewer);
+  const size_t hopeless = 3 * kernels.front().mismatches + 8;
   for (Candidate& kernel : kernels) {
-    if (kernels.front().mismatches == 0) break;
+    if (kernels.front().mismatches == 0 || kernel.mismatches > hopeless) break;
     // Where one change does not help, another one that does no harm may open the way.
     constexpr int drifts = 8;
     for (int n = 0; n < drifts && kernel.mismatches > 0 && kernel.mismatches < evidence_.size() / 16; ++n) {

@@ -278,17 +278,24 @@ class Identifier {
     return questions;
   }
 
-  /// Cases that tell the row from others that differ from it in several parameters at once: of two that show together
-  /// only, each alone is no rival. Once for each row.
+  /// Cases that tell the row from others that differ from it in several parameters at once (of two that show together
+  /// only, each alone is no rival), and from rows of other kernels that fit what was answered since. Until it finds none.
   Questions questions_to_joint_rivals() {
     Questions questions(op());
     if (challenged_) return questions;
-    challenged_ = true;
     constexpr size_t count = 16;
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
     for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
+    for (Fit::Candidate& other : others_) {
+      if (other.model.kernel == row_->kernel) continue;
+      other = fit.near_miss(other.model, budget() / 100);
+      if (other.mismatches > 0) continue;
+      rivals_.push_back(other.model);
+      for (int n = 0; n < 4; ++n) rows.push_back({n ? fit.drifted(other) : other.model, true});
+    }
     const Separator::Found found = Separator(*row_, evidence_, settings_.seed + evidence_.size() + 1).separate(rows);
+    challenged_ = found.cases.empty() || ++challenges_ == most_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
     return questions;
@@ -572,7 +579,8 @@ class Identifier {
   std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   bool searched_others_ = false;
-  bool challenged_ = false;  ///< whether the row was held against joint rivals
+  bool challenged_ = false;  ///< whether the row was held against joint rivals, and none was told apart
+  size_t challenges_ = 0;
   bool hurries_ = false;     ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
 };

@@ -17,7 +17,10 @@ class TargetedDraw {
   TargetedDraw(const Op& op, const DotModel& row, Batch& batch, size_t index, CounterRng& rng)
       : op_(op), row_(row), s_(op, CornerHints{}, batch, index, rng), rng_(rng) {
     const auto uses = [&](const char* name) { return find_parameter(name)->used_by(row.kernel); };
-    kept_bits_ = uses("fraction_bits") ? row.fraction_bits : s_.fd.fraction_bits + 1;
+    // A row that cuts nothing is told from rows that do.
+    kept_bits_ = uses("fraction_bits") ? row.fraction_bits
+                 : rng.one_in(3)       ? s_.fd.fraction_bits + 1
+                                       : rng.between(0, static_cast<int>(find_parameter("fraction_bits")->greatest));
     result_bits_ = uses("output_fraction_bits") ? row.output_fraction_bits : s_.fd.fraction_bits;
     has_floor_ = uses("zero_exponent");
   }
@@ -31,7 +34,10 @@ class TargetedDraw {
     greatest_ = lowest;
     if (op_.has_scales()) draw_scaled_products(top, spread);
     else draw_products(top, spread);
-    draw_c(top);
+    const uint32_t made = op_.has_scales() ? 3 : rng_.below(6);
+    if (made == 0) cancel(top);
+    else if (made <= 2) solve_products(top);
+    else draw_c(top);
     if (rng_.one_in(24)) put_special();
   }
 
@@ -118,9 +124,10 @@ class TargetedDraw {
     }
   }
 
-  void draw_products(int top, uint32_t spread) {
+  /// Of all live lanes, or of one.
+  void draw_products(int top, uint32_t spread, int only = -1) {
     for (int lane = 0; lane < op_.k; ++lane) {
-      if (!live_[static_cast<size_t>(lane)]) continue;
+      if (only >= 0 ? lane != only : !live_[static_cast<size_t>(lane)]) continue;
       const int e = top - below_top(spread);
       // Below the normal range the factors are subnormal.
       const int least = std::max(low_of(s_.fa), e - s_.fb.emax()), most = std::min(s_.fa.emax(), e - low_of(s_.fb));
@@ -133,6 +140,71 @@ class TargetedDraw {
       s_.set_b(lane, encode_near(s_.fb, negative_b, e - ea, y));
       greatest_ = std::max(greatest_, e);
     }
+  }
+
+  /// Two products of one block cancel; what is left is c or another product, about where it is cut beside the two.
+  void cancel(int top) {
+    const int first = s_.any_lane();
+    const int second = first + 1 < op_.k && s_.coin() ? first + 1 : s_.any_lane();
+    if (first == second) return draw_c(top);
+    const bool alone = s_.coin();
+    for (int lane = 0; lane < op_.k && alone; ++lane) s_.zero_lane(lane);
+    draw_products(top, 0, first);
+    s_.set_a(second, s_.a(first) ^ travelling_sign(s_.fa));
+    s_.set_b(second, s_.b(first));
+    const int small = greatest_ - kept_bits_ + rng_.between(-9, 4);
+    const bool negative = s_.coin();
+    if (rng_.one_in(3)) s_.zero_c();
+    else put_c(negative, small);
+    const int other = s_.any_lane();
+    if (other == first || other == second || s_.coin()) return;
+    draw_products(small, 0, other);
+  }
+
+  /// c stands at the greatest exponent, and the products make the sum one whose rounding a later step cannot hide: a
+  /// tie, above it ones that a carry runs through, or zeros.
+  void solve_products(int top) {
+    const int unit = top - kept_bits_ - finer_bits();
+    const bool negative = s_.coin();
+    uint64_t c_fraction = fraction(s_.fc);
+    if (const int below = s_.fc.fraction_bits - kept_bits_; below > 0 && !rng_.one_in(4)) c_fraction &= ~low_mask(below);
+    s_.set_c(encode_near(s_.fc, negative, top, c_fraction));
+    const int64_t of_c = aligned_term(to_exact(decode(s_.fc, s_.c())), unit);
+    const int64_t magnitude = of_c < 0 ? -of_c : of_c;
+    int64_t rest = static_cast<int64_t>(rng_.next() & low_mask(rng_.between(0, std::min(kept_bits_ + 2, 40))));
+    if (rng_.one_in(4)) rest = -rest;
+    const int64_t about = std::max<int64_t>(magnitude + rest, 0);
+    const int bits = about ? fast_bit_length(static_cast<uint64_t>(about)) : 0;
+    const int drop = std::max({bits - 1 - result_bits_, s_.fd.emin() - result_bits_ - unit, 0});
+    const int above = rng_.between(0, 12);  // bits that a carry runs through
+    if (drop + above >= most_aligned_bits) return;
+    int64_t target = static_cast<int64_t>(static_cast<uint64_t>(about) & ~low_mask(drop + above));
+    if (s_.coin()) target += static_cast<int64_t>(low_mask(above)) << drop;
+    if (drop) target += (int64_t{1} << (drop - 1)) + (s_.coin() ? 0 : rng_.between(-1, 1));
+    put_products((negative ? -target : target) - of_c, unit);
+  }
+
+  /// Products that add to `units` times 2^unit: each takes as many leading bits as an operand holds.
+  void put_products(int64_t units, int unit) {
+    s_.zero_lanes();
+    const bool negative = units < 0;
+    uint64_t rest = negative ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
+    const int first = s_.any_lane();
+    for (int n = 0; n < op_.k && rest; ++n) {
+      const int lane = (first + n) % op_.k, bits = fast_bit_length(rest);
+      const int below = std::max(0, bits - 1 - s_.fa.fraction_bits);
+      const uint64_t taken = rest >> below;
+      const int fraction_bits = bits - 1 - below;
+      const uint64_t fraction = (taken & low_mask(fraction_bits)) << (s_.fa.fraction_bits - fraction_bits);
+      s_.set_product(lane, s_.fa.has_sign() && negative, unit + bits - 1, fraction, 0);
+      rest -= taken << below;
+    }
+  }
+
+  /// Bits that the adder keeps beyond the row's: of the second stage of two_stage_sum.
+  int finer_bits() {
+    static constexpr int finer[] = {0, 7, 7, 8, 8};
+    return finer[rng_.below(row_.kernel == Kernel::two_stage_sum ? 5 : 1)];
   }
 
   /// The scales carry the exponents; the operands are drawn from their whole small range, or all are greatest.
@@ -193,8 +265,7 @@ class TargetedDraw {
 
   /// c makes the sum a chosen number of units of the adder's last bit.
   void solve_c() {
-    static constexpr int finer[] = {0, 0, 0, 7, 8};  // the second stage of two_stage_sum keeps more
-    const int unit = greatest_ - kept_bits_ - finer[rng_.below(row_.kernel == Kernel::two_stage_sum ? 5 : 1)];
+    const int unit = greatest_ - kept_bits_ - finer_bits();
     int64_t sum = 0;
     for (int lane = 0; lane < op_.k; ++lane) {
       if (!live_[static_cast<size_t>(lane)]) continue;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "core/function_unit.h"
 #include "identify/order.h"
 #include "identify/questionnaire.h"
+#include "identify/separate.h"
 #include "identify/verification.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/slow_twin.h"
@@ -177,6 +179,64 @@ TEST(Identify, ProvesOnlyWhatIsTrue) {
       }
   }
   EXPECT_GT(proofs, 100u);
+}
+
+/// Rows that a million random cases hardly tell apart.
+struct CloseRows {
+  const char *op, *row, *other;
+};
+const CloseRows close_rows[] = {
+    // A sum is inexact only where c carries into the next exponent and products stand seven bits below it; the block that
+    // follows hides its rounding unless a carry runs through seven bits.
+    {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
+     "kernel=two_stage_sum,k=32,block=16,fraction_bits=16,odd_even=1,second_stage=floor31,overflow=saturate",
+     "kernel=two_stage_sum,k=32,block=16,fraction_bits=16,odd_even=1,second_stage=floor31,overflow=saturate,"
+     "output_rounding=toward_zero"},
+    // Three groups and c are all just below the floor, and none is zero.
+    {"dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=16",
+     "kernel=grouped_sum,k=48,group=16,fraction_bits=2,zero_exponent=-61,zero_group=sum_zero,integer_bits=9",
+     "kernel=grouped_sum,k=48,group=16,fraction_bits=2,zero_exponent=-61,zero_group=sum_zero,integer_bits=9,"
+     "zero_rule=clamp"}};
+
+TEST(TargetedCases, TellRowsApartThatRandomOnesHardlyTell) {
+  for (const CloseRows& close : close_rows) {
+    const Op op = op_from_text(close.op);
+    const DotModel row = *with_overrides(custom_model(op), close.row);
+    const DotModel other = *with_overrides(custom_model(op), close.other);
+    for (const bool swapped : {false, true}) {
+      const TargetedCases cases(op, swapped ? other : row, 1);
+      Batch batch(op);
+      batch.resize(1);
+      DotCase one(op);
+      size_t first = 0;
+      for (; first < Separator::targeted_cases; ++first) {
+        cases.make(first, batch, 0);
+        const DotOperands& in = one.load(batch, 0);
+        if (!same_result(op, evaluate_dot(row, in), evaluate_dot(other, in))) break;
+      }
+      EXPECT_LT(first, Separator::targeted_cases / 16) << close.other;
+    }
+  }
+}
+
+TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
+  for (const CloseRows& close : std::span(close_rows).first(nightly() ? std::size(close_rows) : 1)) {
+    const Op op = op_from_text(close.op);
+    const DotModel truth = *with_overrides(custom_model(op), close.other);
+    IdentifySettings settings;
+    settings.verify = 256;
+    const Identification id = identify(*box_around(truth), op, settings);
+    ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+    const TargetedCases cases(op, truth, 7);
+    Batch batch(op);
+    batch.resize(4096);
+    DotCase one(op);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      cases.make(i, batch, i);
+      const DotOperands& in = one.load(batch, i);
+      ASSERT_EQ(evaluate_dot(*id.model, in), slow_twin_dot(truth, in)) << id.name;
+    }
+  }
 }
 
 TEST(Identify, AUnitThatThrowsEndsWithTooFewAnswers) {
