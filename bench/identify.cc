@@ -25,7 +25,7 @@ namespace {
 
 struct IdentifyBench {
   std::string rows = "*";
-  uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 15;
+  uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 15, verify = 0;
   bool no_rows = false, outside = false, questionnaires = false, verbose = false;
   IdentifySettings settings;
 };
@@ -88,12 +88,13 @@ bool says_what_is_open(const Identification& id, const DotModel& truth) {
   const size_t compared = truth.kernel == id.model->kernel ? id.parameters.size() : 1;  // the kernel is the first
   return std::all_of(id.parameters.begin(), id.parameters.begin() + static_cast<std::ptrdiff_t>(compared),
                      [&](const ParameterFinding& finding) {
-    const int64_t value = finding.parameter->get(truth);
-    const auto lists = [&](const Undetermined& u) {
-      return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
-    };
-    return value == finding.value || std::any_of(finding.undetermined.begin(), finding.undetermined.end(), lists);
-  });
+                       const int64_t value = finding.parameter->get(truth);
+                       const auto lists = [&](const Undetermined& u) {
+                         return std::find(u.values.begin(), u.values.end(), value) != u.values.end();
+                       };
+                       return value == finding.value ||
+                              std::any_of(finding.undetermined.begin(), finding.undetermined.end(), lists);
+                     });
 }
 
 Judgement judge(const Identification& id, const DotModel& truth, uint64_t compare) {
@@ -257,14 +258,17 @@ void add_bench_identify(Arguments& bench, int& status) {
   sub->add_option("--points", options->points, "random points of the space")->check(unsigned_number());
   sub->add_option("--first-point", options->first_point, "number of the first one")->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed of the points")->check(unsigned_number());
-  sub->add_option("--verify", options->settings.verify, "cases of each verification")->check(unsigned_number());
+  sub->add_option("--verify", options->verify, "cases of each verification")->check(unsigned_number());
   sub->add_flag("--verbose", options->verbose, "print what was found where it is not the truth");
   sub->footer(
       "exact: every parameter as in the box; same: some differ, and no case of 4 x 32768 tells; open: one does, and\n"
       "the answer lists each true value as one that nothing told apart; none: no name.\n"
       "Exit code 1 if a row is not named, or a box is named wrongly.\n"
       "Example: mmafuzz bench identify --rows 'volta/*' --points 20");
-  sub->callback([options, &status] { status = run_identify_bench(*options); });
+  sub->callback([options, sub, &status] {
+    if (sub->count("--verify")) options->settings.verify = options->verify;
+    status = run_identify_bench(*options);
+  });
 }
 
 }  // namespace mmafuzz

@@ -24,6 +24,7 @@ struct IdentifyOptions {
   std::string unit, op, ask, answers, next, tree, svg, save, name;
   IdentifySettings settings;
   OrderSettings order_settings;
+  uint64_t verify = 0;
   bool json = false, brief = false, order = false, saves = false;
 };
 
@@ -148,9 +149,9 @@ void add_identify(Arguments& app, int& status) {
   sub->add_option("--unit", options->unit, "unit to ask: a plugin, a process, a device, a recording");
   sub->add_option("--op", options->op, "op line of a dot");
   sub->add_option("--time", options->settings.seconds, "seconds at most (default 60)")->check(positive_number());
-  sub->add_option("--verify", options->settings.verify, "cases of the verification")
-      ->check(unsigned_number())
-      ->capture_default_str();
+  sub->add_option("--verify", options->verify,
+                  "cases of the verification (default 4194304, fewer of more than 16 products)")
+      ->check(unsigned_number());
   sub->add_option("--seed", options->settings.seed, "seed of the searches")->check(unsigned_number());
   Argument* ask =
       sub->add_option("--ask", options->ask, "write one fixed file of cases for hardware that cannot be called");
@@ -175,6 +176,7 @@ void add_identify(Arguments& app, int& status) {
       "k=4'");
   sub->callback([options, sub, &status] {
     options->saves = sub->count("--save") > 0;
+    if (sub->count("--verify")) options->settings.verify = options->verify;
     status = run_identify(*options);
   });
 }

@@ -123,7 +123,7 @@ class Identifier {
 
   /// What held is named, unless the time was over too soon.
   void finish_held(const std::string& what) {
-    if (id_.verified.cases >= std::min<uint64_t>(settings_.verify, least_verified))
+    if (id_.verified.cases >= std::min(verification_cases(), least_verified))
       return finish(IdentifyVerdict::identified);
     id_.reason =
         "the time is over, and " + what + " held on " + std::to_string(id_.verified.cases) + " further cases only";
@@ -279,7 +279,8 @@ class Identifier {
   }
 
   /// Cases that tell the row from others that differ from it in several parameters at once (of two that show together
-  /// only, each alone is no rival), and from rows of other kernels that fit what was answered since. Until it finds none.
+  /// only, each alone is no rival), and from rows of other kernels that fit what was answered since. Until it finds
+  /// none.
   Questions questions_to_joint_rivals() {
     Questions questions(op());
     if (challenged_) return questions;
@@ -325,7 +326,7 @@ class Identifier {
     id_.rounds = asker_->rounds();
     Verification verification(hypothesis, model, evidence_, *asker_, settings_.seed + asker_->dots());
     settings_.progress("verification of " + hypothesis.name());
-    const Verification::Result result = verification.run(settings_.verify);
+    const Verification::Result result = verification.run(verification_cases());
     id_.verified = verification.verified();
     held = result != Verification::Result::differs;
     if (result == Verification::Result::stopped) return id_.verified.cases >= least_verified && timed_out();
@@ -337,6 +338,8 @@ class Identifier {
     settings_.progress("an answer differs after " + std::to_string(id_.verified.cases) + " cases");
     return true;
   }
+
+  uint64_t verification_cases() const { return settings_.verify.value_or(default_verification(op())); }
 
   /// Of a search for a row: by the seconds that are given, not by those that have gone, so that a seed decides it.
   uint64_t budget() const {
@@ -581,7 +584,7 @@ class Identifier {
   bool searched_others_ = false;
   bool challenged_ = false;  ///< whether the row was held against joint rivals, and none was told apart
   size_t challenges_ = 0;
-  bool hurries_ = false;     ///< the time is over: known rows only
+  bool hurries_ = false;                                                 ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's
 };
 
@@ -592,6 +595,11 @@ std::vector<int64_t> ParameterFinding::not_proven() const {
   for (const Undetermined& u : undetermined)
     if (!u.proven) all.insert(all.end(), u.values.begin(), u.values.end());
   return all;
+}
+
+uint64_t default_verification(const Op& op) {
+  constexpr uint64_t most = 1 << 22, products = 1 << 26;
+  return std::min(most, products / static_cast<uint64_t>(op.k));
 }
 
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings) {

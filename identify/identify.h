@@ -72,11 +72,15 @@ struct Identification {
 
 struct IdentifySettings {
   uint64_t seed = 1;
-  double seconds = 60;        ///< at most
-  uint64_t verify = 1 << 22;  ///< cases of the verification at most
-  size_t tries = 1 << 14;     ///< cases made for one pair of rows before their difference counts as not found
+  double seconds = 60;             ///< at most
+  std::optional<uint64_t> verify;  ///< cases of the verification at most; none: default_verification()
+  size_t tries = 1 << 14;          ///< cases made for one pair of rows before their difference counts as not found
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
+
+/// Cases of the verification where no number is given: 4,194,304, of more than 16 products so many fewer that it takes
+/// no longer.
+uint64_t default_verification(const Op& op);
 
 /// Asks a unit that is bound to a dot op.
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings);

@@ -167,7 +167,8 @@ class TargetedDraw {
     const int unit = top - kept_bits_ - finer_bits();
     const bool negative = s_.coin();
     uint64_t c_fraction = fraction(s_.fc);
-    if (const int below = s_.fc.fraction_bits - kept_bits_; below > 0 && !rng_.one_in(4)) c_fraction &= ~low_mask(below);
+    if (const int below = s_.fc.fraction_bits - kept_bits_; below > 0 && !rng_.one_in(4))
+      c_fraction &= ~low_mask(below);
     s_.set_c(encode_near(s_.fc, negative, top, c_fraction));
     const int64_t of_c = aligned_term(to_exact(decode(s_.fc, s_.c())), unit);
     const int64_t magnitude = of_c < 0 ? -of_c : of_c;

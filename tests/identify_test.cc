@@ -186,7 +186,8 @@ struct CloseRows {
   const char *op, *row, *other;
 };
 const CloseRows close_rows[] = {
-    // A sum is inexact only where c carries into the next exponent and products stand seven bits below it; the block that
+    // A sum is inexact only where c carries into the next exponent and products stand seven bits below it; the block
+    // that
     // follows hides its rounding unless a carry runs through seven bits.
     {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
      "kernel=two_stage_sum,k=32,block=16,fraction_bits=16,odd_even=1,second_stage=floor31,overflow=saturate",
