@@ -278,6 +278,35 @@ class Identifier {
     return questions;
   }
 
+  /// Rows that fit with two parameters changed to near values, though not with each of the two changes alone.
+  std::vector<DotModel> hidden_pairs() const {
+    struct Change {
+      const Parameter* parameter;
+      int64_t value;
+      bool fits;
+    };
+    std::vector<Change> changes;
+    for (const Parameter* p : space_.parameters_of(row_->kernel))
+      for (const int64_t value : space_.values(*p)) {
+        const int64_t own = p->get(*row_);
+        if (value == own || p->hexadecimal || (p->words.empty() && std::abs(value - own) > 1)) continue;
+        const std::optional<DotModel> changed = with_value(*row_, *p, value);
+        changes.push_back({p, value, changed && evidence_.fits(*changed)});
+      }
+    std::vector<DotModel> pairs;
+    for (size_t i = 0; i < changes.size(); ++i)
+      for (size_t j = i + 1; j < changes.size(); ++j) {
+        if (changes[i].parameter == changes[j].parameter || (changes[i].fits && changes[j].fits)) continue;
+        DotModel other = *row_;
+        changes[i].parameter->set(other, changes[i].value);
+        changes[j].parameter->set(other, changes[j].value);
+        if (contradiction_in(other).empty() && evidence_.fits(other)) pairs.push_back(other);
+      }
+    constexpr size_t most = 24;
+    if (pairs.size() > most) pairs.resize(most);
+    return pairs;
+  }
+
   /// Cases that tell the row from others that differ from it in several parameters at once (of two that show together
   /// only, each alone is no rival), and from rows of other kernels that fit what was answered since. Until it finds
   /// none.
@@ -288,6 +317,7 @@ class Identifier {
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
     for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
+    for (const DotModel& other : hidden_pairs()) rows.push_back({other, true});
     for (Fit::Candidate& other : others_) {
       if (other.model.kernel == row_->kernel) continue;
       other = fit.near_miss(other.model, budget() / 100);
