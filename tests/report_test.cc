@@ -116,6 +116,29 @@ TEST(Report, TheVerdictIsOneSentenceContradictionsFirst) {
               HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; 1 fact is new; 1 known fact was"));
 }
 
+/// A unit that is held to a row has no buckets with others: its cells lead to the facts of the row.
+TEST(Report, ACellOfAUnitLeadsToTheFactsOfItsRow) {
+  ReportData data;
+  Bucket b;
+  b.key.op = "dot.f32.f16.f16.f32";
+  b.key.units = {"exact", "model:u"};
+  b.facts = {"kernel=exact_sum~fused_sum"};
+  data.buckets = {b};
+  data.pairs = {{b.key.op, "exact", "model:u", 100, 40},
+                {b.key.op, "cpu:u", "exact", 100, 40},
+                {b.key.op, "cpu:u", "model:u", 100, 0}};
+  const auto cells = [&] {
+    const std::string page = html_report(data, {}, registry());
+    size_t count = 0;
+    for (size_t at = page.find("data-facts=\""); at != std::string::npos; at = page.find("data-facts=\"", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(cells(), 1u);
+  data.pairs.push_back({b.key.op, "cpu:u", "model:u", 100, 0, "equals_model"});
+  EXPECT_EQ(cells(), 2u);
+}
+
 TEST(Report, WhatIsNotTriagedIsNotGreen) {
   ReportData data = campaign();
   data.buckets.clear();
