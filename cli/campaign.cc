@@ -144,6 +144,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
                options.out);
   }
   nlohmann::json summary = campaign_summary(plan, progress, findings);
+  bool contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
   if (options.triage) {
     TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
@@ -152,6 +153,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
     const Conclusions conclusions =
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
+    contradicted = !conclusions.contradictions.empty();
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
@@ -164,7 +166,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   if (options.json) fmt::print("{}\n", summary.dump(2));
   else
     fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards));
-  return failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
+  return contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
 }
 
 /// One shard: its part of the plan in its own folder; triage is for the end of all.
@@ -313,7 +315,8 @@ void add_campaign(Arguments& app, int& status) {
       ->check(one_of({"batch", "libfuzzer", "afl"}));
   sub->add_option("--engines", settings.engine_folders,
                   "folders with builds of the targets for engines (default: beside this executable)");
-  sub->add_option("--fail-on", settings.fail_on, "contract (default, always included), accuracy, semantic or new")
+  sub->add_option("--fail-on", settings.fail_on,
+                  "contract (default, always included, as contradictions are), accuracy, semantic or new")
       ->check(one_of({"contract", "accuracy", "semantic", "new"}));
   sub->add_option("--stop-on", settings.stop_on, "end at the first finding: contract, new, or never (default)")
       ->check(one_of({"contract", "new", "never"}));

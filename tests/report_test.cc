@@ -244,9 +244,12 @@ TEST(Report, ManyUnitsAndOpsStayBelowTwoMegabytes) {
   EXPECT_THAT(page, HasSubstr("the JSON report has them: dot."));
 }
 
-TEST(Report, JunitFailsOnContractsAlone) {
+TEST(Report, JunitFailsOnBrokenClaimsAlone) {
   ReportData data = campaign();
-  for (Bucket& b : data.buckets) b.severity = Severity::semantic;
+  for (Bucket& b : data.buckets) {
+    b.severity = Severity::semantic;
+    b.facts = {"fraction_bits=23~25"};
+  }
   EXPECT_THAT(junit_report(data), HasSubstr("failures=\"0\""));
   EXPECT_THAT(junit_report(data), Not(HasSubstr("<failure")));
   data.buckets[0].severity = Severity::contract;
@@ -254,6 +257,8 @@ TEST(Report, JunitFailsOnContractsAlone) {
   EXPECT_THAT(junit_report(data), HasSubstr("<failure message=\"" + data.buckets[0].id()));
   data.buckets[0].status = BucketStatus::expected;
   EXPECT_THAT(junit_report(data), HasSubstr("failures=\"0\""));
+  data.buckets[1].facts = {"claim/plugin:x.so"};
+  EXPECT_THAT(junit_report(data), HasSubstr("failures=\"1\"")) << "a contradiction of no contract of its own";
 }
 
 TEST(Report, JsonHoldsTheData) {

@@ -8,6 +8,7 @@
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
+#include "triage/facts/fact_name.h"
 #include "triage/report/report.h"
 
 namespace mmafuzz {
@@ -53,7 +54,9 @@ std::string junit_report(const ReportData& data) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
-      const bool fails = bucket->severity == Severity::contract && !is_decided(*bucket);
+      const bool breaks_claim = bucket->severity == Severity::contract ||
+                                std::any_of(bucket->facts.begin(), bucket->facts.end(), is_claim_fact);
+      const bool fails = breaks_claim && !is_decided(*bucket);
       (fails ? broken : other) +=
           fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
                       bucket->count, bucket->detail, fails ? bucket->witness : "");

@@ -11,8 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-const char* level_of(Severity severity) {
-  return severity == Severity::contract ? "error" : severity == Severity::accuracy ? "warning" : "note";
+const char* level_of(const Fact& fact) {
+  if (fact.contradiction || fact.severity == Severity::contract) return "error";
+  return fact.severity == Severity::accuracy ? "warning" : "note";
 }
 
 /// A rule for each property: what it says when it fails.
@@ -48,7 +49,7 @@ class SarifRun {
   void add(const Fact& fact, bool known) {
     json result = {{"ruleId", fact.best.key.property},
                    {"ruleIndex", rule_of(fact.best.key.property)},
-                   {"level", level_of(fact.severity)},
+                   {"level", level_of(fact)},
                    {"kind", "fail"},
                    {"baselineState", known ? "unchanged" : "new"},
                    {"message", {{"text", message_of(fact)}}},
