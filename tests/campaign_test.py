@@ -224,6 +224,14 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(again.returncode, 1, again.stderr)
         self.assertEqual(json.loads(again.stdout)["known"]["crash"], 1)
 
+    def test_a_contradiction_of_any_severity_fails(self):
+        flawed = pathlib.Path(MMAFUZZ).parent / "tests/flawed_plugin_1.so"
+        run = campaign("--out", self.out, "--targets", "dot_metamorphic", "--units", f"plugin:{flawed}", "--ops", OP, "--cases", "20000", "--json")
+        said = json.loads(run.stdout)
+        self.assertEqual([f["name"] for f in said["facts"]["contradictions"]], [f"claim/plugin:{flawed}"], run.stderr)
+        self.assertEqual(said["known"]["contract"] + said["new"]["contract"], 0, "properties alone were searched")
+        self.assertEqual(run.returncode, 1)
+
     def test_a_store_of_all_nights_knows_what_was_found_and_decided(self):
         everything, nothing_known = str(self.out) + ".all", str(self.out) + ".knowledge"
         night = lambda number, *more: campaign("--out", f"{self.out}{number}", *FEW, "--cases", "8192", "--seed", number, "--json",
