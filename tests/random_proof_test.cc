@@ -151,6 +151,7 @@ void ask_about(Solvers& solvers, const RandomRow& row, double seconds, Tally& ta
     const std::string against = case_against(*bound, *unit, cases);
     ++tally.questions;
     tally.refuted += !against.empty();
+    if (!nightly() && against.empty() && tally.proven > 0) continue;  // by day, false proofs above all
     if (!are_proven(solvers, question->lemmas, row.op, seconds)) continue;
     ++tally.proven;
     const std::string what = name + " of '" + row.unit + "' on '" + to_text(row.op) + "'\n" + question->argument;
@@ -205,7 +206,7 @@ TEST(Lemmas, AreNotPutTogetherWhereACaseIsAgainstIt) {
     InquiryOptions options;
     options.op = r.op;
     options.domain = std::string(r.property) == "zero_padding" ? "c=0" : "";
-    options.proof.seconds = 10;
+    options.proof.seconds = 2;
     EXPECT_NE(ask_property(solvers, r.property, r.unit, options).proof.outcome, Outcome::proven) << r.property;
   }
 }
@@ -214,14 +215,14 @@ TEST(RandomRows, WhereLemmasAreProvenThereIsNoCaseAgainstTheProperty) {
   std::vector<SolverCommand> found = find_solvers({});
   if (found.empty()) GTEST_SKIP() << "no SMT solver is installed (ci/setup-solvers)";
   Solvers solvers(std::move(found), SolverLimits{30, 4096});
-  const int rows = static_cast<int>(case_count(6, 200));
+  const int rows = static_cast<int>(case_count(10, 200));
   Tally tally;
   const auto say = [&] {
     std::cout << tally.rows << " rows, " << tally.questions << " questions: " << tally.refuted
               << " refuted by search; of " << tally.proven << " the lemmas are proven, of " << tally.at_once
               << " of these the whole question, too" << std::endl;
   };
-  for (uint64_t index = 0; tally.rows < rows; ++index) {
+  for (uint64_t index = nightly() ? 0 : 20; tally.rows < rows; ++index) {
     const std::optional<RandomRow> row = random_row(index);
     if (!row) continue;
     ++tally.rows;

@@ -77,6 +77,10 @@ Formula fma_chain(const DotModel& m, const Operands& x, const FormatFields& c_fo
   Number c = operand(m, c_format, x.c, width, false);
   for (size_t i = 0; i < x.a.size(); ++i) {
     const Number p = product_of(operand(m, m.a, x.a[i], width, false), operand(m, m.b, x.b[i], width, false));
+    all.stages.push_back({"product " + std::to_string(i),
+                          {p.negative, p.exponent, p.significand, p.zero, p.infinite, p.nan},
+                          {},
+                          {p.zero}});
     all.result = ieee_sum(rules, p, c, &all.stages);
     all.stages.push_back(value("step " + std::to_string(i), all.result));
     c = decode(m.d, all.result, width);
