@@ -42,6 +42,8 @@ _ALL = [
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed"),
     Judgement("tensorflow", "*float64 to bfloat16", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.2: a conversion rounds once; here through fp32, whose subnormals are flushed"),
+    Judgement("*", "*float64 to bfloat16", "not saturated", STANDARD,
+              "IEEE 754-2019, 5.4.2: a conversion rounds once; here to the midpoint where overflow begins, in fp32"),
     Judgement("*", "*int32 to bfloat16", "rounded wrong", STANDARD,
               "IEEE 754-2019, 5.4.1: a conversion rounds once; here through fp32, where it becomes a tie"),
     Judgement("jax", "*float8_e8m0fnu", "rounded wrong low", STANDARD,
