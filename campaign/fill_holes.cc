@@ -8,13 +8,13 @@
 
 #include "campaign/differing_cases.h"
 #include "core/parallel.h"
+#include "core/row_of_unit.h"
 #include "core/words.h"
 #include "plan/registry.h"
 #include "search/comparison.h"
 #include "search/structured_generator.h"
 #include "triage/facts/conclusions.h"
 #include "triage/facts/fact_name.h"
-#include "core/row_of_unit.h"
 
 namespace mmafuzz {
 namespace {

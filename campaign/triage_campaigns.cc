@@ -125,8 +125,9 @@ std::vector<CoverageRecord> coverage_of(const std::vector<const Assignment*>& as
   return records;
 }
 
-/// What a unit claims, looked at on given cases.
-void add_claims(const std::string& campaign, const Unit& unit, const Batch& batch, std::vector<PairRecord>& records) {
+/// What a unit claims, looked at on given cases. A row is called what it is called among the units of the comparison.
+void add_claims(const std::string& campaign, const Comparison& comparison, const Unit& unit, const Batch& batch,
+                std::vector<PairRecord>& records) {
   const Op& op = batch.op();
   for (const Claim& claim : unit.claims()) {
     const bool compares = claim.property == "equals_model";
@@ -136,8 +137,10 @@ void add_claims(const std::string& campaign, const Unit& unit, const Batch& batc
     if (!judge) continue;
     uint64_t failing = 0;
     for (const Verdict& v : judge->judge(batch)) failing += v.fails;
-    records.push_back(
-        {campaign, op_label(op), unit.name(), compares ? claim.detail : "", batch.size(), failing, claim.property});
+    std::string second = compares ? claim.detail : "";
+    for (const std::unique_ptr<Unit>& other : comparison.units())
+      if (compares && other->model() && registry().are_one(other->name(), claim.detail, op)) second = other->name();
+    records.push_back({campaign, op_label(op), unit.name(), second, batch.size(), failing, claim.property});
   }
 }
 
@@ -160,7 +163,7 @@ std::vector<PairRecord> pairs_of(const Op& op, const CampaignSettings& settings)
       records.push_back({settings.uuid, op_label(op), comparison.units()[i]->name(), comparison.units()[j]->name(),
                          tally.compared, differing});
     }
-    add_claims(settings.uuid, *comparison.units()[i], first_cases, records);
+    add_claims(settings.uuid, comparison, *comparison.units()[i], first_cases, records);
   }
   return records;
 }

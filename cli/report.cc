@@ -47,7 +47,7 @@ void add_report(Arguments& app, int& status) {
       throw BadInput("report needs an output: -o, --junit, --sarif or --json");
     const ReportData data = read_report_data(options->store);
     if (!options->html.empty()) write_file(options->html, html_report(data, Knowledge(options->knowledge), registry()));
-    if (!options->junit.empty()) write_file(options->junit, junit_report(data));
+    if (!options->junit.empty()) write_file(options->junit, junit_report(data, Knowledge(options->knowledge)));
     if (!options->sarif.empty())
       write_file(options->sarif, sarif_report(data, Knowledge(options->knowledge), version_text()));
     if (!options->json.empty()) write_file(options->json, json_report(data));

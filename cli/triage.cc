@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "campaign/triage_campaigns.h"
+#include "triage/facts/facts.h"
 #include "cli/command.h"
 #include "cli/print_buckets.h"
 
@@ -31,7 +32,7 @@ void add_triage(Arguments& app, int& status) {
                 "minimize the witness of every bucket (default: of each fact, the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
   sub->footer(
-      "Exit codes: 1 where a bucket is a contract divergence. Buckets that a store knows keep their status, notes and "
+      "Exit codes: 1 where a bucket shows a broken claim. Buckets that a store knows keep their status, notes and "
       "witnesses.\n"
       "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
   sub->callback([options, &status] {
@@ -40,8 +41,7 @@ void add_triage(Arguments& app, int& status) {
     for (const std::string& line : outcome.left_out) fmt::print(stderr, "mmafuzz: {}\n", line);
     fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(),
                outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
-    const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(),
-                                    [](const Bucket& b) { return b.severity == Severity::contract; });
+    const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);
     status = broken ? exit_divergence : exit_ok;
   });
 }

@@ -74,7 +74,7 @@ class SpecialOperands {
 /// special operands.
 ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
 
-/// Whether a case has one outcome, encodings and flags: of NaNs too.
+/// Whether a case has one outcome: encodings, of NaNs too, and flags where both have them.
 bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index);
 
 /// How many cases of a batch two units answered, and by value class how many differ, which is the first and in which

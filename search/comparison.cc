@@ -68,7 +68,8 @@ Comparison::Comparison(const Op& op, const std::vector<std::string>& names, cons
   };
   for (size_t i = 0; i < units_.size(); ++i) {
     if (!units_[i]->model())
-      if (const std::optional<size_t> row = place_of(row_name_of(*units_[i], op, registry))) rows_[i] = *row;
+      if (const std::optional<size_t> row = place_of(row_name_of(*units_[i], op, registry)); row && *row != i)
+        rows_[i] = *row;
     properties_.emplace_back();
     for (const Property* property : properties)
       if (Result<BoundProperty> bound = BoundProperty::bind(*property, *units_[i], op, registry))
@@ -224,12 +225,20 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
            expected);
     }
   }
-  for (size_t j = 0; j < n; ++j) {
-    if (j == focus) continue;
-    const size_t first = std::min(focus, j), second = std::max(focus, j);
-    if (is_told_by_contract(first) || is_told_by_contract(second)) continue;
-    tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
-         units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
+  const auto compare_with_others = [&](size_t unit, std::optional<size_t> told) {
+    for (size_t j = 0; j < n; ++j) {
+      const size_t first = std::min(unit, j), second = std::max(unit, j);
+      if (j == unit || j == told || is_told_by_contract(first) || is_told_by_contract(second)) continue;
+      tell("equal", Severity::semantic, batch, special, first * n + second, units_[first]->name(), outcomes[first],
+           units_[second]->name(), outcomes[second], told_by_rows(outcomes, first, second));
+    }
+  };
+  const auto row = rows_.find(focus);
+  if (row == rows_.end()) {
+    compare_with_others(focus, {});
+  } else {  // what its row tells is told on the same batch
+    compare_with_others(row->second, {});
+    if (!is_told_by_contract(focus)) compare_with_others(focus, row->second);
   }
   return compared;
 }

@@ -77,9 +77,10 @@ class Comparison {
 
   /// The search loop's form: the focus unit against every other one, reporting what `seen` finds due. Claims are
   /// checked on every batch; `round` counts the op's batches and decides when the slow parties take part, after the
-  /// refereed cases. What a unit's row tells, which is compared, too, is not told
-  /// again: a unit that claims to equal it is held to that alone; another one, a processor's that writes its own
-  /// NaNs, with others only where it does not give what the row gives. Returns the number of comparisons.
+  /// refereed cases. Where a unit has a row that is compared, too, the row tells what they share: as the focus it
+  /// brings its row along. If it claims to equal the row it is held to that alone, otherwise it is compared with the
+  /// others where it does not give what the row gives: a processor, say, that writes NaNs of its own. Returns the
+  /// number of comparisons.
   size_t examine_focus(const Batch& batch, const std::vector<Outcomes>& outcomes, size_t focus, uint64_t round,
                        SeenClasses& seen, const ReportDivergence& report) const;
 

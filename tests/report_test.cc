@@ -259,6 +259,10 @@ TEST(Report, JunitFailsOnBrokenClaimsAlone) {
   EXPECT_THAT(junit_report(data), HasSubstr("failures=\"0\""));
   data.buckets[1].facts = {"claim/plugin:x.so"};
   EXPECT_THAT(junit_report(data), HasSubstr("failures=\"1\"")) << "a contradiction of no contract of its own";
+  data.buckets[1].facts = {"fraction_bits=23~25"};
+  write("impossible.facts", "mmafuzz-facts 1\nfraction_bits=23~25\tunseen\tno operands can show it\n");
+  const Knowledge impossible((std::filesystem::path(MMAFUZZ_BINARY_DIR) / "report_test").string());
+  EXPECT_THAT(junit_report(data, impossible), Not(HasSubstr("failures=\"0\""))) << "what is written down as impossible";
 }
 
 TEST(Report, JsonHoldsTheData) {

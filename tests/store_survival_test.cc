@@ -210,7 +210,8 @@ TEST(StoreSurvival, EveryOldStoreKeepsItsContents) {
       const Bucket b = store.buckets()[0];
       EXPECT_EQ(std::make_tuple(b.count, b.status, b.status_set), std::make_tuple(9u, BucketStatus::expected, 1));
       if (!b.facts.empty()) {  // names of before version 8
-        EXPECT_THAT(b.facts, ::testing::ElementsAre("kernel=exact_sum~fused_sum", "kernel=emulated_fp8~exact_sum"));
+        EXPECT_THAT(b.facts, ::testing::ElementsAre("kernel=exact_sum~fused_sum", "kernel=emulated_fp8~exact_sum",
+                                                    "kernel=cpu:x87.f32~exact_sum", "kernel=ieee~ieee_tree"));
       }
       ASSERT_EQ(store.campaigns().size(), 1u);
       EXPECT_EQ(std::make_tuple(store.campaigns()[0].seconds, store.campaigns()[0].untriaged),

@@ -4,8 +4,8 @@
 
 #include "arithmetic/decode.h"
 #include "core/dot_case.h"
-#include "triage/facts/fact_name.h"
 #include "core/row_of_unit.h"
+#include "triage/facts/fact_name.h"
 #include "triage/way_to_add.h"
 
 namespace mmafuzz {

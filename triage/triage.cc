@@ -5,6 +5,7 @@
 
 #include "core/case_text.h"
 #include "core/parallel.h"
+#include "core/row_of_unit.h"
 #include "core/words.h"
 #include "triage/facts/facts.h"
 #include "triage/kernel_steps.h"
@@ -12,7 +13,6 @@
 #include "triage/minimize_gemm.h"
 #include "triage/minimize_sequence.h"
 #include "triage/own_unit.h"
-#include "core/row_of_unit.h"
 
 namespace mmafuzz {
 namespace {

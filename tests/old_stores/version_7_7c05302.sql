@@ -17,7 +17,9 @@ CREATE TABLE buckets(
   first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, seed INTEGER NOT NULL, witness TEXT NOT NULL, addends INTEGER NOT NULL,
   status TEXT NOT NULL DEFAULT 'new' CHECK(status IN ('new', 'known', 'expected', 'fixed')), note TEXT NOT NULL DEFAULT '', status_set INTEGER NOT NULL DEFAULT 0, facts TEXT NOT NULL DEFAULT '');
 INSERT INTO "buckets" VALUES('1bb4fcd5a2','equal','dot.f32.f16.f16.f32','exact','model:u1','normal','fraction_bits','d','semantic',1000,2000,7,'witness',2,'expected','',1,'kernel=exact~fused_sum
-kernel=emulated_fp8~exact');
+kernel=emulated_fp8~exact
+kernel=cpu:x87.f32~exact
+kernel=ieee~ieee_tree');
 CREATE TABLE campaign_numbers(number INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE REFERENCES campaigns(uuid));
 INSERT INTO "campaign_numbers" VALUES(1,'c');
 CREATE TABLE campaign_samples(

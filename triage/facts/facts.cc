@@ -216,6 +216,10 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
   return all;
 }
 
+bool breaks_claim(const Bucket& bucket) {
+  return bucket.severity == Severity::contract || std::any_of(bucket.facts.begin(), bucket.facts.end(), is_claim_fact);
+}
+
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
   std::set<std::string> alone;
   add_shown_alone(buckets, alone);

@@ -34,6 +34,9 @@ bool is_implied(const std::string& name);
 /// are known to occur alone, though not in these buckets.
 std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::string> known = {});
 
+/// Whether it shows a broken claim: by its severity, or because nothing explains a unit that has a row.
+bool breaks_claim(const Bucket& bucket);
+
 /// Ids of the buckets with a witness that show a fact best on an op, and a property's on each unit that is no row.
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets);
 

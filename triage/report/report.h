@@ -14,8 +14,9 @@ inline constexpr size_t greatest_page = 950000;
 /// the witnesses for their pictures.
 std::string html_report(const ReportData& data, const Knowledge& knowledge, const Registry& registry);
 
-/// JUnit XML: a test case for each property and unit pair; contract divergences are failures.
-std::string junit_report(const ReportData& data);
+/// JUnit XML: a test case for each property and unit pair; contract divergences and contradictions are failures. A
+/// store does not know what the rows of its campaigns rule out.
+std::string junit_report(const ReportData& data, const Knowledge& knowledge = {});
 
 /// Everything of the data as one JSON object.
 std::string json_report(const ReportData& data);

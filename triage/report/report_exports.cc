@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
-#include "triage/facts/fact_name.h"
+#include "triage/facts/conclusions.h"
 #include "triage/report/report.h"
 
 namespace mmafuzz {
@@ -30,7 +31,10 @@ struct TestCase {
 
 }  // namespace
 
-std::string junit_report(const ReportData& data) {
+std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
+  std::set<std::string> contradicting;
+  for (const Fact& fact : conclude(data.buckets, knowledge, {}).contradictions)
+    contradicting.insert(fact.buckets.begin(), fact.buckets.end());
   std::map<TestName, TestCase> tests;
   for (const ReportPair& pair : data.pairs) {
     TestCase& test =
@@ -54,9 +58,8 @@ std::string junit_report(const ReportData& data) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
     std::string broken, other;
     for (const Bucket* bucket : test.buckets) {
-      const bool breaks_claim = bucket->severity == Severity::contract ||
-                                std::any_of(bucket->facts.begin(), bucket->facts.end(), is_claim_fact);
-      const bool fails = breaks_claim && !is_decided(*bucket);
+      const bool fails =
+          (bucket->severity == Severity::contract || contradicting.count(bucket->id())) && !is_decided(*bucket);
       (fails ? broken : other) +=
           fmt::format("{} {} {} ({} divergences)\n{}\n{}\n", bucket->id(), name_of(bucket->severity), bucket->line(),
                       bucket->count, bucket->detail, fails ? bucket->witness : "");

@@ -60,10 +60,10 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
     std::map<std::pair<std::string, std::string>, ReportPair> pairs;
   };
   std::map<std::string, Matrix> matrices;
-  std::map<std::pair<std::string, std::string>, std::string>
-      claimed;  // by op and unit: where they agree, its row tells
+  // By op and unit: what it claims to equal tells how it differs from others.
+  std::multimap<std::pair<std::string, std::string>, std::string> claimed;
   for (const ReportPair& pair : data.pairs) {
-    if (pair.property == "equals_model") claimed[{pair.op, pair.first}] = pair.second;
+    if (pair.property == "equals_model") claimed.insert({{pair.op, pair.first}, pair.second});
     if (pair.property != "equal" || pair.second.empty()) continue;
     Matrix& matrix = matrices[pair.op];
     for (const std::string& unit : {pair.first, pair.second})
@@ -82,12 +82,14 @@ void add_matrices(const ReportData& data, const FactsOfBuckets& facts, PageData&
   }
   const auto facts_behind = [&](const std::string& op, const std::string& unit, const std::string& other) {
     std::set<size_t> all;
-    const auto row_of = [&](const std::string& name) {
-      const auto row = claimed.find({op, name});
-      return row == claimed.end() ? name : row->second;
+    const auto with_claimed = [&](const std::string& name) {
+      std::vector<std::string> names = {name};
+      const auto [begin, end] = claimed.equal_range({op, name});
+      for (auto at = begin; at != end; ++at) names.push_back(at->second);
+      return names;
     };
-    for (const std::string& x : {unit, row_of(unit)})
-      for (const std::string& y : {other, row_of(other)})
+    for (const std::string& x : with_claimed(unit))
+      for (const std::string& y : with_claimed(other))
         if (const auto at = behind.find({op, std::min(x, y), std::max(x, y)}); at != behind.end())
           all.insert(at->second.begin(), at->second.end());
     return all;

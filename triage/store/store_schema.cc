@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "core/words.h"
+#include "triage/facts/fact_name.h"
+
 namespace mmafuzz {
 namespace {
 
@@ -157,9 +160,7 @@ CREATE VIEW coverage AS
 // nobody knows, and all of them count.
 constexpr const char version_8[] = R"sql(
 CREATE TABLE texts(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-UPDATE buckets SET facts = replace(replace(replace(replace(facts,
-  'kernel=emulated_fp8~exact', 'kernel=emulated_fp8~exact_sum'), 'exact_sum_sum', 'exact_sum'),
-  'kernel=exact~', 'kernel=exact_sum~'), 'kernel=exact_sum~exact_sum', 'kernel=exact~exact_sum');
+UPDATE buckets SET facts = named_today(facts);
 INSERT INTO texts(text)
   SELECT property FROM buckets UNION SELECT op FROM buckets UNION SELECT first_unit FROM buckets
   UNION SELECT second_unit FROM buckets UNION SELECT value_class FROM buckets UNION SELECT cause FROM buckets
@@ -262,10 +263,21 @@ void bits_end(sqlite3_context* context) {
   if (bytes) delete *bytes;
 }
 
+/// named_today(facts): an exact sum is one kernel, whether a row or the reference has it.
+void named_today(sqlite3_context* context, int, sqlite3_value** arguments) {
+  std::string names;
+  for (const std::string& name : words_of(bytes_of(arguments[0]), '\n')) {
+    const FactParts parts = parts_of_fact(name);
+    names += (names.empty() ? "" : "\n") + (parts.subject == "kernel" ? kernel_fact(parts.first, parts.second) : name);
+  }
+  sqlite3_result_text(context, names.data(), static_cast<int>(names.size()), SQLITE_TRANSIENT);
+}
+
 void add_store_functions(sqlite3* connection) {
   constexpr int plain = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
   sqlite3_create_function(connection, "united", 2, plain, nullptr, united, nullptr, nullptr);
   sqlite3_create_function(connection, "united_all", 1, plain, nullptr, nullptr, united_step, bits_end);
+  sqlite3_create_function(connection, "named_today", 1, plain, nullptr, named_today, nullptr, nullptr);
   sqlite3_create_function(connection, "bits", 1, plain, nullptr, nullptr, bits_step, bits_end);
 }
 
