@@ -20,6 +20,11 @@ Batch DifferingCases::next() {
   return differing;
 }
 
+bool is_safe_here(const std::string& unit) {
+  const Role role = registry().role_of(unit);
+  return !is_of_this_machine(role) || role == Role::silicon;
+}
+
 LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.severity, divergence_record(d)}; }
 
 LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict) {

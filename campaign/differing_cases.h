@@ -25,6 +25,9 @@ class DifferingCases {
   uint64_t round_ = 0;
 };
 
+/// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
+bool is_safe_here(const std::string& unit);
+
 LoggedDivergence logged(const Divergence& divergence);
 
 /// One case on which the two units of a judge differ.

@@ -24,12 +24,6 @@ constexpr size_t candidates = 64;                            ///< of them, at wh
 constexpr size_t property_cases = 4096;                      ///< on each op
 constexpr int product_work = 1 << 18;                        ///< products of numbers, all cases of a matrix product
 
-/// Somebody's code or a device may crash or hang: only workers run it on cases that nobody has tried.
-bool is_safe(const std::string& unit) {
-  const Role role = registry().role_of(unit);
-  return !is_of_this_machine(role) || role == Role::silicon;
-}
-
 /// The facts that buckets show, and of properties the kinds of arithmetic that break them.
 std::set<std::string> shown_by(const std::vector<Bucket>& buckets) {
   std::set<std::string> shown;
@@ -106,7 +100,7 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
 std::vector<LoggedDivergence> find_difference(const std::string& name, const Expectation& expectation) {
   const uint64_t rounds = expectation.must ? row_rounds : rounds_of_possible;  // beside a reference much hides it
   for (const RowDifference& difference : expectation.shown_by) {
-    if (!is_safe(difference.unit) || !is_safe(difference.other)) continue;
+    if (!is_safe_here(difference.unit) || !is_safe_here(difference.other)) continue;
     if (const std::optional<LoggedDivergence> found = find_difference(name, difference, rounds)) return {*found};
   }
   return {};
@@ -143,7 +137,7 @@ std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& pla
     OpenProperties open{op_and_properties.first, {}};
     for (const std::string& name : units_of(patterns, open.op)) {
       const Result<std::unique_ptr<Unit>> unit = registry().bind(name, open.op);
-      if (!unit || !is_safe(name)) continue;
+      if (!unit || !is_safe_here(name)) continue;
       const std::string kind = kind_of(**unit, open.op);
       Comparison::Properties properties;
       for (const Property* property : op_and_properties.second)

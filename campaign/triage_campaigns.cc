@@ -13,6 +13,7 @@
 
 #include "campaign/corpus.h"
 #include "campaign/deepen.h"
+#include "campaign/extents.h"
 #include "campaign/fill_holes.h"
 #include "campaign/interrupt.h"
 #include "campaign/plan.h"
@@ -301,6 +302,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     const Plan plan = part.campaign ? plan_of(settings) : Plan{};
     if (part.campaign && fill_holes(triage, buckets, plan, settings.units, request.jobs, goes_on)) buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
+    if (part.campaign) add_extents(buckets, plan, settings.units, request.jobs);
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused())
       outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));

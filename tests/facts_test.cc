@@ -1,5 +1,6 @@
 // Facts: what buckets have in common, what rows imply, and what is known.
 #include "triage/facts/facts.h"
+#include "triage/store/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -385,6 +386,30 @@ TEST(Aliases, TakeTheRowThatTheOpAsksFor) {
   EXPECT_THROW(bind_or_fail("v100", e4m3), BadInput);
   EXPECT_TRUE(is_alias("mi300x"));
   EXPECT_FALSE(is_alias("mi301x"));
+}
+
+TEST(Facts, HowOftenOneShowsIsSaidOfItAlone) {
+  Bucket best = bucket("a", "b", {"fraction_bits=23~25"}, 2);
+  best.detail = "in words" + extent_mark("fraction_bits=23~25") + "it changes 0.4 % alone, by up to 1 ulp" +
+                extent_mark("zero_exponent=-133~-132") + "it changes 2 % alone";
+  EXPECT_EQ(without_extents(best.detail), "in words");
+  EXPECT_EQ(extent_of("zero_exponent=-133~-132", best.detail), "it changes 2 % alone");
+  EXPECT_EQ(extent_of("block=4~8", best.detail), "");
+  EXPECT_EQ(without_extents("in words"), "in words");
+  const std::vector<Fact> facts = facts_of({best});
+  ASSERT_EQ(facts.size(), 1u);
+  EXPECT_THAT(evidence(facts[0]),
+              testing::EndsWith("smallest witness; in structured cases it changes 0.4 % alone, by up to 1 ulp"));
+}
+
+// Which bucket shows a fact best, and which detail a merge keeps, must not hang on who measured it.
+TEST(Facts, HowOftenOneShowsDoesNotMakeAWitnessLonger) {
+  const Bucket plain = bucket("a", "b", {"fraction_bits=23~25"}, 2);
+  Bucket measured = plain;
+  measured.detail += extent_mark("fraction_bits=23~25") + "it changes 0.4 % alone";
+  measured.witness += extent_mark("fraction_bits=23~25") + "it changes 0.4 % alone";
+  EXPECT_EQ(joined(plain, measured).detail, measured.detail);
+  EXPECT_EQ(joined(measured, plain).detail, measured.detail);
 }
 
 }  // namespace

@@ -55,4 +55,22 @@ bool listed_before(const Bucket& x, const Bucket& y) {
   return rank(x) < rank(y);
 }
 
+namespace {
+constexpr char in_cases[] = " in structured cases: ";
+}
+
+std::string extent_mark(const std::string& fact) { return "; " + fact + in_cases; }
+
+std::string extent_of(const std::string& fact, const std::string& detail) {
+  const std::string mark = extent_mark(fact);
+  const size_t at = detail.find(mark);
+  if (at == std::string::npos) return "";
+  return detail.substr(at + mark.size(), detail.find(';', at + 1) - at - mark.size());
+}
+
+std::string without_extents(const std::string& detail) {
+  const size_t at = detail.find(in_cases);
+  return at == std::string::npos ? detail : detail.substr(0, detail.rfind("; ", at));
+}
+
 }  // namespace mmafuzz

@@ -76,4 +76,12 @@ bool is_grave(const Bucket& bucket);
 /// line.
 bool listed_before(const Bucket& x, const Bucket& y);
 
+/// How often and how far a fact shows (campaign/extents.h) stands at the end of the detail of the bucket that shows it
+/// best, and in its witness, after this mark.
+std::string extent_mark(const std::string& fact);
+/// Of a fact, as the detail says it; empty where it does not.
+std::string extent_of(const std::string& fact, const std::string& detail);
+/// The detail without any.
+std::string without_extents(const std::string& detail);
+
 }  // namespace mmafuzz

@@ -44,7 +44,8 @@ int strangeness(const std::string& value_class) {
 bool is_simpler(const Bucket& x, const Bucket& y) {
   const auto rank = [](const Bucket& b) {
     return std::make_tuple(b.witness.empty(), b.facts.size(), strangeness(b.key.value_class), b.addends,
-                           !is_minimized(b), b.witness.size(), std::tie(b.witness));
+                           !is_minimized(b), b.witness.size() - (b.detail.size() - without_extents(b.detail).size()),
+                           std::tie(b.witness));
   };
   return rank(x) < rank(y);
 }
@@ -149,8 +150,9 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
   if (parts.first.empty()) return parts.subject + (meaning.empty() ? "" : ": " + meaning);
   if (parts.subject == "kernel") {
     const size_t steps = best.detail.find(on_this_case);
+    const size_t end = without_extents(best.detail).size();
     return what_it_does(parts.first, parameter, units) + "; " + what_it_does(parts.second, parameter, units) +
-           (steps == std::string::npos ? "" : "; " + best.detail.substr(steps));
+           (steps == std::string::npos ? "" : "; " + best.detail.substr(steps, end - steps));
   }
   return (meaning.empty() ? parts.subject : meaning) + ": " + value_with_families(parts.first, parameter, units) +
          " against " + value_with_families(parts.second, parameter, units);
@@ -253,8 +255,10 @@ std::string evidence(const Fact& fact) {
   const bool of_one = fact.best.key.units.size() == 1;
   const std::string size = is_of_sequence(fact.best.cause) ? counted(cases_in(fact.best.witness), "case")
                                                            : counted(fact.best.addends, "addend");
+  const std::string extent = extent_of(fact.name, fact.best.detail);
   return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
-         counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness";
+         counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness" +
+         (extent.empty() ? "" : "; in structured cases " + extent);
 }
 
 }  // namespace mmafuzz

@@ -214,7 +214,8 @@ bool passes(const BucketFilter& filter, const Bucket& b) {
 Bucket joined(const Bucket& x, const Bucket& y) {
   const auto first = [](const Bucket& b) { return std::tie(b.first_seen, b.seed); };
   const auto witness = [](const Bucket& b) {
-    return std::make_tuple(b.witness.empty(), b.addends, !is_minimized(b), b.witness.size(),
+    const size_t extents = b.detail.size() - without_extents(b.detail).size();
+    return std::make_tuple(b.witness.empty(), b.addends, !is_minimized(b), b.witness.size() - extents, extents == 0,
                            std::tie(b.witness, b.detail));
   };
   const auto status = [](const Bucket& b) { return std::tie(b.status_set, b.status, b.note); };

@@ -1,0 +1,111 @@
+#include "campaign/extents.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "campaign/differing_cases.h"
+#include "core/case_text.h"
+#include "core/parallel.h"
+#include "core/ulps.h"
+#include "plan/registry.h"
+#include "search/structured_generator.h"
+#include "triage/facts/conclusions.h"
+#include "triage/facts/fact_name.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t looked_at = 4096;  ///< structured cases of an op
+
+/// Two units whose difference says how often and how far a fact shows.
+struct Pair {
+  Op op;
+  std::string first, second;
+  bool by_parameter;  ///< one row with the parameter changed; else the units of the witness, which may differ in more
+};
+
+std::optional<Op> op_of_witness(const std::string& witness) {
+  CaseReader reader("witness", witness);
+  CaseBlock block;
+  return reader.next(block, 1) ? std::optional(block.batch.op()) : std::nullopt;
+}
+
+std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expectation>& expected) {
+  if (const auto at = expected.find(fact.name); at != expected.end()) {
+    const std::vector<RowDifference>& shown_by = at->second.shown_by;
+    const auto on_its_op = std::find_if(shown_by.begin(), shown_by.end(), [&](const RowDifference& difference) {
+      return op_label(difference.op) == fact.best.key.op;
+    });
+    const RowDifference& difference = on_its_op == shown_by.end() ? shown_by.front() : *on_its_op;
+    const auto& [changed, row] = difference.alone.back();
+    return Pair{difference.op, row, changed, true};
+  }
+  const std::vector<std::string>& units = fact.best.key.units;
+  const std::optional<Op> op = op_of_witness(fact.best.witness);
+  if (fact.best.facts.size() != 1 || units.size() != 2 || !op || op->kind == OpKind::gemm) return {};
+  if (!is_safe_here(units[0]) || !is_safe_here(units[1])) return {};
+  return Pair{*op, units[0], units[1], false};
+}
+
+/// "it changes 0.4 % alone, by up to 1 ulp"; empty where nothing differs.
+std::string measured(const Pair& pair) {
+  const Result<std::unique_ptr<Unit>> first = registry().bind(pair.first, pair.op),
+                                      second = registry().bind(pair.second, pair.op);
+  if (!first || !second) return "";
+  Batch batch(pair.op);
+  StructuredGenerator(pair.op, 1).fill(0, looked_at, batch);
+  Outcomes x, y;
+  (*first)->run(batch, x);
+  (*second)->run(batch, y);
+  size_t differing = 0;
+  uint64_t greatest = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!x.has_answer(i) || !y.has_answer(i) || first_difference(batch, x.results, y.results, i) < 0) continue;
+    ++differing;
+    const uint64_t gap = ulp_gap(pair.op.d.fields(), x.results.get(i), y.results.get(i));
+    if (gap != UINT64_MAX) greatest = std::max(greatest, gap);
+  }
+  if (differing == 0) return "";
+  const double percent = 100.0 * static_cast<double>(differing) / static_cast<double>(batch.size());
+  std::string text = fmt::format("{} {:.2g} %{}", pair.by_parameter ? "it changes" : "its units differ on", percent,
+                                 pair.by_parameter ? " alone" : "");
+  if (greatest > 1000000) text += ", by up to more than a million ulps";
+  else if (greatest) text += fmt::format(", by up to {} ulp{}", greatest, greatest == 1 ? "" : "s");
+  return text;
+}
+
+/// The detail stands in the witness, too.
+void append_to_detail(Bucket& bucket, const std::string& text) {
+  const std::string old_line = "\n# " + bucket.detail + "\n";
+  bucket.detail += text;
+  if (const size_t at = bucket.witness.find(old_line); at != std::string::npos)
+    bucket.witness.replace(at, old_line.size(), "\n# " + bucket.detail + "\n");
+}
+
+}  // namespace
+
+void add_extents(std::vector<Bucket>& buckets, const Plan& plan, const std::vector<std::string>& units, unsigned jobs) {
+  std::vector<FactField> fields;
+  for (const Assignment& assignment : plan.assignments)
+    if (assignment.op && assignment.target->compares_units())
+      fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
+  const std::map<std::string, Expectation> expected = expected_facts(registry(), fields);
+  std::vector<Fact> facts = facts_of(buckets);
+  std::erase_if(facts, [](const Fact& fact) { return parts_of_fact(fact.name).kind != FactParts::Kind::difference; });
+  std::vector<std::string> extents(facts.size());
+  in_parallel(jobs, facts.size(), [&](size_t i) {
+    if (const std::optional<Pair> pair = pair_for(facts[i], expected)) extents[i] = measured(*pair);
+  });
+  std::map<std::string, Bucket*> by_id;
+  for (Bucket& bucket : buckets) by_id[bucket.id()] = &bucket;
+  for (size_t i = 0; i < facts.size(); ++i) {
+    Bucket& best = *by_id.at(facts[i].best.id());
+    if (!extents[i].empty() && extent_of(facts[i].name, best.detail).empty())
+      append_to_detail(best, extent_mark(facts[i].name) + extents[i]);
+  }
+}
+
+}  // namespace mmafuzz
