@@ -208,5 +208,37 @@ TEST(Store, EachWitnessIsAFileBesideTheStore) {
   EXPECT_EQ(fs::last_write_time(file), written) << "what is right is left alone";
 }
 
+TEST(Store, PruneDropsTextsThatNoBucketHasAnyMore) {
+  const Folder folder;
+  make_store(folder / "a.store", 3);
+  Store store(folder / "a.store", Access::write);
+  Bucket smaller = some_bucket(1);
+  smaller.addends = 1;
+  smaller.detail = "a sentence that goes";
+  smaller.facts = {"fraction_bits=23~24"};
+  store.add(smaller, "c");
+  smaller.addends = 0;
+  smaller.detail = "a sentence that stays";
+  smaller.facts = {"fraction_bits=23~25"};
+  store.add(smaller, "c");
+  const auto texts_like = [&](const std::string& glob) {
+    return sql(folder / "a.store", "SELECT text FROM texts WHERE text GLOB '" + glob + "' ORDER BY text");
+  };
+  ASSERT_EQ(texts_like("a sentence*"), "a sentence that goes\na sentence that stays\n");
+  const auto buckets = [&] {
+    std::string all;
+    for (const Bucket& b : store.buckets())
+      for (const std::string& text : {text_of(b), b.facts.empty() ? std::string("none") : b.facts[0]}) all += text;
+    return all;
+  };
+  const std::string before = buckets();
+  store.prune(0);
+  EXPECT_EQ(texts_like("a sentence*"), "a sentence that stays\n");
+  EXPECT_EQ(texts_like("fraction_bits=*"), "fraction_bits=23~25\n");
+  EXPECT_EQ(texts_like("fraction_bits: 23*"), some_bucket(0).detail + "\n") << "another bucket has it";
+  EXPECT_EQ(buckets(), before);
+  EXPECT_EQ(sql(folder / "a.store", "PRAGMA foreign_key_check"), "");
+}
+
 }  // namespace
 }  // namespace mmafuzz

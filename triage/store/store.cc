@@ -49,18 +49,34 @@ constexpr const char join_pair[] =
     "p.property = ?7 "
     "ON CONFLICT DO UPDATE SET compared=max(compared, excluded.compared), differing=max(differing, excluded.differing)";
 
+/// Columns of bucket_rows that are numbers of texts.
+constexpr std::array text_columns = {"property",    "op",    "first_unit", "second_unit",
+                                     "value_class", "cause", "detail",     "facts"};
+
 /// Of a bucket that is there the number stays, and what its id says.
 const std::string put_bucket = [] {
-  std::string texts;
-  for (int argument = 2; argument <= 9; ++argument)
-    texts += "(SELECT number FROM texts WHERE text = ?" + std::to_string(argument) + "), ";
-  return "INSERT INTO bucket_rows(id, property, op, first_unit, second_unit, value_class, cause, detail, facts, "
-         "severity, first_seen, last_seen, seed, witness, addends, status, note, status_set) VALUES(?1, " +
-         texts +
+  std::string columns, texts;
+  for (size_t i = 0; i < text_columns.size(); ++i) {
+    columns += std::string(text_columns[i]) + ", ";
+    texts += "(SELECT number FROM texts WHERE text = ?" + std::to_string(2 + i) + "), ";
+  }
+  return "INSERT INTO bucket_rows(id, " + columns +
+         "severity, first_seen, last_seen, seed, witness, addends, status, note, status_set) VALUES(?1, " + texts +
          "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT(id) DO UPDATE SET detail=excluded.detail, "
          "facts=excluded.facts, severity=excluded.severity, first_seen=excluded.first_seen, "
          "last_seen=excluded.last_seen, seed=excluded.seed, witness=excluded.witness, addends=excluded.addends, "
          "status=excluded.status, note=excluded.note, status_set=excluded.status_set";
+}();
+/// A bucket whose detail or facts change leaves the old ones. Without an index, the check of references would read all
+/// buckets for each text that goes.
+const std::string delete_unused_texts = [] {
+  std::string make_indexes, used, drop_indexes;
+  for (const std::string column : text_columns) {
+    make_indexes += "CREATE INDEX texts_of_" + column + " ON bucket_rows(" + column + ");";
+    used += (used.empty() ? "SELECT " : " UNION ALL SELECT ") + column + " FROM bucket_rows";
+    drop_indexes += "DROP INDEX texts_of_" + column + ";";
+  }
+  return make_indexes + "DELETE FROM texts WHERE number NOT IN (" + used + ");" + drop_indexes;
 }();
 const std::string select_buckets =
     "SELECT property, op, first_unit, second_unit, value_class, cause, detail, severity, first_seen, last_seen, seed, "
@@ -508,6 +524,7 @@ PrunedStore Store::prune(int64_t before) {
       for (const int64_t number : numbers) gone.run(number);
     }
     pruned.campaigns = numbers.size();
+    database_.run(delete_unused_texts.c_str());
   });
   database_.shrink();
   return pruned;

@@ -84,7 +84,8 @@ class Store {
   /// Everything of the other store, in one transaction.
   void merge_from(const Store& other);
   /// Of campaigns that started before `before` (seconds since 1970, UTC) progress, coverage and pairs go; the campaigns
-  /// themselves, buckets, counts, witnesses and decisions stay. Gives the room back to the file system.
+  /// themselves, buckets, counts, witnesses and decisions stay. Texts that no bucket has any more go, too. Gives the
+  /// room back to the file system.
   PrunedStore prune(int64_t before);
   /// All writes inside are one transaction: a kill, an exception or a full disk leaves all or none of them.
   void atomically(const std::function<void()>& writes) { database_.atomically(writes); }
