@@ -14,6 +14,18 @@
 namespace mmafuzz::cli {
 namespace {
 
+/// Where links lead to, which need not be there.
+std::filesystem::path behind_links(const std::string& path) {
+  std::filesystem::path end = path;
+  for (int links = 0; links <= 40; ++links) {  // Linux follows 40
+    std::error_code no_link;
+    const std::filesystem::path next = std::filesystem::read_symlink(end, no_link);
+    if (no_link) return end;
+    end = end.parent_path() / next;
+  }
+  throw BadInput(path + ": links that lead to no file; choose another one");
+}
+
 /// A report that was there stays whole where the new one cannot be written. What is no plain file is written as it is.
 void write_file(const std::string& path, const std::string& text) {
   std::error_code error;
@@ -23,7 +35,7 @@ void write_file(const std::string& path, const std::string& text) {
     file.close();
     if (!file) throw BadInput(path + ": cannot be written; choose another file");
   } else {  // a link stays one
-    replace_file(std::filesystem::weakly_canonical(path).string(), text);
+    replace_file(behind_links(path).string(), text);
   }
 }
 

@@ -323,6 +323,15 @@ ln -s report.xml link.xml
 good report monday.store --junit link.xml
 expect "a link stays a link" [ -L link.xml ]
 expect "what it names is new" [ "$(cmp -s report.xml before; echo $?)" -eq 1 ]
+mkdir far
+ln -s far/second.json first.json
+ln -s ../nowhere.json far/second.json
+good report monday.store --json first.json
+expect "links to what is missing stay links" [ -L first.json -a -L far/second.json ]
+expect "and what they name is there" has nowhere.json '"json_version"'
+ln -s loop.json loop.json
+bad "loop.json: links that lead to no file" report monday.store --json loop.json
+expect "a loop of links stays one" [ -L loop.json ]
 cp report.xml before
 # A limit for files stands for a full disk; the report is longer, what SQLite writes beside a store is not.
 python3 -c 'import sqlite3; db = sqlite3.connect("nights.store"); db.execute("UPDATE campaigns SET command = hex(zeroblob(30000))"); db.commit()'
