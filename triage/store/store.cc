@@ -464,7 +464,7 @@ std::vector<CoverageRecord> Store::coverage(const std::string& campaign) const {
   for (const auto& [bin, number] : numbers) most = std::max(most, number);
   struct OfBins {
     std::vector<uint64_t> hits;
-    std::string possible;  // empty: nobody knows
+    std::string possible;  // not ruled out; empty: nobody knows
   };
   std::map<std::pair<std::string, std::string>, OfBins> fields;  // and their ops
   Statement row(database_, select_reached);

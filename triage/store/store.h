@@ -33,7 +33,7 @@ struct CampaignSample {
 struct CoverageRecord {
   std::string campaign, field;  ///< field: the focus unit, or the target where there is none
   std::string op;               ///< label, "dot.f32.f16.f16.f32"
-  std::string bin;              ///< that the field can reach; name of docs/coverage.md: its group, a dot, ...
+  std::string bin;              ///< not ruled out for the field; name of docs/coverage.md: its group, a dot, ...
   uint64_t hits = 0;            ///< campaigns that reached it: 1 or 0 of one campaign
 };
 
@@ -115,7 +115,7 @@ class Store {
   std::vector<Bucket> select(const std::string& condition, const std::string& argument) const;
   void put(const Bucket& bucket);
   void join_in(const Bucket& bucket);
-  /// Bits by number of bin: what fields reached, by campaign, field and op; what they can reach, by field and op.
+  /// Bits by number of bin: what fields reached, by campaign, field and op; what is not ruled out, by field and op.
   struct Reached {
     std::map<std::array<std::string, 3>, std::string> reached;
     std::map<std::array<std::string, 2>, std::string> possible;
