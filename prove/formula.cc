@@ -8,6 +8,7 @@ namespace mmafuzz::prove {
 Result<bool> covered(const DotModel& model) {
   if (model.order != ProductOrder::ascending && model.scale_block > 0)
     return declined("formulas take products with scales in ascending order (order)");
+  if (model.d.ignored_low_bits > 0) return declined("formulas give no results with low bits that are ignored (tf32)");
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);
     case Kernel::emulated_fp8: return emulated_fp8_covers(model);

@@ -1,12 +1,17 @@
 // The formulas of prove/ are written from docs/semantics.md alone. Their values are those of the kernels, on structured
 // operands of every row and on every value of every parameter; what they do not cover they decline.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
+#include "core/format.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
+#include "oracles/models/slow_twin.h"
+#include "plan/registry.h"
+#include "plan/request.h"
 #include "prove/evaluate.h"
 #include "prove/formula.h"
 #include "search/structured_generator.h"
@@ -83,6 +88,46 @@ TEST_P(Formulas, EqualTheKernelOnEveryValueOfEveryParameter) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+/// What an overflow or an infinite operand gives is said of formats that have infinities.
+TEST(RowsOfOnesOwn, AreDeclinedOrTheSameOfKernelTwinAndFormulaWhateverTheFormatOfD) {
+  int declined = 0;
+  for (const FormatForms& form : format_forms()) {
+    const Format d = format(form.name + (form.takes_bias ? ":7" : ""));
+    if (d.fields().integer) continue;
+    for (const std::string& rest : {"c=fp16 d=" + d.name(), "c=" + d.name() + " d=" + d.name()})
+      for (const char* kernel : {"fused_sum", "exact_sum", "ieee_tree", "fma_chain"})
+        for (const char* rounding : {"nearest_even", "toward_zero"}) {
+          const Op op = op_from_text("dot a=e5m2 b=e5m2 " + rest + " k=2");
+          const std::string settings = std::string("kernel=") + kernel + ",k=2,output_rounding=" + rounding;
+          const Result<DotModel> model = with_overrides(custom_model(op), settings);
+          const auto unit = registry().bind("model:custom?" + settings, op),
+                     twin = registry().bind("twin:custom?" + settings, op);
+          ASSERT_EQ(bool(model), bool(unit)) << to_text(op);
+          ASSERT_EQ(bool(model), bool(twin)) << to_text(op);
+          if (!model) {
+            if (d.fields().has_infinity() && d.fields().has_sign()) {
+              EXPECT_TRUE(std::string(kernel) == "exact_sum" && d.name() == "fp64") << model.refusal().reason;
+            } else {
+              EXPECT_THAT(unit.refusal().reason, testing::HasSubstr("infinities, not " + d.name())) << to_text(op);
+            }
+            ++declined;
+            continue;
+          }
+          Batch batch;
+          StructuredGenerator(op, 73).fill(0, 300, batch);
+          DotCase one(op);
+          for (size_t i = 0; i < batch.size(); ++i)
+            ASSERT_EQ(evaluate_dot(*model, one.load(batch, i)), slow_twin_dot(*model, one.load(batch, i)))
+                << settings << "\n"
+                << to_text(op) << "\n"
+                << case_line(batch, i);
+          if (prove::covered(*model)) expect_formula(*model, op, 79, 100, settings);
+          if (HasFatalFailure()) return;
+        }
+  }
+  EXPECT_GT(declined, 0);
 }
 
 }  // namespace

@@ -78,6 +78,8 @@ Result<bool> fits(const ModelRow& row, const Op& op) {
 /// Whether a row of one's own can have the op's formats.
 Result<bool> takes_custom(const Op& op) {
   if (op.kind != OpKind::dot || op.a.fields().integer) return declined("a row takes dots of floating-point formats");
+  if (const std::string why = why_no_results_in(op.d.fields()); !why.empty())
+    return declined(why + ", not " + op.d.name());
   return true;
 }
 
@@ -120,7 +122,11 @@ class RowFamily final : public Family {
       if (twin_) info.claims = {{"equals_model", "model:" + row.name()}};
       all.push_back(std::move(info));
     }
-    all.push_back({prefix_ + custom_row + "?<parameters>", "a row of your own: any dot, any parameters", "", {}, ""});
+    all.push_back({prefix_ + custom_row + "?<parameters>",
+                   "a row of your own: any parameters, any dot whose d has a sign and infinities",
+                   "",
+                   {},
+                   ""});
     return all;
   }
 

@@ -160,7 +160,14 @@ bool Parameter::used_by(Kernel kernel) const {
   return kernels.empty() || std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
 }
 
+std::string why_no_results_in(const FormatFields& d) {
+  // No source says what a matrix unit gives there in place of an infinity or of a negative sum.
+  if (!d.has_infinity() || !d.has_sign()) return "a row's results are of a format with a sign and infinities";
+  return "";
+}
+
 std::string contradiction_in(const DotModel& model) {
+  if (const std::string why = why_no_results_in(model.d); !why.empty()) return why;
   if (model.output_fraction_bits > model.d.fraction_bits)
     return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
   if (decode(model.d, model.nan).cls != NumberClass::nan) return "nan must be the encoding of a NaN of d's format";
@@ -189,6 +196,8 @@ std::string contradiction_in(const DotModel& model) {
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
     return "this kernel sums products of at most 22 bits; these operands are wider";
+  if (model.kernel == Kernel::exact_sum && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
+    return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
   if (model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && model.a.width > 8)
     return "c_special=reads_minus_one is known of operands of up to 8 bits";
   if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&

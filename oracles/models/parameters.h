@@ -41,6 +41,9 @@ std::string what_kernel_does(std::string_view name);
 /// The values that it takes, for people.
 std::string values_text(const Parameter& parameter);
 
+/// Why no row can have results of this format; empty if one can. Rows of one's own and contradiction_in() ask it.
+std::string why_no_results_in(const FormatFields& d);
+
 /// Why no unit can have these parameters together; empty if one can.
 std::string contradiction_in(const DotModel& model);
 
