@@ -23,11 +23,11 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
-/// A zero without a sign stays.
+/// Of fnuz, zero and NaN stay: they differ in the sign alone.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
   if (!f.has_sign()) return x;
-  const Expression flipped = x ^ x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
-  return f.has_negative_zero() ? flipped : choose(decode(f, x, f.exponent_bits + 3).zero, x, flipped);
+  const Expression sign = x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
+  return f.specials == Specials::fnuz ? choose(is_zero(x & ~sign), x, x ^ sign) : x ^ sign;
 }
 
 constexpr const char* by_induction =
