@@ -136,15 +136,18 @@ MakeQuestion results_have_their_form(const Block& block) {
   };
 }
 
+/// What stands beside the zero factors of a block: what zero_padding() appends, or what fills an instruction.
+enum class Beside { greatest, zero };
+
 /// Lemma: a block of zero products gives its c, where that has the form of a d; zeros may change their sign.
-MakeQuestion zeros_add_nothing(const Block& block) {
-  return [block](Expressions& in) {
+MakeQuestion zeros_add_nothing(const Block& block, Beside beside) {
+  return [block, beside](Expressions& in) {
     const Operands x = dot_variables(in, block.op);
     const Operands longer = padded(in, x, block.model, true);
     Operands y = x;
     for (size_t i = 0; i < y.a.size(); ++i) {
-      y.a[i] = longer.a[i + y.a.size()];
-      y.b[i] = longer.b[i + y.b.size()];
+      y.a[i] = beside == Beside::zero ? in.constant(block.model.a.width, 0) : longer.a[i + y.a.size()];
+      y.b[i] = beside == Beside::zero ? in.constant(block.model.b.width, 0) : longer.b[i + y.b.size()];
     }
     const Formula after = dot_formula(block.model, y);
     CaseQuestion q = relate(in, block.op, x, {}, {}, same_number(block.model.d, x.c, after.result));
@@ -203,7 +206,8 @@ PropertyQuestion zero_padding(const Op& op, const DotModel& m) {
       "form (lemma 2) in which a block of zero products gives its c, zeros of any sign (lemma 3). So more blocks of "
       "zeros add nothing.";
   const Block block = block_of(op, m);
-  p.lemmas = {other_factors_do_not_matter(block), results_have_their_form(block), zeros_add_nothing(block)};
+  p.lemmas = {other_factors_do_not_matter(block), results_have_their_form(block),
+              zeros_add_nothing(block, Beside::greatest)};
   return p;
 }
 
@@ -233,12 +237,11 @@ PropertyQuestion split_k(const Op& op, const DotModel& m) {
   if (!has_like_blocks(op, m) || cut % step_of(m) != 0) return p;
   if (m.order != ProductOrder::ascending && cut % m.k != 0) return p;
   p.argument =
-      "Both ways run the same blocks; where the first dot is shorter than an instruction, blocks of zero products come "
-      "between. Every d has a form (lemma 1) in which such a block gives its c, zeros of any sign (lemma 2). The "
-      "blocks "
-      "after it give the same number from c that are the same number (lemma 3).";
+      "Both ways run the same blocks; where the first dot is shorter than an instruction, blocks of products +0 * +0 "
+      "come between. Every d has a form (lemma 1) in which such a block gives its c, zeros of any sign (lemma 2). The "
+      "blocks after it give the same number from c that are the same number (lemma 3).";
   const Block block = block_of(op, m);
-  p.lemmas = {results_have_their_form(block), zeros_add_nothing(block), zero_signs_do_not_matter(block)};
+  p.lemmas = {results_have_their_form(block), zeros_add_nothing(block, Beside::zero), zero_signs_do_not_matter(block)};
   return p;
 }
 
