@@ -70,7 +70,8 @@ int run_mutants(const ProveOptions& options) {
       output.add_declined_mutant(name, e.what());
     }
   }
-  output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined", equivalent, killed, unknown, declined));
+  output.say(fmt::format("{} equivalent, {} killed, {} unknown, {} declined{}", equivalent, killed, unknown, declined,
+                         where(options.inquiry)));
   return output.end(unknown + declined > 0 ? exit_unknown : killed > 0 ? exit_divergence : exit_ok, solvers);
 }
 
@@ -197,11 +198,14 @@ void add_prove(Arguments& app, int& status) {
     const prove::IntegerBits found = prove::ask_integer_bits(solvers, options->unit, inquiry_of(*options));
     ProveOutput output = options->output("bits");
     if (found.bits > 0) output.add(found.enough);
-    const int last = output.add(found.one_fewer);
-    status = found.bits > 0 && last == exit_divergence ? exit_ok : exit_unknown;
+    const bool is_least = found.bits == 1 || output.add(found.one_fewer) == exit_divergence;
+    status = found.bits > 0 && is_least ? exit_ok : exit_unknown;
     if (status == exit_ok)
-      output.conclude("integer_bits", found.bits,
-                      fmt::format("{} integer bits are enough, {} are not", found.bits, found.bits - 1));
+      output.conclude(
+          "integer_bits", found.bits,
+          (found.bits == 1 ? "1 integer bit is enough"
+                           : fmt::format("{} integer bits are enough, {} are not", found.bits, found.bits - 1)) +
+              where(options->inquiry));
     output.end(status, solvers);
   });
   Arguments* monotone = sub->add_subcommand(

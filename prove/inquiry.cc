@@ -28,7 +28,6 @@ constexpr size_t sample_count = 256;
 Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& options) {
   if (const Result<bool> allowed = restrict_to(question, options.domain); !allowed)
     throw BadInput(allowed.refusal().reason);
-  if (!options.domain.empty()) question.question.text += " where " + options.domain;
   Reply f{question.question.text, question.op, {}, {}, {}, ""};
   f.proof = prove(solvers, question.question, samples_of(question, sample_count), options.proof);
   if (f.proof.outcome == Outcome::witness) f.witness = case_of(question, f.proof);
@@ -36,6 +35,8 @@ Reply answer(Solvers& solvers, CaseQuestion& question, const InquiryOptions& opt
 }
 
 }  // namespace
+
+std::string where(const InquiryOptions& options) { return options.domain.empty() ? "" : " where " + options.domain; }
 
 Op op_of(const std::string& unit, const InquiryOptions& options) {
   if (!options.op.empty()) return op_from_text(options.op);
@@ -63,7 +64,9 @@ void refuse_witness(const Reply& f) {
                       case_line(f.witness, 0) + "' of '" + to_text(f.op) + "' is no witness");
 }
 
-Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& text, const Op& op, InquiryOptions& rest) {
+Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op,
+          InquiryOptions& rest) {
+  const std::string text = statement + where(rest);
   Reply reply{text, op, {}, {}, {}, ""};
   reply.proof.reason = no_answer_in(rest.proof);
   if (rest.proof.spent >= rest.proof.seconds) return reply;
@@ -173,7 +176,7 @@ IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const In
   int bits = 1;
   while ((1 << bits) < 4 * u.model().block + 2) ++bits;
   IntegerBits found;
-  for (; bits > 0; --bits) {
+  for (; bits > 0; --bits) {  // integer_bits=0 is another word for enough
     Reply f = ask_equal(solvers, unit, with_bits(bits), options);
     if (f.proof.outcome == Outcome::proven) {
       found.enough = std::move(f);

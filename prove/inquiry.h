@@ -12,6 +12,9 @@ struct InquiryOptions {
   ProofOptions proof;
 };
 
+/// " where c=0", the domain of a question; empty where it is about all operands.
+std::string where(const InquiryOptions& options);
+
 /// What came out of a question.
 struct Reply {
   std::string question;
@@ -38,7 +41,7 @@ Reply ask_nearer(Solvers& solvers, const std::string& first, const std::string& 
 struct IntegerBits {
   int bits = 0;     ///< 0: unknown
   Reply enough;     ///< equal to the unit whose sum never wraps
-  Reply one_fewer;  ///< differs from it
+  Reply one_fewer;  ///< differs from it; not asked where one bit is enough
 };
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options);
 

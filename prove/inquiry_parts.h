@@ -22,6 +22,6 @@ std::string result_of(const Unit& unit, const Batch& batch);
 [[noreturn]] void refuse_witness(const Reply& f);
 
 /// Puts a question in the time that is left of `rest`, and takes what it needed off it.
-Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& text, const Op& op, InquiryOptions& rest);
+Reply put(Solvers& solvers, const MakeQuestion& make, const std::string& statement, const Op& op, InquiryOptions& rest);
 
 }  // namespace mmafuzz::prove

@@ -52,6 +52,9 @@ def proofs(folder):
     whole = json.loads(output_of("prove", "bits", volta, "--json", codes=(0,)))
     if (whole["outcome"], whole["integer_bits"], [q["outcome"] for q in whole["questions"]]) != ("proven", 5, ["proven", "witness"]):
         sys.exit(f"prove bits --json: {whole}")
+    one = json.loads(output_of("prove", "bits", volta, "--domain", "products=0,c=0", "--json", codes=(0,)))
+    if (one["outcome"], one["integer_bits"], [q["outcome"] for q in one["questions"]]) != ("proven", 1, ["proven"]):
+        sys.exit(f"prove bits --json where one bit is enough: {one}")
     mutants = folder + "/mutants.txt"
     with open(mutants, "w", encoding="utf-8") as file:
         file.write(f"{volta}?fraction_bits=22\n{volta}?order=descending\n{volta}?special_scope=whole_k\n")

@@ -174,6 +174,31 @@ TEST(Proof, FiveIntegerBitsAreEnoughForVoltaAndFourAreNot) {
   EXPECT_EQ(found.one_fewer.proof.outcome, Outcome::witness);
 }
 
+/// Where no sum wraps with one bit, there is no fewer to ask about.
+TEST(Proof, OneIntegerBitIsEnoughForZeros) {
+  NEEDS_SOLVERS(solvers);
+  InquiryOptions options = for_seconds(60);
+  options.domain = "products=0,c=0";
+  const IntegerBits found = ask_integer_bits(*solvers, volta, options);
+  EXPECT_EQ(found.bits, 1);
+  EXPECT_NE(found.enough.question.find(" where products=0,c=0"), std::string::npos) << found.enough.question;
+  EXPECT_EQ(found.one_fewer.question, "");
+}
+
+TEST(Proof, WhatHasNoRowHasNoFormula) {
+  NEEDS_SOLVERS(solvers);
+  InquiryOptions options = for_seconds(1);
+  options.op = "dot a=e5m2 b=e5m2 c=fp16 d=e4m3 k=1";
+  const std::string row = "model:custom?kernel=fused_sum,k=1,block=1,fraction_bits=8,overflow=";
+  try {
+    ask_equal(*solvers, row + "infinity", row + "saturate", options);
+    FAIL() << "no kernel says what an infinity is in e4m3";
+  } catch (const BadInput& e) {
+    EXPECT_NE(std::string(e.what()).find("a format with a sign and infinities, not e4m3"), std::string::npos)
+        << e.what();
+  }
+}
+
 /// docs/proofs.md argues that three products are enough on Volta: what says otherwise of them would be wrong.
 TEST(Proof, ThreeProductsAreNotProvenMonotoneOnVolta) {
   NEEDS_SOLVERS(solvers);
