@@ -8,6 +8,8 @@
 
 #include "core/case_text.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/properties/properties.h"
+#include "plan/registry.h"
 #include "plan/request.h"
 #include "prove/inquiry.h"
 
@@ -62,31 +64,35 @@ ClaimVerdict claim_verdict(prove::Solvers& solvers, const std::string& property,
   const ClaimVerdict tested_only{"tested only", Became::tested_only};
   const std::vector<std::string> asked = prove::provable_properties();
   if (std::find(asked.begin(), asked.end(), property) == asked.end() || !prove::covered(row.model)) return tested_only;
-  if (!prove::property_question(property, row.op, row.model)) return {"does not apply", Became::does_not_apply};
-  prove::InquiryOptions inquiry;
-  inquiry.proof.seconds = seconds;
-  const auto ask = [&](int k) {
+  const std::string unit = "model:" + row.name();
+  const auto of_products = [&](int k) {
     Op op = row.op;
     op.k = k;
-    inquiry.op = to_text(op).substr(3);
-    return prove::ask_property(solvers, property, "model:" + row.name(), inquiry).proof;
+    return op;
   };
-  try {
-    const prove::Proof whole = ask(row.op.k);
-    if (whole.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
-    if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds), Became::proven};
-  } catch (const BadInput&) {
-    return {"does not apply", Became::does_not_apply};
-  }
+  const auto applies = [&](int k) {
+    const Op op = of_products(k);
+    const std::unique_ptr<Unit> bound = bind_or_fail(unit, op);
+    return BoundProperty::bind(*find_property(property), *bound, op, registry()) &&
+           prove::property_question(property, op, row.model);
+  };
+  const auto ask = [&](int k) {
+    prove::InquiryOptions inquiry;
+    inquiry.proof.seconds = seconds;
+    inquiry.op = to_text(of_products(k)).substr(3);
+    return prove::ask_property(solvers, property, unit, inquiry).proof;
+  };
+  if (!applies(row.op.k)) return {"does not apply", Became::does_not_apply};
+  const prove::Proof whole = ask(row.op.k);
+  if (whole.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
+  if (whole.outcome == prove::Outcome::proven) return {fmt::format("{:.1f} s", whole.seconds), Became::proven};
   ClaimVerdict verdict = tested_only;
   for (int k = 1; k < row.op.k; k *= 2) {
-    try {
-      const prove::Proof part = ask(k);
-      if (part.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
-      if (part.outcome == prove::Outcome::unknown) break;
-      verdict = {fmt::format("k={}: {:.1f} s", k, part.seconds), Became::proven_of_fewer};
-    } catch (const BadInput&) {  // too short for the property
-    }
+    if (!applies(k)) continue;  // too short for the property
+    const prove::Proof part = ask(k);
+    if (part.outcome == prove::Outcome::witness) return {"WITNESS", Became::refuted};
+    if (part.outcome == prove::Outcome::unknown) break;
+    verdict = {fmt::format("k={}: {:.1f} s", k, part.seconds), Became::proven_of_fewer};
   }
   return verdict;
 }
