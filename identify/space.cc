@@ -132,9 +132,10 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   const auto steps = [&](const DotModel& x) {  // products per step where the op's products end a step early
     return std::min({x.block, x.k, op_.k});
   };
-  // A chain on the cores ends with a conversion to d.
-  const bool converts = m.kernel == Kernel::fma_then_add && m.d.width != 32;
-  const bool by_blocks = m.kernel != Kernel::grouped_sum && m.kernel != Kernel::emulated_fp8 && !converts;
+  // On the cores an instruction ends with a conversion to d, and c may join once an instruction.
+  const bool joins_by_instruction =
+      m.kernel == Kernel::fma_then_add && (m.d.fraction_bits != 23 || m.chain_join == ChainJoin::summed_first);
+  const bool by_blocks = m.kernel != Kernel::grouped_sum && m.kernel != Kernel::emulated_fp8 && !joins_by_instruction;
   if (is_called(p, "block") && m.k <= op_.k && steps(m) == std::min(m.k, op_.k) && steps(*other) == steps(m))
     return "an instruction has no more than " + std::to_string(m.k) + " products";
   if (is_called(p, "k") && m.special_scope == SpecialScope::block && by_blocks && m.order == ProductOrder::ascending &&
@@ -147,7 +148,9 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
     return "the same products meet in every block";
   const bool one_step = op_.k <= m.k && m.k <= m.block && m.kernel == Kernel::fused_sum;
-  if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
+  // Low bits of c that say NaN or infinity say so to a block alone.
+  const bool one_reading_of_c = m.low_bits == LowBits::ignored || !m.c.ignored_low_bits;
+  if (is_called(p, "special_scope") && one_step && one_reading_of_c) return "the op's products make one block";
   // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
   const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
                                 m.zero_sign == ZeroSign::positive && !m.scale_block;
@@ -177,7 +180,8 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   const bool reaches_128 = op_.a.fields().emax() + op_.b.fields().emax() + 2 > 128;
   if ((is_called(p, "product_overflow") || is_called(p, "overflow_rank")) && !reaches_128 && m.d.width == 32)
     return "no product of these formats reaches 2^128";
-  if (is_called(p, "overflow_rank") && m.product_overflow == ProductOverflow::none)
+  // A tree rounds its products: they overflow whatever product_overflow says.
+  if (is_called(p, "overflow_rank") && m.kernel == Kernel::two_stage_sum && m.product_overflow == ProductOverflow::none)
     return "products make no infinities here";
   return "";
 }

@@ -6,15 +6,18 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <thread>
 
 #include "bench/boxes_outside.h"
+#include "core/case_text.h"
 #include "core/function_unit.h"
 #include "identify/order.h"
 #include "identify/questionnaire.h"
 #include "identify/separate.h"
+#include "identify/targeted_cases.h"
 #include "identify/verification.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/slow_twin.h"
@@ -149,36 +152,106 @@ TEST(Verification, SaysWhatIsWhole) {
   EXPECT_EQ(walked, 20'000u);
 }
 
+/// An op and a row: of the catalogue with three parameters changed at random, or every parameter at random; of these
+/// every second with blocks and instructions that fill the op, which are rare at random.
+std::pair<Op, DotModel> row_to_prove(uint64_t n, CounterRng& rng) {
+  if (n % 2) {
+    auto [op, m] = random_point(17, n);
+    if (n % 4 == 1) {
+      m.order = ProductOrder::ascending;
+      for (const char* name : {"k", "block"}) {
+        const Parameter& p = *find_parameter(name);
+        const auto changed = with_value(m, p, std::max(1, op.k >> rng.below(4)));
+        if (changed && p.used_by(m.kernel)) m = *changed;
+      }
+    }
+    return {op, m};
+  }
+  const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
+  const HypothesisSpace space(row.op);
+  DotModel m = space.starts(row.model.kernel).front();
+  for (int change = 0; change < 3; ++change) {
+    const auto& all = space.parameters_of(m.kernel);
+    const Parameter& p = *all[rng.below(static_cast<uint32_t>(all.size()))];
+    const auto& values = space.values(p);
+    const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
+    if (const auto changed = with_value(m, p, value)) m = *changed;
+  }
+  return {row.op, m};
+}
+
+/// Structured cases, and as many that are made for the row.
+Batch cases_against_proofs(const Op& op, const DotModel& m, uint64_t seed) {
+  constexpr size_t of_each = 96;
+  Batch batch;
+  StructuredGenerator(op, seed).fill(0, of_each, batch);
+  batch.resize(2 * of_each);
+  const TargetedCases targeted(op, m, seed);
+  for (size_t i = of_each; i < batch.size(); ++i) targeted.make(i, batch, i);
+  return batch;
+}
+
 TEST(Identify, ProvesOnlyWhatIsTrue) {
   CounterRng rng(3, 0);
-  size_t proofs = 0;
-  for (size_t n = 0; n < case_count(60, 3000); ++n) {
-    const ModelRow& row = model_rows()[rng.below(static_cast<uint32_t>(model_rows().size()))];
-    const HypothesisSpace space(row.op);
-    DotModel m = space.starts(row.model.kernel).front();
-    for (int change = 0; change < 3; ++change) {
-      const auto& all = space.parameters_of(m.kernel);
-      const Parameter& p = *all[rng.below(static_cast<uint32_t>(all.size()))];
-      const auto& values = space.values(p);
-      const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
-      if (const auto changed = with_value(m, p, value)) m = *changed;
-    }
-    Batch batch;
-    StructuredGenerator(row.op, n).fill(0, 64, batch);
-    DotCase one(row.op);
-    for (const Parameter* p : space.parameters_of(m.kernel))
-      for (const int64_t value : space.values(*p)) {
-        const std::string why = space.why_equal(m, *p, value);
-        if (why.empty() || rng.below(4)) continue;
-        ++proofs;
+  std::map<std::string, size_t> proofs;
+  for (uint64_t n = 0; n < case_count(1000, 20000); ++n) {
+    const auto [op, m] = row_to_prove(n, rng);
+    const HypothesisSpace space(op);
+    const Batch batch = cases_against_proofs(op, m, n);
+    DotCase one(op);
+    for (const Parameter* p : space.parameters_of(m.kernel)) {
+      std::map<std::string, std::vector<int64_t>> proven;  // by reason
+      for (const int64_t value : space.values(*p))
+        if (value != p->get(m))
+          if (const std::string why = space.why_equal(m, *p, value); !why.empty()) proven[why].push_back(value);
+      for (const auto& [why, values] : proven) {
+        const int64_t value = values[rng.below(static_cast<uint32_t>(values.size()))];
+        ++proofs[p->name];
         for (size_t i = 0; i < batch.size(); ++i) {
           const DotOperands& in = one.load(batch, i);
-          ASSERT_EQ(evaluate_dot(m, in), evaluate_dot(*with_value(m, *p, value), in))
-              << custom_name(m, row.op) << " " << p->name << "=" << value_text(*p, value) << ": " << why;
+          ASSERT_TRUE(same_result(op, evaluate_dot(m, in), evaluate_dot(*with_value(m, *p, value), in)))
+              << to_text(op) << "\n"
+              << custom_name(m, op) << " " << p->name << "=" << value_text(*p, value) << ": " << why << "\n"
+              << case_line(batch, i);
         }
       }
+    }
   }
-  EXPECT_GT(proofs, 100u);
+  for (const char* name : {"k", "block", "order", "special_scope", "integer_bits", "c_exponent", "zero_rule",
+                           "zero_exponent", "product_overflow", "overflow_rank"})
+    EXPECT_GT(proofs[name], 0u) << name;
+}
+
+/// A value that must not be called equal, and the case that tells it.
+struct FalseProof {
+  const char *op, *row, *change, *told_by;
+};
+const FalseProof false_proofs[] = {
+    {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=4", "kernel=fma_then_add,k=4,block=2,chain_join=summed_first", "k=2",
+     "4aff 537e d07e cafe | cb80 d27e ce01 cb80 | 66800000"},
+    {"dot a=bf16 b=bf16 c=fp32 d=tf32 k=4", "kernel=fma_then_add,k=4,block=2,output_rounding=nearest_even", "k=2",
+     "3f80 3f80 3f80 0000 | 3f80 3980 3a00 0000 | 00000000"},
+    {"dot a=tf32 b=tf32 c=tf32 d=fp32 k=4", "kernel=fused_sum,k=4,block=4,fraction_bits=23,low_bits=nan_payload",
+     "special_scope=whole_k", "00000000 00000000 00000000 00000000 | 00000000 00000000 00000000 00000000 | 7f801193"},
+    {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=1", "kernel=ieee_tree,k=1,block=1,product_overflow=none",
+     "overflow_rank=below_operands", "7f00 | 7f00 | ff800000"}};
+
+TEST(Identify, ProvesNoValueThatACaseTells) {
+  for (const FalseProof& proof : false_proofs) {
+    const Op op = op_from_text(proof.op);
+    const DotModel m = *with_overrides(custom_model(op), proof.row), other = *with_overrides(m, proof.change);
+    CaseReader reader("told by", std::string("mmafuzz-cases 1\nop ") + proof.op + "\n" + proof.told_by + "\n");
+    CaseBlock block;
+    ASSERT_TRUE(reader.next(block, 1)) << proof.op;
+    DotCase one(op);
+    const DotOperands& in = one.load(block.batch, 0);
+    EXPECT_NE(evaluate_dot(m, in), evaluate_dot(other, in)) << proof.row;
+    const HypothesisSpace space(op);
+    for (const Parameter* p : space.parameters_of(m.kernel)) {
+      if (p->get(m) == p->get(other)) continue;
+      EXPECT_EQ(space.why_equal(m, *p, p->get(other)), "") << proof.row;
+    }
+  }
 }
 
 /// Rows that a million random cases hardly tell apart.
@@ -187,8 +260,7 @@ struct CloseRows {
 };
 const CloseRows close_rows[] = {
     // A sum is inexact only where c carries into the next exponent and products stand seven bits below it; the block
-    // that
-    // follows hides its rounding unless a carry runs through seven bits.
+    // that follows hides its rounding unless a carry runs through seven bits.
     {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=16",
      "kernel=two_stage_sum,k=32,block=16,fraction_bits=16,odd_even=1,second_stage=floor31,overflow=saturate",
      "kernel=two_stage_sum,k=32,block=16,fraction_bits=16,odd_even=1,second_stage=floor31,overflow=saturate,"
