@@ -74,7 +74,6 @@ struct IdentifySettings {
   uint64_t seed = 1;
   double seconds = 60;             ///< at most
   std::optional<uint64_t> verify;  ///< cases of the verification at most; none: default_verification()
-  size_t tries = 1 << 14;          ///< cases made for one pair of rows before their difference counts as not found
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
