@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/case_text.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/properties/properties.h"
@@ -71,6 +72,32 @@ TEST(DefaultSearch, EveryParameterThatAKernelUsesTellsRowsApart) {
     }
   }
   EXPECT_GT(tried, 20u);
+}
+
+/// Rows that are called one compute the same, on ops that both divide.
+TEST(Rows, ThatAreOneGiveTheSame) {
+  size_t compared = 0;
+  for (const ModelRow& x : model_rows())
+    for (const ModelRow& y : model_rows()) {
+      if (x.op.k >= y.op.k || y.op.k % x.op.k != 0) continue;
+      const std::string first = "model:" + x.name(), second = "model:" + y.name();
+      if (!registry().are_one(first, second, y.op)) continue;
+      Batch batch(y.op);
+      StructuredGenerator(y.op, 5).fill(0, 300, batch);
+      Outcomes a, b;
+      bind_or_fail(first, y.op)->run(batch, a);
+      bind_or_fail(second, y.op)->run(batch, b);
+      for (size_t i = 0; i < batch.size(); ++i)
+        ASSERT_EQ(a.results.get(i), b.results.get(i)) << first << " " << second << " " << case_line(batch, i);
+      ++compared;
+    }
+  EXPECT_GT(compared, 10u);
+  const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp32 d=fp32 k=32");
+  const std::string emulated = "model:custom?kernel=emulated_fp8,block=4,fraction_bits=13,k=";
+  EXPECT_FALSE(registry().are_one(emulated + "16", emulated + "32", op)) << "c joins once an instruction";
+  const std::string odd = "model:custom?kernel=fused_sum,fraction_bits=13,block=8,k=";
+  EXPECT_FALSE(registry().are_one(odd + "4", odd + "8", op)) << "a block is no longer than its instruction";
+  EXPECT_TRUE(registry().are_one(odd + "8", odd + "32", op));
 }
 
 /// What a default search leaves out computes what one of the units that it keeps does.

@@ -134,8 +134,14 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
 
 bool same_arithmetic(const DotModel& x, const DotModel& y) {
   if (x.kernel != y.kernel) return false;
-  const bool by_blocks =
-      x.kernel != Kernel::grouped_sum && x.kernel != Kernel::fma_then_add && x.special_scope == SpecialScope::block;
+  // An instruction is no more than its blocks where c joins each of them and nothing else reaches over them.
+  const auto is_its_blocks = [](const DotModel& m) {
+    const bool whole = find_parameter("block")->used_by(m.kernel) ? m.k % m.block == 0 : true;
+    return m.kernel != Kernel::grouped_sum && m.kernel != Kernel::fma_then_add && m.kernel != Kernel::emulated_fp8 &&
+           m.special_scope == SpecialScope::block && m.order == ProductOrder::ascending &&
+           m.zero_operands != ZeroOperands::positive && whole;
+  };
+  const bool by_blocks = is_its_blocks(x) && is_its_blocks(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
     const bool ignored = std::string_view(p.name) == "k" && by_blocks;
     return ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
@@ -198,6 +204,9 @@ std::string contradiction_in(const DotModel& model) {
     return "this kernel sums products of at most 22 bits; these operands are wider";
   if (model.kernel == Kernel::exact_sum && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
     return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
+  if (model.kernel == Kernel::fma_then_add && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
+                                               std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
+    return "kernel=fma_then_add sums in fp32, which a wider c or d does not fit";
   if (model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && model.a.width > 8)
     return "c_special=reads_minus_one is known of operands of up to 8 bits";
   if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&
