@@ -98,6 +98,9 @@ TEST(Rows, ThatAreOneGiveTheSame) {
   const std::string odd = "model:custom?kernel=fused_sum,fraction_bits=13,block=8,k=";
   EXPECT_FALSE(registry().are_one(odd + "4", odd + "8", op)) << "a block is no longer than its instruction";
   EXPECT_TRUE(registry().are_one(odd + "8", odd + "32", op));
+  const std::string chain = "model:custom?kernel=fma_chain,order=swapped_pairs,k=";
+  EXPECT_TRUE(registry().are_one(chain + "2", chain + "8", op));
+  EXPECT_FALSE(registry().are_one(chain + "1", chain + "8", op)) << "1, 0, 3, 2, ... is not 0, 1, 2, 3, ...";
 }
 
 /// What a default search leaves out computes what one of the units that it keeps does.

@@ -136,10 +136,12 @@ bool same_arithmetic(const DotModel& x, const DotModel& y) {
   if (x.kernel != y.kernel) return false;
   // An instruction is no more than its blocks where c joins each of them and nothing else reaches over them.
   const auto is_its_blocks = [](const DotModel& m) {
-    const bool whole = find_parameter("block")->used_by(m.kernel) ? m.k % m.block == 0 : true;
+    const int step = find_parameter("block")->used_by(m.kernel) ? m.block : m.k;
+    const bool in_turn =
+        m.order == ProductOrder::ascending || (m.order == ProductOrder::swapped_pairs && step % 2 == 0);
     return m.kernel != Kernel::grouped_sum && m.kernel != Kernel::fma_then_add && m.kernel != Kernel::emulated_fp8 &&
-           m.special_scope == SpecialScope::block && m.order == ProductOrder::ascending &&
-           m.zero_operands != ZeroOperands::positive && whole;
+           m.special_scope == SpecialScope::block && in_turn && m.zero_operands != ZeroOperands::positive &&
+           m.k % step == 0;
   };
   const bool by_blocks = is_its_blocks(x) && is_its_blocks(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
