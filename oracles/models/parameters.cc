@@ -140,8 +140,7 @@ bool same_arithmetic(const DotModel& x, const DotModel& y) {
     const bool in_turn =
         m.order == ProductOrder::ascending || (m.order == ProductOrder::swapped_pairs && step % 2 == 0);
     return m.kernel != Kernel::grouped_sum && m.kernel != Kernel::fma_then_add && m.kernel != Kernel::emulated_fp8 &&
-           m.special_scope == SpecialScope::block && in_turn && m.zero_operands != ZeroOperands::positive &&
-           m.k % step == 0;
+           m.special_scope == SpecialScope::block && in_turn && m.k % step == 0;
   };
   const bool by_blocks = is_its_blocks(x) && is_its_blocks(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
