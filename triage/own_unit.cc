@@ -149,7 +149,7 @@ std::optional<std::string> OwnUnit::fitting_parameter(const Batch& cases, const 
   const DotModel& model = *judge_.units()[1]->model();
   for (const Parameter& p : parameters()) {
     DotModel of_other_k = model;
-    ++of_other_k.k;
+    of_other_k.k *= 2;  // of whole blocks, as a shorter one that divides a block is another block
     if (!p.used_by(model.kernel) || never_shows(p.name, model, of_other_k)) continue;
     for (const std::string& value : other_values(p, model)) {
       const std::string name = with_overrides_in_name(judge_.units()[1]->name(), std::string(p.name) + "=" + value);
