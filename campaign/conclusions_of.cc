@@ -6,6 +6,18 @@
 
 namespace mmafuzz {
 
+std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
+                                                   const std::function<bool(const Assignment&)>& counts) {
+  std::vector<FactField> fields;
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.op || !assignment.target->compares_units() || (counts && !counts(assignment))) continue;
+    const bool is_new = std::none_of(fields.begin(), fields.end(),
+                                     [&](const FactField& field) { return field.first == *assignment.op; });
+    if (is_new) fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
+  }
+  return expected_facts(registry(), fields);
+}
+
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {
   return conclude(buckets, Knowledge(knowledge_folder), {});
 }
@@ -13,16 +25,11 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
                            const CampaignProgress& progress, const std::vector<std::string>& units,
                            const std::set<std::string>& seen_before) {
-  std::vector<FactField> fields;
-  for (const Assignment& assignment : plan.assignments) {
+  const auto was_searched = [&](const Assignment& assignment) {
     const auto share = progress.shares.find(assignment.name());
-    const bool searched = share != progress.shares.end() && (share->second.cases || share->second.inputs);
-    if (!searched || !assignment.op || !assignment.target->compares_units()) continue;
-    const bool is_new = std::none_of(fields.begin(), fields.end(),
-                                     [&](const FactField& field) { return field.first == *assignment.op; });
-    if (is_new) fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
-  }
-  return conclude(buckets, Knowledge(knowledge_folder), expected_facts(registry(), fields), seen_before);
+    return share != progress.shares.end() && (share->second.cases || share->second.inputs);
+  };
+  return conclude(buckets, Knowledge(knowledge_folder), expectations_of(plan, units, was_searched), seen_before);
 }
 
 }  // namespace mmafuzz

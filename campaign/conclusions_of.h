@@ -1,6 +1,8 @@
 // What a store or a campaign means: its facts against what is known, and against what the campaign's units imply.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,10 @@
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
+
+/// What the rows of the units imply on the ops on which a plan compares them; `counts` may leave assignments out.
+std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
+                                                   const std::function<bool(const Assignment&)>& counts = {});
 
 /// Of a store alone: nothing is expected, so nothing is unseen.
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder);

@@ -12,7 +12,6 @@
 #include "core/ulps.h"
 #include "plan/registry.h"
 #include "search/structured_generator.h"
-#include "triage/facts/conclusions.h"
 #include "triage/facts/fact_name.h"
 
 namespace mmafuzz {
@@ -87,12 +86,7 @@ void append_to_detail(Bucket& bucket, const std::string& text) {
 
 }  // namespace
 
-void add_extents(std::vector<Bucket>& buckets, const Plan& plan, const std::vector<std::string>& units, unsigned jobs) {
-  std::vector<FactField> fields;
-  for (const Assignment& assignment : plan.assignments)
-    if (assignment.op && assignment.target->compares_units())
-      fields.emplace_back(*assignment.op, units_of(units, *assignment.op));
-  const std::map<std::string, Expectation> expected = expected_facts(registry(), fields);
+void add_extents(std::vector<Bucket>& buckets, const std::map<std::string, Expectation>& expected, unsigned jobs) {
   std::vector<Fact> facts = facts_of(buckets);
   std::erase_if(facts, [](const Fact& fact) { return parts_of_fact(fact.name).kind != FactParts::Kind::difference; });
   std::vector<std::string> extents(facts.size());

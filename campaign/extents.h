@@ -1,14 +1,14 @@
 // How often and how far each fact shows on structured cases.
 #pragma once
 
-#include "campaign/plan.h"
-#include "triage/bucket.h"
+#include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
 
 /// Writes it into the detail of the bucket that shows each difference best (extent_mark of triage/bucket.h). A
 /// parameter is changed alone, in one row; of other differences the units of the witness are compared as they are.
-/// `units`: patterns. Facts of plugins, processes and devices, which may crash or hang, are left as they are.
-void add_extents(std::vector<Bucket>& buckets, const Plan& plan, const std::vector<std::string>& units, unsigned jobs);
+/// `expected`: what the rows imply. Facts of plugins, processes and devices, which may crash or hang, are left as they
+/// are.
+void add_extents(std::vector<Bucket>& buckets, const std::map<std::string, Expectation>& expected, unsigned jobs);
 
 }  // namespace mmafuzz

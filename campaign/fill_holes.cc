@@ -117,18 +117,17 @@ std::string kind_of(const Unit& unit, const Op& op) {
 using Search = std::function<std::vector<LoggedDivergence>()>;
 
 std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& plan,
-                             const std::vector<std::string>& patterns) {
+                             const std::vector<std::string>& patterns,
+                             const std::map<std::string, Expectation>& expected) {
   const std::set<std::string> shown = shown_by(buckets);
   std::set<std::pair<std::string, std::string>> broken;  // property and unit
   for (const Bucket& b : buckets)
     if (b.key.units.size() == 1) broken.insert({b.key.property, b.key.units[0]});
   std::vector<Search> holes;
-  std::vector<FactField> fields;
   std::map<std::string, std::pair<Op, Comparison::Properties>> of_ops;  // of all targets that search an op
   for (const Assignment& assignment : plan.assignments) {
     if (!assignment.op) continue;
     const Op& op = *assignment.op;
-    if (assignment.target->compares_units()) fields.emplace_back(op, units_of(patterns, op));
     Comparison::Properties& all = of_ops.try_emplace(to_text(op), op, Comparison::Properties{}).first->second.second;
     for (const Property* property : properties_of(*assignment.target))
       if (std::find(all.begin(), all.end(), property) == all.end()) all.push_back(property);
@@ -147,7 +146,7 @@ std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& pla
     }
     if (!open.of_kind.empty()) holes.push_back([open] { return find_breaks(open); });
   }
-  for (const auto& [name, expectation] : expected_facts(registry(), fields))
+  for (const auto& [name, expectation] : expected)
     if (!shown.count(name))
       holes.push_back([name = name, expectation = expectation] { return find_difference(name, expectation); });
   return holes;
@@ -156,8 +155,9 @@ std::vector<Search> holes_of(const std::vector<Bucket>& buckets, const Plan& pla
 }  // namespace
 
 size_t fill_holes(Triage& triage, const std::vector<Bucket>& buckets, const Plan& plan,
-                  const std::vector<std::string>& units, unsigned jobs, const std::function<bool()>& goes_on) {
-  const std::vector<Search> holes = holes_of(buckets, plan, units);
+                  const std::vector<std::string>& units, const std::map<std::string, Expectation>& expected,
+                  unsigned jobs, const std::function<bool()>& goes_on) {
+  const std::vector<Search> holes = holes_of(buckets, plan, units, expected);
   std::vector<std::vector<LoggedDivergence>> found(holes.size());
   in_parallel(jobs, holes.size(), [&](size_t i) {
     if (goes_on()) found[i] = holes[i]();

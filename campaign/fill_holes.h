@@ -6,15 +6,17 @@
 #include <functional>
 
 #include "campaign/plan.h"
+#include "triage/facts/conclusions.h"
 #include "triage/triage.h"
 
 namespace mmafuzz {
 
 /// Adds a divergence for each parameter in which rows of the plan's units differ and which no bucket names, and for
-/// each property that a kind of arithmetic neither claims nor was seen to break, where a short search finds one. The
-/// triage has to be finished again. The same buckets give the same divergences, unless `goes_on` says no, which is
-/// asked before each search on any thread. Returns their number.
+/// each property that a kind of arithmetic neither claims nor was seen to break, where a short search finds one.
+/// `expected`: what the rows imply (expectations_of). The triage has to be finished again. The same buckets give the
+/// same divergences, unless `goes_on` says no, which is asked before each search on any thread. Returns their number.
 size_t fill_holes(Triage& triage, const std::vector<Bucket>& buckets, const Plan& plan,
-                  const std::vector<std::string>& units, unsigned jobs, const std::function<bool()>& goes_on);
+                  const std::vector<std::string>& units, const std::map<std::string, Expectation>& expected,
+                  unsigned jobs, const std::function<bool()>& goes_on);
 
 }  // namespace mmafuzz

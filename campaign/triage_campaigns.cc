@@ -11,6 +11,7 @@
 #include <fstream>
 #include <optional>
 
+#include "campaign/conclusions_of.h"
 #include "campaign/corpus.h"
 #include "campaign/deepen.h"
 #include "campaign/extents.h"
@@ -300,9 +301,11 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     std::vector<Bucket> buckets = finish();
     const auto goes_on = [&] { return !interrupt.raised(); };
     const Plan plan = part.campaign ? plan_of(settings) : Plan{};
-    if (part.campaign && fill_holes(triage, buckets, plan, settings.units, request.jobs, goes_on)) buckets = finish();
+    const std::map<std::string, Expectation> expected = expectations_of(plan, settings.units);
+    if (part.campaign && fill_holes(triage, buckets, plan, settings.units, expected, request.jobs, goes_on))
+      buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
-    if (part.campaign) add_extents(buckets, plan, settings.units, request.jobs);
+    if (part.campaign) add_extents(buckets, expected, request.jobs);
     outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused())
       outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));

@@ -1,4 +1,5 @@
 // What a campaign did not show by chance is searched on purpose.
+#include "campaign/conclusions_of.h"
 #include "campaign/fill_holes.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,7 @@ Filled filled(const std::string& target, const std::string& op, const std::vecto
   const Plan plan = make_plan({{target}, {op}, units, {"batch"}, {}, 0, 0, 1});
   Triage triage(registry());
   Filled all;
-  all.count = fill_holes(triage, {}, plan, units, jobs, [] { return true; });
+  all.count = fill_holes(triage, {}, plan, units, expectations_of(plan, units), jobs, [] { return true; });
   for (const Fact& fact : facts_of(triage.finish())) all.facts.push_back(fact.name);
   return all;
 }
