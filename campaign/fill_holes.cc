@@ -82,12 +82,16 @@ std::vector<LoggedDivergence> find_breaks(const OpenProperties& open) {
   for (const auto& [kind, unit_and_properties] : open.of_kind) {
     const auto& [unit, properties] = unit_and_properties;
     const Comparison comparison(op, {unit}, registry(), properties);
+    std::vector<const BoundProperty*> looked_at;
+    for (const BoundProperty& property : comparison.properties_of(0))
+      if (!property.is_free() && property.severity() != Severity::contract)  // searches look at claims always
+        looked_at.push_back(&property);
+    if (looked_at.empty()) continue;
     std::vector<Outcomes> outcomes;
     comparison.run(batch, outcomes);
-    for (const BoundProperty& property : comparison.properties_of(0)) {
-      if (property.is_free() || property.severity() == Severity::contract) continue;  // searches look at claims always
+    for (const BoundProperty* property : looked_at) {
       bool broken = false;
-      property.check(batch, outcomes[0], [&](const Divergence& d, uint64_t) {
+      property->check(batch, outcomes[0], [&](const Divergence& d, uint64_t) {
         if (!broken) found.push_back(logged(d));
         broken = true;
       });

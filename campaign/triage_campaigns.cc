@@ -230,13 +230,14 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
   for (const std::string& path : request.paths)
     if (outcome.store.empty() && is_campaign(path)) outcome.store = path + "/findings.sqlite";
   std::optional<Store> store;
-  std::set<std::string> has_witness, known;
+  std::set<std::string> has_witness;
+  std::map<std::string, Bucket> known;  // by id
   if (!outcome.store.empty()) {
     store.emplace(outcome.store, Access::write);
     for (const Bucket& bucket : store->buckets()) {
       const bool done = request.minimize_all ? is_minimized(bucket) : !bucket.witness.empty();
       if (done) has_witness.insert(bucket.line());
-      known.insert(bucket.id());
+      known[bucket.id()] = bucket;
     }
   }
   // A store keeps counts by campaign: each campaign is triaged by itself, files together as one.
@@ -286,9 +287,8 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
                           fmt::format("{}", fmt::join(request.paths, " ")) + "' does it again");
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
-          const auto known = minimized.find(bucket.line());
-          const Bucket& earlier =
-              known != minimized.end() ? known->second : minimized[bucket.line()] = store->find(bucket.id());
+          const auto found = minimized.find(bucket.line());
+          const Bucket& earlier = found != minimized.end() ? found->second : known.at(bucket.id());
           bucket.witness = earlier.witness;
           bucket.addends = earlier.addends;
         } else {
@@ -322,11 +322,14 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       });
       store->write_witnesses();
     }
+    std::map<std::string, Bucket> in_store;
+    if (store)
+      for (Bucket& bucket : store->buckets()) in_store[bucket.id()] = std::move(bucket);
     for (Bucket& bucket : buckets) {
       if (!known.count(bucket.id()) &&
           std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
         outcome.is_new.push_back(bucket.id());
-      if (store) bucket = store->find(bucket.id());
+      if (store) bucket = in_store.at(bucket.id());
       outcome.buckets.push_back(std::move(bucket));
     }
   }

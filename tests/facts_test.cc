@@ -93,6 +93,23 @@ TEST(Facts, JoinPairsFormatsAndClasses) {
   EXPECT_THAT(sentence(facts[0]), HasSubstr("23 (volta) against 24 (ampere)"));
 }
 
+TEST(Facts, WitnessesAreMadeMinimalOnTwoOpsOfAFactAndOnEachOpOfABrokenClaim) {
+  const auto on_ops = [](const std::string& fact, std::initializer_list<uint64_t> addends) {
+    std::vector<Bucket> list;
+    for (const uint64_t n : addends) {
+      list.push_back(bucket(volta, ampere, {fact}, n));
+      list.back().key.op = "op" + std::to_string(n);
+    }
+    return list;
+  };
+  const std::vector<Bucket> known = on_ops("fraction_bits=23~24", {5, 3, 4, 2});
+  EXPECT_EQ(simplest_of_each_fact(known), (std::set<std::string>{known[1].id(), known[3].id()}));
+  EXPECT_EQ(simplest_of_each_fact(on_ops("claim/" + volta, {5, 3, 4, 2})).size(), 4u);
+  std::vector<Bucket> without = known;
+  without[3].witness.clear();
+  EXPECT_EQ(simplest_of_each_fact(without), (std::set<std::string>{known[1].id(), known[2].id()}));
+}
+
 TEST(Facts, ACombinationOfWhatOccursAloneIsNoFactOfItsOwn) {
   const std::vector<Fact> facts =
       facts_of({bucket(volta, ampere, {"fraction_bits=23~24"}), bucket(volta, ampere, {"block=4~8"}),

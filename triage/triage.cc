@@ -30,8 +30,9 @@ std::string ordinal(size_t n) {
 
 /// Whether all units fail in the same way on many copies of a case, between other cases and in other places of a batch.
 bool repeats(const Batch& one, const Judge& judge) {
-  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(),
-                                         [](const auto& unit) { return unit->model() || is_reference(*unit); });
+  const bool computed_here = std::all_of(judge.units().begin(), judge.units().end(), [](const auto& unit) {
+    return unit->model() || is_reference(*unit) || unit->role() == Role::scheme;
+  });
   if (computed_here) return true;
   Batch many(judge.op());
   const Operands itself(judge.op(), one, 0);

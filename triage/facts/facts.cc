@@ -18,6 +18,7 @@ namespace mmafuzz {
 namespace {
 
 constexpr char combined[] = "+";
+constexpr size_t tried_ops = 2;  ///< of a fact: what is simplest as found need not become so
 
 std::string joined(const std::vector<std::string>& names, const char* separator) {
   std::string text;
@@ -225,18 +226,22 @@ bool breaks_claim(const Bucket& bucket) {
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) {
   std::set<std::string> alone;
   add_shown_alone(buckets, alone);
-  // By fact, op and the one unit whose property it is; rows that do not claim it are many and break it alike.
-  std::map<std::tuple<std::string, std::string, std::string>, const Bucket*> best;
+  std::map<std::string, std::map<std::string, const Bucket*>> best_on_ops;  // by fact
+  std::set<std::string> ids;
   for (const Bucket& bucket : buckets) {
     if (bucket.witness.empty()) continue;
-    const bool by_itself = bucket.key.units.size() == 1 && UnitName(bucket.key.units[0]).backend != "model";
     for (const std::string& name : homes_of(bucket, alone)) {
-      const Bucket*& at = best[{name, bucket.key.op, by_itself ? bucket.key.units[0] : ""}];
+      const Bucket*& at = best_on_ops[name][bucket.key.op];
       if (!at || shows_better(bucket, *at)) at = &bucket;
     }
   }
-  std::set<std::string> ids;
-  for (const auto& [key, bucket] : best) ids.insert(bucket->id());
+  for (const auto& [name, on_ops] : best_on_ops) {
+    std::vector<const Bucket*> best;
+    for (const auto& [op, bucket] : on_ops) best.push_back(bucket);
+    std::sort(best.begin(), best.end(), [](const Bucket* x, const Bucket* y) { return shows_better(*x, *y); });
+    if (!is_claim_fact(name)) best.resize(std::min(best.size(), tried_ops));
+    for (const Bucket* bucket : best) ids.insert(bucket->id());
+  }
   return ids;
 }
 

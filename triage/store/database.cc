@@ -153,6 +153,7 @@ Database::Database(const std::string& path, Access access, const DatabaseKind& k
     if (access == Access::write) sqlite3_exec(connection_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
     if (access == Access::read) run("PRAGMA query_only=ON");
   } catch (...) {
+    idle_.clear();
     connection_.reset();
     if (!exists && size_of(path_) == 0) fs::remove(path_, error);
     throw;
@@ -206,6 +207,7 @@ void Database::copy_to_memory() {
   sqlite3_backup_step(backup, -1);
   const int finished = sqlite3_backup_finish(backup);
   if (finished != SQLITE_OK) fail(finished);
+  idle_.clear();
   connection_ = std::move(copy);
 }
 
@@ -267,11 +269,23 @@ void Database::fail(int code) const {
   }
 }
 
-Statement::Statement(const Database& database, const char* sql) : database_(&database) {
+Database::Prepared Database::prepared(const char* sql) const {
+  if (const auto at = idle_.find(sql); at != idle_.end()) {
+    Prepared statement = std::move(at->second);
+    idle_.erase(at);
+    return statement;
+  }
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v2(database.handle(), sql, -1, &statement, nullptr);
-  statement_.reset(statement);
-  if (code != SQLITE_OK) database.fail(code);
+  const int code = sqlite3_prepare_v2(handle(), sql, -1, &statement, nullptr);
+  if (code != SQLITE_OK) fail(code);
+  return Prepared(statement);
+}
+
+/// A statement that ended early must not hold the file, nor another's arguments.
+void Database::keep(Prepared statement) const {
+  sqlite3_reset(statement.get());
+  sqlite3_clear_bindings(statement.get());
+  if (sqlite3_db_handle(statement.get()) == handle()) idle_[sqlite3_sql(statement.get())] = std::move(statement);
 }
 
 bool Statement::next() {

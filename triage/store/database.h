@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mmafuzz {
 
@@ -53,6 +55,14 @@ class Database {
   [[noreturn]] void fail(int code) const;
 
  private:
+  friend class Statement;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  using Prepared = std::unique_ptr<sqlite3_stmt, Finalize>;
+  Prepared prepared(const char* sql) const;
+  void keep(Prepared statement) const;
+
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
@@ -64,6 +74,7 @@ class Database {
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> connection_;
+  mutable std::map<std::string, Prepared> idle_;  ///< statements by their text: preparing one takes longer than a row
 };
 
 /// An argument that is bytes, not text.
@@ -74,7 +85,10 @@ struct Blob {
 /// One SQL statement, prepared once; arguments stand for its question marks in order.
 class Statement {
  public:
-  Statement(const Database& database, const char* sql);
+  Statement(const Database& database, const char* sql) : database_(&database), statement_(database.prepared(sql)) {}
+  ~Statement() { database_->keep(std::move(statement_)); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
 
   /// Runs it to its end.
   template <class... Arguments>
@@ -106,11 +120,8 @@ class Statement {
   void bind(int position, int64_t value);
   void bind(int position, uint64_t value) { bind(position, static_cast<int64_t>(value)); }
 
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
   const Database* database_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  Database::Prepared statement_;
 };
 
 }  // namespace mmafuzz
