@@ -15,6 +15,7 @@ namespace mmafuzz {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Batch cases_of(const std::string& op, const std::string& lines) {
   CaseReader reader("test", "mmafuzz-cases 1\nop " + op + "\n" + lines + "\n");
@@ -156,6 +157,40 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
     }
   }
   EXPECT_GT(lost, 1000u);
+}
+
+TEST(Explain, StepsThatAddZerosAreCounted) {
+  // A chain of four fused operations: 1 * 1 + 0, then zeros are added thrice.
+  const char* chain = "model:ampere/mma.m8n8k4.f64.f64.f64.f64";
+  const char* op = "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4";
+  const std::string one = "3ff0000000000000", zero = "0000000000000000", minus_zero = "8000000000000000";
+  const auto steps_of = [&](const std::string& a, const std::string& c) {
+    return explained(op, a + " | " + one + " " + one + " " + one + " " + one + " | " + c, {chain}).units[0].steps;
+  };
+  const std::vector<ExplainedStep> sparse = steps_of(one + " " + zero + " " + zero + " " + zero, zero);
+  ASSERT_EQ(sparse.size(), 2u);
+  EXPECT_EQ(sparse[0].folded, 0);
+  EXPECT_EQ(sparse[1].folded, 2);
+  EXPECT_EQ(sparse[1].folded_text(), "and 2 more steps with zeros, which change nothing");
+  const std::vector<ExplainedStep> full = steps_of(one + " " + one + " " + one + " " + one, zero);
+  EXPECT_EQ(full.size(), 4u) << "each of them adds something";
+  // -0 + -0 stays -0, then +0 changes the sign: what changes is shown.
+  const std::vector<ExplainedStep> signs =
+      steps_of(minus_zero + " " + minus_zero + " " + zero + " " + zero, minus_zero);
+  ASSERT_EQ(signs.size(), 3u);
+  EXPECT_EQ(signs[0].result.hex, minus_zero);
+  EXPECT_EQ(signs[0].folded, 1);
+  EXPECT_EQ(signs[1].result.hex, zero);
+}
+
+TEST(Explain, AFlushedResultIsNoRoundedOne) {
+  const char* op = "dot a=bf16 b=bf16 c=fp32 d=fp32 k=2";
+  const std::string text = explanation_text(
+      {{explained(op, "0080 0000 | 3f00 0000 | 00000000", {"model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32"})}}, {});
+  EXPECT_THAT(text, HasSubstr("0x0p+0 = 0, flushed to zero")) << text;  // 2^-126 * 2^-1 is subnormal in binary32
+  const std::string zero = explanation_text(
+      {{explained(op, "3f80 3f80 | 3f80 bf80 | 00000000", {"model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32"})}}, {});
+  EXPECT_THAT(zero, Not(HasSubstr("flushed to zero"))) << "1 - 1 is zero";
 }
 
 TEST(Explain, ConversionsShowTheirNeighbours) {

@@ -1,6 +1,7 @@
 #include "triage/explain/explain.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "arithmetic/evaluate_dot.h"
@@ -39,6 +40,41 @@ std::string source_text(const Addend& t) {
     case Addend::Source::partial_sum: break;
   }
   return "term " + index;
+}
+
+bool is_number(const Addend& t) { return t.significand != 0 && t.cls == NumberClass::finite; }
+
+/// Of an IEEE operation, the first two numbers are factors.
+bool has_factors(const Step& step) {
+  return step.kind == Step::Kind::ieee_multiply || step.kind == Step::Kind::ieee_fma;
+}
+
+/// Products, or groups of them, that a step brings into the sum and that are no zeros.
+int new_terms(const Step& step) {
+  if (has_factors(step)) return is_number(step.addend[0]) && is_number(step.addend[1]);
+  return static_cast<int>(std::count_if(step.addend, step.addend + step.count, [](const Addend& t) {
+    return is_number(t) && (t.source == Addend::Source::product || t.source == Addend::Source::group);
+  }));
+}
+
+/// c and sums of steps before that are no zeros.
+int old_terms(const Step& step) {
+  const int first = has_factors(step) ? 2 : 0;
+  return static_cast<int>(std::count_if(step.addend + first, step.addend + step.count, is_number)) -
+         (has_factors(step) ? 0 : new_terms(step));
+}
+
+/// Whether an IEEE operation gave a zero though its one term is none.
+bool is_flushed(const Step& step, const Format& d) {
+  return (has_factors(step) || step.kind == Step::Kind::ieee_add) && new_terms(step) + old_terms(step) == 1 &&
+         decode(d.fields(), step.result).cls == NumberClass::zero;
+}
+
+/// Whether a step only adds zeros to one number, or multiplies by a zero.
+bool changes_nothing(const Step& step) {
+  const bool lost = std::any_of(step.addend, step.addend + step.count, [](const Addend& t) { return t.lost; });
+  return step.kind != Step::Kind::special && new_terms(step) == 0 && old_terms(step) <= 1 && !lost &&
+         !(step.rounded.flags & flag::inexact);
 }
 
 /// The significand as it goes with the exponent of the alignment: a product lies in [0, 4), c in [0, 2).
@@ -120,11 +156,31 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
     out.guard = r.guard;
     out.sticky = r.sticky;
     out.rounding = r.flags & flag::overflow ? "overflow"
+                   : is_flushed(step, d)    ? "flushed to zero"
                    : !inexact               ? "this sum needs no rounding"
                    : r.rounded_away         ? "rounded away from zero"
                                             : "rounded toward zero";
   }
   return out;
+}
+
+/// Of steps in a row that change nothing, those that look otherwise than the ones before: a sum of few terms among many
+/// zeros would fill pages.
+std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const Format& d) {
+  std::vector<ExplainedStep> shown;
+  std::set<std::string> in_a_row;  // kinds, results and signs of zeros
+  for (const Step& step : steps) {
+    ExplainedStep one = explained_step(step, d);
+    std::string looks = one.kind + one.result.hex;
+    for (const ExplainedAddend& t : one.addends) looks += t.special;
+    if (!changes_nothing(step)) in_a_row.clear();
+    else if (!in_a_row.insert(looks).second) {
+      ++shown.back().folded;
+      continue;
+    }
+    shown.push_back(std::move(one));
+  }
+  return shown;
 }
 
 /// The case `single`, evaluated as the last one of a sequence.
@@ -149,7 +205,7 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
     RecordingTrace trace;
     DotCase one(op);
     evaluate_dot(*model, one.load(single, 0), trace);
-    for (const Step& step : trace.steps) out.steps.push_back(explained_step(step, results));
+    out.steps = explained_steps(trace.steps, results);
   }
   if (!outcomes.has_answer(index)) {
     out.no_answer = "no answer for this case";

@@ -54,8 +54,12 @@ struct ExplainedStep {
   std::optional<int> leading_exponent;  ///< of a nonzero sum: where normalization puts the leading bit
   bool rounds = false;                  ///< the three below are meaningful
   bool last = false, guard = false, sticky = false;
-  std::string rounding;  ///< "this sum needs no rounding", "rounded toward zero", "rounded away from zero", "overflow"
+  /// "this sum needs no rounding", "rounded toward zero", "rounded away from zero", "overflow", "flushed to zero"
+  std::string rounding;
   ExplainedNumber result;
+  int folded = 0;  ///< later steps that are left out: like one before, they add or multiply zeros and change nothing
+
+  std::string folded_text() const;  ///< "and 13 more steps with zeros, which change nothing"; empty where none is
 };
 
 struct ExplainedUnit {

@@ -158,6 +158,10 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
   if (step.rounds)
     result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
   drawing.text(source_x, result);
+  if (step.folded) {
+    drawing.next_row();
+    drawing.text(left + 8, step.folded_text());
+  }
   drawing.next_row(row_height + 6);
 }
 

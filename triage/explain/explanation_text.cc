@@ -123,6 +123,7 @@ void add_step(Lines& lines, const ExplainedStep& step, bool narrow) {
   if (step.rounds)
     row.add(fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky)));
   lines.push_back(std::move(row));
+  if (step.folded) lines.emplace_back("  " + step.folded_text());
 }
 
 Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
