@@ -200,6 +200,13 @@ Plan make_plan(const PlanRequest& asked) {
     if (unit != default_word && !is_glob(unit) && !is_alias(unit) && !unit_on_formats(unit) && !registry().knows(unit))
       bind_or_fail(unit, default_ops(OpKind::dot).front());
   request.ops = ops_of_units(targets, request);
+  // Who names units or ops wants the time for them: a target of this program's own text is not run beside them.
+  const bool asks_for_all =
+      request.ops.empty() &&
+      (request.units.empty() || std::count(request.units.begin(), request.units.end(), default_word));
+  const auto named = [&](const FuzzTarget& target) {
+    return std::find(request.targets.begin(), request.targets.end(), target.name) != request.targets.end();
+  };
   std::vector<Assignment> fields;
   std::string reason;
   bool any_op = false, wants_op = false;
@@ -212,7 +219,7 @@ Plan make_plan(const PlanRequest& asked) {
   }
   for (const FuzzTarget* target : targets) {
     wants_op |= target->has_ops();
-    if (!target->has_ops() && request.ops.empty()) fields.push_back({target, {}, Engine::batch, ""});
+    if (!target->has_ops() && (asks_for_all || named(*target))) fields.push_back({target, {}, Engine::batch, ""});
     for (const Op& op : ops_of(*target, request)) {
       const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
                                                            : refusal(*target, units_of(request.units, op), op);

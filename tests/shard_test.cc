@@ -1,6 +1,8 @@
 // The parts of a plan, and the records that shards exchange.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -14,6 +16,28 @@ namespace {
 
 Plan whole_plan(double worker_seconds, uint64_t cases) {
   return make_plan({{"dot_*", "convert"}, {}, {}, {"batch"}, {}, worker_seconds, cases, 1});
+}
+
+TEST(Plan, TheParserIsSearchedWhereAllIsNotWhereUnitsOrOpsAreNamed) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("plan_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  for (const char* target : {"case_text", "dot_models"}) {
+    std::ofstream(folder / (target + std::string("_libfuzzer")));
+    std::filesystem::permissions(folder / (target + std::string("_libfuzzer")), std::filesystem::perms::owner_all);
+  }
+  const auto runs_parser = [&](std::vector<std::string> targets, std::vector<std::string> ops,
+                               std::vector<std::string> units) {
+    const Plan plan = make_plan({targets, ops, units, {"libfuzzer"}, {folder.string()}, 0, 0, 1});
+    return std::any_of(plan.assignments.begin(), plan.assignments.end(),
+                       [](const Assignment& a) { return std::string(a.target->name) == "case_text"; });
+  };
+  const std::string hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32", op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
+  EXPECT_TRUE(runs_parser({"*"}, {}, {}));
+  EXPECT_TRUE(runs_parser({"*"}, {}, {"default", "exact"}));
+  EXPECT_TRUE(runs_parser({"case_text", "dot_models"}, {}, {hopper})) << "asked for by name";
+  EXPECT_FALSE(runs_parser({"*"}, {}, {hopper}));
+  EXPECT_FALSE(runs_parser({"*"}, {op}, {}));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Shard, PartsCoverThePlanOnceAndHaveTheSameTime) {
