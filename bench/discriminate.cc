@@ -13,6 +13,7 @@
 #include "bench/discriminating_queries.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
+#include "core/json_text.h"
 #include "search/guided_search.h"
 
 namespace mmafuzz {
@@ -224,7 +225,7 @@ int run_discriminate(const DiscriminateOptions& options) {
     for (const Query& query : discriminating_queries()) known += " " + query.name;
     throw BadInput("no query matches '" + options.query + "'; known:" + known);
   }
-  if (options.json) fmt::print("{}\n", all.dump(2));
+  if (options.json) fmt::print("{}", json_text(all));
   if (csv.is_open() && !csv.flush()) throw BadInput(options.csv + ": cannot be written");
   return status;
 }

@@ -1,5 +1,6 @@
 #include "campaign/state.h"
 
+#include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/shell.h"
 
@@ -43,14 +44,14 @@ T load(const std::string& file) {
 
 namespace {
 
-/// This process's command as a shell takes it.
+/// This process's command as a shell takes it; for people, so bytes that are no UTF-8 may be replaced.
 std::string own_command() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
     text += (text.empty() ? "" : " ") + shell_word(word);
   }
-  return text;
+  return nlohmann::json::parse(json_text(nlohmann::json(text)));
 }
 
 }  // namespace
@@ -75,7 +76,13 @@ void set_identity(CampaignSettings& settings) {
 }
 
 void save(const CampaignSettings& settings, const std::string& file) {
-  replace_file(file, nlohmann::json(settings).dump(2) + "\n");
+  std::string text;
+  try {
+    text = nlohmann::json(settings).dump(2) + "\n";  // workers read it: nothing may be replaced
+  } catch (const nlohmann::json::type_error&) {
+    throw BadInput("names of units, ops and folders of engines must be UTF-8");
+  }
+  replace_file(file, text);
 }
 void save(const CampaignProgress& progress, const std::string& file) {
   replace_file(file, nlohmann::json(progress).dump(2) + "\n");

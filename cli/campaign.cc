@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/duration.h"
+#include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/program.h"
 #include "core/shell.h"
@@ -162,8 +163,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
                   {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{3} : size_t{2}, outcome.store}) +
               "\n";
   }
-  replace_file(options.out + "/summary.json", summary.dump(2) + "\n");
-  if (options.json) fmt::print("{}\n", summary.dump(2));
+  replace_file(options.out + "/summary.json", json_text(summary));
+  if (options.json) fmt::print("{}", json_text(summary));
   else
     fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards));
   return contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
@@ -197,8 +198,8 @@ int run_shard(CampaignOptions options) {
   campaign.share(options.out, shard, std::move(lease));
   campaign.run();
   const nlohmann::json summary = campaign_summary(campaign.plan(), campaign.progress(), campaign.findings());
-  if (!campaign.was_stopped()) replace_file(folder + "/summary.json", summary.dump(2) + "\n");  // says that it is done
-  if (options.json) fmt::print("{}\n", summary.dump(2));
+  if (!campaign.was_stopped()) replace_file(folder + "/summary.json", json_text(summary));  // says that it is done
+  if (options.json) fmt::print("{}", json_text(summary));
   if (campaign.was_stopped()) {
     fmt::print(stderr, "mmafuzz: shard {} was stopped after {:.0f} s: the same command goes on\n", options.shard,
                campaign.progress().elapsed);

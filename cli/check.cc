@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/property.h"
 #include "core/ulps.h"
@@ -135,14 +136,13 @@ void add_check(Arguments& app, int& status) {
     uint64_t declined = 0;
     const auto summary = [&] {
       if (options->json) {
-        fmt::print("{}\n", nlohmann::json{{"json_version", json_version},
-                                          {"cases", checker.cases},
-                                          {"mismatches", checker.mismatches},
-                                          {"without_result", checker.without_result},
-                                          {"unanswered", checker.unanswered},
-                                          {"declined", declined},
-                                          {"list", checker.list}}
-                               .dump(2));
+        fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version},
+                                                  {"cases", checker.cases},
+                                                  {"mismatches", checker.mismatches},
+                                                  {"without_result", checker.without_result},
+                                                  {"unanswered", checker.unanswered},
+                                                  {"declined", declined},
+                                                  {"list", checker.list}}));
         return;
       }
       if (checker.without_result) fmt::print("{} cases without a result were not compared\n", checker.without_result);

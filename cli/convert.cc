@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/replace_file.h"
+#include "core/output_file.h"
 #include "plan/case_arrays.h"
 #include "plan/testfloat.h"
 
@@ -103,12 +103,12 @@ void write_arrays(const ConvertOptions& options) {
   const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(read_cases(options.files[0]));
   const size_t cases = arrays[0].second.shape[0];
   if (options.output.ends_with(".npz")) {
-    replace_file(options.output, npz_content(arrays));
+    write_output(options.output, npz_content(arrays));
     return tell(options, cases);
   }
   if (arrays.back().first != "d")
     throw BadInput(options.files[0] + ": not every case has a result; for the operands write .npz");
-  replace_file(options.output, npy_content(arrays.back().second));
+  write_output(options.output, npy_content(arrays.back().second));
   tell(options, cases);
 }
 

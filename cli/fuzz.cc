@@ -12,6 +12,7 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
@@ -193,7 +194,7 @@ struct FuzzOptions {
 int finish(const FuzzOptions& options, const Merger& merger) {
   const Findings& total = merger.total();
   if (options.json) {
-    fmt::print("{}\n", to_json(total).dump(2));
+    fmt::print("{}", json_text(to_json(total)));
   } else {
     std::map<Severity, size_t> kinds;
     for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];

@@ -2,11 +2,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/json_text.h"
+#include "core/output_file.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "identify/identification_text.h"
@@ -53,16 +54,10 @@ void save(const Identification& id, const IdentifyOptions& options) {
 }
 
 int print(const Identification& id, const IdentifyOptions& options) {
-  if (options.json) fmt::print("{}\n", identification_json(id).dump(2));
+  if (options.json) fmt::print("{}", json_text(identification_json(id)));
   else fmt::print("{}", identification_text(id, !options.brief));
   if (options.saves) save(id, options);
   return exit_code_of(id.verdict);
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw BadInput(path + ": cannot be written");
 }
 
 void write_questions(const std::string& path, const Batch& batch) {
@@ -108,8 +103,8 @@ int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
     fmt::print("no order: {}\n", order.reason);
     return exit_divergence;
   }
-  if (!options.tree.empty()) write_text(options.tree, tree_file_text(*order.tree));
-  if (!options.svg.empty()) write_text(options.svg, tree_svg(*order.tree));
+  if (!options.tree.empty()) write_output(options.tree, tree_file_text(*order.tree));
+  if (!options.svg.empty()) write_output(options.svg, tree_svg(*order.tree));
   fmt::print(
       "{}\naccumulator {}; a product with f joins unrounded\n{} questions in {} rounds, {} more about single products, "
       "{:.2f} s\n",

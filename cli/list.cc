@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.h"
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
 #include "gpu_bridge/families/device_units.h"
@@ -45,7 +46,7 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
       fmt::print("{}{}\n", info.name, info.unavailable.empty() ? "" : "  (not here: " + info.unavailable + ")");
     }
   }
-  if (json) fmt::print("{}\n", array.dump(2));
+  if (json) fmt::print("{}", json_text(array));
   if (verbose && !json && pattern.starts_with("cuda:")) {
     fmt::print("out of scope on a GPU:\n");
     for (const OutOfScope& out : out_of_scope) fmt::print("    {}...: {}\n", out.instruction, out.what);

@@ -8,6 +8,7 @@
 #include "campaign/triage_campaigns.h"
 #include "cli/command.h"
 #include "cli/print_buckets.h"
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/store/store.h"
@@ -73,7 +74,7 @@ void print_merged_json(const Merged& merged) {
                               {"more_campaigns", merged.more_campaigns},
                               {"untriaged", merged.untriaged},
                               {"failing", failing}};
-  fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(all));
 }
 
 }  // namespace

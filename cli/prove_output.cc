@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/case_text.h"
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/unit.h"
 #include "plan/request.h"
@@ -128,7 +129,7 @@ int ProveOutput::end(int status, const prove::Solvers& solvers) const {
                         {"solvers", solvers.names()},
                         {"questions", questions_}};
   all.update(conclusions_);
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}", json_text(all));
   return status;
 }
 

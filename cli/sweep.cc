@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
 #include "cli/command.h"
@@ -121,19 +122,19 @@ int run_sweep(const SweepOptions& options) {
   }
   const double rate = sweep.seconds() > 0 ? double(sweep.dots()) / sweep.seconds() : 0;
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"json_version", json_version},
-                                      {"unit", subject.unit->name()},
-                                      {"reference", subject.reference ? subject.reference->name() : "integer sum"},
-                                      {"seed", options.seed},
-                                      {"dots", sweep.dots()},
-                                      {"operand_vectors", sweep.vectors()},
-                                      {"divergent", sweep.divergent_dots()},
-                                      {"unstable", sweep.unstable_dots()},
-                                      {"bins", sweep.bins()},
-                                      {"seconds", sweep.seconds()},
-                                      {"dots_per_second", rate},
-                                      {"lost", lost}}
-                           .dump(2));
+    fmt::print("{}",
+               json_text(nlohmann::json{{"json_version", json_version},
+                                        {"unit", subject.unit->name()},
+                                        {"reference", subject.reference ? subject.reference->name() : "integer sum"},
+                                        {"seed", options.seed},
+                                        {"dots", sweep.dots()},
+                                        {"operand_vectors", sweep.vectors()},
+                                        {"divergent", sweep.divergent_dots()},
+                                        {"unstable", sweep.unstable_dots()},
+                                        {"bins", sweep.bins()},
+                                        {"seconds", sweep.seconds()},
+                                        {"dots_per_second", rate},
+                                        {"lost", lost}}));
   } else {
     fmt::print(
         "{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n",

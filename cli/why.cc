@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "core/case_text.h"
+#include "core/json_text.h"
 #include "core/program.h"
 #include "plan/default_fields.h"
 #include "plan/unit_alias.h"
@@ -110,7 +111,7 @@ void run_why(const WhyOptions& options) {
     if (i) fmt::print("\n");
     print(ops[i], answer, terminal_width(1));
   }
-  if (options.json) fmt::print("{}\n", answers.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) fmt::print("{}", json_text(answers));
 }
 
 }  // namespace

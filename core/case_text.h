@@ -72,7 +72,7 @@ class CaseReader {
 class CaseWriter {
  public:
   /// "-" writes standard output; a regular file appears under its name when finish() is called, so that an output may
-  /// be one of the inputs. Throws std::runtime_error if the file cannot be written.
+  /// be one of the inputs (core/output_file.h). Throws std::runtime_error if the file cannot be written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
   CaseWriter(const CaseWriter&) = delete;

@@ -1,5 +1,5 @@
 // The writer: what the reader reads, bit for bit.
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "core/output_file.h"
 
 namespace mmafuzz {
 namespace {
@@ -46,7 +47,8 @@ struct CaseWriter::Output {
   gzFile zipped = nullptr;
   std::FILE* plain = nullptr;
   bool owned = false;
-  std::string temporary;  ///< written first, then renamed; empty where the target is no regular file
+  std::string temporary;  ///< written first, then renamed; empty where nothing is replaced
+  std::string target;     ///< what it is renamed to
 
   ~Output() {
     if (zipped) gzclose(zipped);
@@ -56,17 +58,18 @@ struct CaseWriter::Output {
 };
 
 CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Output>()), path_(path) {
-  struct stat info;
-  if (path != "-" && (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)))
-    output_->temporary = path + ".part" + std::to_string(getpid());
-  const std::string& target = output_->temporary.empty() ? path : output_->temporary;
   if (path == "-") {
     output_->plain = stdout;
-  } else if (path.ends_with(".gz")) {
-    output_->zipped = gzopen(target.c_str(), "wb");
   } else {
-    output_->plain = std::fopen(target.c_str(), "wb");
+    const OutputFile file = output_file(path);
     output_->owned = true;
+    output_->target = file.path;
+    if (file.descriptor < 0) output_->temporary = file.path + ".part" + std::to_string(getpid());
+    const int at = file.descriptor < 0
+                       ? open(output_->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                       : file.descriptor;
+    if (at >= 0 && path.ends_with(".gz")) output_->zipped = gzdopen(at, "wb");
+    else if (at >= 0) output_->plain = fdopen(at, "wb");
   }
   if (!output_->plain && !output_->zipped) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
   put("mmafuzz-cases 1\n");
@@ -114,7 +117,7 @@ void CaseWriter::finish() {
     failed = std::fflush(output_->plain) != 0;
   }
   if (!failed && !output_->temporary.empty()) {
-    failed = std::rename(output_->temporary.c_str(), path_.c_str()) != 0;
+    failed = std::rename(output_->temporary.c_str(), output_->target.c_str()) != 0;
     if (!failed) output_->temporary.clear();
   }
   if (failed) throw std::runtime_error(path_ + ": write error: " + std::strerror(errno));

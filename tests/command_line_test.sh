@@ -292,6 +292,30 @@ fi
 cp good.cases same.cases
 run eval same.cases -o same.cases
 expect "an output that is also an input does not destroy it" has same.cases "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
+# ---- outputs that are not simply files ----
+"$MMAFUZZ" eval --unit exact good.cases >expected
+for command in "eval --unit exact good.cases -o /dev/stdout" "eval --unit exact good.cases -o /dev/fd/1"; do
+  echo "what stood there" >log
+  "$MMAFUZZ" $command >>log 2>err
+  code=$?
+  expect "what stands in the file stays" [ "$(head -1 log)" = "what stood there" -a "$code" -eq 0 ]
+  expect "and the output follows" cmp -s <(tail -n +2 log) expected
+done
+mkdir elsewhere
+ln -s elsewhere/cases.cases link.cases
+run eval --unit exact good.cases -o link.cases
+expect "a link stays a link" [ -L link.cases ]
+expect "and what it names is new" cmp -s elsewhere/cases.cases expected
+odd=$(printf 'caf\351.cases')  # Latin-1
+cp wrong.cases "$odd"
+run check --json --unit exact "$odd"
+expect "a name that is no UTF-8 does not hide a mismatch" [ "$code" -eq 1 ]
+expect "and the JSON is JSON" python3 -c 'import json; assert json.load(open("out"))["list"][0]["file"] == "caf\ufffd.cases"'
+run campaign --cases 64 --targets dot_models --ops 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --no-triage --json --out "$(printf 'caf\351')"
+expect "a campaign runs in such a folder" [ "$code" -eq 0 ]
+expect "and its JSON is JSON" python3 -c 'import json; assert json.load(open("out"))["cases"] == 64'
+bad "must be UTF-8" campaign --cases 64 --engines "$(printf 'caf\351')" --out odd
+
 if [ -w /dev/full ]; then
   command="mmafuzz eval good.cases > /dev/full"
   "$MMAFUZZ" eval good.cases >/dev/full 2>err

@@ -317,6 +317,11 @@ bad "no such store" store trends nowhere.store
 # ---- reports ----
 good report nights.store --json /dev/stdout
 expect "a report for a pipe" has out '"json_version"'
+expect "a report in place of standard output is whole" python3 -c 'import json; json.load(open("out"))'
+echo "what stood there" >log
+"$MMAFUZZ" report nights.store --json /dev/stdout >>log 2>err
+expect "what stands in standard output's file stays" [ "$(head -1 log)" = "what stood there" ]
+expect "and the report follows" cmp -s <(tail -n +2 log) out
 good report nights.store --junit report.xml
 cp report.xml before
 ln -s report.xml link.xml

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
 #include "triage/explain/markup.h"
@@ -114,7 +115,7 @@ std::string json_report(const ReportData& data) {
                      {"differing", p.differing}});
   const json all = {{"json_version", json_version}, {"buckets", buckets},   {"campaigns", campaigns},
                     {"samples", samples},           {"coverage", coverage}, {"pairs", pairs}};
-  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(all);
 }
 
 }  // namespace mmafuzz

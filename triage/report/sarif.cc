@@ -1,3 +1,4 @@
+#include "core/json_text.h"
 #include "triage/report/sarif.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ class SarifRun {
     const json log = {{"$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"},
                       {"version", "2.1.0"},
                       {"runs", json::array({run})}};
-    return log.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return json_text(log);
   }
 
  private:

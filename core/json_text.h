@@ -1,0 +1,15 @@
+// How JSON is written, wherever it goes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace mmafuzz {
+
+/// Bytes that are no UTF-8, as the name of a file may have, become U+FFFD: nothing that was found is lost for them.
+template <class Json>
+std::string json_text(const Json& value, int indent = 2) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace mmafuzz

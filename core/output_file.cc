@@ -1,0 +1,77 @@
+#include "core/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+#include "core/replace_file.h"
+
+namespace mmafuzz {
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& name) {
+  throw std::runtime_error(name + ": cannot be written: " + std::strerror(errno));
+}
+
+/// "FOLDER/" of "FOLDER/file"; empty of "file".
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+/// "1" in the folder of this process's open files.
+std::optional<int> own_descriptor(const std::string& path) {
+  struct stat folder, own;
+  if (stat((folder_of(path) + ".").c_str(), &folder) != 0 || stat("/proc/self/fd", &own) != 0) return std::nullopt;
+  if (folder.st_dev != own.st_dev || folder.st_ino != own.st_ino) return std::nullopt;
+  int descriptor = -1;
+  std::from_chars(path.data() + folder_of(path).size(), path.data() + path.size(), descriptor);
+  return descriptor;
+}
+
+}  // namespace
+
+OutputFile output_file(const std::string& name) {
+  std::string end = name;
+  for (int links = 0; links <= 40; ++links) {  // Linux follows 40
+    if (const std::optional<int> open = own_descriptor(end)) {
+      std::fflush(stdout);
+      const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);
+      if (copy < 0) cannot_write(name);
+      return {"", copy};
+    }
+    char next[PATH_MAX];
+    if (const ssize_t length = readlink(end.c_str(), next, sizeof next); length > 0) {
+      end = (next[0] == '/' ? "" : folder_of(end)) + std::string(next, static_cast<size_t>(length));
+      continue;
+    }
+    struct stat there;
+    if (stat(end.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {end, -1};
+    const int device = open(end.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) cannot_write(name);
+    return {"", device};
+  }
+  throw std::runtime_error(name + ": links that lead to no file; choose another one");
+}
+
+void write_output(const std::string& name, const std::string& text) {
+  const OutputFile file = output_file(name);
+  if (file.descriptor < 0) return replace_file(file.path, text);
+  bool good = true;
+  for (size_t done = 0; good && done < text.size();) {
+    const ssize_t n = write(file.descriptor, text.data() + done, text.size() - done);
+    good = n > 0 || (n < 0 && errno == EINTR);
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  const int error = errno;
+  if (close(file.descriptor) == 0 && good) return;
+  if (!good) errno = error;
+  cannot_write(name);
+}
+
+}  // namespace mmafuzz
