@@ -18,6 +18,14 @@ std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::
   return expected_facts(registry(), fields);
 }
 
+std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
+                                                   const CampaignProgress& progress) {
+  return expectations_of(plan, units, [&](const Assignment& assignment) {
+    const auto share = progress.shares.find(assignment.name());
+    return share != progress.shares.end() && (share->second.cases || share->second.inputs);
+  });
+}
+
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder) {
   return conclude(buckets, Knowledge(knowledge_folder), {});
 }
@@ -25,11 +33,7 @@ Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder, const Plan& plan,
                            const CampaignProgress& progress, const std::vector<std::string>& units,
                            const std::set<std::string>& seen_before) {
-  const auto was_searched = [&](const Assignment& assignment) {
-    const auto share = progress.shares.find(assignment.name());
-    return share != progress.shares.end() && (share->second.cases || share->second.inputs);
-  };
-  return conclude(buckets, Knowledge(knowledge_folder), expectations_of(plan, units, was_searched), seen_before);
+  return conclude(buckets, Knowledge(knowledge_folder), expectations_of(plan, units, progress), seen_before);
 }
 
 }  // namespace mmafuzz

@@ -16,6 +16,10 @@ namespace mmafuzz {
 std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
                                                    const std::function<bool(const Assignment&)>& counts = {});
 
+/// The same for what a campaign has searched by now.
+std::map<std::string, Expectation> expectations_of(const Plan& plan, const std::vector<std::string>& units,
+                                                   const CampaignProgress& progress);
+
 /// Of a store alone: nothing is expected, so nothing is unseen.
 Conclusions conclusions_of(const std::vector<Bucket>& buckets, const std::string& knowledge_folder);
 

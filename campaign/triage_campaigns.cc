@@ -307,8 +307,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     if (part.campaign) add_extents(buckets, expected, request.jobs);
     outcome.divergences += triage.added();
-    for (const auto& [reason, count] : triage.refused())
-      outcome.left_out.push_back(fmt::format("{} records left out: {}", count, reason));
+    for (const auto& [reason, count] : triage.refused()) outcome.left_out[reason] += count;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;
       bucket.first_seen = bucket.last_seen = now;
@@ -338,6 +337,21 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
                                     [](const Bucket& x, const Bucket& y) { return x.id() == y.id(); }),
                         outcome.buckets.end());
   return outcome;
+}
+
+Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,
+                           const std::string& knowledge_folder) {
+  std::map<std::string, Expectation> expected;
+  for (const std::string& path : request.paths) {
+    if (!is_campaign(path)) continue;
+    const CampaignSettings settings = load_settings(path + "/campaign.json");
+    const CampaignProgress progress = load_progress(path + "/progress.json");
+    for (const auto& [name, of_this] : expectations_of(plan_of(settings), settings.units, progress)) {
+      Expectation& of_all = expected[name];
+      if (of_this.must || !of_all.must) of_all = of_this;
+    }
+  }
+  return conclude(outcome.buckets, Knowledge(knowledge_folder), expected);
 }
 
 }  // namespace mmafuzz

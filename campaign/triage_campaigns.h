@@ -2,10 +2,12 @@
 // them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "triage/bucket.h"
+#include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
 
@@ -22,9 +24,13 @@ struct TriageOutcome {
   std::vector<Bucket> buckets;      ///< of these paths, in listed order; all have a witness
   std::vector<std::string> is_new;  ///< ids that the store did not know
   uint64_t divergences = 0;
-  std::vector<std::string> left_out;  ///< for people: how many records and why
-  std::string store;                  ///< empty: none was written
+  std::map<std::string, uint64_t> left_out;  ///< records that could not be looked at, by reason
+  std::string store;                         ///< empty: none was written
 };
+
+/// What the buckets mean: the campaigns among the paths, which were triaged, say which facts must be there.
+Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,
+                           const std::string& knowledge_folder);
 
 /// Throws std::runtime_error, BadInput, or Interrupted after a signal; the store then says what is not triaged.
 TriageOutcome triage_campaigns(const TriageRequest& request);

@@ -23,7 +23,9 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
     units.push_back(bind_or_fail(name, op));
     width = std::max(width, units.back()->name().size());
   }
-  CaseReader reader("--case", text_of_cases(op, cases));
+  std::vector<std::string> notes;
+  CaseReader reader("--case", text_of_cases(op, cases, notes));
+  for (const std::string& note : notes) fmt::print("{}\n", note);
   Outcomes outcomes;
   bool any_failed = false;
   for (CaseBlock block; reader.next(block, 1);) {

@@ -6,10 +6,12 @@
 
 #include "cli/run_files.h"
 #include "cli/terminal.h"
+#include "core/json_text.h"
 #include "core/words.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explain.h"
+#include "triage/explain/explanation_json.h"
 #include "triage/explain/explanation_text.h"
 #include "triage/triage.h"
 
@@ -37,15 +39,18 @@ std::vector<std::string> units_of_property(const std::string& property) {
 }
 
 /// What a property says of the last case of a sequence.
-std::string verdict_of_sequence(const std::string& property, const std::string& unit, const Batch& sequence) {
+std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property, const std::string& unit,
+                                                    const Batch& sequence) {
   const Result<Judge> judge = Judge::bind(property, {unit}, sequence.op(), registry());
-  if (!judge) return "";
+  if (!judge) return std::nullopt;
   const Verdict verdict = judge->judge(sequence).back();
   const Format& d = sequence.op().d;
   // A property of one result has no twin.
   const std::string twin = verdict.first == verdict.second ? "" : ", its twin " + to_hex(d, verdict.second);
-  return "verdict: after the others the last case " +
-         (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property) + "\n";
+  return ExplainedVerdict{
+      verdict.fails, "",
+      "after the others the last case " +
+          (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property)};
 }
 
 /// The op of a typed case where --op is left out: that of the first unit that is a model's row, with as many products
@@ -68,7 +73,7 @@ void add_explain(Arguments& app, int& status) {
     std::string op, file;
     std::vector<std::string> cases;
     std::vector<uint64_t> lines;
-    bool sequence = false;
+    bool sequence = false, json = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
@@ -83,6 +88,7 @@ void add_explain(Arguments& app, int& status) {
       ->allow_extra_args(false)
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
+  sub->add_flag("--json", options->json, "print one JSON object");
   sub->add_option("file", options->file, "case file, or one case: fields with | between them");
   add_rows_option(*sub);
   sub->footer(
@@ -105,14 +111,13 @@ void add_explain(Arguments& app, int& status) {
     const auto op = [&] {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };
-    const std::string text = given ? text_of_cases(op(), options->cases) : "";
+    Explanation explanation;
+    const std::string text = given ? text_of_cases(op(), options->cases, explanation.notes) : "";
     const std::unique_ptr<CaseReader> reader =
         given ? std::make_unique<CaseReader>("--case", text) : std::make_unique<CaseReader>(options->file);
     std::vector<uint64_t> wanted = options->lines;
-    Explanation explanation;
     CaseBlock block;
     UnitCache bound;
-    std::string verdicts;
     while ((explanation.cases.empty() || !wanted.empty()) && reader->next(block, 4096)) {
       std::vector<std::string> names = split_units(options->units);
       if (names.empty()) names = units_of_property(block.property);
@@ -123,13 +128,12 @@ void add_explain(Arguments& app, int& status) {
         std::vector<const Unit*> units;
         for (const std::string& name : names) units.push_back(&bound.get(name, block.batch.op()));
         size_t shown = 0;
-        explanation.cases.push_back(explain_sequence(block.batch, units, &shown));
+        ExplainedCase last = explain_sequence(block.batch, units, &shown);
         if (names.size() == 1 && !block.property.empty())
-          verdicts += verdict_of_sequence(block.property.substr(0, block.property.find(' ')), names[0], block.batch);
-        if (shown) verdicts += "These cases were evaluated before it:\n";
-        for (size_t i = 0; i < shown; ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
-        if (shown + 1 < block.batch.size()) verdicts += "These cases were evaluated after it:\n";
-        for (size_t i = shown + 1; i < block.batch.size(); ++i) verdicts += "  " + case_line(block.batch, i) + "\n";
+          last.verdict = verdict_of_sequence(block.property.substr(0, block.property.find(' ')), names[0], block.batch);
+        for (size_t i = 0; i < block.batch.size(); ++i)
+          if (i != shown) (i < shown ? last.before : last.after).push_back(case_line(block.batch, i));
+        explanation.cases.push_back(std::move(last));
         continue;
       }
       const bool has_twin = names.size() == 1 && !block.property.empty() && block.batch.size() == 2;
@@ -146,7 +150,7 @@ void add_explain(Arguments& app, int& status) {
         if (units.size() != 2) continue;
         Batch one(block.batch.op());
         one.append(block.batch, i);
-        verdicts += verdict_of_pair(one, {units[0]->name(), units[1]->name()}, registry());
+        explanation.cases.back().verdict = verdict_of_pair(one, {units[0]->name(), units[1]->name()}, registry());
       }
     }
     const bool found = !explanation.cases.empty() && wanted.empty();
@@ -158,7 +162,8 @@ void add_explain(Arguments& app, int& status) {
     if (!found)
       throw BadInput(options->file + ": no case" +
                      (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
-    fmt::print("{}{}", explanation_text(explanation, style_of_output()), verdicts);
+    if (options->json) fmt::print("{}", json_text(explanation_json(explanation)));
+    else fmt::print("{}", explanation_text(explanation, style_of_output()));
     status = exit_ok;
   });
 }

@@ -12,6 +12,8 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "core/duration.h"
+#include "core/json_text.h"
+#include "core/json_version.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "core/utc_text.h"
@@ -94,7 +96,7 @@ void list_buckets(const std::vector<Bucket>& buckets, bool json) {
   if (json) {
     nlohmann::json array = nlohmann::json::array();
     for (const Bucket& b : buckets) array.push_back(bucket_json(b));
-    fmt::print("{}\n", array.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", json_text(array));
     return;
   }
   if (!buckets.empty()) print_table(buckets);
@@ -118,7 +120,7 @@ void warn_of_untriaged(const std::string& file) {
 /// Contradictions and new facts as in a campaign's end, known ones on a line each.
 void list_facts(const Conclusions& all, const std::string& store, bool json) {
   if (json) {
-    fmt::print("{}\n", conclusions_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", json_text(conclusions_json(all)));
     return;
   }
   fmt::print("{}", conclusions_text(all, {terminal_width(1), SIZE_MAX, SIZE_MAX, store}));
@@ -258,8 +260,9 @@ void add_findings(Arguments& app, int& status) {
       throw BadInput("--show needs the id of a bucket, or its beginning; --buckets lists them");
     if (!options->show.empty()) {
       const Bucket bucket = Store(options->store, Access::read).find(options->show);
-      if (options->json)
-        fmt::print("{}\n", bucket_json(bucket).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      nlohmann::json whole = bucket_json(bucket);
+      whole["json_version"] = json_version;
+      if (options->json) fmt::print("{}", json_text(whole));
       else print_bucket(bucket);
       return;
     }

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "core/case_text.h"
-#include "core/replace_file.h"
+#include "core/json_text.h"
+#include "core/json_version.h"
+#include "core/output_file.h"
 #include "core/words.h"
 #include "plan/default_fields.h"
 #include "plan/targets.h"
@@ -21,10 +24,24 @@ namespace {
 struct MinimizeOptions {
   std::vector<std::string> units, ops, files;
   std::string property = "equal", target, output = "-";
+  bool json = false;
+};
+
+/// A case that was looked at.
+struct Tried {
+  std::string file;
+  uint64_t line = 0;  ///< 0: of an artifact
+  std::string op, fields;
+  std::optional<MinimizedDivergence> minimized;  ///< nothing: the case does not fail
+};
+
+struct Tries {
+  uint64_t cases = 0;
+  std::vector<Tried> list;  ///< of an artifact's cases those that fail
 };
 
 /// What a fuzz target makes of an artifact's bytes: a case and its neighbours; all that fails there.
-size_t minimize_artifact(const MinimizeOptions& options, const std::string& file, std::string& out) {
+void minimize_artifact(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw BadInput(file + ": cannot be read");
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
@@ -43,20 +60,19 @@ size_t minimize_artifact(const MinimizeOptions& options, const std::string& file
   cases.resize(cases_of_input(op) * most_neighbour_factor);
   decode_operands(data, bytes.size(), cases, 0);
   Mutator(op, focuses[header.focus % focuses.size()].hints).neighbours(cases, header.selector);
-  size_t found = 0;
+  tries.cases += cases.size();
   for (const auto& [key, finding] : comparison.examine(cases).buckets) {
     std::vector<std::string> statement = {key.property};
     statement.insert(statement.end(), key.units.begin(), key.units.end());
     Batch one(op);
     one.append(finding.first.cases, 0);
-    found += minimize_divergence(statement, one, registry(), out);
+    if (std::optional<MinimizedDivergence> found = minimized(statement, one, registry()))
+      tries.list.push_back({file, 0, to_text(op), case_line(one, 0), std::move(found)});
   }
-  return found;
 }
 
-size_t minimize_cases(const MinimizeOptions& options, const std::string& file, std::string& out) {
+void minimize_cases(const MinimizeOptions& options, const std::string& file, Tries& tries) {
   CaseReader reader(file);
-  size_t found = 0;
   std::string twin;  // of the case before, which a record shows below it
   for (CaseBlock block; reader.next(block, 1);) {
     if (!twin.empty() && case_line(block.batch, 0) == twin) {
@@ -69,10 +85,40 @@ size_t minimize_cases(const MinimizeOptions& options, const std::string& file, s
     if (statement.size() < 2)
       throw BadInput(file + ": line " + std::to_string(block.line[0]) +
                      ": no property line before the case; say --units U[,V]");
-    found += minimize_divergence(statement, block.batch, registry(), out, &twin);
+    ++tries.cases;
+    tries.list.push_back({file, block.line[0], to_text(block.batch.op()), case_line(block.batch, 0),
+                          minimized(statement, block.batch, registry(), &twin)});
   }
   if (reader.error()) throw BadInput(reader.error()->to_string());
-  return found;
+}
+
+nlohmann::json minimized_json(const MinimizedDivergence& m) {
+  const Op& op = m.witness.op();
+  nlohmann::json results = {to_hex(op.d, m.verdict.first)};
+  if (m.bucket.key.units.size() > 1 || m.verdict.second != m.verdict.first)
+    results.push_back(to_hex(op.d, m.verdict.second));
+  return {{"id", m.bucket.id()},
+          {"property", m.bucket.key.property},
+          {"units", m.bucket.key.units},
+          {"value_class", m.bucket.key.value_class},
+          {"severity", name_of(m.bucket.severity)},
+          {"cause", m.bucket.cause},
+          {"detail", m.bucket.detail},
+          {"op", to_text(op)},
+          {"case", case_line(m.witness, 0)},
+          {"results", results},
+          {"witness", m.bucket.witness}};
+}
+
+nlohmann::json tries_json(const Tries& tries, size_t failing) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Tried& tried : tries.list) {
+    nlohmann::json entry = {{"file", tried.file}, {"op", tried.op}, {"case", tried.fields}};
+    if (tried.line) entry["line"] = tried.line;
+    if (tried.minimized) entry["minimized"] = minimized_json(*tried.minimized);
+    list.push_back(std::move(entry));
+  }
+  return {{"json_version", json_version}, {"cases", tries.cases}, {"failing", failing}, {"list", list}};
 }
 
 }  // namespace
@@ -87,19 +133,30 @@ void add_minimize(Arguments& app, int& status) {
       ->check(one_of(target_names([](const FuzzTarget& t) { return t.has_ops(); })));
   sub->add_option("--op", options->ops, "with --target: op lines that the target ran with (default: its own)");
   sub->add_option("-o,--output", options->output, "case file to write")->capture_default_str();
+  sub->add_flag("--json", options->json,
+                "print one JSON object, with the cases that do not fail; cases go to -o alone");
   sub->add_option("files", options->files, "case files, or artifacts with --target")->required();
   add_rows_option(*sub);
   sub->footer(
-      "Exit codes: 0 all cases fail and were minimized, 1 none fails, 2 the call or an input was wrong.\n"
+      "Exit codes: 0 what fails was minimized, 1 no case fails, 2 the call or an input was wrong.\n"
       "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
   sub->callback([options, &status] {
     options->units = split_units(options->units);
+    Tries tries;
+    for (const std::string& file : options->files)
+      if (options->target.empty()) minimize_cases(*options, file, tries);
+      else minimize_artifact(*options, file, tries);
     std::string out = "mmafuzz-cases 1\n";
     size_t found = 0;
-    for (const std::string& file : options->files)
-      found += options->target.empty() ? minimize_cases(*options, file, out) : minimize_artifact(*options, file, out);
-    if (options->output == "-") fmt::print("{}", out);
-    else replace_file(options->output, out);
+    for (const Tried& tried : tries.list) {
+      if (!tried.minimized) continue;
+      ++found;
+      const std::string& text = tried.minimized->bucket.witness;
+      out += text.substr(text.find('\n') + 1);
+    }
+    if (options->output != "-") write_output(options->output, out);
+    else if (!options->json) fmt::print("{}", out);
+    if (options->json) fmt::print("{}", json_text(tries_json(tries, found)));
     if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
     status = found ? exit_ok : exit_divergence;
   });

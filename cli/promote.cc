@@ -2,9 +2,14 @@
 // check` holds it to from then on.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
+#include "core/json_text.h"
+#include "core/json_version.h"
 #include "core/replace_file.h"
 #include "plan/targets.h"
 #include "triage/store/store.h"
@@ -35,19 +40,34 @@ std::string comment(const std::string& text) {
 }
 
 struct Regression {
-  std::string target, text;
+  std::string id, target, text;
+  std::vector<std::string> units, left_out;
+  uint64_t cases = 0;  ///< of each unit
 };
+
+/// What becomes of the regression's file.
+const char* fate_of(const std::string& file, const std::string& text) {
+  std::ifstream there(file, std::ios::binary);
+  if (!there) return "new";
+  return std::string((std::istreambuf_iterator<char>(there)), {}) == text ? "unchanged" : "replaced";
+}
 
 Regression regression_of(const Bucket& bucket, bool leave_out) {
   if (bucket.witness.empty()) throw BadInput("bucket " + bucket.id() + " has no witness");
   Regression regression;
+  regression.id = bucket.id();
+  regression.units = units_for_everywhere(bucket, leave_out);
+  for (const std::string& unit : bucket.key.units)
+    if (std::find(regression.units.begin(), regression.units.end(), unit) == regression.units.end())
+      regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
   text += comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what each unit gives.");
   text += "property " + bucket.key.property;
   for (const std::string& unit : bucket.key.units) text += " " + unit;
   text += "\n";
-  for (const std::string& name : units_for_everywhere(bucket, leave_out)) {
+  for (const std::string& name : regression.units) {
+    regression.cases = 0;
     text += "unit " + name + "\n";
     CaseReader reader("witness of bucket " + bucket.id(), bucket.witness);
     CaseBlock block;
@@ -57,6 +77,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
       Outcomes outcomes;
       bind_or_fail(name, block.batch.op())->run(block.batch, outcomes);
       if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";
+      regression.cases += block.batch.size();
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (!outcomes.has_answer(i))
           throw BadInput("bucket " + bucket.id() + ": " + name + " has no answer for its witness");
@@ -76,7 +97,7 @@ void add_promote(Arguments& app, int& status) {
   struct Options {
     std::string store, corpus = "corpus";
     std::vector<std::string> ids;
-    bool leave_out = false;
+    bool leave_out = false, json = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub =
@@ -87,26 +108,34 @@ void add_promote(Arguments& app, int& status) {
       ->capture_default_str();
   sub->add_flag("--leave-out", options->leave_out,
                 "promote without units that only this machine has (plugins, recordings, devices)");
+  sub->add_flag("--json", options->json, "print one JSON object");
   sub->footer("Example: mmafuzz promote night.store 3f2a9 --corpus corpus");
   sub->callback([options, &status] {
     namespace fs = std::filesystem;
     const Store store(options->store, Access::read);
     if (!fs::is_directory(options->corpus))
       throw BadInput(options->corpus + " is no folder: name the corpus with --corpus");
-    std::vector<std::pair<std::string, Regression>> regressions;  // all are made before one is written
-    for (const std::string& id : options->ids) {
-      const Bucket bucket = store.find(id);
-      regressions.emplace_back(bucket.id(), regression_of(bucket, options->leave_out));
-    }
-    for (const auto& [id, regression] : regressions) {
+    std::vector<Regression> regressions;  // all are made before one is written
+    for (const std::string& id : options->ids) regressions.push_back(regression_of(store.find(id), options->leave_out));
+    nlohmann::json list = nlohmann::json::array();
+    for (const Regression& regression : regressions) {
       const fs::path folder = fs::path(options->corpus) / regression.target / "regressions";
       std::error_code error;
       fs::create_directories(folder, error);
       if (error) throw BadInput(folder.string() + ": cannot be created: " + error.message());
-      const std::string file = (folder / (id + ".cases")).string();
+      const std::string file = (folder / (regression.id + ".cases")).string();
+      list.push_back({{"bucket", regression.id},
+                      {"target", regression.target},
+                      {"file", file},
+                      {"fate", fate_of(file, regression.text)},
+                      {"cases", regression.cases},
+                      {"units", regression.units},
+                      {"left_out", regression.left_out}});
       replace_file_if_other(file, regression.text);
-      fmt::print("{}\n", file);
+      if (!options->json) fmt::print("{}\n", file);
     }
+    if (options->json)
+      fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"regressions", list}}));
     status = exit_ok;
   });
 }

@@ -34,11 +34,11 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   throw BadInput("no unit: the cases have no 'unit' line, name one with --unit (explain: --units)");
 }
 
-std::string text_of_cases(const Op& op, const std::vector<std::string>& cases) {
+std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, std::vector<std::string>& notes) {
   std::string text = "mmafuzz-cases 1\n" + to_text(op) + "\n";
   for (const std::string& one : cases) {
     const TypedCase typed = typed_case(op, one);
-    for (const std::string& note : typed.notes) fmt::print("{}\n", note);
+    notes.insert(notes.end(), typed.notes.begin(), typed.notes.end());
     text += typed.line + "\n";
   }
   return text;

@@ -24,8 +24,8 @@ class UnitCache {
 /// scalar operations and conversions. Throws BadInput.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);
 
-/// Cases of --op and --case as case text, after a line for each operand that was rounded. Throws BadInput.
-std::string text_of_cases(const Op& op, const std::vector<std::string>& cases);
+/// Cases of --op and --case as case text; `notes` receive a line for each operand that was rounded. Throws BadInput.
+std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, std::vector<std::string>& notes);
 
 using VisitBlock =
     std::function<void(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes)>;

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "core/duration.h"
+#include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/utc_text.h"
 #include "triage/facts/trends.h"
@@ -71,7 +72,7 @@ void print_trends(const TrendOptions& options) {
   const size_t campaigns = all.campaigns.size();
   if (!campaigns) throw BadInput(options.store + " holds no campaigns");
   if (options.json) {
-    fmt::print("{}\n", trends_json(all, options).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", json_text(trends_json(all, options)));
     return;
   }
   fmt::print("{} campaigns from {} to {}\n\n", campaigns, utc_text(all.campaigns.front().started, day_format),
@@ -105,16 +106,22 @@ void print_trends(const TrendOptions& options) {
   print_list(("bins that " + recent + " did not reach, and half of the campaigns before did").c_str(), bins_gone);
 }
 
-void prune(const std::string& file, const std::string& keep) {
+void prune(const std::string& file, const std::string& keep, bool json) {
   const std::optional<double> seconds = parse_duration(keep);
   if (!seconds) throw BadInput("--keep " + keep + ": give a time, as in 90d");
-  const auto size = [&] { return static_cast<double>(std::filesystem::file_size(file)) / 1e6; };
+  const auto size = [&] { return std::filesystem::file_size(file); };
   { const Store there(file, Access::read); }  // a wrong name creates no store
-  const double before = size();
+  const uintmax_t before = size();
   Store store(file, Access::write);
   const PrunedStore pruned = store.prune(std::time(nullptr) - static_cast<int64_t>(*seconds));
-  fmt::print("{}: progress, coverage and pairs of {} campaigns are gone; {:.1f} MB, before {:.1f} MB\n", file,
-             pruned.campaigns, size(), before);
+  if (json)
+    fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version},
+                                              {"pruned", pruned.campaigns},
+                                              {"bytes", size()},
+                                              {"bytes_before", before}}));
+  else
+    fmt::print("{}: progress, coverage and pairs of {} campaigns are gone; {:.1f} MB, before {:.1f} MB\n", file,
+               pruned.campaigns, static_cast<double>(size()) / 1e6, static_cast<double>(before) / 1e6);
 }
 
 }  // namespace
@@ -138,6 +145,7 @@ void add_store(Arguments& app, int& status) {
   });
   struct PruneOptions {
     std::string store, keep;
+    bool json = false;
   };
   auto pruned = std::make_shared<PruneOptions>();
   Arguments* prune_command = sub->add_subcommand("prune", "Drop progress, coverage and pairs of old campaigns");
@@ -145,11 +153,12 @@ void add_store(Arguments& app, int& status) {
   prune_command
       ->add_option("--keep", pruned->keep, "of campaigns that started within this time, as in 90d, everything stays")
       ->required();
+  prune_command->add_flag("--json", pruned->json, "print one JSON object");
   prune_command->footer(
       "The campaigns themselves, buckets, counts, witnesses and decisions stay. What is merged again comes back.\n"
       "Example: mmafuzz store prune all-nights.sqlite --keep 90d");
   prune_command->callback([pruned, &status] {
-    prune(pruned->store, pruned->keep);
+    prune(pruned->store, pruned->keep, pruned->json);
     status = exit_ok;
   });
 }

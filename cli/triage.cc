@@ -2,21 +2,45 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "campaign/summary.h"
 #include "campaign/triage_campaigns.h"
-#include "triage/facts/facts.h"
 #include "cli/command.h"
 #include "cli/print_buckets.h"
+#include "core/json_text.h"
+#include "core/json_version.h"
+#include "triage/bucket_json.h"
+#include "triage/facts/facts.h"
 
 namespace mmafuzz::cli {
 
+namespace {
+
+struct TriageOptions {
+  TriageRequest request;
+  std::string knowledge = default_knowledge_folder();
+  bool details = false, json = false;
+};
+
+nlohmann::json outcome_json(const TriageOptions& options, const TriageOutcome& outcome) {
+  nlohmann::json buckets = nlohmann::json::array(), left_out = nlohmann::json::array();
+  for (const Bucket& bucket : outcome.buckets) buckets.push_back(bucket_json(bucket));
+  for (const auto& [reason, records] : outcome.left_out) left_out.push_back({{"reason", reason}, {"records", records}});
+  return {{"json_version", json_version},
+          {"store", outcome.store},
+          {"divergences", outcome.divergences},
+          {"buckets", buckets},
+          {"new", outcome.is_new},
+          {"left_out", left_out},
+          {"facts", conclusions_json(conclusions_of(options.request, outcome, options.knowledge))}};
+}
+
+}  // namespace
+
 void add_triage(Arguments& app, int& status) {
-  struct Options {
-    TriageRequest request;
-    bool details = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TriageOptions>();
   TriageRequest& request = options->request;
   request.progress = true;
   request.jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -31,16 +55,25 @@ void add_triage(Arguments& app, int& status) {
   sub->add_flag("--minimize-all", request.minimize_all,
                 "minimize the witness of every bucket (default: of each fact, the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
+  Argument* json = sub->add_flag("--json", options->json, "print one JSON object, with the facts that buckets show");
+  sub->add_option("--knowledge", options->knowledge, "with --json: folder of known facts")
+      ->needs(json)
+      ->capture_default_str();
   sub->footer(
       "Exit codes: 1 where a bucket shows a broken claim. Buckets that a store knows keep their status, notes and "
       "witnesses.\n"
       "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
   sub->callback([options, &status] {
     const TriageOutcome outcome = triage_campaigns(options->request);
-    print_buckets(outcome.buckets, options->details);
-    for (const std::string& line : outcome.left_out) fmt::print(stderr, "mmafuzz: {}\n", line);
-    fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(),
-               outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
+    for (const auto& [reason, records] : outcome.left_out)
+      fmt::print(stderr, "mmafuzz: {} records left out: {}\n", records, reason);
+    if (options->json) {
+      fmt::print("{}", json_text(outcome_json(*options, outcome)));
+    } else {
+      print_buckets(outcome.buckets, options->details);
+      fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(),
+                 outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
+    }
     const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);
     status = broken ? exit_divergence : exit_ok;
   });

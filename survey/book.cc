@@ -1,3 +1,4 @@
+#include "core/json_text.h"
 #include "survey/book.h"
 
 #include "core/case_text.h"
@@ -8,7 +9,6 @@ namespace mmafuzz::survey {
 Book::Book(std::string folder, Json head) : folder_(std::move(folder)), document_(std::move(head)) {
   document_["complete"] = false;
   document_["findings"] = Json::array();
-  document_["running"] = nullptr;
   document_["steps"] = Json::array();
   save();
 }
@@ -32,7 +32,7 @@ void Book::begin(Json step) {
 void Book::end(Json step) {
   const std::lock_guard lock(mutex_);
   document_["steps"].push_back(std::move(step));
-  document_["running"] = nullptr;
+  document_.erase("running");
   save();
 }
 
@@ -76,7 +76,7 @@ void Book::save() {
     written_[file] = blocks.size();
   }
   replace_file_if_other(folder_ + "/note.md", note_of(document_));
-  replace_file_if_other(folder_ + "/survey.json", document_.dump(1) + "\n");  // last: where it is, the rest is
+  replace_file_if_other(folder_ + "/survey.json", json_text(document_, 1));  // last: where it is, the rest is
 }
 
 }  // namespace mmafuzz::survey

@@ -6,6 +6,8 @@
 #include <condition_variable>
 #include <thread>
 
+#include "core/json_version.h"
+
 namespace mmafuzz::survey {
 namespace {
 
@@ -100,9 +102,9 @@ void look_at_device(Context& context, Json& result) {
     if (context.family.empty() && !model.empty()) context.family = model.substr(6, model.find('/') - 6);
   }
   result["matrix_units"] = context.units.size();
-  Json libraries = Json::object();
+  Json libraries = Json::array();
   for (const UnitInfo& info : context.registry.list())
-    if (info.name.starts_with("cublas:")) libraries[info.name] = info.unavailable.empty() ? "here" : info.unavailable;
+    if (info.name.starts_with("cublas:")) libraries.push_back({{"name", info.name}, {"unavailable", info.unavailable}});
   result["libraries"] = std::move(libraries);
 }
 
@@ -142,7 +144,7 @@ void run_or_lose(const Context& context, const Unit& unit, const Batch& batch, O
 int run(const Options& options, const Registry& registry, const std::shared_ptr<DeviceChild>& child) {
   const auto start = Clock::now(), last_call = after(start, options.seconds);
   const auto end = after(start, options.seconds - std::min(options.patience, 0.1 * options.seconds));
-  Book book(options.output, {{"survey", 1},
+  Book book(options.output, {{"json_version", json_version},
                              {"recorded_by", options.recorded_by},
                              {"seconds", options.seconds},
                              {"seed", options.seed},

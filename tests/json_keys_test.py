@@ -3,18 +3,18 @@
 says.
 
 Usage: json_keys_test.py MMAFUZZ SOURCE_FOLDER"""
-import importlib.machinery
-import importlib.util
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+import json_page
+
 program, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-loader = importlib.machinery.SourceFileLoader("json_schema", source + "/ci/json-schema")
-json_schema = importlib.util.module_from_spec(importlib.util.spec_from_loader("json_schema", loader))
-loader.exec_module(json_schema)
+json_schema = json_page.generator(source)
 
 
 def output_of(*arguments, codes=(0, 1)):
@@ -24,25 +24,65 @@ def output_of(*arguments, codes=(0, 1)):
     return done.stdout
 
 
-def places(value, path=""):
-    """(key, value) with the keys above it: 'list.file'. What stands in several objects of an array comes several times."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield path + key, inner
-            yield from places(inner, path + key + ".")
-    if isinstance(value, list):
-        for inner in value:
-            if isinstance(inner, dict):
-                yield from places(inner, path)
+def explanations():
+    """Explanations of every kind, in one object."""
+    pair = ["explain", "--json", "--units", f"{volta},exact"]
+    whole = json.loads(output_of(*pair, source + "/corpus/examples/three_generations.cases"))
+    shown = whole["cases"][0]
+    if shown["verdict"]["cause"] != "fraction_bits" or [u["results"][0]["encoding"] for u in shown["units"]] != ["3f800000", "3f800001"]:
+        sys.exit(f"explain --json: {shown}")
+    for arguments in (["--op", op, "--case", "1. 1. 0x1p-10 0. | 1. 1. 0x1p-13 0. | 0", *pair[2:]],
+                      ["--op", "convert from=fp32 to=fp16", "--case", "0.1", "--units", "ieee"],
+                      ["--op", "convert from=fp32 to=fp16", "--case", "0.5", "--units", "ieee"]):
+        whole["cases"] += json.loads(output_of("explain", "--json", *arguments))["cases"]
+    return whole
 
 
-def is_of(kind, value):
-    if kind.startswith("list of "):
-        of = {"list of text": str, "list of integers": int}.get(kind, dict)
-        return isinstance(value, list) and all(type(v) is of for v in value)
-    if kind == "number":
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    return type(value) is {"text": str, "integer": int, "true or false": bool, "object": dict, "facts": dict}[kind]
+def minimized(folder):
+    """A case that fails and one that does not, of a file and of a target's artifact."""
+    cases = folder + "/mixed.cases"
+    with open(cases, "w", encoding="utf-8") as file:
+        file.write(f"mmafuzz-cases 1\nop {op}\n"
+                   "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n3c00 3c00 0000 0000 | 3c00 4000 0000 0000 | 00000000\n")
+    units = ["--units", f"{volta},exact", "--json"]
+    whole = json.loads(output_of("minimize", *units, cases))
+    if [(e["line"], "minimized" in e) for e in whole["list"]] != [(3, True), (4, False)] or (whole["cases"], whole["failing"]) != (2, 1):
+        sys.exit(f"minimize --json: {whole}")
+    kept = json.loads(output_of("minimize", *units, "-o", folder + "/minimal.cases", cases))
+    if kept != whole or whole["list"][0]["minimized"]["case"] not in open(folder + "/minimal.cases", encoding="utf-8").read():
+        sys.exit("minimize --json -o writes other cases")
+    with open(folder + "/artifact", "wb") as file:
+        file.write(bytes(range(1, 200)))
+    artifact = json.loads(output_of("minimize", "--target", "dot_models", *units, "--op", op, folder + "/artifact"))
+    if artifact["cases"] < 32 or any("line" in e or "minimized" not in e for e in artifact["list"]):
+        sys.exit(f"minimize --target --json: {artifact}")
+    return {**whole, "list": whole["list"] + artifact["list"]}
+
+
+def promoted(store, folder, buckets):
+    """The fate of a regression: new, then unchanged; of this machine's processor nothing is kept."""
+    bucket = next(b for b in buckets if len(b["units"]) == 2 and b["units"][0].startswith("cpu:"))
+    call = ["promote", "--json", "--leave-out", "--corpus", folder, store, bucket["id"]]
+    first, second = json.loads(output_of(*call)), json.loads(output_of(*call))
+    fates = [p["regressions"][0]["fate"] for p in (first, second)]
+    regression = first["regressions"][0]
+    if [regression["left_out"], regression["units"]] != [bucket["units"][:1], bucket["units"][1:]]:
+        sys.exit(f"promote --leave-out --json: {first}")
+    if fates != ["new", "unchanged"] or not os.path.exists(first["regressions"][0]["file"]):
+        sys.exit(f"promote --json: {first} {second}")
+    return first
+
+
+def triaged(out, folder, facts):
+    """A campaign, and a record of a unit that is not here."""
+    segment = folder + "/segment.cases"
+    with open(segment, "w", encoding="utf-8") as file:
+        text = "".join(open(p, encoding="utf-8").read() for p in sorted(pathlib.Path(out).glob("segments/*")))
+        file.write(text.replace("model:ampere", "plugin:gone.so"))
+    whole = json.loads(output_of("triage", out, segment, "--json", "--knowledge", folder, "--store", folder + "/triaged.sqlite"))
+    if not whole["left_out"] or not whole["new"] or {f["name"] for f in facts["new"]} - {f["name"] for f in whole["facts"]["new"]}:
+        sys.exit(f"triage --json: {whole['left_out']} {whole['new']} {[f['name'] for f in whole['facts']['new']]}")
+    return whole
 
 
 def proofs(folder):
@@ -72,7 +112,6 @@ def proofs(folder):
 
 volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32"
 op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4"
-failures = 0
 with tempfile.TemporaryDirectory() as folder:
     out, store = folder + "/campaign", folder + "/campaign/findings.sqlite"
     search = ["--cases", "512", "--targets", "dot_models,dot_monotone"]
@@ -91,6 +130,11 @@ with tempfile.TemporaryDirectory() as folder:
         "identify --json": identified,
         "prove --json": proofs(folder),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
+        "explain --json": explanations(),
+        "A value": explanations()["cases"][0]["units"][0]["results"],
+        "minimize --json": minimized(folder),
+        "promote --json": promoted(store, folder, buckets),
+        "triage --json": triaged(out, folder, facts),
         "fuzz --json": json.loads(output_of("fuzz", "--json", "--op", op, "--units", "exact," + volta, "--cases", "1000")),
         "campaign --json": campaign,
         "findings --json": facts,
@@ -99,56 +143,37 @@ with tempfile.TemporaryDirectory() as folder:
         "A bucket": json.loads(output_of("findings", store, "--show", buckets[0]["id"], "--json")),
         "merge --json": merged,
         "store trends --json": json.loads(output_of("store", "trends", nights, "--bins", "--json")),
+        "store prune --json": json.loads(output_of("store", "prune", nights, "--keep", "1d", "--json")),
         "why --json": json.loads(output_of("why", "v100", "exact", "--op", op, "--cases", "4096", "--json")),
         "report --json FILE": report,
         "sweep --json": json.loads(output_of("sweep", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "--cases", "5000", "--json")),
         "bench discriminate --json": json.loads(output_of("bench", "discriminate", "--query", "carry-bits/*", "--seeds", "1", "--json")),
     }
-sections = {title: rows for title, _, rows in json_schema.sections(open(source + "/docs/json.md", encoding="utf-8").read())}
+sections = json_page.sections(source)
+del sections["survey.json"]  # survey_test.py looks at it
 if printed["prove --json"] is None:
     print("prove --json is not looked at: no SMT solver is installed (ci/setup-solvers)")
     del printed["prove --json"], sections["prove --json"]
 if set(sections) != set(printed):
     sys.exit(f"sections: {sorted(set(sections) ^ set(printed))}")
-keys = 0
+keys, wrong = 0, []
 for name, rows in sections.items():
-    kinds = {key: kind for words, kind, _ in rows for key in words}
-    # What has a section of its own is looked at there.
-    elsewhere = tuple(key + "." for key, kind in kinds.items() if kind in ("list of facts", "list of buckets", "facts"))
-    there = {}
-    for key, value in places(printed[name]) if rows else ():
-        if not key.startswith(elsewhere):
-            there.setdefault(key, []).append(value)
-    keys += len(there)
-    for key in sorted(set(kinds) ^ set(there)):
-        failures += 1
-        print(f"{name}: {key} is {'printed, but not documented' if key in there else 'documented, but not printed'}")
-    for key in set(kinds) & set(there):
-        for value in there[key]:
-            if not is_of(kinds[key], value):
-                failures += 1
-                print(f"{name}: {key} is no {kinds[key]}: {value!r:.80}")
-                break
+    more, count = json_page.wrong_keys(name, rows, printed[name])
+    wrong += more
+    keys += count
+
+# Each command has JSON, or the page says what a program reads instead.
+head = open(source + "/docs/json.md", encoding="utf-8").read().split("\n## ", 1)[0]
+commands = re.findall(r"^  (\w+) ", output_of("--help").split("Subcommands:")[1].split("Exit codes")[0], re.M)
+wrong += [f"{c} has neither JSON nor a reason" for c in commands if f"`{c}`" not in head and not any(t.startswith(c) for t in sections)]
+if len(commands) < 20:
+    wrong.append(f"few commands: {commands}")
 
 # The schema is made of the page, and a validator that is not ours agrees with it, where there is one.
-failures += json_schema.main(["--check", source])
-validator = source + "/build/venv/bin/python"
-check = "import json, jsonschema, sys\nschema, samples = json.load(sys.stdin)\n" \
-        "for name, value in samples.items():\n" \
-        "    jsonschema.Draft202012Validator({**schema, 'anyOf': [{'$ref': '#/$defs/' + name}]}).validate(value)\n" \
-        "print(len(samples))"
-samples = {json_schema.name_of(title): value for title, value in printed.items() if title != "A fact"}
-schema = json.load(open(source + "/docs/json.schema.json", encoding="utf-8"))
-for python in (validator, sys.executable):
-    if os.path.exists(python) and subprocess.run([python, "-c", "import jsonschema"], capture_output=True, check=False).returncode == 0:
-        done = subprocess.run([python, "-c", check], input=json.dumps([schema, samples]), capture_output=True, text=True, check=False)
-        wrong = dict(samples, check={**samples["check"], "cases": "three"})
-        refused = subprocess.run([python, "-c", check], input=json.dumps([schema, wrong]), capture_output=True, text=True, check=False)
-        if done.returncode or not refused.returncode:
-            failures += 1
-            print(done.stderr[-1500:] or "the schema takes a text for a number")
-        break
-else:
-    print("the schema is not tried on the outputs: no jsonschema (ci/run-tests installs it)")
-print(f"{keys} keys, {failures} failures")
-sys.exit(bool(failures))
+if json_schema.main(["--check", source]):
+    wrong.append("docs/json.schema.json is old")
+samples = [(json_schema.name_of(title), value) for title, value in printed.items() if title not in ("A fact", "A value")]
+refused = json_page.refusals(source, samples, ("check", {**printed["check --json"], "cases": "three"}))
+wrong += [refused] if refused else []
+print("\n".join([*wrong, f"{keys} keys, {len(wrong)} failures"]))
+sys.exit(bool(wrong))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A survey against a false device: every fault is named, nothing stops the rest, the time limit holds, a killed
-survey is readable.
+survey is readable. Every survey.json has the keys that docs/json.md names.
 
 Usage: survey_test.py MMAFUZZ FALSE_DEVICE_CHILD SOURCE [kills]
 """
@@ -16,6 +16,8 @@ import tarfile
 import tempfile
 import time
 
+import json_page
+
 QUICK = (
     "control",
     "discriminators",
@@ -30,9 +32,15 @@ QUICK = (
 MMA = "cuda:mma.m16n8k16.f32.f16.f16.f32"
 mmafuzz, child, source = sys.argv[1:4]
 kills = int(sys.argv[4]) if len(sys.argv) > 4 else 20
+written = []  # every survey.json
 
 
-def start(folder, *arguments, fault="twin", since=0, observations=None):
+def read(folder):
+    written.append(json.loads((folder / "survey.json").read_text()))
+    return written[-1]
+
+
+def start(folder, *arguments, fault="twin", since=0, observations=None, tools=None):
     environment = dict(
         os.environ,
         MMAFUZZ_DEVICE_CHILD=child,
@@ -41,6 +49,8 @@ def start(folder, *arguments, fault="twin", since=0, observations=None):
         FALSE_DEVICE_FROM=str(since),
     )
     environment.pop("MMAFUZZ_OBSERVATIONS", None)
+    if tools:
+        environment["PATH"] = f"{tools}:{environment['PATH']}"
     if observations:
         environment["MMAFUZZ_OBSERVATIONS"] = str(observations)
     patience = "1" if fault == "hang" else "10"  # a loaded machine is late, too: only what hangs is not waited for
@@ -51,7 +61,7 @@ def start(folder, *arguments, fault="twin", since=0, observations=None):
 def survey(folder, *arguments, **how):
     process = start(folder, *arguments, **how)
     process.output, process.errors = process.communicate(timeout=120)
-    return process, json.loads((folder / "survey.json").read_text())
+    return process, read(folder)
 
 
 def findings(result, kind):
@@ -63,6 +73,10 @@ def status(result, step, unit=MMA):
 
 
 def a_right_device_has_no_findings(folder):
+    tools = folder.parent / "tools"
+    tools.mkdir()
+    (tools / "compute-sanitizer").write_text("#!/bin/sh\necho nothing found\n")  # its words, its exit code
+    (tools / "compute-sanitizer").chmod(0o755)
     process, result = survey(
         folder,
         "--units",
@@ -79,7 +93,8 @@ def a_right_device_has_no_findings(folder):
         "cublas:gemmex.fp16",
         "--time",
         "60",
-        *[w for part in QUICK for w in ("--only", part)]
+        *[w for part in QUICK for w in ("--only", part)],
+        tools=tools,
     )
     assert process.returncode == 0, process.output + process.errors
     assert result["complete"] and result["findings"] == [], result["findings"]
@@ -263,7 +278,7 @@ def a_killed_survey_is_readable(root):
         if not (folder / "survey.json").exists():
             assert not list(folder.glob("*.cases")) if folder.exists() else True  # killed before it had begun
             continue
-        result = json.loads((folder / "survey.json").read_text())
+        result = read(folder)
         assert not result["complete"]
         assert "Not complete" in (folder / "note.md").read_text() or not (folder / "note.md").exists()
         steps.add(len(result["steps"]))
@@ -288,6 +303,13 @@ def a_call_that_cannot_be_done_says_why(folder):
         and not result["complete"]
         and any("no CUDA device" in f["what"] for f in findings(result, "failed"))
     ), result
+
+
+def the_page_names_every_key():
+    wrong, keys = json_page.wrong_keys("survey.json", json_page.sections(source)["survey.json"], written)
+    refused = json_page.refusals(source, [("survey", one) for one in written], ("survey", {**written[0], "steps": 1}))
+    assert not wrong and not refused, "\n".join(wrong) + refused
+    print("%d keys in %d surveys" % (keys, len(written)))
 
 
 def gpu_check(folder, *arguments, **how):
@@ -341,6 +363,7 @@ def main():
             begin = time.monotonic()
             test(pathlib.Path(root) / test.__name__)
             print("%s: %.1f s" % (test.__name__, time.monotonic() - begin), flush=True)
+    the_page_names_every_key()
 
 
 if __name__ == "__main__":

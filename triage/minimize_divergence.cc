@@ -11,10 +11,14 @@
 namespace mmafuzz {
 
 std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
-                                             const Registry& registry) {
+                                             const Registry& registry, std::string* twin) {
   const std::vector<std::string> units(statement.begin() + 1, statement.end());
   Result<Judge> judge = Judge::bind(statement[0], units, one.op(), registry);
   if (!judge) throw std::runtime_error(judge.refusal().reason);
+  if (twin) {
+    const std::vector<Batch> twins = judge->twins(one);
+    *twin = twins.empty() ? "" : case_line(twins[0], 0);
+  }
   Causes causes(*judge, registry);
   MinimizedDivergence found;
   found.verdict = judge->judge(one)[0];
@@ -41,21 +45,6 @@ std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& sta
     bucket.detail = OwnUnit(*judge, registry).describe(found.witness);
   bucket.witness = witness_text(bucket, *judge, found.witness, found.verdict);
   return found;
-}
-
-bool minimize_divergence(const std::vector<std::string>& statement, const Batch& one, const Registry& registry,
-                         std::string& out, std::string* twin) {
-  if (twin) {
-    const Result<Judge> judge = Judge::bind(statement[0], {statement.begin() + 1, statement.end()}, one.op(), registry);
-    if (!judge) throw std::runtime_error(judge.refusal().reason);
-    const std::vector<Batch> twins = judge->twins(one);
-    *twin = twins.empty() ? "" : case_line(twins[0], 0);
-  }
-  const std::optional<MinimizedDivergence> found = minimized(statement, one, registry);
-  if (!found) return false;
-  const std::string& text = found->bucket.witness;
-  out += text.substr(text.find('\n') + 1);
-  return true;
 }
 
 }  // namespace mmafuzz

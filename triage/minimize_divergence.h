@@ -1,4 +1,4 @@
-// One divergence in its normal form, as a record of case text.
+// One divergence in its normal form.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,9 @@ struct MinimizedDivergence {
 };
 
 /// Case 0 of `one` in its normal form. `statement` is a property and the units that it is about. Nothing where the case
-/// does not fail. Throws std::runtime_error where the statement cannot be judged.
+/// does not fail. `twin` receives the line of the case's twin under a property that has one. Throws std::runtime_error
+/// where the statement cannot be judged.
 std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& statement, const Batch& one,
-                                             const Registry& registry);
-
-/// Appends case 0 of `one`, minimized, with its cause, to `out`. `statement` is a property and the units that it is
-/// about. False where the case does not fail. `twin` receives the line of the case's twin under a property that has
-/// one. Throws std::runtime_error where the statement cannot be judged.
-bool minimize_divergence(const std::vector<std::string>& statement, const Batch& one, const Registry& registry,
-                         std::string& out, std::string* twin = nullptr);
+                                             const Registry& registry, std::string* twin = nullptr);
 
 }  // namespace mmafuzz

@@ -69,14 +69,15 @@ std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& 
   return text;
 }
 
-std::string verdict_of_pair(const Batch& one, const std::vector<std::string>& units, const Registry& registry) {
+std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vector<std::string>& units,
+                                                const Registry& registry) {
   const Result<Judge> judge = Judge::bind("equal", units, one.op(), registry);
-  if (!judge) return "";
+  if (!judge) return std::nullopt;
   const Verdict verdict = judge->judge(one)[0];
-  if (!verdict.fails) return "verdict: they agree\n";
+  if (!verdict.fails) return ExplainedVerdict{false, "", "they agree"};
   Causes causes(*judge, registry);
   const std::string cause = cause_of(one, verdict, *judge, causes);
-  return "verdict: they differ: " + causes.detail(cause) + "\n";
+  return ExplainedVerdict{true, cause, "they differ: " + causes.detail(cause)};
 }
 
 /// The divergences of one property, its units and one op.

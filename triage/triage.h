@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "core/divergence_log.h"
 #include "triage/bucket.h"
 #include "triage/causes.h"
+#include "triage/explain/explanation.h"
 #include "triage/small_cases.h"
 
 namespace mmafuzz {
@@ -60,9 +62,9 @@ class Triage {
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
                          bool minimized = true);
 
-/// "verdict: they differ: fraction_bits (...): 23 against all\n": two units on one case, with the cause. Empty where
-/// they cannot be compared.
-std::string verdict_of_pair(const Batch& one, const std::vector<std::string>& units, const Registry& registry);
+/// Two units on one case, with the cause; nothing where they cannot be compared.
+std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vector<std::string>& units,
+                                                const Registry& registry);
 
 /// The cause of one divergence: `unstable` where the units do not repeat their results on copies of the case among
 /// other cases.

@@ -166,12 +166,11 @@ nb::tuple explain(const AllUnits& registry, const Op& op, const std::vector<std:
   }
   Explanation explanation;
   explanation.cases.push_back(explain_case(one, 0, units));
-  std::string verdict;
-  if (names.size() == 2) verdict = verdict_of_pair(one, names, registry);
+  if (names.size() == 2) explanation.cases[0].verdict = verdict_of_pair(one, names, registry);
   TextStyle style;
   style.colour = colour;
   style.width = width;
-  return nb::make_tuple(explanation_text(explanation, style) + verdict, explanation_svg(explanation), verdict);
+  return nb::make_tuple(explanation_text(explanation, style), explanation_svg(explanation), verdict_text(explanation));
 }
 
 }  // namespace

@@ -83,15 +83,25 @@ struct ExplainedRounding {
   std::string reference;                 ///< what MPFR says the op asks for: encoding and flags
 };
 
+/// Whether two units differ on a case, or a unit breaks a property, and why.
+struct ExplainedVerdict {
+  bool fails = false;
+  std::string cause;     ///< as that of a bucket; empty: none was looked for
+  std::string sentence;  ///< "they differ: fraction_bits (...): 23 against 24"
+};
+
 struct ExplainedCase {
   std::string op, fields;   ///< the op line and the case line
   std::string exact_value;  ///< decimal, 25 digits; empty where there is none
   std::optional<ExplainedRounding> rounding;
   std::vector<ExplainedUnit> units;
+  std::optional<ExplainedVerdict> verdict;  ///< nothing where there is no question, or it cannot be judged
+  std::vector<std::string> before, after;   ///< case lines of the sequence that it is one of
 };
 
 /// One case on some units, or, for a property of one unit, the case and its twin.
 struct Explanation {
+  std::vector<std::string> notes;  ///< on the case: operands that were rounded
   std::vector<ExplainedCase> cases;
 };
 

@@ -199,13 +199,28 @@ Lines joined(Lines lines, const Lines& more) {
 
 }  // namespace
 
+std::string verdict_text(const Explanation& explanation) {
+  std::string text;
+  const auto list = [&](const char* title, const std::vector<std::string>& cases) {
+    if (!cases.empty()) text += title;
+    for (const std::string& one : cases) text += "  " + one + "\n";
+  };
+  for (const ExplainedCase& one : explanation.cases) {
+    if (one.verdict) text += "verdict: " + one.verdict->sentence + "\n";
+    list("These cases were evaluated before it:\n", one.before);
+    list("These cases were evaluated after it:\n", one.after);
+  }
+  return text;
+}
+
 std::string explanation_text(const Explanation& explanation, const TextStyle& style) {
   std::string text;
+  for (const std::string& note : explanation.notes) text += note + "\n";
   const std::vector<ExplainedCase>& cases = explanation.cases;
   const bool twins = cases.size() == 2 && cases[0].units.size() == 1 && cases[1].units.size() == 1;
   if (twins) {
     const auto whole = [](const ExplainedCase& c) { return joined(case_lines(c), unit_lines(c.units[0], true)); };
-    if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text;
+    if (draw_beside(text, whole(cases[0]), whole(cases[1]), style)) return text + verdict_text(explanation);
   }
   for (const ExplainedCase& one : cases) {
     draw(text, case_lines(one), style.colour);
@@ -217,7 +232,7 @@ std::string explanation_text(const Explanation& explanation, const TextStyle& st
       text += "\n";
     }
   }
-  return text;
+  return text + verdict_text(explanation);
 }
 
 }  // namespace mmafuzz

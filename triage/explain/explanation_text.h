@@ -10,6 +10,10 @@ struct TextStyle {
   int width = 80;  ///< columns; from 160 on, two units stand side by side where both fit
 };
 
+/// With the verdicts below all cases.
 std::string explanation_text(const Explanation& explanation, const TextStyle& style);
+
+/// The verdicts alone: "verdict: they agree\n".
+std::string verdict_text(const Explanation& explanation);
 
 }  // namespace mmafuzz

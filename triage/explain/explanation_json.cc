@@ -1,0 +1,116 @@
+#include "triage/explain/explanation_json.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "core/json_version.h"
+
+namespace mmafuzz {
+namespace {
+
+using Json = nlohmann::json;
+
+Json value_json(const ExplainedNumber& x) {
+  return {{"encoding", x.hex}, {"hexadecimal", x.binary}, {"decimal", x.decimal}};
+}
+
+Json values_json(const std::vector<ExplainedNumber>& values) {
+  Json list = Json::array();
+  for (const ExplainedNumber& x : values) list.push_back(value_json(x));
+  return list;
+}
+
+Json addend_json(const ExplainedAddend& t, bool grid) {
+  Json out = {{"source", t.source}};
+  if (!t.finite) {
+    out["special"] = t.special;
+    return out;
+  }
+  out["negative"] = t.negative;
+  out["significand"] = t.integer_bits + "." + t.fraction_bits;
+  out["exponent"] = t.exponent;
+  if (grid) {
+    out["shift"] = t.shift;
+    out["kept_negative"] = t.kept_negative;
+    out["kept"] = t.kept;
+    out["sum_so_far"] = t.sum_so_far;
+  }
+  if (t.lost) {
+    out["fallen"] = t.fallen;
+    out["fallen_top"] = t.fallen_top;
+  }
+  return out;
+}
+
+Json step_json(const ExplainedStep& step) {
+  Json addends = Json::array();
+  for (const ExplainedAddend& t : step.addends) addends.push_back(addend_json(t, step.grid));
+  Json out = {{"kind", step.kind},  {"instruction", step.instruction},     {"block", step.block},
+              {"addends", addends}, {"zero_products", step.zero_products}, {"result", value_json(step.result)}};
+  if (step.grid) {
+    out["greatest_exponent"] = step.greatest_exponent;
+    out["floor_decided"] = step.floor_decided;
+    out["integer_bits"] = step.grid_integer_bits;
+    out["fraction_bits"] = step.grid_fraction_bits;
+    out["sum_negative"] = step.sum_negative;
+    out["sum"] = step.sum;
+    out["carries"] = step.carries;
+    if (step.leading_exponent) out["leading_exponent"] = *step.leading_exponent;
+  }
+  if (!step.rounding.empty()) out["rounding"] = step.rounding;
+  if (step.rounds) {
+    out["last"] = step.last;
+    out["guard"] = step.guard;
+    out["sticky"] = step.sticky;
+  }
+  return out;
+}
+
+Json unit_json(const ExplainedUnit& unit) {
+  Json steps = Json::array();
+  for (const ExplainedStep& step : unit.steps) steps.push_back(step_json(step));
+  Json out = {{"name", unit.name},
+              {"parameters", unit.parameters},
+              {"steps", steps},
+              {"results", values_json(unit.results)},
+              {"no_answer", unit.no_answer}};
+  if (unit.ulps && std::isfinite(*unit.ulps)) out["ulps"] = *unit.ulps;
+  if (unit.flags) out["flags"] = fmt::format("{:02x}", *unit.flags);
+  if (!unit.neighbour.empty()) out["neighbour"] = unit.neighbour;
+  return out;
+}
+
+Json rounding_json(const ExplainedRounding& r) {
+  Json out = {{"operands", values_json(r.operands)}, {"decision", r.decision}, {"reference", r.reference}};
+  if (r.exact) {
+    out["exact"] = value_json(*r.exact);
+  } else {
+    out["lower"] = value_json(r.lower);
+    out["upper"] = value_json(r.upper);
+  }
+  return out;
+}
+
+Json case_json(const ExplainedCase& one) {
+  Json units = Json::array();
+  for (const ExplainedUnit& unit : one.units) units.push_back(unit_json(unit));
+  Json out = {{"op", one.op}, {"case", one.fields}, {"units", units}, {"before", one.before}, {"after", one.after}};
+  if (!one.exact_value.empty()) out["exact"] = one.exact_value;
+  if (one.rounding) out["rounding"] = rounding_json(*one.rounding);
+  if (one.verdict) {
+    out["verdict"] = {{"fails", one.verdict->fails}, {"sentence", one.verdict->sentence}};
+    if (!one.verdict->cause.empty()) out["verdict"]["cause"] = one.verdict->cause;
+  }
+  return out;
+}
+
+}  // namespace
+
+Json explanation_json(const Explanation& explanation) {
+  Json cases = Json::array();
+  for (const ExplainedCase& one : explanation.cases) cases.push_back(case_json(one));
+  return {{"json_version", json_version}, {"notes", explanation.notes}, {"cases", cases}};
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,12 @@
+// An explanation for programs (docs/json.md).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "triage/explain/explanation.h"
+
+namespace mmafuzz {
+
+nlohmann::json explanation_json(const Explanation& explanation);
+
+}  // namespace mmafuzz
