@@ -184,8 +184,9 @@ int run_shard(CampaignOptions options) {
   Plan plan = part_of(whole, shard);
   set_identity(settings);
   const std::string folder = options.out + "/shards/" + shard.name();
-  make_folder(folder);
+  make_folder(options.out);
   agree(settings, options.out);
+  make_folder(folder);
   auto lease = std::make_unique<ShardLease>(folder);
   save(settings, folder + "/campaign.json");
   make_parts(folder);

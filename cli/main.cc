@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "bench/bench.h"
@@ -49,6 +50,10 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());
     return exit_interrupted;
+  } catch (const std::filesystem::filesystem_error& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "mmafuzz: {}: {}\n", e.path1().string(), e.code().message());
+    return exit_bad_input;
   } catch (const std::exception& e) {
     std::fflush(stdout);
     fmt::print(stderr, "mmafuzz: {}\n", e.what());

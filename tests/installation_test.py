@@ -49,6 +49,8 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-install-") as folder:
     for engine in ("libfuzzer", "afl"):
         built = list((build / "fuzz_targets").glob(f"*_{engine}"))
         expect(f"all {len(built)} targets of {engine} are installed", f"{engine} ({len(built) or 'no'} targets)" in version)
+    expect("the scripts for clusters are there", all(os.access(prefix / "share/mmafuzz/cluster" / name, os.X_OK) for name in ("submit", "parallel")))
+    expect("and the files for other people's CI", (prefix / "share/mmafuzz/ci/gitlab-ci.yml").exists())
     published = sorted((prefix / "share/mmafuzz/corpus/published").glob("*.cases"))
     expect("1392 published cases hold", "1392 cases, 0 mismatches" in run(mmafuzz, "check", *published, **elsewhere))
     campaign = pathlib.Path(folder, "campaign")

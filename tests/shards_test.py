@@ -136,6 +136,7 @@ class ShardsTest(unittest.TestCase):
             if says:
                 self.assertEqual(err.count("\n"), 1, err)
                 self.assertIn(says, err)
+                self.assertFalse((self.out / "shards/0002-of-0002").exists())
         for call, says in ((("--shard", "3/2"), "from 1 to N"), (("--shard", ""), "from 1 to N"), (("--shard", "1/2", "--resume"), "takes no --resume"),
                            (("--resume",), "give --shard I/2 or --conclude"), (("--conclude", "--seed", "3"), "takes no --seed")):
             done = subprocess.run([MMAFUZZ, "campaign", "--out", self.out, *call], capture_output=True, text=True)
@@ -144,6 +145,24 @@ class ShardsTest(unittest.TestCase):
         plain = self.out.with_name("plain")
         subprocess.run([MMAFUZZ, "campaign", "--out", plain, "--cases", "64", "--no-triage", *FEW], capture_output=True, check=True)
         self.assertIn("without shards", self.ended(self.start("1/2", out=plain), (2,))[1])
+
+    def test_without_rights_in_the_folder_one_line_says_so(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can run a shard as somebody else")
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if subprocess.run([*other, MMAFUZZ, "--version"], capture_output=True, cwd="/").returncode != 0:
+            self.skipTest("nobody else can run this build")
+        pathlib.Path(self.folder.name).chmod(0o755)
+        self.ended(self.start("1/2", time="1"))
+        dark = self.out.with_name("dark")
+        shutil.copytree(self.out, dark)
+        dark.chmod(0o700)
+        for out in (self.out, dark):
+            for call in (["--shard", "2/2", "--time", "1", *FEW], ["--conclude"]):
+                done = subprocess.run([*other, MMAFUZZ, "campaign", "--out", out, *call], capture_output=True, text=True, cwd="/")
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertRegex(done.stderr, rf"^mmafuzz: .*{out}.*: Permission denied$")
+        self.assertEqual([p.name for p in (self.out / "shards").iterdir()], ["0001-of-0002"])
 
     def test_an_exchange_that_vanishes_is_said_once(self):
         shard = self.start("1/2", time="6")
@@ -194,6 +213,41 @@ class ShardsTest(unittest.TestCase):
         self.assertEqual(len(list(self.out.glob("shards/*/summary.json"))), 3)
         self.assertNotIn("not at their end", err)
         self.assertTrue(self.out.with_name("nights.sqlite").exists())
+
+    def test_the_array_runs_where_it_was_submitted(self):
+        tools = pathlib.Path(self.folder.name, "tools")
+        tools.mkdir()
+        sbatch = tools / "sbatch"  # stands for Slurm: runs a job at once, the tasks of an array one after the other
+        sbatch.write_text("""#!/bin/bash
+echo "$*" >>calls
+tasks=
+while [[ $1 == --* ]]; do
+  case $1 in --array=1-*) tasks=${1#--array=1-} ;; --output=*) log=${1#--output=} ;; esac
+  shift
+done
+for i in $(seq "${tasks:-1}"); do
+  SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=$tasks bash "$@" >>"$log" 2>&1 </dev/null
+done
+echo 7
+""")
+        sbatch.chmod(0o755)
+        script = pathlib.Path(__file__).resolve().parent.parent / "ci/cluster/submit"
+        here = pathlib.Path(self.folder.name)
+        (here / "known").mkdir()
+        call = [script, "out", "2", "--time", "1", "--store=nights.sqlite", "--knowledge", "known", *FEW, "--fail-on", "semantic", "--minimize", "--", "--nice"]
+        done = subprocess.run(call, cwd=here, env=dict(os.environ, MMAFUZZ=MMAFUZZ, PATH=f"{tools}:{os.environ['PATH']}"), capture_output=True, text=True)
+        logs = "".join(p.read_text() for p in self.out.glob("*.log"))
+        self.assertEqual((done.returncode, done.stdout), (0, f"array 7 of 2 shards, end 7: {self.out}\n"), done.stderr)
+        array, end = (here / "calls").read_text().splitlines()
+        self.assertIn("--nice", array)
+        self.assertIn("--knowledge known", array)
+        self.assertTrue(end.endswith("--store=nights.sqlite --knowledge known --fail-on semantic --minimize"), end)
+        for name in ("nights.sqlite", "out/report.html", "out/report.sarif", "out/junit.xml", "out/corpus.min"):
+            self.assertTrue((here / name).exists(), name + logs)
+        self.assertEqual(len(list(self.out.glob("shards/*/summary.json"))), 2, logs)
+        for more in (["--store"], ["--knowledge"]):
+            done = subprocess.run([script, "other", "2", *more], cwd=here, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (2, f"{more[0]} needs a value\n"))
 
     def test_a_full_disk_is_one_line_and_loses_nothing(self):
         disk = pathlib.Path(self.folder.name, "disk")

@@ -314,6 +314,19 @@ bad "give a time" store prune nights.store --keep forever
 bad "no such store" store prune nowhere.store --keep 1d
 bad "no such store" store trends nowhere.store
 
+# ---- a store behind a link ----
+cp monday.store real.store
+mkdir latest
+ln -s ../real.store latest/night.store
+good findings latest/night.store --buckets --json
+expect "is read" same "$(ids)" "$("$MMAFUZZ" findings real.store --buckets --json >out; ids)"
+good merge latest/night.store tuesday.store
+expect "the link stays one" [ -L latest/night.store ]
+expect "what came is in the store behind it" same "$(sql real.store 'SELECT count(*) FROM campaigns')" "$(sql latest/night.store 'SELECT count(*) FROM campaigns')"
+expect "and nothing else beside the link" same "$(ls latest)" night.store
+good merge real.store latest/night.store
+expect "a store merged into itself is the same" has out "(0 more) of 2 campaigns (0 more)"
+
 # ---- reports ----
 good report nights.store --json /dev/stdout
 expect "a report for a pipe" has out '"json_version"'

@@ -101,8 +101,8 @@ struct ExplainedCase {
 
 /// One case on some units, or, for a property of one unit, the case and its twin.
 struct Explanation {
-  std::vector<std::string> notes;  ///< on the case: operands that were rounded
   std::vector<ExplainedCase> cases;
+  std::vector<std::string> notes;  ///< operands that were rounded to their formats
 };
 
 }  // namespace mmafuzz

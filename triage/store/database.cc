@@ -101,12 +101,16 @@ bool has_room(const std::string& path) {
 
 Database::Database(const std::string& path, Access access, const DatabaseKind& kind) {
   if (path.empty()) throw std::runtime_error("the file name of the store is empty");
-  path_ = fs::absolute(path).string();
   std::error_code error;
+  const fs::path file = fs::weakly_canonical(fs::absolute(path), error);  // SQLite follows no link
+  path_ = error ? fs::absolute(path).string() : file.string();
+  error.clear();
   const fs::file_status status = fs::status(path_, error);
   const bool exists = fs::exists(status);
   if (exists && !fs::is_regular_file(status))
     refuse(path_, fs::is_directory(status) ? "is a folder, not a store" : "is no regular file");
+  if (status.type() == fs::file_type::none || status.type() == fs::file_type::unknown)
+    refuse(path_, "cannot be read: " + error.message());
   if (!exists && access == Access::read) refuse(path_, "no such store");
   if (exists && ::access(path_.c_str(), R_OK) != 0)
     refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
