@@ -28,12 +28,13 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
   for (const std::string& from : from_paths) Store(from, Access::read);  // a wrong name changes and creates nothing
   Store into(into_path, Access::write);
   std::set<std::string> known, fixed;  // what was called fixed must not come again
-  for (const Bucket& bucket : into.buckets()) {
-    known.insert(bucket.id());
-    if (bucket.status == BucketStatus::fixed && !came_again(bucket)) fixed.insert(bucket.id());
-  }
-  const size_t campaigns_before = into.campaigns().size();
-  into.atomically([&] {
+  size_t campaigns_before = 0;
+  into.atomically([&] {  // of two merges at a time one sees what the other brought
+    for (const Bucket& bucket : into.buckets()) {
+      known.insert(bucket.id());
+      if (bucket.status == BucketStatus::fixed && !came_again(bucket)) fixed.insert(bucket.id());
+    }
+    campaigns_before = into.campaigns().size();
     for (const std::string& from : from_paths) into.merge_from(Store(from, Access::read));
   });
   into.write_witnesses();

@@ -181,7 +181,8 @@ def check_files(folder):
 
 
 def run_night(folder):
-    """The script of the GitLab night, as its runner runs it, for seconds: the second night goes on and finds nothing new."""
+    """The script of the GitLab night, as its runner runs it, for seconds: the second night goes on and finds nothing new, and one
+    whose unit is gone fails, though the last night's results are there."""
     gitlab = yaml.safe_load((source / "ci/examples/gitlab-ci.yml").read_text())
     bin_folder = folder / "bin"
     bin_folder.mkdir()
@@ -190,10 +191,14 @@ def run_night(folder):
     for unit in (example, planted):  # the first night, all of it is new
         work = folder / unit.stem
         work.mkdir()
-        for night, code in enumerate((1, 0)):
-            environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", UNIT=f"plugin:{unit}", NIGHT="15")
+        own = shutil.copy(unit, work)
+        for night, code in enumerate((1, 0, 1)):
+            if night == 2:
+                os.remove(own)
+            environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", UNIT=f"plugin:{own}", NIGHT="15")
             done = subprocess.run(["bash", "-c", script], cwd=work, env=environment, capture_output=True, text=True, check=False)
             expect(f"night {night + 1} of {unit.stem} ends with {code}, not {done.returncode}: {done.stdout[-1500:]}{done.stderr[-500:]}", done.returncode == code)
+            expect(f"night {night + 1} of {unit.stem} says what is gone", night < 2 or own in done.stderr)
             for file in gitlab["night"]["artifacts"]["paths"] + ["junit.xml"]:
                 expect(f"night {night + 1} of {unit.stem} leaves {file}", (work / file).stat().st_size > 0)
 

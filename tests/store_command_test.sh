@@ -327,6 +327,14 @@ expect "and nothing else beside the link" same "$(ls latest)" night.store
 good merge real.store latest/night.store
 expect "a store merged into itself is the same" has out "(0 more) of 2 campaigns (0 more)"
 
+# ---- merges at the same time ----
+for i in 1 2 3 4; do
+  "$MMAFUZZ" merge together.store monday.store tuesday.store >together.$i 2>&1 &
+done
+wait
+expect "one of them brought the campaigns" same "$(cat together.? | grep -c 'of 2 campaigns (2 more)')" 1
+expect "the others know them" same "$(cat together.? | grep -c 'of 2 campaigns (0 more)')" 3
+
 # ---- reports ----
 good report nights.store --json /dev/stdout
 expect "a report for a pipe" has out '"json_version"'
