@@ -115,7 +115,8 @@ TEST(Explain, OotomoYokotaColumnOfValpeyEtAlSectionSix) {
 }
 
 TEST(Explain, BothColumnsStandSideBySideOnAWideTerminal) {
-  const Explanation both{{explained(dot4, table5, {volta}), explained(dot4, table5_without_c, {volta})}};
+  Explanation both;
+  both.cases = {explained(dot4, table5, {volta}), explained(dot4, table5_without_c, {volta})};
   const std::string wide = explanation_text(both, {false, 200}), narrow = explanation_text(both, {false, 159});
   EXPECT_THAT(wide, testing::ContainsRegex("= 3f800001 [^\n]* = 3f800000 "));
   EXPECT_THAT(narrow, testing::Not(testing::ContainsRegex("= 3f800001 [^\n]* = 3f800000 ")));
@@ -184,13 +185,14 @@ TEST(Explain, StepsThatAddZerosAreCounted) {
 }
 
 TEST(Explain, AFlushedResultIsNoRoundedOne) {
-  const char* op = "dot a=bf16 b=bf16 c=fp32 d=fp32 k=2";
-  const std::string text = explanation_text(
-      {{explained(op, "0080 0000 | 3f00 0000 | 00000000", {"model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32"})}}, {});
-  EXPECT_THAT(text, HasSubstr("0x0p+0 = 0, flushed to zero")) << text;  // 2^-126 * 2^-1 is subnormal in binary32
-  const std::string zero = explanation_text(
-      {{explained(op, "3f80 3f80 | 3f80 bf80 | 00000000", {"model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32"})}}, {});
-  EXPECT_THAT(zero, Not(HasSubstr("flushed to zero"))) << "1 - 1 is zero";
+  const auto text_of = [](const std::string& line) {
+    Explanation one;
+    one.cases = {explained("dot a=bf16 b=bf16 c=fp32 d=fp32 k=2", line, {"model:x86/tdpbf16ps.k32.f32.bf16.bf16.f32"})};
+    return explanation_text(one, {});
+  };
+  EXPECT_THAT(text_of("0080 0000 | 3f00 0000 | 00000000"), HasSubstr("0x0p+0 = 0, flushed to zero"))
+      << "2^-126 * 2^-1 is subnormal in binary32";
+  EXPECT_THAT(text_of("3f80 3f80 | 3f80 bf80 | 00000000"), Not(HasSubstr("flushed to zero"))) << "1 - 1 is zero";
 }
 
 TEST(Explain, ConversionsShowTheirNeighbours) {

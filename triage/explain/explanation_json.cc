@@ -46,8 +46,9 @@ Json addend_json(const ExplainedAddend& t, bool grid) {
 Json step_json(const ExplainedStep& step) {
   Json addends = Json::array();
   for (const ExplainedAddend& t : step.addends) addends.push_back(addend_json(t, step.grid));
-  Json out = {{"kind", step.kind},  {"instruction", step.instruction},     {"block", step.block},
-              {"addends", addends}, {"zero_products", step.zero_products}, {"result", value_json(step.result)}};
+  Json out = {{"kind", step.kind},    {"instruction", step.instruction},     {"block", step.block},
+              {"addends", addends},   {"zero_products", step.zero_products}, {"result", value_json(step.result)},
+              {"folded", step.folded}};
   if (step.grid) {
     out["greatest_exponent"] = step.greatest_exponent;
     out["floor_decided"] = step.floor_decided;
