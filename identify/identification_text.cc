@@ -1,6 +1,7 @@
 #include "identify/identification_text.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -99,7 +100,7 @@ std::string verified_text(const Verified& verified) {
 }
 
 std::string counts_text(const Identification& id) {
-  if (id.rounds == 0) return fmt::format("{} answers\n", id.evidence.size());
+  if (id.rounds == 0) return fmt::format("{} answer{}\n", id.evidence.size(), id.evidence.size() == 1 ? "" : "s");
   std::string text = fmt::format("{} dots in {} round{}", id.dots, id.rounds, id.rounds == 1 ? "" : "s");
   return text + fmt::format("; {:.1f} s\n", id.seconds) + verified_text(id.verified);
 }
@@ -141,6 +142,7 @@ std::string identification_text(const Identification& id, bool steps) {
                           id.evidence.size(), case_of(id, r.case_index), answer_text(op, r.instead));
   } else if (!id.name.empty()) {
     text += id.verdict == IdentifyVerdict::too_few ? "  fits so far: " + id.name + "\n" : "  " + id.name + "\n";
+    if (!id.also.empty()) text += fmt::format("  units that give the same answers: {}\n", fmt::join(id.also, ", "));
     if (!id.nearest.empty()) {
       std::string differs;
       for (const std::string& d : id.nearest_differs) differs += (differs.empty() ? "" : "; ") + d;
@@ -173,6 +175,7 @@ nlohmann::json identification_json(const Identification& id) {
                          {"op", to_text(op)},
                          {"reason", id.reason},
                          {"unit", id.name},
+                         {"also", id.also},
                          {"nearest", id.nearest},
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},

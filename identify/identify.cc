@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "core/case_text.h"
 #include "identify/fit.h"
 #include "identify/separate.h"
 #include "oracles/models/model_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 namespace {
@@ -379,19 +382,28 @@ class Identifier {
 
   bool timed_out() const { return asker_->seconds_left() <= 0; }
 
-  /// No row fits: a unit without parameters may. True where one did, and a further answer refuted it.
+  /// No row fits: a unit without parameters may. True where one did, and further answers are there to judge it by.
   bool give_up_rows() {
     judge_plain();
-    for (const PlainHypothesis& plain : plain_) {
-      if (plain.mismatches) continue;
+    std::vector<const PlainHypothesis*> fitting;
+    for (const PlainHypothesis& plain : plain_)
+      if (plain.mismatches == 0) fitting.push_back(&plain);
+    if (!fitting.empty()) {
+      Questions next = questions_between_plain(fitting);
+      if (asker_ && next.cases.size() && ++plain_rounds_ <= plain_.size()) {
+        if (ask(next)) return true;
+        end_early();
+        return false;
+      }
       bool held = true;
-      if (asker_ && !verify(*plain.unit, nullptr, held)) {
+      if (asker_ && !verify(*fitting[0]->unit, nullptr, held)) {
         end_early();
         return false;
       }
       if (!held) return true;
-      id_.name = plain.unit->name();
-      asker_ ? finish_held(id_.name) : finish(IdentifyVerdict::identified);
+      id_.name = fitting[0]->unit->name();
+      for (size_t i = 1; i < fitting.size(); ++i) id_.also.push_back(fitting[i]->unit->name());
+      asker_ ? finish_held(id_.name) : finish_given_plain(next.cases);
       return false;
     }
     if (id_.reason.empty()) id_.reason = "no row and no known unit gives all of its answers";
@@ -403,6 +415,48 @@ class Identifier {
     row_.reset();
     finish(IdentifyVerdict::too_few);
     return false;
+  }
+
+  /// Cases on which the first of these differs from others of them.
+  Questions questions_between_plain(const std::vector<const PlainHypothesis*>& fitting) const {
+    Questions questions(op());
+    if (fitting.size() < 2) return questions;
+    const Batch batch = structured_cases(4096);
+    Outcomes first, other;
+    fitting[0]->unit->run(batch, first);
+    for (size_t f = 1; f < fitting.size(); ++f) {
+      fitting[f]->unit->run(batch, other);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (same_result(op(), first.results.get(i), other.results.get(i))) continue;
+        questions.texts.push_back("Is it " + fitting[0]->unit->name() + " or " + fitting[f]->unit->name() + "?");
+        questions.add(batch, i, questions.texts.size() - 1);
+        break;
+      }
+    }
+    return questions;
+  }
+
+  Batch structured_cases(size_t count) const {
+    Batch batch(op());
+    StructuredGenerator(op(), settings_.seed + evidence_.size()).fill(0, count, batch);
+    return batch;
+  }
+
+  /// Answers that were given fit a unit without parameters: few of them say little, as it has no neighbours that they
+  /// would rule out.
+  void finish_given_plain(Batch next) {
+    id_.dots = evidence_.size();
+    if (evidence_.size() < least_verified) {
+      std::set<std::string> known;
+      for (size_t i = 0; i < evidence_.size(); ++i) known.insert(case_line(evidence_.cases().one(i), 0));
+      const Batch more = structured_cases(4 * least_verified);
+      for (size_t i = 0; i < more.size() && evidence_.size() + next.size() < least_verified; ++i)
+        if (known.insert(case_line(more, i)).second) next.append(more, i);
+    }
+    if (next.size() == 0) return finish(IdentifyVerdict::identified);
+    id_.reason = std::to_string(next.size()) + " further cases would tell more";
+    id_.next = std::move(next);
+    finish(IdentifyVerdict::too_few);
   }
 
   void judge_plain() {
@@ -449,9 +503,14 @@ class Identifier {
         const Parameter& kernel = *find_parameter("kernel");
         differs.push_back("kernel: " + parameter_text(kernel, row.model) + " there, " + parameter_text(kernel, *row_));
       } else {
+        DotModel equal = *row_;  // each proof starts where the last one ended
         for (const Parameter* p : space_.parameters_of(row_->kernel)) {
           const int64_t value = p->get(row.model);
-          if (value == p->get(*row_) || !space_.why_equal(*row_, *p, value).empty()) continue;
+          if (value == p->get(*row_)) continue;
+          if (!space_.why_equal(equal, *p, value).empty()) {
+            p->set(equal, value);
+            continue;
+          }
           differs.push_back(std::string(p->name) + ": " + parameter_text(*p, row.model) + " there, " +
                             parameter_text(*p, *row_) + " here");
         }
@@ -611,6 +670,7 @@ class Identifier {
   std::vector<DotModel> rivals_;            ///< other rows that fitted at some time
   std::vector<Fit::Candidate> candidates_;  ///< of the last search, the best first
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
+  size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
   bool challenged_ = false;  ///< whether the row was held against joint rivals, and none was told apart
   size_t challenges_ = 0;

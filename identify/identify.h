@@ -58,6 +58,7 @@ struct Identification {
   Evidence evidence;
   std::optional<DotModel> model;  ///< of the row that fits; what is known so far where there are too few answers
   std::string name;               ///< of the unit that it is: "model:custom?...", or a unit without parameters
+  std::vector<std::string> also;  ///< of a unit without parameters: others that give the same answers
   std::string nearest;            ///< row of the catalogue; empty where none has these formats
   std::vector<std::string> nearest_differs;
   std::vector<ParameterFinding> parameters;

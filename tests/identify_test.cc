@@ -391,6 +391,65 @@ TEST(Questionnaire, NamesARowWithoutASecondRound) {
   EXPECT_TRUE(id.nearest_differs.empty());
 }
 
+/// Answers of `integer` to as many structured cases.
+Evidence integer_answers(const Op& op, size_t count) {
+  Batch batch;
+  StructuredGenerator(op, 3).fill(0, count, batch);
+  Outcomes outcomes;
+  bind_or_fail("integer", op)->run(batch, outcomes);
+  Evidence evidence(op);
+  for (size_t i = 0; i < count; ++i) evidence.add(batch, i, outcomes.results.get(i), 0);
+  return evidence;
+}
+
+TEST(Identify, AUnitWithoutParametersIsNotNamedFromFewAnswers) {
+  const Op op = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=4");
+  Identification id = identify_from(integer_answers(op, 1), {});
+  EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
+  EXPECT_FALSE(id.name.empty()) << "what fits so far is said";
+  // The further cases are enough.
+  for (int round = 0; round < 4 && id.next; ++round) {
+    Evidence evidence = integer_answers(op, 1);
+    Outcomes outcomes;
+    bind_or_fail("integer", op)->run(*id.next, outcomes);
+    for (size_t i = 0; i < id.evidence.size(); ++i)
+      evidence.add(id.evidence.cases().one(i), 0, id.evidence.answer(i), 0);
+    for (size_t i = 0; i < id.next->size(); ++i) evidence.add(*id.next, i, outcomes.results.get(i), 0);
+    id = identify_from(std::move(evidence), {});
+  }
+  EXPECT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.name, "integer");
+}
+
+TEST(Identify, UnitsWithoutParametersThatFitAreAllSaid) {
+  if (!nightly()) GTEST_SKIP() << "searches all rows first, some 10 s; by night";
+  const Op op = op_from_text("dot a=fp64 b=fp64 c=fp64 d=fp64 k=2 nan=any");
+  // 1 + 2^-60 - 1 and 1 - 1 + 2^-60: no row has both, `exact` and x87's 64 bits do.
+  constexpr uint64_t one = 0x3ff0000000000000, minus_one = one | uint64_t{1} << 63, small = 0x3c30000000000000;
+  Evidence evidence(op);
+  Batch batch(op);
+  batch.resize(1);
+  batch.inputs()[2].set(0, 0, one);
+  for (int lane : {0, 1}) {
+    for (int i : {0, 1}) {
+      batch.inputs()[0].set(0, i, i == lane ? minus_one : small);
+      batch.inputs()[1].set(0, i, one);
+    }
+    evidence.add(batch, 0, small, 0);
+  }
+  const Identification id = identify_from(std::move(evidence), {});
+  EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
+  EXPECT_EQ(id.name, "exact");
+  EXPECT_THAT(id.also, testing::Contains("extended:serial"));
+  ASSERT_TRUE(id.next);
+  Outcomes exact, extended;
+  bind_or_fail("exact", op)->run(*id.next, exact);
+  bind_or_fail("extended:serial", op)->run(*id.next, extended);
+  bool told = false;
+  for (size_t i = 0; i < id.next->size(); ++i) told |= exact.results.get(i) != extended.results.get(i);
+  EXPECT_TRUE(told);
+}
+
 struct KnownOrder {
   const char* unit;
   const char* folded;
