@@ -142,7 +142,8 @@ std::string identification_text(const Identification& id, bool steps) {
                           id.evidence.size(), case_of(id, r.case_index), answer_text(op, r.instead));
   } else if (!id.name.empty()) {
     text += id.verdict == IdentifyVerdict::too_few ? "  fits so far: " + id.name + "\n" : "  " + id.name + "\n";
-    if (!id.also.empty()) text += fmt::format("  units that give the same answers: {}\n", fmt::join(id.also, ", "));
+    if (!id.also.empty())
+      text += fmt::format("  units that give the same answers, too: {}\n", fmt::join(id.also, ", "));
     if (!id.nearest.empty()) {
       std::string differs;
       for (const std::string& d : id.nearest_differs) differs += (differs.empty() ? "" : "; ") + d;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/case_text.h"
 #include "identify/fit.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t most_rounds = 60;            ///< of questions between rows that fit
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
+constexpr size_t structured_count = 4096;     ///< on which units without parameters are told apart
 constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: 5 to 20 s
 constexpr double fit_seconds = 20;            ///< of --time; with less the search is shorter
 
@@ -118,6 +120,7 @@ class Identifier {
     id_.dots = evidence_.size();
     Questions next = questions_between(alternatives());
     if (!next.cases.size()) next = questions_to_joint_rivals();
+    ask_between(*row_unit(), fitting_plain(), next);
     if (next.cases.size() == 0) return finish(IdentifyVerdict::identified);
     id_.next = next.cases;
     id_.reason = std::to_string(next.cases.size()) + " further cases would tell more";
@@ -351,7 +354,9 @@ class Identifier {
   }
 
   /// `held`: no answer contradicted the row. False where the unit stopped.
-  bool verify(bool& held) { return verify(*bind_or_fail(custom_name(*row_, op()), op()), &*row_, held); }
+  bool verify(bool& held) { return verify(*row_unit(), &*row_, held); }
+
+  std::unique_ptr<Unit> row_unit() const { return bind_or_fail(custom_name(*row_, op()), op()); }
 
   /// Contradictions join the evidence.
   bool verify(const Unit& hypothesis, const DotModel* model, bool& held) {
@@ -384,25 +389,26 @@ class Identifier {
 
   /// No row fits: a unit without parameters may. True where one did, and further answers are there to judge it by.
   bool give_up_rows() {
-    judge_plain();
-    std::vector<const PlainHypothesis*> fitting;
-    for (const PlainHypothesis& plain : plain_)
-      if (plain.mismatches == 0) fitting.push_back(&plain);
+    const std::vector<const Unit*> fitting = fitting_plain();
     if (!fitting.empty()) {
-      Questions next = questions_between_plain(fitting);
+      const Unit& plain = *fitting[0];
+      const std::span<const Unit* const> others = std::span(fitting).subspan(1);
+      Questions next(op());
+      ask_between(plain, others, next);
+      // Each answer refutes one of two; a unit may leave them out.
       if (asker_ && next.cases.size() && ++plain_rounds_ <= plain_.size()) {
         if (ask(next)) return true;
         end_early();
         return false;
       }
       bool held = true;
-      if (asker_ && !verify(*fitting[0]->unit, nullptr, held)) {
+      if (asker_ && !verify(plain, nullptr, held)) {
         end_early();
         return false;
       }
       if (!held) return true;
-      id_.name = fitting[0]->unit->name();
-      for (size_t i = 1; i < fitting.size(); ++i) id_.also.push_back(fitting[i]->unit->name());
+      id_.name = plain.name();
+      for (const Unit* other : others) id_.also.push_back(other->name());
       asker_ ? finish_held(id_.name) : finish_given_plain(next.cases);
       return false;
     }
@@ -417,23 +423,30 @@ class Identifier {
     return false;
   }
 
-  /// Cases on which the first of these differs from others of them.
-  Questions questions_between_plain(const std::vector<const PlainHypothesis*>& fitting) const {
-    Questions questions(op());
-    if (fitting.size() < 2) return questions;
-    const Batch batch = structured_cases(4096);
-    Outcomes first, other;
-    fitting[0]->unit->run(batch, first);
-    for (size_t f = 1; f < fitting.size(); ++f) {
-      fitting[f]->unit->run(batch, other);
+  /// Units without parameters that give all answers.
+  std::vector<const Unit*> fitting_plain() {
+    judge_plain();
+    std::vector<const Unit*> fitting;
+    for (const PlainHypothesis& plain : plain_)
+      if (plain.mismatches == 0) fitting.push_back(plain.unit.get());
+    return fitting;
+  }
+
+  /// Adds for each of the others a case on which the unit differs from it, where one of `structured_count` shows it.
+  void ask_between(const Unit& unit, std::span<const Unit* const> others, Questions& questions) const {
+    if (others.empty()) return;
+    const Batch batch = structured_cases(structured_count);
+    Outcomes own, of_other;
+    unit.run(batch, own);
+    for (const Unit* other : others) {
+      other->run(batch, of_other);
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (same_result(op(), first.results.get(i), other.results.get(i))) continue;
-        questions.texts.push_back("Is it " + fitting[0]->unit->name() + " or " + fitting[f]->unit->name() + "?");
+        if (same_result(op(), own.results.get(i), of_other.results.get(i))) continue;
+        questions.texts.push_back("Is it " + unit.name() + " or " + other->name() + "?");
         questions.add(batch, i, questions.texts.size() - 1);
         break;
       }
     }
-    return questions;
   }
 
   Batch structured_cases(size_t count) const {
@@ -446,13 +459,12 @@ class Identifier {
   /// would rule out.
   void finish_given_plain(Batch next) {
     id_.dots = evidence_.size();
-    if (evidence_.size() < least_verified) {
-      std::set<std::string> known;
-      for (size_t i = 0; i < evidence_.size(); ++i) known.insert(case_line(evidence_.cases().one(i), 0));
-      const Batch more = structured_cases(4 * least_verified);
-      for (size_t i = 0; i < more.size() && evidence_.size() + next.size() < least_verified; ++i)
-        if (known.insert(case_line(more, i)).second) next.append(more, i);
-    }
+    std::set<std::string> known;
+    for (size_t i = 0; i < evidence_.size(); ++i) known.insert(case_line(evidence_.cases().one(i), 0));
+    for (size_t i = 0; i < next.size(); ++i) known.insert(case_line(next, i));
+    const Batch more = structured_cases(structured_count);
+    for (size_t i = 0; i < more.size() && known.size() < least_verified; ++i)
+      if (known.insert(case_line(more, i)).second) next.append(more, i);
     if (next.size() == 0) return finish(IdentifyVerdict::identified);
     id_.reason = std::to_string(next.size()) + " further cases would tell more";
     id_.next = std::move(next);
@@ -489,6 +501,26 @@ class Identifier {
     argue();
   }
 
+  /// Those in which the row differs from another of its kernel, but for what is proven to change nothing.
+  std::vector<std::string> differing_parameters(const DotModel& other) const {
+    std::vector<const Parameter*> differing;
+    for (const Parameter* p : space_.parameters_of(row_->kernel))
+      if (p->get(other) != p->get(*row_)) differing.push_back(p);
+    // A proof starts where the last one ended: each is about one parameter of one row.
+    DotModel equal = *row_;
+    const auto proven = [&](const Parameter* p) {
+      if (space_.why_equal(equal, *p, p->get(other)).empty()) return false;
+      p->set(equal, p->get(other));
+      return true;
+    };
+    while (std::erase_if(differing, proven)) {}
+    std::vector<std::string> texts;
+    for (const Parameter* p : differing)
+      texts.push_back(std::string(p->name) + ": " + parameter_text(*p, other) + " there, " + parameter_text(*p, *row_) +
+                      " here");
+    return texts;
+  }
+
   void compare_with_catalogue() {
     size_t least = SIZE_MAX;
     for (const ModelRow& row : model_rows()) {
@@ -503,17 +535,7 @@ class Identifier {
         const Parameter& kernel = *find_parameter("kernel");
         differs.push_back("kernel: " + parameter_text(kernel, row.model) + " there, " + parameter_text(kernel, *row_));
       } else {
-        DotModel equal = *row_;  // each proof starts where the last one ended
-        for (const Parameter* p : space_.parameters_of(row_->kernel)) {
-          const int64_t value = p->get(row.model);
-          if (value == p->get(*row_)) continue;
-          if (!space_.why_equal(equal, *p, value).empty()) {
-            p->set(equal, value);
-            continue;
-          }
-          differs.push_back(std::string(p->name) + ": " + parameter_text(*p, row.model) + " there, " +
-                            parameter_text(*p, *row_) + " here");
-        }
+        differs = differing_parameters(row.model);
       }
       const size_t distance = row.model.kernel == row_->kernel ? differs.size() : 1000;
       if (distance >= least) continue;
