@@ -61,7 +61,7 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
     case Specials::none: break;
   }
   if (field == 0 && f.subnormals != SubnormalRule::absent) {
-    n.scale_exponent = f.emin();
+    n.scale_exponent = f.subnormal_exponent();
     if (fraction == 0 || f.subnormals == SubnormalRule::flushed) {
       n.subnormal = fraction != 0;
       if (f.has(policy::zero_positive)) n.negative = false;
@@ -70,8 +70,7 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
     n.cls = NumberClass::finite;
     n.subnormal = true;
     n.significand = fraction;
-    n.exponent = f.least_bit() - (f.subnormals == SubnormalRule::literal ? 1 : 0);
-    if (f.subnormals == SubnormalRule::literal) n.scale_exponent -= 1;
+    n.exponent = n.scale_exponent - f.fraction_bits;
     return n;
   }
   n.cls = NumberClass::finite;

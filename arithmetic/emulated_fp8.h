@@ -39,7 +39,7 @@ MMAFUZZ_HD_CALL uint64_t emulated_fp8(const DotModel& m, const DotOperands& in, 
   DotModel add = m;
   add.output_rounding = Rounding::nearest_even;
   if constexpr (Trace::enabled) step.block = 2;
-  return tree_add(add, in.c, c_format, sum, trace, step);
+  return tree_add(add, decode(c_format, in.c), sum, trace, step);
 }
 
 }  // namespace mmafuzz

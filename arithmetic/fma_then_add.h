@@ -49,13 +49,13 @@ MMAFUZZ_HD_CALL uint64_t fma_then_add(const DotModel& m, const DotOperands& in, 
       detail::trace_operation(trace, step, kind, term, multiplies ? 2 : 3, r, chain);
     }
     if (m.chain_join == ChainJoin::in_turn) {
-      accumulator = tree_add(core, accumulator, core.d, chain, trace, step);
+      accumulator = tree_add(core, decode(core.d, accumulator), chain, trace, step);
     } else {
-      of_chains = first == 0 ? chain : tree_add(core, of_chains, core.d, chain, trace, step);
+      of_chains = first == 0 ? chain : tree_add(core, decode(core.d, of_chains), chain, trace, step);
     }
   }
   if (m.chain_join == ChainJoin::summed_first)
-    accumulator = tree_add(core, accumulator, core.d, of_chains, trace, step);
+    accumulator = tree_add(core, decode(core.d, accumulator), of_chains, trace, step);
   const Number sum = decode(core.d, accumulator);
   const Rounded r = convert_number(m.d, sum, rule);
   return sum.cls == NumberClass::nan ? m.nan : r.encoding;

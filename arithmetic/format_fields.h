@@ -69,6 +69,10 @@ struct FormatFields {
   MMAFUZZ_HD constexpr int precision() const { return fraction_bits + 1; }
   /// Exponent of the least normal number.
   MMAFUZZ_HD constexpr int emin() const { return subnormals == SubnormalRule::absent ? -bias : 1 - bias; }
+  /// The exponent that subnormal numbers are written with: 2^(-bias) * 0.fraction of Tesla's text has -bias.
+  MMAFUZZ_HD constexpr int subnormal_exponent() const {
+    return emin() - (subnormals == SubnormalRule::literal ? 1 : 0);
+  }
   MMAFUZZ_HD constexpr int top_exponent_field() const { return (1 << exponent_bits) - 1; }
   /// Exponent of the greatest finite number.
   MMAFUZZ_HD constexpr int emax() const {
@@ -86,6 +90,8 @@ struct FormatFields {
   MMAFUZZ_HD constexpr uint64_t container_mask() const { return low_mask(width); }
   /// Weight exponent of the last bit of the least normal number (and of gradual subnormals).
   MMAFUZZ_HD constexpr int least_bit() const { return emin() - fraction_bits; }
+  /// Weight exponent of the last bit of a subnormal number.
+  MMAFUZZ_HD constexpr int subnormal_bit() const { return subnormal_exponent() - fraction_bits; }
 
   /// The greatest finite magnitude, as fields without sign and without ignored low bits.
   MMAFUZZ_HD constexpr uint64_t greatest_magnitude() const {

@@ -148,7 +148,7 @@ MMAFUZZ_HD_CALL uint64_t fused_sum(const DotModel& m, const DotOperands& in, int
     whole.add(product[i].cls, product[i].negative);
   }
   if (m.special_scope == SpecialScope::whole_k) {
-    const Number c = decode(c_format, in.c);
+    const Number c = read_operand(m, c_format, in.c);
     whole.add(c.cls, c.negative);
     if (whole.any()) return special_result(m, whole, trace, step);
   }

@@ -18,7 +18,7 @@ MMAFUZZ_HD_CALL uint64_t grouped_sum(const DotModel& m, const DotOperands& in, i
     const int s = first / m.scale_block;
     const Number sx = decode(m.scale_a, in.scale_a[s]), sy = decode(m.scale_b, in.scale_b[s]);
     // Products as integers at the weight of the formats' least product, 576 * 4 at most for e2m1.
-    const int unit = m.a.least_bit() + m.b.least_bit();
+    const int unit = m.a.subnormal_bit() + m.b.subnormal_bit();
     int64_t sum = 0;
     bool any_product = false;
     SpecialTerms specials;  // of formats that have them; e2m1 has none

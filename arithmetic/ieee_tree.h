@@ -44,11 +44,10 @@ MMAFUZZ_HD void trace_operation(Trace& trace, Step& step, Step::Kind kind, const
 }  // namespace detail
 
 template <class Trace>
-MMAFUZZ_HD_CALL uint64_t tree_add(const DotModel& m, uint64_t x, const FormatFields& x_format, uint64_t y, Trace& trace,
-                                  Step& step) {
+MMAFUZZ_HD_CALL uint64_t tree_add(const DotModel& m, const Number& x, uint64_t y, Trace& trace, Step& step) {
   RoundingRule rule;
   rule.rounding = m.output_rounding;
-  const Number term[2] = {decode(x_format, x), decode(m.d, y)};
+  const Number term[2] = {x, decode(m.d, y)};
   const Rounded r = ieee_add(m.d, term[0], term[1], rule);
   const uint64_t result = detail::tree_result(m, r);
   detail::trace_operation(trace, step, Step::Kind::ieee_add, term, 2, r, result);
@@ -62,7 +61,6 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
   RoundingRule rule;
   rule.rounding = m.output_rounding;
   uint64_t accumulator = in.c;
-  FormatFields accumulator_format = c_format;
   for (int first = 0; first < m.k; first += m.block) {
     if constexpr (Trace::enabled) step.block = first / m.block;
     const int n = smaller(m.block, m.k - first);
@@ -83,22 +81,18 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
       detail::trace_operation(trace, step, Step::Kind::ieee_multiply, term, 2, r, node[i]);
     }
     for (int count = n; count > 1; count = (count + 1) / 2) {
-      for (int i = 0; i < count / 2; ++i) node[i] = tree_add(m, node[2 * i], m.d, node[2 * i + 1], trace, step);
+      for (int i = 0; i < count / 2; ++i) node[i] = tree_add(m, decode(m.d, node[2 * i]), node[2 * i + 1], trace, step);
       if (count % 2) node[count / 2] = node[count - 1];
     }
-    // A flushed subnormal c loses its sign too (docs/semantics.md 6).
-    const Number c = read_operand(m, accumulator_format, accumulator);
-    // ... and so does a zero one, but not what one block hands to the next.
-    const bool loses_sign = m.zero_operands == ZeroOperands::positive && first == 0 && c.cls == NumberClass::zero;
-    if (loses_sign) accumulator = 0;
-    else if (flushes(m) && c.subnormal) accumulator = accumulator_format.encode_zero(c.negative);
+    // A flushed subnormal c loses its sign too (docs/semantics.md 6), and so does a zero one, but not what one block
+    // hands to the next.
+    const Number c = first == 0 ? detail::tree_operand(m, c_format, accumulator) : read_operand(m, m.d, accumulator);
     operand_specials.add(c.cls, c.negative);
     if (m.overflow_rank == OverflowRank::below_operands && overflowed && operand_specials.any()) {
       accumulator = operand_specials.result(m.d, m.nan);
     } else {
-      accumulator = tree_add(m, accumulator, accumulator_format, node[0], trace, step);
+      accumulator = tree_add(m, c, node[0], trace, step);
     }
-    accumulator_format = m.d;
   }
   return accumulator;
 }

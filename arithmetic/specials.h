@@ -94,7 +94,7 @@ MMAFUZZ_HD inline bool overflows_fp32(const Product& p) {
 /// The least exponent at which a nonzero c is aligned: that of the row's chosen format.
 MMAFUZZ_HD inline int least_exponent_of_c(const DotModel& m, const FormatFields& c_format) {
   return m.c_exponent == CExponent::fp32       ? ieee_fields(8, 23).emin()
-         : m.c_exponent == CExponent::c_format ? c_format.emin()
+         : m.c_exponent == CExponent::c_format ? c_format.subnormal_exponent()
                                                : m.d.emin();
 }
 
@@ -174,28 +174,23 @@ MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int 
   narrow.fraction_bits = static_cast<uint8_t>(m.output_fraction_bits);
   narrow.width = static_cast<uint8_t>(m.d.width - dropped);
   int exponent = unit;
-  if (m.output_via == OutputVia::fp32_truncated && magnitude) {
-    RoundingRule truncate;
-    truncate.rounding = Rounding::toward_zero;
-    truncate.overflow = Overflow::infinity;
+  const bool zero = magnitude == 0;
+  if (m.output_via == OutputVia::fp32_truncated && !zero) {  // the range is the second rounding's affair
     constexpr FormatFields fp32 = ieee_fields(8, 23);
-    const Number via = decode(fp32, round_once(fp32, negative, magnitude, exponent, false, truncate).encoding);
-    if (via.cls == NumberClass::infinity) {
-      Rounded r;
-      r.negative = negative;
-      r.encoding = m.d.encode_infinity(negative);
-      r.flags = flag::overflow | flag::inexact;
-      return r;
+    const int leading = exponent + fast_bit_length(magnitude) - 1;
+    const int drop = larger(leading, fp32.emin()) - fp32.fraction_bits - exponent;
+    if (drop > 0) {
+      magnitude = drop > 63 ? 0 : magnitude >> drop;
+      exponent += drop;
     }
-    magnitude = via.significand;
-    exponent = via.exponent;
   }
-  Rounded r = round_once(narrow, magnitude ? negative : zero_negative, magnitude, exponent, false, rule);
+  Rounded r = round_once(narrow, zero ? zero_negative : negative, magnitude, exponent, false, rule);
   r.encoding <<= dropped;
-  const bool underflowed_to_zero = (r.encoding & ~m.d.sign_bit()) == 0 && magnitude != 0;
+  const uint64_t sign = m.d.in_container(m.d.sign_bit());
+  const bool underflowed_to_zero = (r.encoding & ~sign) == 0 && !zero;
   if (underflowed_to_zero && m.underflow_sign == UnderflowSign::positive) r.encoding = 0;
-  const bool subnormal = (r.encoding & ~m.d.sign_bit()) < (uint64_t{1} << m.d.fraction_bits);
-  if (flushes(m) && subnormal) r.encoding &= m.d.sign_bit();
+  const bool subnormal = (r.encoding & ~sign) < m.d.in_container(uint64_t{1} << m.d.fraction_bits);
+  if (flushes(m) && subnormal) r.encoding &= sign;
   return r;
 }
 

@@ -82,7 +82,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
   }
   Rounded r;
   int64_t total = 0;
-  int unit = 0, greatest = 0;
+  int unit = 0, total_unit = 0, greatest = 0;
   int64_t product_part = 0, c_part = 0;
   const bool special = specials.any();
   if (special) {
@@ -102,18 +102,22 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
       c_part = detail::floor_to(floored, greatest - f, unit);
     }
     total = product_part + c_part;
+    total_unit = unit;
     if (fine && total != 0) {
       // Below the normal range the floor stays where that of the least normal number is (N7).
       const uint64_t magnitude = static_cast<uint64_t>(total < 0 ? -total : total);
       const int leading = larger(unit + fast_bit_length(magnitude) - 1, m.d.emin());
       const int drop = leading - (f + 7) - unit;
-      if (drop > 0) total = (total >> drop) << drop;
+      if (drop > 0) {
+        total_unit += drop;
+        total = detail::floor_to(total, unit, total_unit);
+      }
     }
     RoundingRule rule;
     rule.rounding = m.output_rounding;
     rule.overflow = m.overflow;
     const bool negative = total < 0;
-    r = round_once(m.d, negative, static_cast<uint64_t>(negative ? -total : total), unit, false, rule);
+    r = round_once(m.d, negative, static_cast<uint64_t>(negative ? -total : total), total_unit, false, rule);
   }
   if constexpr (Trace::enabled) {
     step.kind = special ? Step::Kind::special : Step::Kind::second_stage;
@@ -121,7 +125,8 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
     step.aligned = !special;
     step.greatest_exponent = greatest;
     step.unit_exponent = unit;
-    step.sum = total;
+    // A floor far above the units of the step is not shown.
+    step.sum = total_unit - unit < 62 ? detail::floor_to(total, total_unit, unit) : product_part + c_part;
     for (int i = 0; i <= n; ++i) {
       Addend& t = step.addend[i];
       t = i == n ? addend_of(c, Addend::Source::c, 0) : addend_of(product[i], first_index + i);

@@ -11,7 +11,9 @@
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
+#include "plan/registry.h"
 #include "search/structured_generator.h"
+#include "tests/any_row.h"
 #include "tests/case_count.h"
 #include "tests/test_names.h"
 
@@ -74,6 +76,33 @@ TEST(TwinsOfRandomPoints, Agree) {
     expect_twins(model, op, n, 200, custom_name(model, op));
     if (HasFatalFailure()) return;
   }
+}
+
+/// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
+TEST(TwinsOfAnyFormats, Agree) {
+  std::map<Kernel, size_t> rows;
+  for (uint64_t n = 0; n < case_count(20'000, 6'000'000); ++n) {  // one of six makes a row
+    const std::optional<AnyRow> row = any_row(1, n);
+    if (!row) continue;
+    ++rows[row->model.kernel];
+    Batch batch;
+    StructuredGenerator(row->op, n).fill(0, 64, batch);
+    const std::string name = custom_name(row->model, row->op);
+    const Result<std::unique_ptr<Unit>> unit = registry().bind(name, row->op);
+    ASSERT_TRUE(unit) << name << ": " << unit.refusal().reason;
+    Outcomes outcomes;
+    (*unit)->run(batch, outcomes);
+    DotCase one(row->op);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const DotOperands& in = one.load(batch, i);
+      const std::string what =
+          "row " + std::to_string(n) + ", " + name + "\n" + to_text(row->op) + "\n" + case_line(batch, i);
+      const std::string twin = to_hex(row->op.d, slow_twin_dot(row->model, in));
+      ASSERT_EQ(to_hex(row->op.d, evaluate_dot(row->model, in)), twin) << "the kernel; " << what;
+      ASSERT_EQ(to_hex(row->op.d, outcomes.results.get(i)), twin) << "the unit; " << what;
+    }
+  }
+  EXPECT_EQ(rows.size(), find_parameter("kernel")->words.size()) << "a kernel without a row";
 }
 
 struct Switch {

@@ -145,7 +145,7 @@ class Walk {
   /// The groups of grouped_sum: exact sums of products times their scales, aligned by the scales.
   std::vector<Term> groups() const {
     std::vector<Term> terms;
-    const int unit = m_.a.least_bit() + m_.b.least_bit();
+    const int unit = m_.a.subnormal_bit() + m_.b.subnormal_bit();
     for (int first = 0; first < m_.k; first += m_.group) {
       const Number sx = scale(m_.scale_a, in_.scale_a, first), sy = scale(m_.scale_b, in_.scale_b, first);
       int64_t sum = 0;

@@ -77,7 +77,10 @@ Result<bool> fits(const ModelRow& row, const Op& op) {
 
 /// Whether a row of one's own can have the op's formats.
 Result<bool> takes_custom(const Op& op) {
-  if (op.kind != OpKind::dot || op.a.fields().integer) return declined("a row takes dots of floating-point formats");
+  const auto is_integer = [](const Format* f) { return f->fields().integer; };
+  const Format* const read[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
+  if (op.kind != OpKind::dot || std::any_of(std::begin(read), std::end(read), is_integer))
+    return declined("a row takes dots of floating-point formats");
   if (const std::string why = why_no_results_in(op.d.fields()); !why.empty())
     return declined(why + ", not " + op.d.name());
   return true;

@@ -105,9 +105,15 @@ bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
     }
     return false;
   }
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, p.hexadecimal ? 16 : 10);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= p.least &&
-         value <= p.greatest;
+  const char *first = text.data(), *last = first + text.size();
+  if (p.hexadecimal) {  // a negative NaN of fp64 has all 64 bits
+    uint64_t bits = 0;
+    const auto r = std::from_chars(first, last, bits, 16);
+    value = static_cast<int64_t>(bits);
+    return r.ec == std::errc{} && r.ptr == last;
+  }
+  const auto r = std::from_chars(first, last, value);
+  return r.ec == std::errc{} && r.ptr == last && value >= p.least && value <= p.greatest;
 }
 
 }  // namespace
@@ -188,7 +194,7 @@ std::string contradiction_in(const DotModel& model) {
     if (model.scale_block % model.group != 0)
       return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
     // A group is an integer of the formats' least product; scaled, it is aligned below the greatest exponent.
-    const auto bits = [](const FormatFields& f) { return f.emax() + 1 - f.least_bit(); };
+    const auto bits = [](const FormatFields& f) { return f.emax() + 1 - f.subnormal_bit(); };
     const int scales = model.scale_a.precision() + model.scale_b.precision();
     if (bits(model.a) + bits(model.b) + 6 + scales > 62 ||
         model.a.emax() + model.b.emax() + 10 + model.fraction_bits > 62)
@@ -199,7 +205,13 @@ std::string contradiction_in(const DotModel& model) {
   if (model.scale_block && model.kernel == Kernel::fused_sum &&
       model.scale_a.fraction_bits + model.scale_b.fraction_bits)
     return "kernel=fused_sum takes scales that are powers of two";
-  if (model.kernel == Kernel::emulated_fp8 && model.a.width != 8) return "kernel=emulated_fp8 needs 8-bit operands";
+  // Whether fp16 holds every number of the format.
+  const auto is_in_fp16 = [](const FormatFields& f) {
+    return f.emax() <= 15 && f.subnormal_bit() >= -24 && f.fraction_bits <= 10;
+  };
+  if (model.kernel == Kernel::emulated_fp8 &&
+      (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
+    return "kernel=emulated_fp8 needs 8-bit operands that are numbers of fp16, too";
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
     return "this kernel sums products of at most 22 bits; these operands are wider";

@@ -35,13 +35,13 @@ Term read_operand(const DotModel& model, const FormatFields& stored, const Forma
   const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
   if (t.is_zero() && loses_sign) t.negative = false;
   flush_input(model, t, used);
-  set_exponent(t, used.emin());
+  set_exponent(t, least_exponent(used));
   return t;
 }
 
 Term read_scale(const FormatFields& f, uint64_t encoding) {
   Term t = decode(f, encoding, LowBits::ignored);
-  set_exponent(t, f.emin());
+  set_exponent(t, least_exponent(f));
   return t;
 }
 
@@ -55,7 +55,7 @@ struct Accumulator {
 int least_c_exponent(const DotModel& model, const Accumulator& c) {
   switch (model.c_exponent) {
     case CExponent::d_format: return model.d.emin();
-    case CExponent::c_format: return c.format->emin();
+    case CExponent::c_format: return least_exponent(*c.format);
     case CExponent::fp32: break;
   }
   return -126;
@@ -449,8 +449,8 @@ Dyadic join_c(const DotModel& model, const ProductSum& products, Term c) {
 uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term c) {
   Terms products(block.begin(), block.end());
   const auto overflows = [](const Term& p) { return leading_exponent(p) >= 128; };
-  const bool replace = model.product_overflow != ProductOverflow::none;
-  if (const auto decided = overflow_products(model, products, c, replace, overflows)) return *decided;
+  if (model.product_overflow != ProductOverflow::none)
+    if (const auto decided = overflow_products(model, products, c, true, overflows)) return *decided;
   const bool c_may_be_dropped = model.c_special == CSpecial::reads_minus_one && c.special() && !any_special(products);
   if (!c_may_be_dropped) {
     if (const auto special = special_result(model, products, c)) return *special;
@@ -505,7 +505,7 @@ uint64_t emulated_instruction(const DotModel& model, std::span<const Term> produ
 /// MMA-Sim 2.1.1 reads -0 as +0 in a, b and the instruction's c; a block's result of -0 stays -0 for the next block.
 Accumulator initial_c(const DotModel& model, Accumulator c) {
   const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
-  if (loses_sign && is_zero_encoding(*c.format, c.encoding)) c.encoding = c.format->encode_zero(false);
+  if (loses_sign && decode(*c.format, c.encoding, model.low_bits).is_zero()) c.encoding = c.format->encode_zero(false);
   return c;
 }
 

@@ -101,8 +101,12 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
     t.weight = (f.subnormals == SubnormalRule::literal ? 0 : 1) - f.bias - f.fraction_bits;
   }
   if (t.magnitude != 0) t.kind = Kind::finite;
+  else if (f.has(policy::zero_positive)) t.negative = false;  // docs/cfloat.md, 5
   return t;
 }
+
+/// What the subnormal numbers of a format have: 2^(1-bias) * 0.f, in Tesla's words 2^(-bias) * 0.f (section 9).
+inline int least_exponent(const FormatFields& f) { return f.subnormals == SubnormalRule::literal ? -f.bias : f.emin(); }
 
 /// Exponents of operands and of c are clamped from below; a zero's reading is the affair of the zero rule
 /// (section 1.2).
