@@ -8,6 +8,10 @@ namespace mmafuzz::prove {
 Result<bool> covered(const DotModel& model) {
   if (model.order != ProductOrder::ascending && model.scale_block > 0)
     return declined("formulas take products with scales in ascending order (order)");
+  for (const FormatFields* f : {&model.a, &model.b, &model.c})
+    if (f->subnormals == SubnormalRule::literal || f->subnormals == SubnormalRule::flushed ||
+        f->has(policy::zero_positive))
+      return declined("formulas take operands with the zeros and subnormal numbers of IEEE 754");
   if (model.d.ignored_low_bits > 0) return declined("formulas give no results with low bits that are ignored (tf32)");
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);

@@ -15,6 +15,7 @@
 #include "prove/evaluate.h"
 #include "prove/formula.h"
 #include "search/structured_generator.h"
+#include "tests/any_row.h"
 #include "tests/case_count.h"
 #include "tests/test_names.h"
 
@@ -88,6 +89,19 @@ TEST_P(Formulas, EqualTheKernelOnEveryValueOfEveryParameter) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+TEST(FormulasOfAnyFormats, EqualTheKernelWhereTheyAreNotDeclined) {
+  size_t compared = 0;
+  for (uint64_t n = 0; n < case_count(6000, 1'000'000); ++n) {  // one of six makes a row
+    const std::optional<AnyRow> row = any_row(2, n);
+    if (!row || !prove::covered(row->model)) continue;
+    ++compared;
+    const std::string what = "row " + std::to_string(n) + ", " + custom_name(row->model, row->op);
+    ASSERT_NO_THROW(expect_formula(row->model, row->op, n, 8, what)) << what << "\n" << to_text(row->op);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(compared, 0u);
 }
 
 /// What an overflow or an infinite operand gives is said of formats that have infinities.

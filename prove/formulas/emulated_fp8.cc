@@ -13,6 +13,7 @@ Result<bool> emulated_fp8_covers(const DotModel& m) {
   if (m.output_fraction_bits != m.d.fraction_bits)
     return declined("formulas of emulated FP8 round to all bits of d (output_fraction_bits)");
   if (m.overflow != Overflow::infinity) return declined("formulas of emulated FP8 overflow to infinity (overflow)");
+  if (m.c != m.d) return declined("formulas of emulated FP8 take a c of d's format");
   if (m.k % 4 != 0) return declined("formulas of emulated FP8 take products by fours");
   return true;
 }

@@ -8,6 +8,9 @@ namespace mmafuzz::prove {
 Result<bool> ieee_kernel_covers(const DotModel& m) {
   if (m.low_bits != LowBits::ignored)
     return declined("formulas of IEEE operations ignore the low bits of tf32 (low_bits)");
+  for (const FormatFields* f : {&m.a, &m.b, &m.c})
+    if (m.kernel == Kernel::fma_then_add && m.subnormals != Subnormals::kept && f->emin() < fp32_fields.emin())
+      return declined("formulas of fp32 operations flush no numbers below fp32's that are normal in their format");
   if (m.product_overflow == ProductOverflow::positive_infinity || m.overflow_rank != OverflowRank::equal)
     return declined(
         "formulas of IEEE operations let products overflow as IEEE 754 does (product_overflow, overflow_rank)");

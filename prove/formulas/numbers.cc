@@ -176,7 +176,7 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   const Expression infinity =
       in.constant(all_bits, top_is_special ? Bits(unsigned(f.top_exponent_field())) << f.fraction_bits
                                            : Bits(f.greatest_magnitude()));
-  const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()));
+  const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()) >> more << more);
   const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
   const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & (any_bit(result));
   return concat(sign, result);

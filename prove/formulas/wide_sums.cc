@@ -15,6 +15,8 @@ Result<bool> exact_sum_covers(const DotModel& m) {
 }
 
 Result<bool> two_stage_covers(const DotModel& m) {
+  if (m.d.emin() > fp32_fields.emin())
+    return declined("formulas of two-stage sums take a d with the exponents of fp32");
   if (m.low_bits != LowBits::ignored)
     return declined("formulas of two-stage sums ignore the low bits of tf32 (low_bits)");
   if (m.subnormals != Subnormals::kept) return declined("formulas of two-stage sums keep subnormals (subnormals)");
@@ -106,7 +108,7 @@ Formula exact_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
       m, x, c_format, [&](Formula& part, std::vector<Number> terms, Expression c, const FormatFields& f, int width) {
         terms.push_back(decode(f, c, width));
         part.stages.push_back(stage_of_term("c", terms.back()));
-        const int least = std::min(m.a.least_bit() + m.b.least_bit(), f.least_bit());
+        const int least = std::min(m.a.subnormal_bit() + m.b.subnormal_bit(), f.subnormal_bit());
         int bits = std::max(m.a.emax() + m.b.emax() + 2, f.emax() + 1) - least + 1;
         for (size_t n = terms.size(); n > 0; n /= 2) ++bits;
         Expression sum = in.constant(bits, 0);
@@ -160,7 +162,7 @@ Formula two_stage_sum(const DotModel& m, const Operands& x, const FormatFields& 
         struct Partial {
           Expression sum, greatest;
         };
-        const int sum_width = f + 3 + 8 + more;
+        const int sum_width = std::max(f, int(format.fraction_bits)) + 3 + 8 + more;
         const auto partial = [&](size_t first, size_t stride) {
           Partial s{in.constant(sum_width, 0), none};
           for (size_t i = first; i < terms.size(); i += stride)
