@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "core/duration.h"
@@ -61,12 +62,14 @@ class FolderLock {
   int file_;
 };
 
-/// Whether the folder is free for a new campaign; one that was killed before it began leaves no more than these.
+/// Whether the folder is free for a new campaign. One that was killed before it began leaves a lock and a draft; a
+/// corpus of another campaign is what this one begins with.
 bool is_unused(const std::string& folder) {
   if (!fs::exists(folder)) return true;
   if (!fs::is_directory(folder)) return false;
+  const std::set<fs::path> allowed = {"lock", "campaign.json.new", "corpus"};
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (entry.path().filename() != "lock" && entry.path().filename() != "campaign.json.new") return false;
+    if (!allowed.count(entry.path().filename())) return false;
   return true;
 }
 
@@ -255,7 +258,8 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
     if (time_given) settings.time = progress.elapsed + parse_time(options.time);
   }
   if (!options.resume && !is_unused(options.out))
-    throw BadInput(options.out + " is not an empty folder: give --resume to go on there, or another --out");
+    throw BadInput(options.out +
+                   " is not an empty folder: give --resume to go on there, or another --out (which may hold a corpus)");
   progress.time = settings.time;
   if (options.resume && settings.cases && time_given)
     throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
@@ -297,7 +301,10 @@ void add_campaign(Arguments& app, int& status) {
                   "units to compare, names and globs, comma-separated (default: all with their own arithmetic)");
   sub->add_option("--ops", settings.ops, "op line, repeatable (default: each target's own list)")
       ->allow_extra_args(false);
-  sub->add_option("--out", options->out, "the campaign's folder: corpora, segments, artifacts, findings")->required();
+  sub->add_option(
+         "--out", options->out,
+         "the campaign's folder: corpora, segments, artifacts, findings; OUT/corpus of another campaign may be there")
+      ->required();
   sub->add_flag("--resume", options->resume,
                 "go on in --out with its settings, for the rest of its time or for --time more");
   Argument* shard = sub->add_option(

@@ -7,7 +7,9 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -49,6 +51,11 @@ def keys_of(path):
     return re.findall(r"^# (mmafuzz: divergence .*)$", path.read_text(), re.M)
 
 
+def reached(out):
+    """Bins of its store."""
+    return set(sqlite3.connect(out / "findings.sqlite").execute("SELECT field, op, bin FROM coverage WHERE hits"))
+
+
 class CampaignTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="mmafuzz-campaign-test-")
@@ -82,6 +89,22 @@ class CampaignTest(unittest.TestCase):
         (self.out / "notes.txt").write_text("mine")
         self.refused("--out", self.out, *FEW, "--cases", 10, says="--resume")
         self.assertEqual([p.name for p in self.out.iterdir()], ["notes.txt"])
+
+    def test_the_corpus_of_another_campaign_is_where_this_one_begins(self):
+        first, next_night, alone = (self.out / name for name in ("first", "next", "alone"))
+        next_night.mkdir(parents=True)
+        self.assertEqual(campaign("--out", first, *FEW, "--cases", 20000, "--targets", "dot_models").returncode, 0)
+        shutil.copytree(first / "corpus", next_night / "corpus")
+        bins = {}
+        for out in (next_night, alone):
+            result = campaign("--out", out, *FEW, "--cases", 64, "--seed", 2, "--targets", "dot_models")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            bins[out] = reached(out)
+        self.assertLessEqual(reached(first), bins[next_night])
+        self.assertLess(len(bins[alone]), len(bins[next_night]))
+        campaigns = sqlite3.connect(next_night / "findings.sqlite").execute("SELECT cases, uuid FROM campaigns").fetchall()
+        self.assertEqual([cases for cases, _ in campaigns], [64])
+        self.assertNotIn(campaigns[0][1], (first / "campaign.json").read_text())
 
     def test_same_seed_and_cases_give_the_same_corpus_and_findings(self):
         outs = [self.out / name for name in ("first", "second")]

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -150,7 +151,7 @@ def lint_files(folder, github, pipeline):
             expect(f"{tool} refuses a wrong workflow", subprocess.run(call, capture_output=True, check=False).returncode not in (0, 127))
     for name, job in pipeline.items():
         if "script" in job:
-            lint_shell(f"GitLab: {name}", "\n".join(["export UNIT NIGHT", *pipeline[".mmafuzz"]["before_script"], *job["script"]]))
+            lint_shell(f"GitLab: {name}", "\n".join(["export UNIT NIGHT CI_PIPELINE_IID", *pipeline[".mmafuzz"]["before_script"], *job["script"]]))
 
 
 def check_files(folder):
@@ -181,8 +182,8 @@ def check_files(folder):
 
 
 def run_night(folder):
-    """The script of the GitLab night, as its runner runs it, for seconds: the second night goes on and finds nothing new, and one
-    whose unit is gone fails, though the last night's results are there."""
+    """The script of the GitLab night, as its runner runs it, for seconds: the second night begins with the corpus of the
+    first and, of the same seed, finds nothing new, and one whose unit is gone fails, though the last night's results are there."""
     gitlab = yaml.safe_load((source / "ci/examples/gitlab-ci.yml").read_text())
     bin_folder = folder / "bin"
     bin_folder.mkdir()
@@ -195,9 +196,11 @@ def run_night(folder):
         for night, code in enumerate((1, 0, 1)):
             if night == 2:
                 os.remove(own)
-            environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", UNIT=f"plugin:{own}", NIGHT="15")
+            environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", UNIT=f"plugin:{own}", NIGHT="15", CI_PIPELINE_IID="1")
             done = subprocess.run(["bash", "-c", script], cwd=work, env=environment, capture_output=True, text=True, check=False)
             expect(f"night {night + 1} of {unit.stem} ends with {code}, not {done.returncode}: {done.stdout[-1500:]}{done.stderr[-500:]}", done.returncode == code)
+            nights = sqlite3.connect(work / "nights/all-nights.sqlite").execute("SELECT count(*) FROM campaigns").fetchone()[0]
+            expect(f"night {night + 1} of {unit.stem} is a campaign of its own", nights == min(night + 1, 2))
             expect(f"night {night + 1} of {unit.stem} says what is gone", night < 2 or own in done.stderr)
             for file in gitlab["night"]["artifacts"]["paths"] + ["junit.xml"]:
                 expect(f"night {night + 1} of {unit.stem} leaves {file}", (work / file).stat().st_size > 0)
