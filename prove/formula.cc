@@ -1,6 +1,9 @@
 #include "prove/formula.h"
 
+#include <algorithm>
+
 #include "core/contradiction.h"
+#include "oracles/models/parameters.h"
 #include "prove/formulas/kernels.h"
 
 namespace mmafuzz::prove {
@@ -12,6 +15,10 @@ Result<bool> covered(const DotModel& model) {
     if (f->subnormals == SubnormalRule::literal || f->subnormals == SubnormalRule::flushed ||
         f->has(policy::zero_positive))
       return declined("formulas take operands with the zeros and subnormal numbers of IEEE 754");
+  const bool bounds_c = find_parameter("c_exponent")->used_by(model.kernel) && model.c_exponent != CExponent::c_format;
+  const int least = model.c_exponent == CExponent::fp32 ? fp32_fields.emin() : model.d.emin();
+  if (bounds_c && least > std::min(model.c.emin(), model.d.emin()))
+    return declined("formulas take a c without exponents below those of the format that bounds it (c_exponent)");
   if (model.d.ignored_low_bits > 0) return declined("formulas give no results with low bits that are ignored (tf32)");
   switch (model.kernel) {
     case Kernel::fused_sum: return fused_sum_covers(model);

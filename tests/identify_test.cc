@@ -293,6 +293,57 @@ TEST(TargetedCases, TellRowsApartThatRandomOnesHardlyTell) {
   }
 }
 
+/// A two-stage sum whose blocks do not divide k, with few fraction bits: later blocks hide most of what an earlier one
+/// does.
+std::pair<Op, DotModel> hiding_row(uint64_t number) {
+  CounterRng rng(39, number);
+  const Op op = dot_op(rng.one_in(2) ? "fp16" : "e5m2", "fp32", "fp32", rng.between(6, 20));
+  DotModel m = custom_model(op);
+  m.kernel = Kernel::two_stage_sum;
+  m.k = rng.between(4, 40);
+  m.block = rng.between(2, 5);
+  m.fraction_bits = rng.between(3, 12);
+  for (const char* name : {"order", "odd_even", "second_stage", "output_rounding", "subnormals", "product"}) {
+    const Parameter& p = *find_parameter(name);
+    const int64_t greatest = p.words.empty() ? p.greatest : static_cast<int64_t>(p.words.size()) - 1;
+    const int64_t value = rng.between(0, static_cast<int>(greatest));
+    if (const std::optional<DotModel> changed = with_value(m, p, value)) m = *changed;
+  }
+  return {op, m};
+}
+
+TEST(Separator, TellsApartWhatManyRandomCasesDo) {
+  size_t told = 0;
+  for (uint64_t n = 0; n < case_count(12, 400); ++n) {
+    const auto [op, row] = hiding_row(n);
+    const Evidence none(op);
+    for (const char* name : {"second_stage", "output_rounding", "odd_even", "product"}) {
+      const Parameter& p = *find_parameter(name);
+      const std::optional<DotModel> other = with_value(row, p, p.get(row) ? 0 : 1);
+      ASSERT_TRUE(other);
+      const Separator::Found found = Separator(row, none, 1).separate({{*other, true}});
+      told += !found.cases.empty();
+      if (!found.cases.empty()) {
+        DotCase one(op);
+        const DotOperands& in = one.load(found.cases[0], 0);
+        EXPECT_NE(evaluate_dot(row, in), evaluate_dot(*other, in));
+        continue;
+      }
+      DotCase one(op);
+      Batch batch;
+      StructuredGenerator(op, 5).fill(0, case_count(20'000, 300'000), batch);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const DotOperands& in = one.load(batch, i);
+        const bool differ = !same_result(op, evaluate_dot(row, in), evaluate_dot(*other, in));
+        EXPECT_FALSE(differ) << "row " << n << ", " << name << ": " << custom_name(row, op) << "\n"
+                             << case_line(batch, i);
+        if (differ) break;
+      }
+    }
+  }
+  EXPECT_GT(told, 0u);
+}
+
 TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
   for (const CloseRows& close : std::span(close_rows).first(nightly() ? std::size(close_rows) : 1)) {
     const Op op = op_from_text(close.op);
