@@ -122,6 +122,13 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(other.returncode, 0, other.stderr)
         self.assertNotEqual((self.out / "third/findings.cases").read_bytes(), (outs[0] / "findings.cases").read_bytes())
 
+    def test_a_folder_whose_name_is_no_utf_8(self):
+        odd = os.fsencode(self.folder.name) + b"/caf\xe9"
+        done = subprocess.run([MMAFUZZ, "campaign", "--cases", "64", "--ops", OP, "--targets", "dot_models", "--with", "batch",
+                               "--no-triage", "--json", "--out", odd], capture_output=True, timeout=120, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["cases"], 64)
+
     def test_findings_are_case_text_and_the_summary_counts_them(self):
         result = campaign("--out", self.out, *FEW, "--cases", 20000, "--targets", "dot_models", "--json", "--fail-on", "new", "--verbose",
                           "--minimize")

@@ -232,8 +232,6 @@ const FalseProof false_proofs[] = {
      "4aff 537e d07e cafe | cb80 d27e ce01 cb80 | 66800000"},
     {"dot a=bf16 b=bf16 c=fp32 d=tf32 k=4", "kernel=fma_then_add,k=4,block=2,output_rounding=nearest_even", "k=2",
      "3f80 3f80 3f80 0000 | 3f80 3980 3a00 0000 | 00000000"},
-    {"dot a=tf32 b=tf32 c=tf32 d=fp32 k=4", "kernel=fused_sum,k=4,block=4,fraction_bits=23,low_bits=nan_payload",
-     "special_scope=whole_k", "00000000 00000000 00000000 00000000 | 00000000 00000000 00000000 00000000 | 7f801193"},
     {"dot a=bf16 b=bf16 c=fp32 d=fp32 k=1", "kernel=ieee_tree,k=1,block=1,product_overflow=none",
      "overflow_rank=below_operands", "7f00 | 7f00 | ff800000"}};
 
