@@ -202,9 +202,10 @@ class ShardsTest(unittest.TestCase):
         process = subprocess.Popen(list(map(str, call)), env=dict(os.environ, MMAFUZZ=MMAFUZZ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         owner = self.out / "shards/0002-of-0003/owner"
         wait_for(lambda: (self.out / "shards/0002-of-0003/progress.json").exists())
-        first = owner.read_text().split()
-        os.kill(int(first[2]), signal.SIGKILL)
-        wait_for(lambda: owner.read_text().split()[4:5] != first[4:5])  # parallel has started it again
+        for _ in range(4):
+            first = owner.read_text().split()
+            os.kill(int(first[2]), signal.SIGKILL)
+            wait_for(lambda: owner.read_text().split()[4:5] != first[4:5])  # parallel has started it again
         out, err = self.ended(process)
         printed = self.lines(out)
         self.assertTrue(printed)
