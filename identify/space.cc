@@ -148,9 +148,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
     return "the same products meet in every block";
   const bool one_step = op_.k <= m.k && m.k <= m.block && m.kernel == Kernel::fused_sum;
-  // Low bits of c that say NaN or infinity say so to a block alone.
-  const bool one_reading_of_c = m.low_bits == LowBits::ignored || !m.c.ignored_low_bits;
-  if (is_called(p, "special_scope") && one_step && one_reading_of_c) return "the op's products make one block";
+  if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
   // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
   const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
                                 m.zero_sign == ZeroSign::positive && !m.scale_block;
