@@ -192,7 +192,24 @@ TEST(Explain, AFlushedResultIsNoRoundedOne) {
   };
   EXPECT_THAT(text_of("0080 0000 | 3f00 0000 | 00000000"), HasSubstr("0x0p+0 = 0, flushed to zero"))
       << "2^-126 * 2^-1 is subnormal in binary32";
+  EXPECT_THAT(text_of("0080 0000 | 3f80 0000 | 80c00000"), HasSubstr("-0x0p+0 = -0, flushed to zero"))
+      << "2^-126 - 1.5 * 2^-126 is subnormal";
   EXPECT_THAT(text_of("3f80 3f80 | 3f80 bf80 | 00000000"), Not(HasSubstr("flushed to zero"))) << "1 - 1 is zero";
+  // A unit that keeps subnormals: the product of 2^-1000 and 2^-1000 is rounded to zero.
+  Explanation tiny;
+  tiny.cases = {explained("dot a=fp64 b=fp64 c=fp64 d=fp64 k=1",
+                          "0170000000000000 | 0170000000000000 | 0000000000000000",
+                          {"model:ampere/mma.m8n8k4.f64.f64.f64.f64"})};
+  EXPECT_THAT(explanation_text(tiny, {}), Not(HasSubstr("flushed to zero")));
+}
+
+TEST(Explain, StepsWithInfinitiesAreNotFolded) {
+  const std::string inf = "7ff0000000000000", one = "3ff0000000000000";
+  const ExplainedCase all = explained(
+      "dot a=fp64 b=fp64 c=fp64 d=fp64 k=4",
+      inf + " " + inf + " " + inf + " " + inf + " | " + one + " " + one + " " + one + " " + one + " | 0000000000000000",
+      {"model:ampere/mma.m8n8k4.f64.f64.f64.f64"});
+  for (const ExplainedStep& step : all.units[0].steps) EXPECT_EQ(step.folded, 0);
 }
 
 TEST(Explain, ConversionsShowTheirNeighbours) {

@@ -64,16 +64,18 @@ int old_terms(const Step& step) {
          (has_factors(step) ? 0 : new_terms(step));
 }
 
-/// Whether an IEEE operation gave a zero though its one term is none.
+/// Whether the result is a zero though the sum was not rounded to one.
 bool is_flushed(const Step& step, const Format& d) {
-  return (has_factors(step) || step.kind == Step::Kind::ieee_add) && new_terms(step) + old_terms(step) == 1 &&
-         decode(d.fields(), step.result).cls == NumberClass::zero;
+  return decode(d.fields(), step.result).cls == NumberClass::zero &&
+         decode(d.fields(), step.rounded.encoding).cls == NumberClass::finite;
 }
 
 /// Whether a step only adds zeros to one number, or multiplies by a zero.
 bool changes_nothing(const Step& step) {
-  const bool lost = std::any_of(step.addend, step.addend + step.count, [](const Addend& t) { return t.lost; });
-  return step.kind != Step::Kind::special && new_terms(step) == 0 && old_terms(step) <= 1 && !lost &&
+  const bool counts = std::any_of(step.addend, step.addend + step.count, [](const Addend& t) {
+    return t.lost || t.cls == NumberClass::infinity || t.cls == NumberClass::nan;
+  });
+  return step.kind != Step::Kind::special && new_terms(step) == 0 && old_terms(step) <= 1 && !counts &&
          !(step.rounded.flags & flag::inexact);
 }
 
