@@ -20,6 +20,7 @@ constexpr size_t most_rounds = 60;            ///< of questions between rows tha
 constexpr uint64_t least_verified = 256;      ///< cases on which a row must hold before it is a name
 constexpr size_t structured_count = 4096;     ///< on which units without parameters are told apart
 constexpr uint64_t fit_budget = 200'000'000;  ///< products evaluated in search of another row that fits: 5 to 20 s
+constexpr double verification_share = 0.25;   ///< of --time; cases that tell rows apart are searched in the rest
 constexpr double fit_seconds = 20;            ///< of --time; with less the search is shorter
 
 /// A unit without parameters that may be the answer: `exact`, `ieee:pairwise`.
@@ -261,20 +262,23 @@ class Identifier {
            value_text(p, a.value) + "?";
   }
 
+  /// Part of the time stays for the verification.
+  Separator::Found separated(const std::vector<Separator::Other>& rows, uint64_t stream) const {
+    return Separator(*row_, evidence_, settings_.seed + stream, [this] { return time_to_search(); }).separate(rows);
+  }
+
   /// Cases that tell the row from the others. What is told apart by none is remembered: it is not tried again.
   Questions questions_between(const std::vector<Alternative>& others) {
     Questions questions(op());
     if (others.empty()) return questions;
     std::vector<Separator::Other> rows;
     for (size_t o = 0; o < others.size(); ++o) rows.push_back({others[o].model, is_worth_more(others, o)});
-    Separator separator(*row_, evidence_, settings_.seed + evidence_.size());
-    const Separator::Found found = separator.separate(rows);
+    const Separator::Found found = separated(rows, evidence_.size());
     std::vector<bool> asked(found.cases.size());
     for (size_t o = 0; o < others.size(); ++o) {
       const size_t c = found.of_other[o];
       if (c == SIZE_MAX) {
-        told_nothing_[{others[o].parameter, others[o].value}] =
-            rows[o].deep ? Separator::deep_cases : Separator::quick_cases;
+        told_nothing_[{others[o].parameter, others[o].value}] = found.compared[o];
       } else if (!asked[c]) {
         asked[c] = true;
         questions.texts.push_back(question_of(others[o]));
@@ -318,7 +322,7 @@ class Identifier {
   /// none.
   Questions questions_to_joint_rivals() {
     Questions questions(op());
-    if (challenged_) return questions;
+    if (challenged_ || !time_to_search()) return questions;
     constexpr size_t count = 16;
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
@@ -331,7 +335,7 @@ class Identifier {
       rivals_.push_back(other.model);
       for (int n = 0; n < 4; ++n) rows.push_back({n ? fit.drifted(other) : other.model, true});
     }
-    const Separator::Found found = Separator(*row_, evidence_, settings_.seed + evidence_.size() + 1).separate(rows);
+    const Separator::Found found = separated(rows, evidence_.size() + 1);
     challenged_ = found.cases.empty() || ++challenges_ == most_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
@@ -384,6 +388,8 @@ class Identifier {
     const double share = asker_ ? std::clamp(settings_.seconds / fit_seconds, 0.0, 1.0) : 1;
     return static_cast<uint64_t>(share * static_cast<double>(fit_budget));
   }
+
+  bool time_to_search() const { return !asker_ || asker_->seconds_left() > verification_share * settings_.seconds; }
 
   bool timed_out() const { return asker_->seconds_left() <= 0; }
 
@@ -605,6 +611,7 @@ class Identifier {
     const bool is_kernel = &p == find_parameter("kernel");
     const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
     if (!asker_ && told == told_nothing_.end()) return "none of the answers shows it; another case would";
+    if (told != told_nothing_.end() && told->second == 0) return "the time was over before any case was tried";
     return "not found in " + std::to_string(told == told_nothing_.end() ? Separator::quick_cases : told->second) +
            " guided cases";
   }

@@ -9,10 +9,11 @@
 
 namespace mmafuzz {
 
-Separator::Separator(const DotModel& row, const Evidence& evidence, uint64_t seed)
+Separator::Separator(const DotModel& row, const Evidence& evidence, uint64_t seed, std::function<bool()> goes_on)
     : row_(row),
       evidence_(evidence),
       seed_(seed),
+      goes_on_(std::move(goes_on)),
       asked_(evidence.op()),
       pool_(evidence.op()),
       targeted_(evidence.op()) {
@@ -54,7 +55,10 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
   constexpr size_t remembered = 24;
   std::vector<std::vector<uint32_t>> telling(others.size());
   std::vector<uint32_t> tells(pool_.cases.size());
-  for (size_t o = 0; o < others.size(); ++o) {
+  Found found;
+  found.compared.assign(others.size(), 0);
+  for (size_t o = 0; o < others.size() && goes_on_(); ++o) {
+    found.compared[o] = others[o].deep ? pool_.cases.size() : quick_cases;
     for (size_t i = 0; i < pool_.cases.size() && telling[o].size() < remembered; ++i) {
       if (i >= quick_cases && (!others[o].deep || !telling[o].empty())) break;
       if (same_result(op, evaluate_dot(others[o].model, pool_.cases.operands(i)), pool_.results[i])) continue;
@@ -62,7 +66,6 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
       ++tells[i];
     }
   }
-  Found found;
   found.of_other.assign(others.size(), SIZE_MAX);
   for (;;) {
     size_t best = SIZE_MAX;
@@ -80,6 +83,8 @@ Separator::Found Separator::separate(const std::vector<Other>& others) {
   }
   for (size_t o = 0; o < others.size(); ++o) {
     if (found.of_other[o] != SIZE_MAX || !others[o].deep) continue;
+    if (!goes_on_()) break;
+    found.compared[o] = deep_cases;
     if (const std::optional<Batch> one = targeted(others[o].model)) {
       found.of_other[o] = found.cases.size();
       found.cases.push_back(*one);
@@ -126,7 +131,7 @@ std::optional<Batch> Separator::carried(const DotModel& other) {
   constexpr size_t most_carried = 16;
   constexpr int tries[] = {0, 8, 96};
   for (const int worth : {2, 1})
-    for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()); ++n)
+    for (size_t n = 0; n < std::min(most_carried, by_worth[worth].size()) && goes_on_(); ++n)
       if (std::optional<Batch> one = carrying.carry(targeted_.cases, by_worth[worth][n], tries[worth], rng)) return one;
   return std::nullopt;
 }

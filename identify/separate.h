@@ -1,6 +1,8 @@
 // Finds cases on which one row differs from others: the next questions to a black box.
 #pragma once
 
+#include <functional>
+
 #include "identify/evidence.h"
 #include "identify/targeted_cases.h"
 #include "search/mutator.h"
@@ -16,8 +18,8 @@ class Separator {
   static constexpr size_t traced_cases = 1 << 11;    ///< ... and those of the targeted whose blocks are compared
   static constexpr size_t deep_cases = all_cases + targeted_cases + own_cases;
 
-  /// Neighbours of what was asked so far are tried, too.
-  Separator(const DotModel& row, const Evidence& evidence, uint64_t seed);
+  /// Neighbours of what was asked so far are tried, too. Where `goes_on` says no, the rest is left out.
+  Separator(const DotModel& row, const Evidence& evidence, uint64_t seed, std::function<bool()> goes_on);
 
   struct Other {
     DotModel model;
@@ -26,6 +28,7 @@ class Separator {
   /// For each of the others a case on which the row differs from it, where one was found. One case serves many.
   struct Found {
     std::vector<size_t> of_other;  ///< index into cases; none: SIZE_MAX
+    std::vector<size_t> compared;  ///< of each other, the least number of cases that it was compared on
     std::vector<Batch> cases;      ///< one each
   };
   Found separate(const std::vector<Other>& others);
@@ -47,6 +50,7 @@ class Separator {
   DotModel row_;
   const Evidence& evidence_;
   uint64_t seed_;
+  std::function<bool()> goes_on_;
   Batch asked_;
   Pool pool_, targeted_;                     ///< the second is filled when it is needed
   std::vector<std::vector<uint64_t>> sums_;  ///< of the row after each block of the targeted cases; when needed

@@ -319,7 +319,7 @@ TEST(Separator, TellsApartWhatManyRandomCasesDo) {
       const Parameter& p = *find_parameter(name);
       const std::optional<DotModel> other = with_value(row, p, p.get(row) ? 0 : 1);
       ASSERT_TRUE(other);
-      const Separator::Found found = Separator(row, none, 1).separate({{*other, true}});
+      const Separator::Found found = Separator(row, none, 1, [] { return true; }).separate({{*other, true}});
       told += !found.cases.empty();
       if (!found.cases.empty()) {
         DotCase one(op);
@@ -372,6 +372,20 @@ TEST(Identify, AUnitThatThrowsEndsWithTooFewAnswers) {
   const Identification id = identify(*unit, op, {});
   EXPECT_EQ(id.verdict, IdentifyVerdict::too_few);
   EXPECT_NE(id.reason.find("it broke"), std::string::npos) << id.reason;
+}
+
+TEST(Separator, WhatTheTimeLeavesOutIsNotCalledLikeTheRow) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8");
+  const DotModel row = *with_overrides(custom_model(op), "kernel=fused_sum,k=8,block=8,fraction_bits=25"),
+                 other = *with_overrides(row, "fraction_bits=24");
+  const Evidence none(op);
+  const Separator::Found all = Separator(row, none, 1, [] { return true; }).separate({{other, true}, {row, true}});
+  EXPECT_NE(all.of_other[0], SIZE_MAX);
+  EXPECT_EQ(all.of_other[1], SIZE_MAX) << "it is the row itself";
+  EXPECT_EQ(all.compared[1], Separator::deep_cases);
+  const Separator::Found late = Separator(row, none, 1, [] { return false; }).separate({{other, true}});
+  EXPECT_EQ(late.of_other[0], SIZE_MAX);
+  EXPECT_EQ(late.compared[0], 0u);
 }
 
 TEST(Identify, ASlowUnitEndsInTimeWithWhatIsKnown) {
