@@ -11,7 +11,7 @@ namespace mmafuzz::prove {
 Result<bool> covered(const DotModel& model) {
   if (model.order != ProductOrder::ascending && model.scale_block > 0)
     return declined("formulas take products with scales in ascending order (order)");
-  for (const FormatFields* f : {&model.a, &model.b, &model.c})
+  for (const FormatFields* f : {&model.a, &model.b, &model.c, &model.scale_a, &model.scale_b})
     if (f->subnormals == SubnormalRule::literal || f->subnormals == SubnormalRule::flushed ||
         f->has(policy::zero_positive))
       return declined("formulas take operands with the zeros and subnormal numbers of IEEE 754");

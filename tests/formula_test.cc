@@ -91,6 +91,28 @@ TEST_P(Formulas, EqualTheKernelOnEveryValueOfEveryParameter) {
   }
 }
 
+/// A subnormal scale of these formats has the exponent -7, which the floors -13 and -14 tell from the normal one's -6.
+TEST(FormulasOfScales, AreDeclinedWhereTheScalesSubnormalNumbersAreNotThoseOfIeee754) {
+  const Op op =
+      op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=1 sa=cfloat8_1_4_3:7 sb=cfloat8_1_4_3:7 sblock=1");
+  DotModel higher = custom_model(op);
+  higher.kernel = Kernel::grouped_sum;
+  higher.k = higher.group = 1;
+  higher.fraction_bits = 2;
+  higher.zero_exponent = -13;
+  DotModel lower = higher;
+  lower.zero_exponent = -14;
+  const uint64_t a = 2, b = 2, scale_a = 7, scale_b = 7;
+  DotOperands in;
+  in.k = 1;
+  in.a = &a;
+  in.b = &b;
+  in.scale_a = &scale_a;
+  in.scale_b = &scale_b;
+  EXPECT_NE(evaluate_dot(higher, in), evaluate_dot(lower, in));
+  for (const DotModel& model : {higher, lower}) EXPECT_FALSE(prove::covered(model));
+}
+
 TEST(FormulasOfAnyFormats, EqualTheKernelWhereTheyAreNotDeclined) {
   size_t compared = 0;
   for (uint64_t n = 0; n < case_count(6000, 1'000'000); ++n) {  // one of six makes a row
