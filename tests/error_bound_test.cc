@@ -155,6 +155,21 @@ TEST(Overrides, ObeyTheirOwnBounds) {
   }
 }
 
+/// A subnormal number of Tesla's text is aligned one below the least normal exponent.
+TEST(ALiteralC, ObeysTheBoundOfItsRow) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=cfloat8_1_4_3:15 d=fp16 k=1");
+  for (const char* bounded_by : {"d_format", "c_format", "fp32"})
+    for (const char* fraction_bits : {"2", "3", "4"}) {
+      const std::string name = std::string("model:custom?kernel=fused_sum,k=1,block=1,zero_exponent=-100,") +
+                               "output_fraction_bits=10,fraction_bits=" + fraction_bits + ",c_exponent=" + bounded_by;
+      SCOPED_TRACE(name);
+      const auto unit = bind_or_fail(name, op);
+      const Tally tally = look(op, *ErrorBounds::of_unit(op, *unit), *unit, 4000, unit->model());
+      EXPECT_EQ(tally.beyond, 0u);
+      EXPECT_GT(tally.finite, 1000u);
+    }
+}
+
 using Encodings = std::vector<uint64_t>;
 
 /// A case written by hand: products that are not given are zero.

@@ -201,7 +201,7 @@ class Walk {
     const bool is_narrow = c.rounded && m_.kernel != Kernel::two_stage_sum;  // which knows no output_fraction_bits
     const int fraction_bits = is_narrow ? m_.output_fraction_bits : format.fraction_bits;
     const int floor = m_.c_exponent == CExponent::fp32       ? fp32_fields.emin()
-                      : m_.c_exponent == CExponent::c_format ? format.emin()
+                      : m_.c_exponent == CExponent::c_format ? format.subnormal_exponent()
                                                              : m_.d.emin();
     CRange r;
     const int low = c.least_exponent(), high = c.greatest_exponent();
@@ -209,7 +209,7 @@ class Walk {
     r.greatest = high == never ? never : std::max(high, floor);
     r.least = low == never ? never : std::max(low, floor);
     r.last_bit = std::max(c.unit, low == never ? never : low - fraction_bits);
-    r.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= format.emin();
+    r.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= format.subnormal_exponent();
     return r;
   }
 
