@@ -18,8 +18,8 @@ namespace {
 
 /// A finite number in units of its format's least bit.
 Expression in_least_units(const Number& x, const FormatFields& f) {
-  const int width = x.significand.width() + f.emax() - f.subnormal_exponent();
-  const Expression up = x.exponent - as_number(x.exponent, f.subnormal_exponent());
+  const int width = x.significand.width() + f.emax() - f.emin();
+  const Expression up = x.exponent - as_number(x.exponent, f.emin());
   const int wide = std::max(width, up.width());
   return extract(shift_left(zero_extend(x.significand, wide), zero_extend(up, wide)), width - 1, 0);
 }
@@ -42,7 +42,7 @@ Formula grouped_sum(const DotModel& m, const Operands& x, const FormatFields& c_
       const Number a = decode(m.a, x.a[size_t(i)], width), b = decode(m.b, x.b[size_t(i)], width);
       const Expression u = in_least_units(a, m.a), v = in_least_units(b, m.b);
       if (i == first) {
-        fraction_bits = -m.a.subnormal_bit() - m.b.subnormal_bit();
+        fraction_bits = -m.a.least_bit() - m.b.least_bit();
         sum_width = u.width() + v.width() + 2;
         for (int n = m.group; n > 1; n /= 2) ++sum_width;
         sum = in.constant(sum_width, 0);

@@ -108,7 +108,7 @@ Formula exact_sum(const DotModel& m, const Operands& x, const FormatFields& c_fo
       m, x, c_format, [&](Formula& part, std::vector<Number> terms, Expression c, const FormatFields& f, int width) {
         terms.push_back(decode(f, c, width));
         part.stages.push_back(stage_of_term("c", terms.back()));
-        const int least = std::min(m.a.subnormal_bit() + m.b.subnormal_bit(), f.subnormal_bit());
+        const int least = std::min(m.a.least_bit() + m.b.least_bit(), f.least_bit());
         int bits = std::max(m.a.emax() + m.b.emax() + 2, f.emax() + 1) - least + 1;
         for (size_t n = terms.size(); n > 0; n /= 2) ++bits;
         Expression sum = in.constant(bits, 0);
