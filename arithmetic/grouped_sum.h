@@ -29,7 +29,8 @@ MMAFUZZ_HD_CALL uint64_t grouped_sum(const DotModel& m, const DotOperands& in, i
         specials.add(special.cls, special.negative);
         continue;
       }
-      const uint64_t product = (x.significand * y.significand) << (x.exponent + y.exponent - unit);
+      const uint64_t significand = x.significand * y.significand;  // of a zero the exponent says nothing
+      const uint64_t product = significand ? significand << (x.exponent + y.exponent - unit) : 0;
       any_product |= product != 0;
       sum += x.negative != y.negative ? -static_cast<int64_t>(product) : static_cast<int64_t>(product);
     }

@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "arithmetic/counter_rng.h"
+#include "core/batch.h"
 #include "core/op.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "plan/registry.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 
@@ -30,6 +32,12 @@ inline Format any_format(CounterRng& rng) {
   }
 }
 
+/// Most often one of those that rows take.
+inline Format any_scale_format(CounterRng& rng) {
+  if (rng.one_in(8)) return any_format(rng);
+  return format(rng.one_in(2) ? "e8m0" : "ue4m3");
+}
+
 /// A dot of any formats that `model:custom` takes, and any parameters that it takes there.
 struct AnyRow {
   Op op;
@@ -48,8 +56,8 @@ inline std::optional<AnyRow> any_row(uint64_t seed, uint64_t number) {
   op.d = rng.one_in(3) ? op.c : any_format(rng);
   op.k = rng.between(1, rng.one_in(4) ? 70 : 12);
   if (rng.one_in(4)) {
-    op.scale_a = rng.one_in(2) ? format("e8m0") : any_format(rng);
-    op.scale_b = rng.one_in(2) ? op.scale_a : any_format(rng);
+    op.scale_a = any_scale_format(rng);
+    op.scale_b = rng.one_in(2) ? op.scale_a : any_scale_format(rng);
     op.scale_block = rng.between(1, 8);
   }
   if (!registry().bind("model:custom", op)) return std::nullopt;
@@ -71,6 +79,33 @@ inline std::optional<AnyRow> any_row(uint64_t seed, uint64_t number) {
     if (contradiction_in(changed).empty()) m = changed;
   }
   return row;
+}
+
+/// Structured cases of a row; every fourth has scales of any encoding, every other one of these a NaN among them.
+inline Batch cases_of(const AnyRow& row, uint64_t seed, size_t count) {
+  Batch batch;
+  StructuredGenerator(row.op, seed).fill(0, count, batch);
+  if (!row.op.has_scales()) return batch;
+  for (size_t i = 0; i < count; i += 4) {
+    CounterRng rng(seed, i);
+    for (const size_t column : {size_t{3}, size_t{4}}) {
+      const FormatFields& f = (column == 3 ? row.op.scale_a : row.op.scale_b).fields();
+      for (int at = 0; at < row.op.scales(); ++at) batch.inputs()[column].set(i, at, rng.next() & f.container_mask());
+      const int at = rng.between(0, row.op.scales() - 1);
+      if (rng.one_in(4) && f.has_nan()) batch.inputs()[column].set(i, at, f.encode_nan());
+    }
+  }
+  return batch;
+}
+
+/// How many scales of a case are NaN.
+inline int nan_scales(const Op& op, const DotOperands& in) {
+  int count = 0;
+  for (int at = 0; at < op.scales(); ++at) {
+    count += decode(op.scale_a.fields(), in.scale_a[at]).cls == NumberClass::nan;
+    count += decode(op.scale_b.fields(), in.scale_b[at]).cls == NumberClass::nan;
+  }
+  return count;
 }
 
 }  // namespace mmafuzz

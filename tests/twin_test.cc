@@ -12,6 +12,7 @@
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
 #include "plan/registry.h"
+#include "plan/request.h"
 #include "search/structured_generator.h"
 #include "tests/any_row.h"
 #include "tests/case_count.h"
@@ -80,13 +81,12 @@ TEST(TwinsOfRandomPoints, Agree) {
 
 /// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
 TEST(TwinsOfAnyFormats, Agree) {
-  std::map<Kernel, size_t> rows;
+  std::map<Kernel, size_t> rows, with_nan_scales;
   for (uint64_t n = 0; n < case_count(20'000, 6'000'000); ++n) {  // one of six makes a row
     const std::optional<AnyRow> row = any_row(1, n);
     if (!row) continue;
     ++rows[row->model.kernel];
-    Batch batch;
-    StructuredGenerator(row->op, n).fill(0, 64, batch);
+    const Batch batch = cases_of(*row, n, 64);
     const std::string name = custom_name(row->model, row->op);
     const Result<std::unique_ptr<Unit>> unit = registry().bind(name, row->op);
     ASSERT_TRUE(unit) << name << ": " << unit.refusal().reason;
@@ -97,12 +97,51 @@ TEST(TwinsOfAnyFormats, Agree) {
       const DotOperands& in = one.load(batch, i);
       const std::string what =
           "row " + std::to_string(n) + ", " + name + "\n" + to_text(row->op) + "\n" + case_line(batch, i);
+      if (nan_scales(row->op, in) > 0) ++with_nan_scales[row->model.kernel];
       const std::string twin = to_hex(row->op.d, slow_twin_dot(row->model, in));
       ASSERT_EQ(to_hex(row->op.d, evaluate_dot(row->model, in)), twin) << "the kernel; " << what;
       ASSERT_EQ(to_hex(row->op.d, outcomes.results.get(i)), twin) << "the unit; " << what;
     }
   }
   EXPECT_EQ(rows.size(), find_parameter("kernel")->words.size()) << "a kernel without a row";
+  EXPECT_EQ(with_nan_scales.size(), 2u) << "grouped_sum and fused_sum have scales";
+}
+
+/// A zero has no exponent that a shift could take: the products of a group are units of 2^-132 here.
+TEST(TwinsOfAnyFormats, AgreeOnZerosOfGroupedNumbersThatAreFarBelowOne) {
+  const Op op = op_from_text("dot a=cfloat8_1_4_3:63 b=cfloat8_1_4_3:63 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0 sblock=4");
+  const Result<DotModel> model =
+      with_overrides(custom_model(op), "kernel=grouped_sum,k=4,group=4,fraction_bits=20,zero_exponent=-139");
+  ASSERT_TRUE(model) << model.refusal().reason;
+  expect_twins(*model, op, 5, 2000, "far below one");
+}
+
+/// No source says what a unit makes of a scale's sign or of an infinite scale: its kernel and its twin would guess.
+TEST(RowsOfOnesOwn, TakeScalesWithoutASignAndWithoutInfinities) {
+  for (const FormatForms& form : format_forms()) {
+    const Format scale = format(form.name + (form.takes_bias ? ":7" : ""));
+    if (scale.fields().integer) continue;
+    const Op op = op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=" + scale.name() + " sb=e8m0 sblock=4");
+    const auto unit = registry().bind("model:custom?kernel=grouped_sum,k=4,group=4,fraction_bits=2", op);
+    const bool taken = scale.name() == "e8m0" || scale.name() == "ue4m3";
+    ASSERT_EQ(bool(unit), taken) << scale.name();
+    if (!taken) EXPECT_NE(unit.refusal().reason.find("without a sign"), std::string::npos) << unit.refusal().reason;
+  }
+}
+
+TEST_P(Twins, HaveNoContradiction) {
+  const ModelRow& row = *find_model_row(GetParam());
+  EXPECT_EQ(contradiction_in(row.model), "");
+  for (const char* prefix : {"model:", "twin:"}) EXPECT_TRUE(registry().bind(prefix + row.name(), row.op));
+}
+
+/// A NaN with bits above d's would be another result than the one that it is compared with.
+TEST(RowsOfOnesOwn, TakeANanOfNoMoreBitsThanDHas) {
+  const DotModel row = custom_model(dot_op("fp16", "fp32", "fp32", 4));
+  EXPECT_TRUE(with_overrides(row, "nan=ffc00001"));
+  EXPECT_FALSE(with_overrides(row, "nan=123400007fc00001"));
+  EXPECT_FALSE(with_overrides(row, "nan=17fc00001"));
+  EXPECT_TRUE(with_overrides(custom_model(dot_op("fp64", "fp64", "fp64", 4)), "nan=fff8000000000001"));
 }
 
 struct Switch {

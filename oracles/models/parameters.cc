@@ -67,7 +67,7 @@ std::vector<Parameter> make_parameters() {
       {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign), {fused, grouped, emulated}},
       {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_sign), {fused, emulated, exact}},
-      {"nan", "encoding of every NaN result", {}, 0, INT64_MAX, true, MMAFUZZ_MEMBER(nan), {}},
+      {"nan", "encoding of every NaN result", {}, 0, 0, true, MMAFUZZ_MEMBER(nan), {}},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
       {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged, chain, core}},
@@ -183,7 +183,12 @@ std::string contradiction_in(const DotModel& model) {
   if (const std::string why = why_no_results_in(model.d); !why.empty()) return why;
   if (model.output_fraction_bits > model.d.fraction_bits)
     return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
-  if (decode(model.d, model.nan).cls != NumberClass::nan) return "nan must be the encoding of a NaN of d's format";
+  if ((model.nan & ~model.d.container_mask()) || decode(model.d, model.nan).cls != NumberClass::nan)
+    return "nan must be the encoding of a NaN of d's format";
+  // Units ignore the sign of a scale (ue4m3) or have none (e8m0); what one would make of it no source says.
+  const auto is_scale = [](const FormatFields& f) { return !f.has_sign() && !f.has_infinity(); };
+  if (model.scale_block && (!is_scale(model.scale_a) || !is_scale(model.scale_b)))
+    return "a row's scales are of formats without a sign and without infinities";
   if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
     return "output_via=fp32_truncated needs a result narrower than fp32";
   if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0)
