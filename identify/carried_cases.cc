@@ -91,8 +91,14 @@ void CarriedCases::draw_block(SweepCase& s, const std::vector<int>& lanes, uint6
     return s.set_product(lane, !n.negative, leading, held, 0);
   }
   // Beside the limits of the alignment, or anywhere between.
-  const int top = leading + (rng.one_in(2) ? rng.between(-kept - 12, kept + 12)
-                                           : (rng.one_in(2) ? kept : -kept) + rng.between(-3, 9));
+  int distance;
+  if (rng.one_in(2)) {
+    distance = rng.between(-kept - 12, kept + 12);
+  } else {
+    distance = rng.one_in(2) ? kept : -kept;
+    distance += rng.between(-3, 9);
+  }
+  const int top = leading + distance;
   const uint32_t many = 1 + rng.below(3);
   for (uint32_t i = 0; i < many; ++i) {
     const int lane = lanes[rng.below(static_cast<uint32_t>(lanes.size()))];
