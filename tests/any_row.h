@@ -59,11 +59,13 @@ inline std::optional<AnyRow> any_row(uint64_t seed, uint64_t number) {
     op.scale_a = any_scale_format(rng);
     op.scale_b = rng.one_in(2) ? op.scale_a : any_scale_format(rng);
     op.scale_block = rng.between(1, 8);
+    if (rng.one_in(2)) op.a = op.b = format("e2m1");  // what units scale is narrow
   }
   if (!registry().bind("model:custom", op)) return std::nullopt;
   DotModel& m = row.model;
   m = custom_model(op);
   m.kernel = static_cast<Kernel>(rng.below(static_cast<uint32_t>(find_parameter("kernel")->words.size())));
+  if (op.has_scales()) m.kernel = rng.one_in(2) ? Kernel::grouped_sum : Kernel::fused_sum;  // no others know scales
   if (op.has_scales()) m.k = op.scale_block * rng.between(1, std::max(1, max_instruction_k / op.scale_block));
   if (m.kernel == Kernel::emulated_fp8) m.k = 4 * rng.between(1, max_instruction_k / 4);
   m.group = op.has_scales() ? rng.between(1, op.scale_block) : 1;
