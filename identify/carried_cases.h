@@ -11,7 +11,9 @@
 
 namespace mmafuzz {
 
-/// What a row leaves after each block of each instruction, in order.
+/// What a row leaves after each block of each instruction, in order. A hint where to look, for some rows have other
+/// entries (ieee_tree with overflow_rank=below_operands, specials of special_scope=whole_k): carry() evaluates every
+/// case that it returns.
 std::vector<uint64_t> sums_after_blocks(const DotModel& row, const DotOperands& in);
 
 class CarriedCases {
