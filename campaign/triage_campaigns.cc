@@ -279,6 +279,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     for (const std::string& path : part.paths)
       for (const std::string& segment : segments_of(path))
         read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
+    outcome.divergences += triage.added();    // before triage adds cases of its own
     std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
       std::vector<Bucket> buckets = triage.finish(has_witness, watch, request.minimize_all);
@@ -306,15 +307,16 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       buckets = finish();
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     if (part.campaign) add_extents(buckets, expected, request.jobs);
-    outcome.divergences += triage.added();
     for (const auto& [reason, count] : triage.refused()) outcome.left_out[reason] += count;
+    const uint64_t of_contract = triage.refused_of_contract();
+    outcome.left_out_of_contract += of_contract;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;
       bucket.first_seen = bucket.last_seen = now;
     }
     if (store) {
       store->atomically([&] {
-        store->set_untriaged(settings.uuid, false);
+        store->set_untriaged(settings.uuid, of_contract > 0);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
         if (!part.campaign) return;
         add_circumstances(*store, part.paths[0], settings, plan, request.jobs);
@@ -337,6 +339,14 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
                                     [](const Bucket& x, const Bucket& y) { return x.id() == y.id(); }),
                         outcome.buckets.end());
   return outcome;
+}
+
+void say_left_out(const TriageOutcome& outcome) {
+  for (const auto& [reason, records] : outcome.left_out)
+    fmt::print(stderr, "mmafuzz: {} records left out: {}\n", records, reason);
+  if (outcome.left_out_of_contract)
+    fmt::print(stderr, "mmafuzz: {} of them say that a contract is broken: this is not triaged\n",
+               outcome.left_out_of_contract);
 }
 
 Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,

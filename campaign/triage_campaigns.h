@@ -21,12 +21,16 @@ struct TriageRequest {
 };
 
 struct TriageOutcome {
-  std::vector<Bucket> buckets;      ///< of these paths, in listed order; all have a witness
-  std::vector<std::string> is_new;  ///< ids that the store did not know
-  uint64_t divergences = 0;
+  std::vector<Bucket> buckets;               ///< of these paths, in listed order; all have a witness
+  std::vector<std::string> is_new;           ///< ids that the store did not know
+  uint64_t divergences = 0;                  ///< records of the segments
   std::map<std::string, uint64_t> left_out;  ///< records that could not be looked at, by reason
+  uint64_t left_out_of_contract = 0;         ///< of them; their campaigns stay untriaged
   std::string store;                         ///< empty: none was written
 };
+
+/// A line for each reason on standard error, and one more where a broken contract is among what was left out.
+void say_left_out(const TriageOutcome& outcome);
 
 /// What the buckets mean: the campaigns among the paths, which were triaged, say which facts must be there.
 Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& outcome,

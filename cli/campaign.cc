@@ -28,6 +28,7 @@
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
+#include "oracles/units/process_unit.h"
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
@@ -107,6 +108,16 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
+/// Of a unit in a file or a process. A command that is looked for in PATH stays.
+std::string with_absolute_path(const std::string& unit) {
+  UnitName name(unit);
+  const Result<std::string> path = decode_command(name.path);
+  if (!path) return unit;  // binding says what is wrong
+  if (name.backend == "process" && path->substr(0, path->find(' ')).find('/') == std::string::npos) return unit;
+  name.path = encode_command(fs::absolute(*path).string());
+  return name.text();
+}
+
 /// The settings as the call gives them, their names made whole.
 void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
@@ -115,10 +126,7 @@ void complete_settings(CampaignOptions& options) {
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
   for (std::string& unit : settings.units)  // workers run in the same folder, but a resumed campaign may not
-    if (UnitName name(unit); registry().role_of(unit) == Role::plugin) {
-      name.path = fs::absolute(name.path).string();
-      unit = name.text();
-    }
+    if (registry().role_of(unit) == Role::plugin) unit = with_absolute_path(unit);
   if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
   if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
   if (settings.cases && settings.with.empty()) settings.with = {"batch"};
@@ -157,7 +165,8 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
     const Conclusions conclusions =
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
-    contradicted = !conclusions.contradictions.empty();
+    say_left_out(outcome);
+    contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;

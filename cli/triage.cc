@@ -60,13 +60,13 @@ void add_triage(Arguments& app, int& status) {
       ->needs(json)
       ->capture_default_str();
   sub->footer(
-      "Exit codes: 1 where a bucket shows a broken claim. Buckets that a store knows keep their status, notes and "
-      "witnesses.\n"
+      "Exit codes: 1 where a bucket shows a broken claim, or a record of one cannot be looked at (its campaign stays "
+      "untriaged).\n"
+      "Buckets that a store knows keep their status, notes and witnesses.\n"
       "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
   sub->callback([options, &status] {
     const TriageOutcome outcome = triage_campaigns(options->request);
-    for (const auto& [reason, records] : outcome.left_out)
-      fmt::print(stderr, "mmafuzz: {} records left out: {}\n", records, reason);
+    say_left_out(outcome);
     if (options->json) {
       fmt::print("{}", json_text(outcome_json(*options, outcome)));
     } else {
@@ -75,7 +75,7 @@ void add_triage(Arguments& app, int& status) {
                  outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
     }
     const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);
-    status = broken ? exit_divergence : exit_ok;
+    status = broken || outcome.left_out_of_contract ? exit_divergence : exit_ok;
   });
 }
 

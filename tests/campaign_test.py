@@ -143,6 +143,9 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(key, result.stderr)
         checked = subprocess.run([MMAFUZZ, "eval", "--unit", "exact", self.out / "findings.cases"], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stderr)
+        deepened = subprocess.run([MMAFUZZ, "triage", self.out, "--deepen", "20000", "--json"], capture_output=True, text=True, check=True)
+        records = sum(p.read_bytes().count(b"\n# severity ") for p in (self.out / "segments").iterdir())
+        self.assertEqual(json.loads(deepened.stdout)["divergences"], records, "not what triage found itself")
         size = 3 + 16 * 2 * 2 + 4  # header, a, b and c
         packed = b"".join(p.read_bytes() for p in (self.out / "corpus").rglob("*.inputs"))
         kept = [p.read_bytes() for p in (self.out / "corpus.min").rglob("*") if p.is_file()]
@@ -261,6 +264,58 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual([f["name"] for f in said["facts"]["contradictions"]], [f"claim/plugin:{flawed}"], run.stderr)
         self.assertEqual(said["known"]["contract"] + said["new"]["contract"], 0, "properties alone were searched")
         self.assertEqual(run.returncode, 1)
+
+    def broken_unit(self, name="u.so"):
+        """A claim of this plugin is broken; the folder's name has a space."""
+        folder = pathlib.Path(self.folder.name, "sp ace")
+        folder.mkdir(exist_ok=True)
+        shutil.copy(pathlib.Path(MMAFUZZ).parent / "tests/planted_plugin.so", folder / name)
+        return folder / name
+
+    def mmafuzz(self, *arguments, code):
+        done = subprocess.run([MMAFUZZ, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{done.stderr}")
+        return done
+
+    def test_a_plugin_whose_name_has_a_space_breaks_its_contract_to_the_end(self):
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
+                       "--no-triage")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        triaged = self.mmafuzz("triage", self.out, "--json", code=1)
+        self.assertEqual(triaged.stderr.count("left out"), 0, triaged.stderr)
+        [bucket] = [b for b in json.loads(triaged.stdout)["buckets"] if b["severity"] == "contract"][:1]
+        unit = f"plugin:{self.folder.name}/sp%20ace/u.so"
+        self.assertEqual(bucket["units"][0], unit)
+        witness = pathlib.Path(self.folder.name, "witness.cases")
+        witness.write_text(bucket["witness"])
+        shown = self.mmafuzz("explain", witness, "--units", unit, code=0)
+        self.assertEqual(self.mmafuzz("explain", witness, "--units", f"plugin:{self.broken_unit()}", code=0).stdout, shown.stdout)
+        self.mmafuzz("minimize", witness, code=0)
+        self.mmafuzz("eval", witness, "--unit", f"plugin:{self.broken_unit()}?isolated=1", code=0)
+        self.mmafuzz("eval", witness, "--unit", "plugin:100%.so", code=2)
+
+    def test_a_broken_contract_that_triage_cannot_read_is_not_green(self):
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
+                       "--no-triage")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        broken = 0
+        for segment in (self.out / "segments").iterdir():
+            header, records = segment.read_bytes().split(b"\n", 1)
+            records = header + b"\n" + 3 * records
+            broken += records.count(b"\n# severity contract\n")
+            segment.write_bytes(records.replace(b"\nproperty equals_model plugin:", b"\nproperty equals_model gone:"))
+        self.assertGreater(broken, 1)
+        triaged = self.mmafuzz("triage", self.out, "--json", code=1)
+        said = json.loads(triaged.stdout)
+        [left_out] = said["left_out"]
+        self.assertEqual(left_out["records"], broken, "one reason, and each record once")
+        self.assertIn("gone:", left_out["reason"])
+        self.assertEqual(sum(segment.read_bytes().count(b"\n# severity ") for segment in (self.out / "segments").iterdir()), said["divergences"])
+        self.assertIn(f"{broken} of them say that a contract is broken", triaged.stderr)
+        junit, store = pathlib.Path(self.folder.name, "junit.xml"), self.out / "findings.sqlite"
+        self.mmafuzz("report", store, "--junit", junit, code=1)
+        self.assertNotIn('failures="0"', junit.read_text())
+        self.mmafuzz("merge", "--fail-on-new", pathlib.Path(self.folder.name, "all.sqlite"), store, code=1)
 
     def test_a_store_of_all_nights_knows_what_was_found_and_decided(self):
         everything, nothing_known = str(self.out) + ".all", str(self.out) + ".knowledge"

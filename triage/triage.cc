@@ -107,7 +107,9 @@ class Triage::Group {
     if (pending_ == 0) return;
     CaseReader reader("segment", text_);
     const size_t together = judge_.is_about_answering() ? 1 : pending_cases;
+    size_t read = 0;
     for (CaseBlock block; reader.next(block, together);) {
+      read += block.batch.size();
       const std::vector<Verdict> verdicts = judge_.judge(block.batch);
       Batch failing(judge_.op());
       std::vector<Verdict> said;
@@ -122,7 +124,10 @@ class Triage::Group {
       const std::vector<std::string> causes = causes_.find(failing, said);
       for (size_t i = 0; i < failing.size(); ++i) keep(failing, i, said[i], causes[i]);
     }
-    if (reader.error()) error_ = reader.error()->to_string();
+    if (reader.error()) {
+      error_ = reader.error()->to_string();
+      unread_ += pending_ - read;
+    }
     text_.resize(empty_);
     pending_ = 0;
   }
@@ -171,7 +176,10 @@ class Triage::Group {
     }
   }
 
+  /// Why cases could not be read, and how many; to be called after look().
   const std::string& error() const { return error_; }
+  uint64_t unread() const { return unread_; }
+  Severity severity() const { return severity_; }
 
  private:
   /// Of what is unstable a smaller case may fail as seldom; a sequence is minimal.
@@ -304,52 +312,64 @@ class Triage::Group {
   std::vector<std::string> sequences_;  ///< as files of case text
   std::map<std::pair<ValueClass, std::string>, Kept> kept_;
   std::string error_;
+  uint64_t unread_ = 0;
 };
 
 Triage::Triage(const Registry& registry, unsigned jobs) : registry_(registry), jobs_(std::max(1u, jobs)) {}
 Triage::~Triage() = default;
+
+void Triage::refuse(const std::string& reason, Severity severity) {
+  ++refused_[reason];
+  refused_of_contract_ += severity == Severity::contract;
+}
 
 void Triage::add(const LoggedDivergence& d) {
   ++added_;
   const std::string_view text = d.text;
   const std::string_view property = record_line(text, "property "), op = record_line(text, "op ");
   const size_t line = static_cast<size_t>(op.data() - text.data()) + op.size() + 1;
-  if (property.empty() || op.empty() || line >= text.size()) {
-    ++refused_["a record without property, op or case"];
-    return;
-  }
-  const std::string key = std::string(property) + "\n" + std::string(op);
-  auto at = groups_.find(key);
-  if (at == groups_.end()) {
-    std::unique_ptr<Group> group;
-    try {
-      group = std::make_unique<Group>(words_of(property.substr(9)), std::string(op), d.severity, registry_);
+  if (property.empty() || op.empty() || line >= text.size())
+    return refuse("a record without property, op or case", d.severity);
+  const auto [at, is_first] = statements_.try_emplace(std::string(property) + "\n" + std::string(op));
+  Statement& statement = at->second;
+  if (is_first) try {
+      statement.group = std::make_unique<Group>(words_of(property.substr(9)), std::string(op), d.severity, registry_);
     } catch (const std::runtime_error& error) {
-      ++refused_[error.what()];
+      statement.refusal = error.what();
     }
-    at = groups_.emplace(key, std::move(group)).first;
-  } else if (!at->second) {
-    ++refused_["another record of a property that was refused"];
-  }
-  if (!at->second) return;
+  if (!statement.group) return refuse(statement.refusal, d.severity);
   std::string before;
   for (size_t next = text.find(before_word); next != std::string_view::npos; next = text.find(before_word, next)) {
     next += before_word.size();
     before += text.substr(next, text.find('\n', next) - next);
     before += '\n';
   }
-  at->second->add(text.substr(line, text.find('\n', line) - line), before);
+  statement.group->add(text.substr(line, text.find('\n', line) - line), before);
 }
 
 void Triage::look() {
-  for (auto& [key, group] : groups_)
-    if (group) group->look();
+  for (auto& [key, statement] : statements_)
+    if (statement.group) statement.group->look();
+}
+
+std::map<std::string, uint64_t> Triage::refused() const {
+  std::map<std::string, uint64_t> all = refused_;
+  for (const auto& [key, statement] : statements_)
+    if (statement.group && statement.group->unread()) all[statement.group->error()] += statement.group->unread();
+  return all;
+}
+
+uint64_t Triage::refused_of_contract() const {
+  uint64_t count = refused_of_contract_;
+  for (const auto& [key, statement] : statements_)
+    if (statement.group && statement.group->severity() == Severity::contract) count += statement.group->unread();
+  return count;
 }
 
 std::vector<Bucket> Triage::kinds() const {
   std::vector<Bucket> all;
-  for (const auto& [key, group] : groups_)
-    if (group) group->list_kinds(all);
+  for (const auto& [key, statement] : statements_)
+    if (statement.group) statement.group->list_kinds(all);
   std::sort(all.begin(), all.end(), listed_before);
   return all;
 }
@@ -357,8 +377,8 @@ std::vector<Bucket> Triage::kinds() const {
 std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, const TriageWatch& watch,
                                    bool minimize_all) {
   std::vector<Group*> groups;
-  for (auto& [key, group] : groups_)
-    if (group) groups.push_back(group.get());
+  for (auto& [key, statement] : statements_)
+    if (statement.group) groups.push_back(statement.group.get());
   std::mutex mutex;
   size_t done = 0;
   const auto goes_on = [&] {
@@ -370,7 +390,6 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
     if (goes_on()) lists[i] = groups[i]->buckets(has_witness);
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;
-    if (!groups[i]->error().empty()) ++refused_[groups[i]->error()];
   });
   for (size_t i = 0; i < groups.size(); ++i) groups[i]->find_periods(lists[i]);
   std::vector<Bucket> all;

@@ -45,16 +45,26 @@ class Triage {
   std::vector<Bucket> kinds() const;
 
   uint64_t added() const { return added_; }
-  /// Records left out, by reason.
-  const std::map<std::string, uint64_t>& refused() const { return refused_; }
+  /// Records left out, by reason; whole after look() or finish().
+  std::map<std::string, uint64_t> refused() const;
+  /// Of them, those of severity contract: without them nothing can be concluded.
+  uint64_t refused_of_contract() const;
 
  private:
   class Group;
+  /// One property, its units and one op.
+  struct Statement {
+    std::unique_ptr<Group> group;
+    std::string refusal;  ///< why there is no group
+  };
+  void refuse(const std::string& reason, Severity severity);
+
   const Registry& registry_;
   unsigned jobs_;
   uint64_t added_ = 0;
-  std::map<std::string, std::unique_ptr<Group>> groups_;  ///< by property, units and op
+  std::map<std::string, Statement> statements_;  ///< by property, units and op
   std::map<std::string, uint64_t> refused_;
+  uint64_t refused_of_contract_ = 0;
   SmallCases small_;
 };
 

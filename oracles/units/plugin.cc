@@ -134,7 +134,7 @@ class PluginFamily final : public Family {
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
-    const UnitName parts(name);
+    UnitName parts(name);
     bool isolated = false;
     double timeout = default_timeout;
     for (const auto& [setting, value] : parts.each_setting()) {
@@ -148,14 +148,18 @@ class PluginFamily final : public Family {
         return invalid("unit " + mmafuzz::quoted(name) + ": a plugin takes isolated=0 or 1, and timeout=SECONDS");
       }
     }
-    if (isolated) return bind_process(name, {own_command(), "serve", parts.plain()}, timeout, op);
-    const Result<Library> library = load(parts.path);
+    // A name is one word in records and witnesses, whatever the file is called.
+    const Result<std::string> file = decode_command(parts.path);
+    if (!file) return invalid("unit " + mmafuzz::quoted(name) + ": " + file.refusal().reason);
+    parts.path = encode_command(*file);
+    if (isolated) return bind_process(parts.text(), {own_command(), "serve", parts.plain()}, timeout, op);
+    const Result<Library> library = load(*file);
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);
     const Result<bool> supported = unit->supported();
     if (!supported) return supported.refusal();
     std::vector<Claim> claims = unit->claims_of_library();
-    return named(std::move(unit), name, std::move(claims));
+    return named(std::move(unit), parts.text(), std::move(claims));
   }
 };
 

@@ -183,7 +183,7 @@ Result<std::string> decode_command(std::string_view text) {
       const char* end = text.data() + std::min(text.size(), i + 3);
       const auto [stop, error] = std::from_chars(text.data() + i + 1, end, code, 16);
       if (error != std::errc() || stop != text.data() + i + 3 || code == 0)
-        return invalid("in a command % begins two hexadecimal digits; a percent sign itself is %25");
+        return invalid("in a command or a plugin's file % begins two hexadecimal digits; a percent sign itself is %25");
       i += 2;
     }
     command += code ? static_cast<char>(code) : text[i];
