@@ -323,16 +323,17 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       });
       store->write_witnesses();
     }
-    std::map<std::string, Bucket> in_store;
-    if (store)
-      for (Bucket& bucket : store->buckets()) in_store[bucket.id()] = std::move(bucket);
     for (Bucket& bucket : buckets) {
       if (!known.count(bucket.id()) &&
           std::find(outcome.is_new.begin(), outcome.is_new.end(), bucket.id()) == outcome.is_new.end())
         outcome.is_new.push_back(bucket.id());
-      if (store) bucket = in_store.at(bucket.id());
       outcome.buckets.push_back(std::move(bucket));
     }
+  }
+  if (store) {  // which now holds all of them
+    std::map<std::string, Bucket> in_store;
+    for (Bucket& bucket : store->buckets()) in_store[bucket.id()] = std::move(bucket);
+    for (Bucket& bucket : outcome.buckets) bucket = in_store.at(bucket.id());
   }
   std::sort(outcome.buckets.begin(), outcome.buckets.end(), listed_before);
   outcome.buckets.erase(std::unique(outcome.buckets.begin(), outcome.buckets.end(),

@@ -74,6 +74,15 @@ bool is_unused(const std::string& folder) {
   return true;
 }
 
+/// Workers write into the corpus that a campaign begins with.
+void refuse_bad_corpus(const std::string& folder) {
+  const std::string corpus = folder + "/corpus";
+  const fs::file_status status = fs::symlink_status(corpus);
+  if (fs::is_symlink(status))
+    throw BadInput(corpus + " is a link, and this campaign would write there: copy the corpus");
+  if (fs::exists(status) && !fs::is_directory(status)) throw BadInput(corpus + " is no folder of inputs");
+}
+
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -196,6 +205,9 @@ int run_shard(CampaignOptions options) {
   Plan plan = part_of(whole, shard);
   set_identity(settings);
   const std::string folder = options.out + "/shards/" + shard.name();
+  // --conclude writes OUT/corpus from what the shards have; what stood there before would be lost.
+  if (!fs::exists(options.out + "/campaign.json") && fs::exists(fs::symlink_status(options.out + "/corpus")))
+    throw BadInput(options.out + "/corpus: a campaign of shards takes no corpus of another campaign; move it away");
   make_folder(options.out);
   agree(settings, options.out);
   make_folder(folder);
@@ -269,6 +281,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   if (!options.resume && !is_unused(options.out))
     throw BadInput(options.out +
                    " is not an empty folder: give --resume to go on there, or another --out (which may hold a corpus)");
+  if (!options.resume) refuse_bad_corpus(options.out);
   progress.time = settings.time;
   if (options.resume && settings.cases && time_given)
     throw BadInput("this campaign ends after its --cases: resume it with more --cases, not with --time");
@@ -312,7 +325,8 @@ void add_campaign(Arguments& app, int& status) {
       ->allow_extra_args(false);
   sub->add_option(
          "--out", options->out,
-         "the campaign's folder: corpora, segments, artifacts, findings; OUT/corpus of another campaign may be there")
+         "the campaign's folder: corpora, segments, artifacts, findings; a copy of OUT/corpus of another campaign may "
+         "be there, except with --shard")
       ->required();
   sub->add_flag("--resume", options->resume,
                 "go on in --out with its settings, for the rest of its time or for --time more");

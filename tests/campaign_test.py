@@ -90,6 +90,23 @@ class CampaignTest(unittest.TestCase):
         self.refused("--out", self.out, *FEW, "--cases", 10, says="--resume")
         self.assertEqual([p.name for p in self.out.iterdir()], ["notes.txt"])
 
+    def test_a_corpus_that_is_no_folder_of_its_own_is_refused_before_anything_is_written(self):
+        other = pathlib.Path(self.folder.name, "other")
+        for make in (lambda at: at.write_text("mine"), lambda at: at.symlink_to(other), lambda at: (other.mkdir(), at.symlink_to(other))):
+            shutil.rmtree(self.out, ignore_errors=True)
+            self.out.mkdir()
+            make(self.out / "corpus")
+            self.refused("--out", self.out, *FEW, "--cases", 10, says="out/corpus")
+            self.assertEqual([p.name for p in self.out.iterdir()], ["corpus"])
+
+    def test_a_campaign_of_shards_takes_no_corpus(self):
+        inputs = self.out / "corpus/dot_models/any.inputs"
+        inputs.parent.mkdir(parents=True)
+        inputs.write_text("mine")
+        self.refused("--out", self.out, "--shard", "1/2", *FEW, "--cases", 10, says="takes no corpus")
+        self.assertEqual([p.name for p in self.out.iterdir()], ["corpus"])
+        self.assertEqual(inputs.read_text(), "mine")
+
     def test_the_corpus_of_another_campaign_is_where_this_one_begins(self):
         first, next_night, alone = (self.out / name for name in ("first", "next", "alone"))
         next_night.mkdir(parents=True)
@@ -143,9 +160,6 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(key, result.stderr)
         checked = subprocess.run([MMAFUZZ, "eval", "--unit", "exact", self.out / "findings.cases"], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stderr)
-        deepened = subprocess.run([MMAFUZZ, "triage", self.out, "--deepen", "20000", "--json"], capture_output=True, text=True, check=True)
-        records = sum(p.read_bytes().count(b"\n# severity ") for p in (self.out / "segments").iterdir())
-        self.assertEqual(json.loads(deepened.stdout)["divergences"], records, "not what triage found itself")
         size = 3 + 16 * 2 * 2 + 4  # header, a, b and c
         packed = b"".join(p.read_bytes() for p in (self.out / "corpus").rglob("*.inputs"))
         kept = [p.read_bytes() for p in (self.out / "corpus.min").rglob("*") if p.is_file()]
@@ -316,6 +330,20 @@ class CampaignTest(unittest.TestCase):
         self.mmafuzz("report", store, "--junit", junit, code=1)
         self.assertNotIn('failures="0"', junit.read_text())
         self.mmafuzz("merge", "--fail-on-new", pathlib.Path(self.folder.name, "all.sqlite"), store, code=1)
+
+    def test_triage_counts_the_records_that_it_read_and_shows_what_its_store_holds(self):
+        folders = [f"{self.out}{seed}" for seed in (1, 2)]
+        for seed, out in enumerate(folders, 1):
+            run = campaign("--out", out, "--ops", OP, "--units", "exact,model:volta/mma.m8n8k4.f32.f16.f16.f32", "--with", "batch", "--cases", 500,
+                           "--targets", "dot_models", "--seed", seed, "--no-triage")
+            self.assertEqual(run.returncode, 0, run.stderr)
+        records = sum(p.read_bytes().count(b"\n# severity ") for out in folders for p in pathlib.Path(out, "segments").iterdir())
+        store = f"{self.out}.store"
+        said = json.loads(self.mmafuzz("triage", *folders, "--deepen", "20000", "--json", "--store", store, code=0).stdout)
+        self.assertEqual(said["divergences"], records, "not what triage found itself")
+        held = json.loads(self.mmafuzz("findings", store, "--buckets", "--json", code=0).stdout)
+        counts = lambda buckets: {b["id"]: b["count"] for b in buckets}
+        self.assertEqual(counts(said["buckets"]), counts(held))
 
     def test_a_store_of_all_nights_knows_what_was_found_and_decided(self):
         everything, nothing_known = str(self.out) + ".all", str(self.out) + ".knowledge"
