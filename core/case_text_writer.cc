@@ -70,6 +70,11 @@ CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Outpu
                        : file.descriptor;
     if (at >= 0 && path.ends_with(".gz")) output_->zipped = gzdopen(at, "wb");
     else if (at >= 0) output_->plain = fdopen(at, "wb");
+    if (at >= 0 && !output_->plain && !output_->zipped) {
+      const int error = errno;
+      close(at);
+      errno = error;
+    }
   }
   if (!output_->plain && !output_->zipped) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
   put("mmafuzz-cases 1\n");

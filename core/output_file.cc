@@ -27,8 +27,11 @@ std::string folder_of(const std::string& path) { return path.substr(0, path.rfin
 /// "1" in the folder of this process's open files.
 std::optional<int> own_descriptor(const std::string& path) {
   struct stat folder, own;
-  if (stat((folder_of(path) + ".").c_str(), &folder) != 0 || stat("/proc/self/fd", &own) != 0) return std::nullopt;
-  if (folder.st_dev != own.st_dev || folder.st_ino != own.st_ino) return std::nullopt;
+  if (stat((folder_of(path) + ".").c_str(), &folder) != 0) return std::nullopt;
+  const auto is_folder = [&](const char* name) {
+    return stat(name, &own) == 0 && folder.st_dev == own.st_dev && folder.st_ino == own.st_ino;
+  };
+  if (!is_folder("/proc/self/fd") && !is_folder("/proc/thread-self/fd")) return std::nullopt;
   int descriptor = -1;
   std::from_chars(path.data() + folder_of(path).size(), path.data() + path.size(), descriptor);
   return descriptor;

@@ -294,7 +294,8 @@ run eval same.cases -o same.cases
 expect "an output that is also an input does not destroy it" has same.cases "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
 # ---- outputs that are not simply files ----
 "$MMAFUZZ" eval --unit exact good.cases >expected
-for command in "eval --unit exact good.cases -o /dev/stdout" "eval --unit exact good.cases -o /dev/fd/1"; do
+for command in "eval --unit exact good.cases -o /dev/stdout" "eval --unit exact good.cases -o /dev/fd/1" \
+  "eval --unit exact good.cases -o /proc/thread-self/fd/1"; do
   echo "what stood there" >log
   "$MMAFUZZ" $command >>log 2>err
   code=$?
