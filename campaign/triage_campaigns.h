@@ -16,7 +16,7 @@ struct TriageRequest {
   std::string store;  ///< file; empty: findings.sqlite in the first campaign's folder, none where there is no folder
   unsigned jobs = 1;  ///< threads
   bool progress = false;      ///< on standard error, every half second or every 30
-  bool minimize_all = false;  ///< the witness of every bucket, not only of the simplest one of each fact and op
+  bool minimize_all = false;  ///< the witness of every bucket, not only of what simplest_of_each_fact() names
   uint64_t deepen = 0;        ///< cases to search behind each pair's explained causes (campaign/deepen.h)
 };
 

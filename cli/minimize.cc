@@ -142,6 +142,7 @@ void add_minimize(Arguments& app, int& status) {
       "Example: mmafuzz minimize --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact found.cases");
   sub->callback([options, &status] {
     options->units = split_units(options->units);
+    if (options->json && is_standard_output(options->output)) options->output = "-";  // where the object goes
     Tries tries;
     for (const std::string& file : options->files)
       if (options->target.empty()) minimize_cases(*options, file, tries);

@@ -53,7 +53,8 @@ void add_triage(Arguments& app, int& status) {
       ->check(unsigned_number())
       ->capture_default_str();
   sub->add_flag("--minimize-all", request.minimize_all,
-                "minimize the witness of every bucket (default: of each fact, the simplest on each op)");
+                "minimize the witness of every bucket (default: of each fact the simplest on two ops, of a broken "
+                "claim the simplest on each op)");
   sub->add_flag("--details", options->details, "print what each cause means");
   Argument* json = sub->add_flag("--json", options->json, "print one JSON object, with the facts that buckets show");
   sub->add_option("--knowledge", options->knowledge, "with --json: folder of known facts")

@@ -33,33 +33,44 @@ std::optional<int> own_descriptor(const std::string& path) {
   };
   if (!is_folder("/proc/self/fd") && !is_folder("/proc/thread-self/fd")) return std::nullopt;
   int descriptor = -1;
-  std::from_chars(path.data() + folder_of(path).size(), path.data() + path.size(), descriptor);
-  return descriptor;
+  const char* end = path.data() + path.size();
+  const auto [stop, error] = std::from_chars(path.data() + folder_of(path).size(), end, descriptor);
+  return error == std::errc() && stop == end ? descriptor : -1;  // -1 is never open
+}
+
+/// Where the links of a name lead: to a file, or to a name in the folder of this process's open files.
+std::string end_of_links(const std::string& name) {
+  if (name.empty()) throw std::runtime_error("the name of the output is empty");
+  std::string end = name;
+  for (int links = 0; links <= 40; ++links) {  // Linux follows 40
+    char next[PATH_MAX];
+    if (own_descriptor(end)) return end;
+    const ssize_t length = readlink(end.c_str(), next, sizeof next);
+    if (length <= 0) return end;
+    end = (next[0] == '/' ? "" : folder_of(end)) + std::string(next, static_cast<size_t>(length));
+  }
+  throw std::runtime_error(name + ": links that lead to no file; choose another one");
 }
 
 }  // namespace
 
 OutputFile output_file(const std::string& name) {
-  std::string end = name;
-  for (int links = 0; links <= 40; ++links) {  // Linux follows 40
-    if (const std::optional<int> open = own_descriptor(end)) {
-      std::fflush(stdout);
-      const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);
-      if (copy < 0) cannot_write(name);
-      return {"", copy};
-    }
-    char next[PATH_MAX];
-    if (const ssize_t length = readlink(end.c_str(), next, sizeof next); length > 0) {
-      end = (next[0] == '/' ? "" : folder_of(end)) + std::string(next, static_cast<size_t>(length));
-      continue;
-    }
-    struct stat there;
-    if (stat(end.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {end, -1};
-    const int device = open(end.c_str(), O_WRONLY | O_CLOEXEC);
-    if (device < 0) cannot_write(name);
-    return {"", device};
+  const std::string end = end_of_links(name);
+  if (const std::optional<int> open = own_descriptor(end)) {
+    std::fflush(stdout);
+    const int copy = fcntl(*open, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) cannot_write(name);
+    return {"", copy};
   }
-  throw std::runtime_error(name + ": links that lead to no file; choose another one");
+  struct stat there;
+  if (stat(end.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {end, -1};
+  const int device = open(end.c_str(), O_WRONLY | O_CLOEXEC);
+  if (device < 0) cannot_write(name);
+  return {"", device};
+}
+
+bool is_standard_output(const std::string& name) {
+  return name == "-" || own_descriptor(end_of_links(name)) == STDOUT_FILENO;
 }
 
 void write_output(const std::string& name, const std::string& text) {

@@ -16,6 +16,9 @@ struct OutputFile {
 /// Throws std::runtime_error that names it where it cannot be written.
 OutputFile output_file(const std::string& name);
 
+/// Whether it is "-" or leads to the standard output of this process, as /dev/stdout does. Throws as above.
+bool is_standard_output(const std::string& name);
+
 /// Writes all of it. A file that was there stays whole where the new text cannot be written. Throws as above.
 void write_output(const std::string& name, const std::string& text);
 

@@ -302,6 +302,14 @@ for command in "eval --unit exact good.cases -o /dev/stdout" "eval --unit exact 
   expect "what stands in the file stays" [ "$(head -1 log)" = "what stood there" -a "$code" -eq 0 ]
   expect "and the output follows" cmp -s <(tail -n +2 log) expected
 done
+bad "/dev/fd/1x: cannot be written" eval --unit exact good.cases -o /dev/fd/1x
+expect "nothing on standard output" is_empty out
+for command in "eval --unit exact" "minimize --units exact,model:volta/mma.m8n8k4.f32.f16.f16.f32"; do
+  bad "the name of the output is empty" $command good.cases -o ""
+  expect "nothing on standard output" is_empty out
+done
+run minimize --json --units exact,model:volta/mma.m8n8k4.f32.f16.f16.f32 good.cases -o /dev/stdout
+expect "with --json standard output is one object" python3 -c 'import json; json.load(open("out"))'
 mkdir elsewhere
 ln -s elsewhere/cases.cases link.cases
 run eval --unit exact good.cases -o link.cases

@@ -37,8 +37,8 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
 /// Whether it shows a broken claim: by its severity, or because nothing explains a unit that has a row.
 bool breaks_claim(const Bucket& bucket);
 
-/// Ids of the buckets whose witnesses people look at first: those that show a fact best on some ops, on each op if a
-/// claim is broken.
+/// Ids of the buckets whose witnesses people look at first: those that show a fact best on the two ops where it is
+/// simplest, of a broken claim the best on each op.
 std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets);
 
 /// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
