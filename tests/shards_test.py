@@ -249,6 +249,12 @@ echo 7
         for more in (["--store"], ["--knowledge"]):
             done = subprocess.run([script, "other", "2", *more], cwd=here, capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (2, f"{more[0]} needs a value\n"))
+        for each in (script, script.with_name("parallel")):
+            for number in ("0", "x", "-1"):
+                done = subprocess.run([each, "other", number], cwd=here, capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (2, f"{number} is no number of shards\n"))
+            done = subprocess.run([each, "other", "2", "--store", "--", "--nice"], cwd=here, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (2, "--store needs a value\n"))
 
     def test_a_full_disk_is_one_line_and_loses_nothing(self):
         disk = pathlib.Path(self.folder.name, "disk")
