@@ -91,23 +91,6 @@ std::vector<Format> suite_formats() {
   return all;
 }
 
-/// Any bias and any set of switches.
-Format random_format(CounterRng& rng) {
-  static const std::vector<FormatForms> table = format_forms();
-  for (;;) {
-    const FormatForms& forms = table[rng.below(static_cast<uint32_t>(table.size()))];
-    const int bias = rng.between(0, greatest_bias);
-    std::string name = with_bias(forms, bias);
-    char separator = '?';
-    for (const std::string& one : forms.switches) {
-      if (!rng.one_in(4)) continue;
-      name += separator + one;
-      separator = ',';
-    }
-    if (Result<Format> made = parse_format(name)) return *made;  // two values of one switch are refused
-  }
-}
-
 /// A third each: the widest formats, whose products need the most bits; any without switches; any at all.
 Format weighted_format(CounterRng& rng) {
   static const std::vector<Format> wide = {format("fp64"), format("fp64"), format("fp32"), format("s32"),
@@ -225,6 +208,22 @@ Op reread(const Op& op) {
 }
 
 }  // namespace
+
+Format random_format(CounterRng& rng) {
+  static const std::vector<FormatForms> table = format_forms();
+  for (;;) {
+    const FormatForms& forms = table[rng.below(static_cast<uint32_t>(table.size()))];
+    const int bias = rng.between(0, greatest_bias);
+    std::string name = with_bias(forms, bias);
+    char separator = '?';
+    for (const std::string& one : forms.switches) {
+      if (!rng.one_in(4)) continue;
+      name += separator + one;
+      separator = ',';
+    }
+    if (Result<Format> made = parse_format(name)) return *made;  // two values of one switch are refused
+  }
+}
 
 OpGenerator::OpGenerator(uint64_t seed, std::vector<Op> known)
     : seed_(seed), known_(std::move(known)), formats_(suite_formats()) {

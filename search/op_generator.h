@@ -3,9 +3,13 @@
 // unusual op is found here, where a list of ops that somebody thought of would miss it.
 #pragma once
 
+#include "arithmetic/counter_rng.h"
 #include "core/op.h"
 
 namespace mmafuzz {
+
+/// Any format of the table, with any bias and any set of switches.
+Format random_format(CounterRng& rng);
 
 class OpGenerator {
  public:

@@ -9,27 +9,16 @@
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "plan/registry.h"
+#include "search/op_generator.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
 
 /// A format with any bias and any switches; every second one is of those that matrix units have.
 inline Format any_format(CounterRng& rng) {
-  static const std::vector<FormatForms> table = format_forms();
   constexpr const char* usual[] = {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e2m1", "fp32", "fp64"};
   if (rng.one_in(2)) return format(usual[rng.below(std::size(usual))]);
-  for (;;) {
-    const FormatForms& forms = table[rng.below(static_cast<uint32_t>(table.size()))];
-    std::string name = forms.name;
-    if (forms.takes_bias) name += ":" + std::to_string(rng.between(0, greatest_bias));
-    char separator = '?';
-    for (const std::string& one : forms.switches) {
-      if (!rng.one_in(4)) continue;
-      name += separator + one;
-      separator = ',';
-    }
-    if (Result<Format> made = parse_format(name)) return *made;  // two values of one switch are refused
-  }
+  return random_format(rng);
 }
 
 /// Most often one of those that rows take.
