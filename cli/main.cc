@@ -52,7 +52,10 @@ int main(int argc, char** argv) {
     return exit_interrupted;
   } catch (const std::filesystem::filesystem_error& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "mmafuzz: {}: {}\n", e.path1().string(), e.code().message());
+    std::string files;
+    for (const std::filesystem::path& path : {e.path1(), e.path2()})
+      if (!path.empty()) files += path.string() + ": ";
+    fmt::print(stderr, "mmafuzz: {}{}\n", files, e.code().message());
     return exit_bad_input;
   } catch (const std::exception& e) {
     std::fflush(stdout);

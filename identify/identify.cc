@@ -611,9 +611,8 @@ class Identifier {
     const bool is_kernel = &p == find_parameter("kernel");
     const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
     if (!asker_ && told == told_nothing_.end()) return "none of the answers shows it; another case would";
-    if (told != told_nothing_.end() && told->second == 0) return "the time was over before any case was tried";
-    return "not found in " + std::to_string(told == told_nothing_.end() ? Separator::quick_cases : told->second) +
-           " guided cases";
+    if (told == told_nothing_.end() || told->second == 0) return "the time was over before any case was tried";
+    return "not found in " + std::to_string(told->second) + " guided cases";
   }
 
   /// Of numbers, the nearest refuted value below and above.

@@ -1,7 +1,7 @@
-#include "core/json_text.h"
 #include "survey/book.h"
 
 #include "core/case_text.h"
+#include "core/json_text.h"
 #include "core/replace_file.h"
 
 namespace mmafuzz::survey {

@@ -1,5 +1,7 @@
 #include "triage/explain/explain.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -261,6 +263,12 @@ std::vector<Outcomes> outcomes_of(const Batch& batch, const std::vector<const Un
 }
 
 }  // namespace
+
+std::string ExplainedStep::folded_text() const {
+  if (folded == 0) return "";
+  return fmt::format("and {} more step{} with zeros, which change{} nothing", folded, folded == 1 ? "" : "s",
+                     folded == 1 ? "s" : "");
+}
 
 ExplainedCase explain_case(const Batch& batch, size_t index, const std::vector<const Unit*>& units) {
   Batch single(batch.op());

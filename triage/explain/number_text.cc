@@ -13,12 +13,6 @@ std::string ExplainedNumber::to_string() const {
   return hex + "  " + binary + (decimal.empty() ? "" : " = " + decimal);
 }
 
-std::string ExplainedStep::folded_text() const {
-  if (folded == 0) return "";
-  return fmt::format("and {} more step{} with zeros, which change{} nothing", folded, folded == 1 ? "" : "s",
-                     folded == 1 ? "s" : "");
-}
-
 std::string bits_text(uint64_t value, int digits) {
   std::string text;
   for (int i = digits - 1; i >= 0; --i) text += i < 64 && (value >> i & 1) ? '1' : '0';

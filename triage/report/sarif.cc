@@ -1,10 +1,10 @@
-#include "core/json_text.h"
 #include "triage/report/sarif.h"
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
