@@ -2,6 +2,10 @@
 // what went in, and stays as it is when it is minimized again.
 #include <gtest/gtest.h>
 
+#include <climits>
+
+#include "arithmetic/corner_encodings.h"
+#include "core/case_text.h"
 #include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "oracles/properties/properties.h"
@@ -12,6 +16,7 @@
 #include "triage/bucket.h"
 #include "triage/minimize.h"
 #include "triage/op_variants.h"
+#include "triage/simplifications.h"
 
 namespace mmafuzz {
 namespace {
@@ -138,6 +143,41 @@ TEST(Witness, HasTheFewestAddends) {
   // One addend alone gives itself in any block. Two: a product in [2, 4) in the first block is one exponent higher as
   // the next block's c than as a product beside the second, which loses one bit more: 2.25 - 2^-25.
   EXPECT_EQ(fewest_addends("equal", {hopper, overridden(hopper, "block=8")}, f16(16), "block", 10), 2);
+}
+
+/// Distance of the greatest exponent of the first `count` numbers from that of 1.
+int distance_from_one(const Operands& c, size_t count) {
+  int greatest = INT_MIN;
+  for (size_t at = 0; at < count; ++at)
+    if (decode(c.format(at), c[at]).cls == NumberClass::finite)
+      greatest = std::max(greatest, leading_exponent(c.format(at), c[at]));
+  return std::abs(greatest);
+}
+
+// Slices of a row begin at its greatest number, so that its numbers can only move together. One at a time, each by one
+// binade, they took 3,000 steps to come near 1.
+TEST(Minimize, MovesTheNumbersOfAMatrixTogether) {
+  CaseReader reader("far", R"(mmafuzz-cases 1
+property inner_permutation ozaki:dgemm.fp16?block=8
+op gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=9
+8180000000000000 0000000000000000 0000000000000000 015fffffffffffff 0000000000000000 0000000000000000 0000000000000000 0000000000000000 015fffffffffffff | c12fffffffffffff 0000000000000000 0000000000000000 412fffffffffffff 0000000000000000 0000000000000000 0000000000000000 0000000000000000 c12fffffffffffff | 0000000000000000
+)");
+  CaseBlock block;
+  ASSERT_TRUE(reader.next(block, 1)) << reader.error()->message;
+  const Judge judge = judge_of("inner_permutation", {"ozaki:dgemm.fp16?block=8"}, block.batch.op());
+  ASSERT_TRUE(judge.judge(block.batch)[0].fails);
+  const Operands far(judge.op(), block.batch, 0);
+  ASSERT_GT(distance_from_one(far, 9), 900);
+  int nearest = INT_MAX;
+  for (const Simplification simplify : simplifications())
+    for (const Operands& candidate : simplify(far)) {
+      Batch moved(judge.op());
+      moved.resize(1);
+      candidate.store(moved, 0);
+      if (is_simpler(candidate, candidate.cost(), far, far.cost()) && judge.judge(moved)[0].fails)
+        nearest = std::min(nearest, distance_from_one(candidate, 9));
+    }
+  EXPECT_EQ(nearest, 0);
 }
 
 TEST(Causes, NameTheParameterThatWasChanged) {

@@ -87,6 +87,32 @@ uint64_t fraction_of(const Operands& c, size_t at) {
   return c[at] >> c.format(at).ignored_low_bits & c.format(at).fraction_mask();
 }
 
+/// The numbers of a matrix times one power of two, so that the greatest of them comes nearer to 1: what a scheme cuts
+/// into slices depends on how far apart they are, so that none of them moves alone.
+Candidates move_matrices(const Operands& from) {
+  Candidates list;
+  const Op& op = from.op();
+  if (op.kind != OpKind::gemm) return list;
+  const size_t a = static_cast<size_t>(op.m) * static_cast<size_t>(op.k);
+  const size_t b = a + static_cast<size_t>(op.k) * static_cast<size_t>(op.n);
+  for (const auto& [begin, end] : {std::pair{size_t{0}, a}, std::pair{a, b}, std::pair{b, from.size()}}) {
+    std::vector<size_t> numbers;
+    for (size_t at = begin; at < end; ++at)
+      if (is_finite_nonzero(from, at)) numbers.push_back(at);
+    if (numbers.empty()) continue;
+    const auto exponent = [&](size_t at) { return leading_exponent(from.format(at), from[at]); };
+    int greatest = exponent(numbers[0]);
+    for (const size_t at : numbers) greatest = std::max(greatest, exponent(at));
+    for (const int by : {-greatest, -greatest / 2, -greatest / 4, greatest > 0 ? -1 : 1}) {
+      Operands c = from;
+      bool done = by != 0;
+      for (const size_t at : numbers) done = done && scale(c, at, by);
+      if (done) list.push_back(std::move(c));
+    }
+  }
+  return list;
+}
+
 /// Fewer significand bits: none, the upper half, all but one; the next power of two; in one operand, in all, in two.
 Candidates clear_significand_bits(const Operands& from) {
   Candidates list;
@@ -354,8 +380,8 @@ uint64_t draw_simple_fraction(const FormatFields& f, CounterRng& rng) {
 }  // namespace
 
 const std::vector<Simplification>& simplifications() {
-  static const std::vector<Simplification> all = {
-      drop_addends, drop_and_repair, clear_significand_bits, give_to_c, move_exponents, make_positive, move_down};
+  static const std::vector<Simplification> all = {drop_addends, drop_and_repair, move_matrices, clear_significand_bits,
+                                                  give_to_c,    move_exponents,  make_positive, move_down};
   return all;
 }
 
