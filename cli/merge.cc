@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "campaign/triage_campaigns.h"
+#include "campaign/plan.h"
 #include "cli/command.h"
-#include "cli/print_buckets.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
+#include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 
 namespace mmafuzz::cli {
@@ -20,11 +20,13 @@ namespace {
 struct Merged {
   size_t buckets = 0, more_buckets = 0, campaigns = 0, more_campaigns = 0;
   size_t untriaged = 0;         ///< campaigns with divergences that are in no bucket
-  std::vector<Bucket> failing;  ///< what --fail-on-new lists
+  std::vector<Fact> facts;      ///< what --fail-on-new lists
+  std::vector<Bucket> failing;  ///< that show them
 };
 
 /// Merges, and writes the witnesses of what came.
-Merged merge_stores(const std::string& into_path, const std::vector<std::string>& from_paths) {
+Merged merge_stores(const std::string& into_path, const std::vector<std::string>& from_paths,
+                    const Knowledge& knowledge) {
   for (const std::string& from : from_paths) Store(from, Access::read);  // a wrong name changes and creates nothing
   Store into(into_path, Access::write);
   std::set<std::string> known, fixed;  // what was called fixed must not come again
@@ -46,6 +48,17 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
     if (fixed.count(b.id())) return !came_again(b);
     return known.count(b.id()) || is_decided(b) || !is_grave(b);
   });
+  const Conclusions all = conclude(merged.failing, knowledge, {});
+  for (const std::vector<Fact>& facts : {all.contradictions, all.fresh})
+    merged.facts.insert(merged.facts.end(), facts.begin(), facts.end());
+  for (const Fact& fact : all.confirmed)  // whoever called one of its buckets fixed knew the fact, too
+    if (std::any_of(fact.buckets.begin(), fact.buckets.end(), [&](const std::string& id) { return fixed.count(id); }))
+      merged.facts.push_back(fact);
+  std::erase_if(merged.failing, [&](const Bucket& b) {
+    return std::none_of(merged.facts.begin(), merged.facts.end(), [&](const Fact& fact) {
+      return std::find(fact.buckets.begin(), fact.buckets.end(), b.id()) != fact.buckets.end();
+    });
+  });
   const std::vector<CampaignRecord> campaigns = into.campaigns();
   merged.campaigns = campaigns.size();
   merged.more_campaigns = merged.campaigns - campaigns_before;
@@ -58,23 +71,29 @@ void print_merged(const Merged& merged, const std::string& into, bool fail_on_ne
              merged.campaigns, merged.more_campaigns);
   if (!fail_on_new) return;
   if (merged.untriaged) fmt::print("{} campaigns have divergences that are not triaged\n", merged.untriaged);
-  if (merged.failing.empty()) return;
-  const size_t all = merged.failing.size(), shown = std::min<size_t>(all, 15);
-  print_buckets({merged.failing.begin(), merged.failing.begin() + static_cast<std::ptrdiff_t>(shown)}, true);
-  fmt::print("{} buckets are contract or accuracy divergences, unstable or unexplained, or were fixed{}\n", all,
-             all > shown ? fmt::format("; mmafuzz findings {} lists all", into) : "");
+  const size_t all = merged.facts.size(), most = 15;
+  if (all == 0) return;
+  ConclusionsStyle style;
+  style.store = into;
+  for (size_t i = 0; i < std::min(all, most); ++i) fmt::print("\n{}", fact_text(merged.facts[i], style));
+  fmt::print("\n{} {} in {} buckets: contract or accuracy divergences, unstable or unexplained, or fixed before{}\n",
+             all, all == 1 ? "fact" : "facts", merged.failing.size(),
+             all > most ? fmt::format("; mmafuzz findings {} lists all", into) : "");
 }
 
 void print_merged_json(const Merged& merged) {
   nlohmann::json failing = nlohmann::json::array();
   for (const Bucket& bucket : merged.failing) failing.push_back(bucket_json(bucket));
+  nlohmann::json facts = nlohmann::json::array();
+  for (const Fact& fact : merged.facts) facts.push_back(fact.name);
   const nlohmann::json all = {{"json_version", json_version},
                               {"buckets", merged.buckets},
                               {"more_buckets", merged.more_buckets},
                               {"campaigns", merged.campaigns},
                               {"more_campaigns", merged.more_campaigns},
                               {"untriaged", merged.untriaged},
-                              {"failing", failing}};
+                              {"failing", failing},
+                              {"failing_facts", facts}};
   fmt::print("{}", json_text(all));
 }
 
@@ -82,7 +101,7 @@ void print_merged_json(const Merged& merged) {
 
 void add_merge(Arguments& app, int& status) {
   struct Options {
-    std::string into;
+    std::string into, knowledge = default_knowledge_folder();
     std::vector<std::string> from;
     bool fail_on_new = false, json = false;
   };
@@ -90,14 +109,15 @@ void add_merge(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("merge", "Merge stores into one, without counting a campaign twice");
   sub->add_option("into", options->into, "store that receives; created where there is none")->required();
   sub->add_option("from", options->from, "stores to read")->required();
-  sub->add_flag(
-      "--fail-on-new", options->fail_on_new,
-      "list contract, accuracy, unstable and unexplained buckets that INTO did not know and nobody called known "
-      "or expected, and what was fixed and is back; exit with 1");
+  sub->add_flag("--fail-on-new", options->fail_on_new,
+                "list the facts, unless they are known, in contract, accuracy, unstable and unexplained buckets that "
+                "INTO did not "
+                "have and nobody called known or expected, and in what was fixed and is back; exit with 1");
+  sub->add_option("--knowledge", options->knowledge, "folder of known facts")->capture_default_str();
   sub->add_flag("--json", options->json, "print one JSON object, with that list");
   sub->footer("Example: mmafuzz merge all.store monday.store tuesday.store");
   sub->callback([options, &status] {
-    const Merged merged = merge_stores(options->into, options->from);
+    const Merged merged = merge_stores(options->into, options->from, Knowledge(options->knowledge));
     if (options->json) print_merged_json(merged);
     else print_merged(merged, options->into, options->fail_on_new);
     const bool fails = options->fail_on_new && (merged.untriaged || !merged.failing.empty());

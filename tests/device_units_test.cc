@@ -208,7 +208,8 @@ TEST(CoreUnits, ReluLeavesNoNegativeNumberAndSaysNothingOfMinusZero) {
   (*reference)->run(batch, expected);
   for (size_t c = 0; c < std::size(rows); ++c) {
     EXPECT_EQ(expected.has_answer(c), rows[c].answered) << std::hex << rows[c].source;
-    if (rows[c].answered) EXPECT_EQ(expected.results.get(c), rows[c].result) << std::hex << rows[c].source;
+    if (!rows[c].answered) continue;
+    EXPECT_EQ(expected.results.get(c), rows[c].result) << std::hex << rows[c].source;
   }
   Batch nan(op);
   nan.resize(1);

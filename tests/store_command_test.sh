@@ -229,6 +229,18 @@ run merge json.store tuesday.store --fail-on-new --json
 expect "JSON fails, too" [ "$code" -eq 1 ]
 expect "and names it alone" same "$(python3 -c 'import json; print([b["id"] for b in json.load(open("out"))["failing"]])')" "['$(id_of scalar)']"
 
+# What is known is no news of the night.
+mkdir known
+run merge news.store tuesday.store --fail-on-new --knowledge known
+expect "a first night has news" [ "$code" -eq 1 ]
+expect "the facts are told" has out "2 facts in 4 buckets"
+printf 'mmafuzz-facts 1\n%s\tseen\tas published\tequal exact ieee\top convert from=fp32 to=fp16\t3f801fff\n' rounding >known/differences.facts
+run merge news2.store tuesday.store --fail-on-new --knowledge known --json
+expect "one is known" same "$(python3 -c 'import json; print(json.load(open("out"))["failing_facts"])')" "['unexplained']"
+sed 's/rounding/unexplained/' known/differences.facts | tail -n 1 >>known/differences.facts
+good merge known.store tuesday.store --fail-on-new --knowledge known
+expect "nothing is said of what is known" lacks out "unexplained"
+
 # ---- promote ----
 mkdir corpus
 for name in truncation fasi split scalar convert; do good promote all.store "$(id_of $name)" --corpus corpus; done

@@ -125,7 +125,8 @@ TEST(RowsOfOnesOwn, TakeScalesWithoutASignAndWithoutInfinities) {
     const auto unit = registry().bind("model:custom?kernel=grouped_sum,k=4,group=4,fraction_bits=2", op);
     const bool taken = scale.name() == "e8m0" || scale.name() == "ue4m3";
     ASSERT_EQ(bool(unit), taken) << scale.name();
-    if (!taken) EXPECT_NE(unit.refusal().reason.find("without a sign"), std::string::npos) << unit.refusal().reason;
+    if (taken) continue;
+    EXPECT_NE(unit.refusal().reason.find("without a sign"), std::string::npos) << unit.refusal().reason;
   }
 }
 
