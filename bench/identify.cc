@@ -127,6 +127,14 @@ T greatest(const std::vector<T>& values) {
   return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
 }
 
+/// A row of the table, which is Markdown: docs/identify.md holds it.
+void print_row(const std::string& name, std::string_view named, size_t open, size_t dots, size_t rounds, uint64_t held,
+               double seconds) {
+  fmt::print("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5.1f} |\n", name, named, open, dots, rounds, held,
+             seconds);
+  std::fflush(stdout);
+}
+
 void one_box(const std::string& name, const Op& op, const DotModel& truth, const IdentifyBench& options,
              Totals& totals) {
   const std::unique_ptr<Unit> box = box_around(truth);
@@ -144,20 +152,18 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
   totals.dots.push_back(id.dots);
   totals.rounds.push_back(id.rounds);
   totals.seconds.push_back(seconds);
-  fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", name, word, j.undetermined, id.dots, id.rounds,
-             id.verified.cases, seconds);
+  print_row(name, word, j.undetermined, id.dots, id.rounds, id.verified.cases, seconds);
   if (options.verbose && word != "exact") {
     fmt::print("    truth {}\n    found {} {}\n", custom_name(truth, op), id.name, id.reason);
     if (differing_from_twin(op, truth)) fmt::print("    the row and its twin differ: the box is not this row\n");
     for (const Refuted& r : id.best)
       fmt::print("    best {} {} of {}\n", r.hypothesis, r.mismatches, id.evidence.size());
   }
-  std::fflush(stdout);
 }
 
 void print_totals(const char* what, const Totals& t) {
   fmt::print(
-      "{}: {} boxes: {} exact, {} not told apart by any case, {} with what is open said, {} not named, {} named "
+      "\n{}: {} boxes: {} exact, {} not told apart by any case, {} with what is open said, {} not named, {} named "
       "wrongly; dots median {} "
       "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}\n",
       what, t.boxes, t.exact, t.same, t.open, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
@@ -172,12 +178,11 @@ size_t run_outside(const IdentifyBench& options) {
     const Identification id = identify(*box.make(), box.op, options.settings);
     const bool is_named = id.verdict == IdentifyVerdict::identified;
     wrong += is_named;
-    fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", box.name + ": " + box.flaw,
-               is_named ? "WRONG" : "none", "", id.dots, id.rounds, id.verified.cases, cpu_seconds() - before);
+    print_row(box.name + ": " + box.flaw, is_named ? "WRONG" : "none", 0, id.dots, id.rounds, id.verified.cases,
+              cpu_seconds() - before);
     if (options.verbose) fmt::print("    {}{}\n", id.name, id.reason);
-    std::fflush(stdout);
   }
-  fmt::print("outside: {} boxes, {} named wrongly\n", boxes_outside().size(), wrong);
+  fmt::print("\noutside: {} boxes, {} named wrongly\n", boxes_outside().size(), wrong);
   return wrong;
 }
 
@@ -203,18 +208,18 @@ size_t run_questionnaires(const IdentifyBench& options) {
     named_rows += id.verdict == IdentifyVerdict::identified;
     wrong += std::string_view(j.word) == "WRONG";
     most = std::max(most, cases.size());
-    fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6.1f}\n", row.name(), j.word, j.undetermined, cases.size(),
-               id.next ? id.next->size() : 0, "", cpu_seconds() - before);
+    print_row(row.name(), j.word, j.undetermined, cases.size(), id.next ? id.next->size() : 0, 0,
+              cpu_seconds() - before);
     if (options.verbose && id.verdict != IdentifyVerdict::identified) fmt::print("    {}\n", id.reason);
-    std::fflush(stdout);
   }
-  fmt::print("questionnaires of at most {} dots: {} of {} rows named without a second round, {} named wrongly\n", most,
-             named_rows, rows, wrong);
+  fmt::print("\nquestionnaires of at most {} dots: {} of {} rows named without a second round, {} named wrongly\n",
+             most, named_rows, rows, wrong);
   return wrong;
 }
 
 int run_identify_bench(const IdentifyBench& options) {
-  fmt::print("{:<64} {:>5} {:>4} {:>6} {:>3} {:>7} {:>6}\n", "box", "named", "open", "dots", "rnd", "held", "s");
+  fmt::print("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5} |\n|{:-<66}|{}\n", "box", "named", "open",
+             "dots", "rnd", "held", "s", "", "------:|-----:|------:|----:|--------:|------:|");
   if (options.questionnaires) return run_questionnaires(options) ? exit_divergence : exit_ok;
   int status = exit_ok;
   Totals rows;
@@ -227,7 +232,7 @@ int run_identify_bench(const IdentifyBench& options) {
       if (!contents.insert(content).second) ++repeated;
       else one_box(row.name(), row.op, row.model, options, rows);
     }
-    fmt::print("{} more rows have the op and the parameters of a row above\n", repeated);
+    fmt::print("\n{} more rows have the op and the parameters of a row above\n", repeated);
     print_totals("rows", rows);
     if (rows.wrong || rows.none) status = exit_divergence;
   }
