@@ -75,7 +75,11 @@ std::string open_text(const Identification& id) {
     if (const std::vector<int64_t> values = f.not_proven(); !values.empty())
       text += fmt::format("{}{} (or {})", text.empty() ? "" : ", ", f.parameter->name,
                           values_as_ranges(*f.parameter, values));
-  return text.empty() ? text : "  no case told apart, not proven equal: " + text + "\n";
+  if (!text.empty()) text = "  no case told apart, not proven equal: " + text + "\n";
+  if (!id.together.empty())
+    text += fmt::format("  two changes that no case told apart together, though one of them alone: {}\n",
+                        fmt::join(id.together, "; "));
+  return text;
 }
 
 /// What a verification covered, by what is complete of it.
@@ -177,6 +181,7 @@ nlohmann::json identification_json(const Identification& id) {
                          {"reason", id.reason},
                          {"unit", id.name},
                          {"also", id.also},
+                         {"together", id.together},
                          {"nearest", id.nearest},
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},

@@ -41,6 +41,12 @@ std::vector<PlainHypothesis> plain_hypotheses(const Op& op) {
   return all;
 }
 
+/// A row that fits with two changes, though not with each alone.
+struct HiddenPair {
+  DotModel model;
+  std::string changes;  ///< "output_rounding=up with overflow=infinity"
+};
+
 /// A row that fits like the one that was found, and where it differs from that.
 struct Alternative {
   DotModel model;
@@ -183,6 +189,7 @@ class Identifier {
   void take(const DotModel& model) {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
+    together_.clear();
     challenged_ = false;
     if (!searched_others_ && !hurries_) {
       searched_others_ = true;
@@ -289,7 +296,7 @@ class Identifier {
   }
 
   /// Rows that fit with two parameters changed to near values, though not with each of the two changes alone.
-  std::vector<DotModel> hidden_pairs() const {
+  std::vector<HiddenPair> hidden_pairs() const {
     struct Change {
       const Parameter* parameter;
       int64_t value;
@@ -303,14 +310,18 @@ class Identifier {
         const std::optional<DotModel> changed = with_value(*row_, *p, value);
         changes.push_back({p, value, changed && evidence_.fits(*changed)});
       }
-    std::vector<DotModel> pairs;
+    const auto text = [](const Change& c) {
+      return std::string(c.parameter->name) + "=" + value_text(*c.parameter, c.value);
+    };
+    std::vector<HiddenPair> pairs;
     for (size_t i = 0; i < changes.size(); ++i)
       for (size_t j = i + 1; j < changes.size(); ++j) {
         if (changes[i].parameter == changes[j].parameter || (changes[i].fits && changes[j].fits)) continue;
         DotModel other = *row_;
         changes[i].parameter->set(other, changes[i].value);
         changes[j].parameter->set(other, changes[j].value);
-        if (contradiction_in(other).empty() && evidence_.fits(other)) pairs.push_back(other);
+        if (contradiction_in(other).empty() && evidence_.fits(other))
+          pairs.push_back({other, text(changes[i]) + " with " + text(changes[j])});
       }
     constexpr size_t most = 24;
     if (pairs.size() > most) pairs.resize(most);
@@ -327,7 +338,8 @@ class Identifier {
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
     for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
-    for (const DotModel& other : hidden_pairs()) rows.push_back({other, true});
+    together_ = hidden_pairs();
+    for (const HiddenPair& pair : together_) rows.push_back({pair.model, true});
     for (Fit::Candidate& other : others_) {
       if (other.model.kernel == row_->kernel) continue;
       other = fit.near_miss(other.model, budget() / 100);
@@ -504,6 +516,8 @@ class Identifier {
     id_.name = custom_name(*row_, op());
     compare_with_catalogue();
     describe_parameters();
+    for (const HiddenPair& pair : together_)
+      if (evidence_.fits(pair.model) && !differing_parameters(pair.model).empty()) id_.together.push_back(pair.changes);
     argue();
   }
 
@@ -700,7 +714,8 @@ class Identifier {
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
-  bool challenged_ = false;  ///< whether the row was held against joint rivals, and none was told apart
+  std::vector<HiddenPair> together_;  ///< that fitted when the row was last challenged
+  bool challenged_ = false;           ///< whether the row was held against joint rivals, and none was told apart
   size_t challenges_ = 0;
   bool hurries_ = false;                                                 ///< the time is over: known rows only
   std::map<std::pair<const Parameter*, int64_t>, size_t> told_nothing_;  ///< cases on which a value was like the row's

@@ -62,6 +62,7 @@ struct Identification {
   std::string nearest;            ///< row of the catalogue; empty where none has these formats
   std::vector<std::string> nearest_differs;
   std::vector<ParameterFinding> parameters;
+  std::vector<std::string> together;  ///< two changes that fit together, not each alone: "overflow=max with ..."
   std::vector<ArgumentStep> steps;
   std::vector<Refuted> best;    ///< where nothing fits: the best hypotheses
   std::string reason;           ///< why there is no name

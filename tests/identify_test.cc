@@ -365,6 +365,29 @@ TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
   }
 }
 
+// Of this box `output_rounding` shows only with another `overflow`: neither alone gives its answers.
+TEST(Identify, SaysWhichTwoChangesFitTogether) {
+  const Op op = dot_op("fp16", "fp32", "fp32", 16);
+  const Result<std::unique_ptr<Unit>> box = registry().bind(
+      "twin:custom?kernel=two_stage_sum,k=39,block=3,order=swapped_pairs,fraction_bits=5,zero_rule=clamp,"
+      "output_rounding=up,overflow=infinity,subnormals=flushed,product_overflow=positive_infinity,"
+      "overflow_rank=below_operands,odd_even=1,second_stage=floor31",
+      op);
+  ASSERT_TRUE(box) << box.refusal().reason;
+  const Identification id = identify(**box, op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  const auto leaves_open = [&](const char* name, const std::string& truth) {
+    if (parameter_text(*find_parameter(name), *id.model) == truth) return true;
+    for (const ParameterFinding& f : id.parameters)
+      for (const int64_t value : f.not_proven())
+        if (f.parameter->name == std::string(name) && value_text(*f.parameter, value) == truth) return true;
+    return false;
+  };
+  const bool each = leaves_open("output_rounding", "up") && leaves_open("overflow", "infinity");
+  const std::string both = "output_rounding=up with overflow=infinity";
+  EXPECT_TRUE(each || std::count(id.together.begin(), id.together.end(), both)) << id.name;
+}
+
 TEST(Identify, AUnitThatThrowsEndsWithTooFewAnswers) {
   const Op op = dot_op("fp16", "fp32", "fp32", 4);
   size_t asked = 0;
