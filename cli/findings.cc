@@ -147,7 +147,9 @@ void keep_since(Conclusions& all, const std::string& since) {
 }
 
 void print_fact(const Fact& fact, const std::string& store) {
-  fmt::print("{}\nunits\n", fact_text(fact, {terminal_width(1), 1, 1, store}));
+  fmt::print("{}", fact_text(fact, {terminal_width(1), 1, 1, store}));
+  if (!fact.reason.empty()) fmt::print("{}", wrapped("written down: " + fact.reason, terminal_width(1), 4));
+  fmt::print("\nunits\n");
   for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);
   fmt::print("ops\n");
   for (const std::string& op : fact.ops) fmt::print("  {}\n", op);
@@ -283,8 +285,9 @@ void add_findings(Arguments& app, int& status) {
     keep_since(all, options->since);
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
     if (options->fact.empty()) return list_facts(all, options->store, options->json);
-    for (const Fact& fact : facts_of(buckets, known))
-      if (fact.name == options->fact) print_fact(fact, options->store);
+    for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
+      for (const Fact& fact : *list)
+        if (fact.name == options->fact) print_fact(fact, options->store);
   });
 }
 

@@ -54,11 +54,40 @@ bool Fit::improve_two(Candidate& best, uint64_t end) {
   return false;
 }
 
+bool Fit::improve_blocks(Candidate& best, uint64_t end) {
+  std::vector<const Parameter*> which;
+  for (const Parameter* p : space_.parameters_of(best.model.kernel))
+    for (const char* name : {"k", "block", "group", "order"})
+      if (p->name == std::string_view(name)) which.push_back(p);
+  bool improved = false;
+  const auto walk = [&](const auto& self, const DotModel& from, size_t depth) -> void {
+    if (over(end) || best.mismatches == 0) return;
+    if (depth == which.size()) {
+      if (!contradiction_in(from).empty()) return;
+      const size_t mismatches = evidence_.mismatches(from, best.mismatches);
+      if (mismatches >= best.mismatches) return;
+      best = {from, mismatches};
+      improved = true;
+      return;
+    }
+    const Parameter& p = *which[depth];
+    for (const int64_t value : space_.values(p)) {
+      if (p.words.empty() && value > space_.op().k) break;  // as many as the dot has, or more: the same
+      DotModel changed = from;
+      p.set(changed, value);
+      self(self, changed, depth + 1);
+    }
+  };
+  const DotModel from = best.model;
+  walk(walk, from, 0);
+  return improved;
+}
+
 Fit::Candidate Fit::descend(const DotModel& start, uint64_t budget) {
   const uint64_t end = evidence_.work() + budget;
   Candidate best{start, evidence_.mismatches(start)};
   while (best.mismatches > 0 && !over(end))
-    if (!improve_one(best, end) && !improve_two(best, end)) break;
+    if (!improve_one(best, end) && !improve_blocks(best, end) && !improve_two(best, end)) break;
   return best;
 }
 

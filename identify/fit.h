@@ -38,6 +38,8 @@ class Fit {
  private:
   bool improve_one(Candidate& best, uint64_t end);
   bool improve_two(Candidate& best, uint64_t end);
+  /// Which products are added together, all at once: length, blocks and order of an instruction show together only.
+  bool improve_blocks(Candidate& best, uint64_t end);
   bool over(uint64_t end) const { return evidence_.work() >= end; }
   DotModel random_start(Kernel kernel);
   DotModel shaken(DotModel model);

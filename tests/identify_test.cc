@@ -365,6 +365,15 @@ TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
   }
 }
 
+// From what is found first, changes of two parameters do not lead to blocks of three products in swapped pairs.
+TEST(Identify, FindsLengthBlocksAndOrderTogether) {
+  const auto [op, truth] = random_point(1, 87);
+  ASSERT_EQ(truth.block, 3);
+  const Identification id = identify(*box_around(truth), op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.model->block, 3);
+}
+
 // Of this box `output_rounding` shows only with another `overflow`: neither alone gives its answers.
 TEST(Identify, SaysWhichTwoChangesFitTogether) {
   const Op op = dot_op("fp16", "fp32", "fp32", 16);

@@ -237,6 +237,8 @@ expect "the facts are told" has out "2 facts in 4 buckets"
 printf 'mmafuzz-facts 1\n%s\tseen\tas published\tequal exact ieee\top convert from=fp32 to=fp16\t3f801fff\n' rounding >known/differences.facts
 run merge news2.store tuesday.store --fail-on-new --knowledge known --json
 expect "one is known" same "$(python3 -c 'import json; print(json.load(open("out"))["failing_facts"])')" "['unexplained']"
+good findings tuesday.store --fact rounding --knowledge known
+expect "why it is known is said" has out "written down: as published"
 sed 's/rounding/unexplained/' known/differences.facts | tail -n 1 >>known/differences.facts
 good merge known.store tuesday.store --fail-on-new --knowledge known
 expect "nothing is said of what is known" lacks out "unexplained"

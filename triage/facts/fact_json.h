@@ -19,7 +19,8 @@ inline nlohmann::json fact_json(const Fact& fact) {
           {"ops", fact.ops},
           {"addends", fact.best.addends},
           {"witness", fact.best.witness},
-          {"buckets", fact.buckets}};
+          {"buckets", fact.buckets},
+          {"reason", fact.reason}};
 }
 
 }  // namespace mmafuzz

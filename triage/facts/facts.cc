@@ -193,7 +193,7 @@ std::vector<Fact> facts_of(const std::vector<Bucket>& buckets, std::set<std::str
     for (const std::string& name : homes_of(bucket, alone)) {
       const auto [at, is_new] = by_name.try_emplace(name);
       Fact& fact = at->second;
-      if (is_new) fact = {name, bucket.severity, false, true, 0, bucket.first_seen, {}, {}, 0, {}, bucket};
+      if (is_new) fact = {name, bucket.severity, false, true, 0, bucket.first_seen, {}, {}, 0, {}, bucket, {}};
       fact.first_seen = std::min(fact.first_seen, bucket.first_seen);
       fact.severity = std::min(fact.severity, bucket.severity);
       fact.contradiction |= is_claim_fact(name);

@@ -22,6 +22,7 @@ struct Fact {
   size_t pairs = 0;                  ///< of units, or single units of a property, as in `best`
   std::vector<std::string> buckets;  ///< ids
   Bucket best;                       ///< whose witness is the simplest: alone, then fewest addends
+  std::string reason;                ///< of a fact that is written down: why it is known
 };
 
 /// Whether the fact is a difference of a parameter, so that the rows of the units must imply it.

@@ -113,6 +113,7 @@ PageData fact_data(const Fact& fact, size_t number, const Registry& registry) {
   if (fact.best.first_seen)
     data.set("when", fmt::format("its witness: first seen {}, last {}, seed {}", date_text(fact.best.first_seen),
                                  date_text(fact.best.last_seen), fact.best.seed));
+  if (!fact.reason.empty()) data.set("reason", fact.reason);
   if (!fact.best.witness.empty()) {
     data.set("witness", fact.best.witness);
     data.set("results", results_of(fact.best, registry));

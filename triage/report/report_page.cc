@@ -79,7 +79,8 @@ dt{color:var(--quiet)}dd{margin:0}
 <header><h3>{{name}}</h3><span class="pill">{{severity}}</span></header>
 <p>{{sentence}}</p>
 <p class="quiet">{{evidence}}</p>
-{{#note}}<p><i>{{note}}</i></p>
+{{#reason}}<p>Written down: {{reason}}</p>
+{{/reason}}{{#note}}<p><i>{{note}}</i></p>
 {{/note}}<div class="scroll" tabindex="0"><table>{{#results}}<tr><td class="mono">{{unit}}</td><td class="mono">{{result}}</td></tr>
 {{/results}}</table></div>
 {{#svg}}<details><summary>The bits of the witness</summary><div class="scroll" tabindex="0">{{{svg}}}</div></details>
