@@ -295,33 +295,57 @@ class Identifier {
     return questions;
   }
 
-  /// Rows that fit with two parameters changed to near values, though not with each of the two changes alone.
-  std::vector<HiddenPair> hidden_pairs() const {
-    struct Change {
-      const Parameter* parameter;
-      int64_t value;
-      bool fits;
-    };
-    std::vector<Change> changes;
+  /// Values that change together.
+  using Change = std::vector<std::pair<const Parameter*, int64_t>>;
+
+  static std::optional<DotModel> changed(DotModel m, const Change& change) {
+    for (const auto& [p, value] : change) p->set(m, value);
+    return contradiction_in(m).empty() ? std::optional(m) : std::nullopt;
+  }
+
+  /// Of words every other one, of numbers the next above and below; and the floor moved with the bits kept below it.
+  std::vector<Change> near_changes() const {
+    std::vector<Change> all;
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
         const int64_t own = p->get(*row_);
         if (value == own || p->hexadecimal || (p->words.empty() && std::abs(value - own) > 1)) continue;
-        const std::optional<DotModel> changed = with_value(*row_, *p, value);
-        changes.push_back({p, value, changed && evidence_.fits(*changed)});
+        all.push_back({{p, value}});
       }
-    const auto text = [](const Change& c) {
-      return std::string(c.parameter->name) + "=" + value_text(*c.parameter, c.value);
+    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
+    if (bits.used_by(row_->kernel) && floor.used_by(row_->kernel))
+      for (const int by : {-1, 1}) all.push_back({{&bits, bits.get(*row_) + by}, {&floor, floor.get(*row_) + by}});
+    return all;
+  }
+
+  /// Rows that fit with two of the near changes, though not with each of the two alone.
+  std::vector<HiddenPair> hidden_pairs() const {
+    const std::vector<Change> changes = near_changes();
+    std::vector<bool> fits;
+    for (const Change& change : changes) {
+      const std::optional<DotModel> other = changed(*row_, change);
+      fits.push_back(other && evidence_.fits(*other));
+    }
+    const auto text = [](const Change& change) {
+      std::string all;
+      for (const auto& [p, value] : change)
+        all += (all.empty() ? "" : ",") + std::string(p->name) + "=" + value_text(*p, value);
+      return all;
+    };
+    const auto share = [](const Change& x, const Change& y) {
+      for (const auto& one : x)
+        for (const auto& other : y)
+          if (one.first == other.first) return true;
+      return false;
     };
     std::vector<HiddenPair> pairs;
     for (size_t i = 0; i < changes.size(); ++i)
       for (size_t j = i + 1; j < changes.size(); ++j) {
-        if (changes[i].parameter == changes[j].parameter || (changes[i].fits && changes[j].fits)) continue;
-        DotModel other = *row_;
-        changes[i].parameter->set(other, changes[i].value);
-        changes[j].parameter->set(other, changes[j].value);
-        if (contradiction_in(other).empty() && evidence_.fits(other))
-          pairs.push_back({other, text(changes[i]) + " with " + text(changes[j])});
+        if (share(changes[i], changes[j]) || (fits[i] && fits[j])) continue;
+        Change both = changes[i];
+        both.insert(both.end(), changes[j].begin(), changes[j].end());
+        const std::optional<DotModel> other = changed(*row_, both);
+        if (other && evidence_.fits(*other)) pairs.push_back({*other, text(changes[i]) + " with " + text(changes[j])});
       }
     constexpr size_t most = 24;
     if (pairs.size() > most) pairs.resize(most);

@@ -374,6 +374,20 @@ TEST(Identify, FindsLengthBlocksAndOrderTogether) {
   EXPECT_EQ(id.model->block, 3);
 }
 
+// A floor and the bits below it that are both one lower, and products aligned by their format's exponents, give the
+// same results where both significands of a product multiply to two or more.
+TEST(Identify, TellsAMovedFloorFromNormalizedProducts) {
+  const auto [op, truth] = random_point(1, 107);
+  const Identification id = identify(*box_around(truth), op, quick());
+  ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  CaseReader reader("witness", "mmafuzz-cases 1\n" + to_text(op) + "\n4980 4980 | 7f00 ff00 | 76000000\n");
+  CaseBlock block;
+  ASSERT_TRUE(reader.next(block, 1)) << reader.error()->message;
+  DotCase one(op);
+  const DotOperands& in = one.load(block.batch, 0);
+  EXPECT_EQ(evaluate_dot(*id.model, in), slow_twin_dot(truth, in)) << id.name;
+}
+
 // Of this box `output_rounding` shows only with another `overflow`: neither alone gives its answers.
 TEST(Identify, SaysWhichTwoChangesFitTogether) {
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
