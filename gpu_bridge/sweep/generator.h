@@ -30,6 +30,10 @@ struct Corners {
   int d_emin = 0, d_emax = 0;
   int fraction_bits = 0;  ///< that the alignment keeps
   int output_fraction_bits = 0;
+
+  /// Of a's elements or b's, by value: a choice between two places in memory is not folded where both hold the same.
+  MMAFUZZ_HD FormatFields format(bool of_a) const { return a == b || of_a ? a : b; }
+  MMAFUZZ_HD FormatFields scale_format(bool of_a) const { return scale_a == scale_b || of_a ? scale_a : scale_b; }
 };
 
 MMAFUZZ_HD inline Corners corners_of(const SweepRequest& r) {
@@ -308,7 +312,7 @@ MMAFUZZ_HD inline int group_of(const PanelKey& key, bool is_a, int vector) {
 template <class Word, class Patterns>
 MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const GroupPlan& plan, const PairPlan& pair,
                               const Patterns& table, const VectorPlace& v) {
-  const FormatFields& f = v.is_a ? m.a : m.b;
+  const FormatFields f = m.format(v.is_a);
   const int index = v.vector * max_instruction_k + pair.source;
   const uint32_t h = hash(key, v.is_a ? Stream::a : Stream::b, index);
   if (f.integer) {
@@ -389,7 +393,7 @@ MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepP
   const bool replaced = i == plan.at && plan.pair_move == 1;
   if (plan.parent < 0 || replaced) return fresh_element<Word>(m, key, plan, pair, table, v);
   const SweepParent& parent = parents[plan.parent];
-  const FormatFields& f = v.is_a ? m.a : m.b;
+  const FormatFields f = m.format(v.is_a);
   const uint64_t* values = v.is_a ? parent.a : parent.b;
   const bool copies = i == plan.at && plan.pair_move == 2;
   const int from = copies ? (i + 1) % m.k : i;
@@ -404,7 +408,7 @@ MMAFUZZ_HD Word draw_element(const Corners& m, const PanelKey& key, const SweepP
 /// of these it is a corner's distance lower for one i.
 MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, const SweepParent* parents,
                                       const GroupPlan& plan, const VectorPlace& v, int i) {
-  const FormatFields& f = v.is_a ? m.scale_a : m.scale_b;
+  const FormatFields f = m.scale_format(v.is_a);
   const uint32_t h = hash(key, v.is_a ? Stream::scale_a : Stream::scale_b, v.vector * 4 + i);
   if (plan.parent >= 0 && (h >> 28) != 0)
     return finished<uint32_t>(

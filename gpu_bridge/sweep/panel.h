@@ -106,7 +106,7 @@ struct Panel {
       write_element(encodings, bytes, e, x);
       Word read = x;
       if (v.is_a ? s.request.modifiers.negate_a : s.request.modifiers.negate_b) {
-        const FormatFields& f = v.is_a ? m.a : m.b;
+        const FormatFields f = m.format(v.is_a);
         read ^= static_cast<Word>(f.in_container(f.sign_bit()));
       }
       Claim::keep(kept, s.request, v.is_a, vector, i, read, encoded_scales + vector * scales);
