@@ -96,6 +96,9 @@ _ALL = [
     Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
               "5717, fixed there by pull request 5723)", "* in [ab]*"),
+    Judgement("torch", "*, bfloat16", "NaN made", STANDARD,
+              "IEEE 754-2019, 6.2: operands without NaN give none; with two threads what lies behind the rows in memory is read "
+              "and multiplied by zero, as in oneDNN's issue 5717", "* k=*[13579], * padded, *threads"),
     Judgement("tensorflow", "*, bfloat16", "NaN made", STANDARD,
               "IEEE 754-2019, 6.2: a row without NaN gives none; oneDNN reads beyond a row and multiplies by zero (its issue "
               "5717, fixed there by pull request 5723)", "* in [ab]*"),
