@@ -48,17 +48,15 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
     if (fixed.count(b.id())) return !came_again(b);
     return known.count(b.id()) || is_decided(b) || !is_grave(b);
   });
-  const Conclusions all = conclude(merged.failing, knowledge, {});
-  for (const std::vector<Fact>& facts : {all.contradictions, all.fresh})
-    merged.facts.insert(merged.facts.end(), facts.begin(), facts.end());
-  for (const Fact& fact : all.confirmed)  // whoever called one of its buckets fixed knew the fact, too
-    if (std::any_of(fact.buckets.begin(), fact.buckets.end(), [&](const std::string& id) { return fixed.count(id); }))
-      merged.facts.push_back(fact);
+  // A person decides on each broken claim and on what nothing explains, where it shows: a fact's name says too little.
+  std::set<std::string> no_news;
+  for (const Fact& fact : conclude(merged.failing, knowledge, {}).confirmed)
+    no_news.insert(fact.buckets.begin(), fact.buckets.end());
   std::erase_if(merged.failing, [&](const Bucket& b) {
-    return std::none_of(merged.facts.begin(), merged.facts.end(), [&](const Fact& fact) {
-      return std::find(fact.buckets.begin(), fact.buckets.end(), b.id()) != fact.buckets.end();
-    });
+    return no_news.count(b.id()) && b.severity == Severity::accuracy && !is_strange(b.cause) && !breaks_claim(b) &&
+           !fixed.count(b.id());
   });
+  merged.facts = facts_of(merged.failing);
   const std::vector<CampaignRecord> campaigns = into.campaigns();
   merged.campaigns = campaigns.size();
   merged.more_campaigns = merged.campaigns - campaigns_before;

@@ -229,19 +229,31 @@ run merge json.store tuesday.store --fail-on-new --json
 expect "JSON fails, too" [ "$code" -eq 1 ]
 expect "and names it alone" same "$(python3 -c 'import json; print([b["id"] for b in json.load(open("out"))["failing"]])')" "['$(id_of scalar)']"
 
-# What is known is no news of the night.
+# What is written down as known is no news of the night, but for broken claims and what nothing explains.
 mkdir known
+sql tuesday.store "UPDATE bucket_rows SET severity = 'accuracy' WHERE id = '$(id_of convert)'"
 run merge news.store tuesday.store --fail-on-new --knowledge known
 expect "a first night has news" [ "$code" -eq 1 ]
 expect "the facts are told" has out "2 facts in 4 buckets"
-printf 'mmafuzz-facts 1\n%s\tseen\tas published\tequal exact ieee\top convert from=fp32 to=fp16\t3f801fff\n' rounding >known/differences.facts
+known() { printf 'mmafuzz-facts 1\n%s\tseen\tas published\t%s\t%s\t%s\n' "$@" >known/differences.facts; }
+known rounding "equal exact ieee" "op convert from=fp32 to=bf16" 3f801fff
+run merge news1.store tuesday.store --fail-on-new --knowledge known
+expect "of an accuracy another op says nothing" has out "2 facts in 4 buckets"
+known rounding "equal exact ieee" "op convert from=fp32 to=fp16" 3f801fff
 run merge news2.store tuesday.store --fail-on-new --knowledge known --json
 expect "one is known" same "$(python3 -c 'import json; print(json.load(open("out"))["failing_facts"])')" "['unexplained']"
 good findings tuesday.store --fact rounding --knowledge known
 expect "why it is known is said" has out "written down: as published"
-sed 's/rounding/unexplained/' known/differences.facts | tail -n 1 >>known/differences.facts
-good merge known.store tuesday.store --fail-on-new --knowledge known
-expect "nothing is said of what is known" lacks out "unexplained"
+cp news2.store fixed.store
+good findings fixed.store --set "$(id_of convert)=fixed" --note "mended"
+sql fixed.store "UPDATE bucket_rows SET last_seen = 1000, status_set = 1500 WHERE id = '$(id_of convert)'"
+run merge fixed.store tuesday.store --fail-on-new --knowledge known
+expect "what was fixed and is back is news, known or not" has out "rounding"
+known unexplained "equal exact ieee" "op convert from=fp32 to=fp16" 3f801fff
+run merge known.store tuesday.store --fail-on-new --knowledge known
+expect "a broken contract stays one" [ "$code" -eq 1 ]
+expect "so does what nothing explains" has out "unexplained"
+sql tuesday.store "UPDATE bucket_rows SET severity = 'contract' WHERE id = '$(id_of convert)'"
 
 # ---- promote ----
 mkdir corpus

@@ -98,10 +98,11 @@ Conclusions conclude(const std::vector<Bucket>& buckets, const Knowledge& knowle
       impossible |= !expected.empty() && is_about_rows(part) && !expected.count(part);
     }
     const KnownFact* known = knowledge.find(fact.name);
-    if (known) fact.reason = known->reason;
+    const bool is_known = knowledge.knows(fact);
+    if (known && (is_known || !known->seen)) fact.reason = known->reason;
     fact.contradiction |= impossible || (known && !known->seen);
     const bool not_new = !fact.contradiction && (seen_before.count(fact.name) || is_implied(fact.name));
-    if (fact.decided || not_new || (known && known->seen)) all.confirmed.push_back(std::move(fact));
+    if (fact.decided || not_new || is_known) all.confirmed.push_back(std::move(fact));
     else (fact.contradiction ? all.contradictions : all.fresh).push_back(std::move(fact));
   }
   for (const auto& [name, expectation] : expected) {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/op.h"
+#include "core/property.h"
 #include "core/replace_file.h"
 #include "triage/facts/fact_name.h"
 
@@ -82,6 +84,15 @@ Knowledge::Knowledge(const std::string& folder) {
 const KnownFact* Knowledge::find(const std::string& name) const {
   const auto at = facts_.find(name);
   return at == facts_.end() ? nullptr : &at->second;
+}
+
+bool Knowledge::knows(const Fact& fact) const {
+  const KnownFact* known = find(fact.name);
+  if (!known || !known->seen) return false;
+  if (fact.severity != Severity::accuracy) return true;
+  size_t column = 0;
+  const Result<Op> op = parse_op(std::string_view(known->op).substr(std::string_view("op ").size()), column);
+  return op && fact.ops == std::set{op_label(*op)};
 }
 
 std::set<std::string> Knowledge::names() const {

@@ -29,6 +29,9 @@ class Knowledge {
   explicit Knowledge(const std::string& folder);
 
   const KnownFact* find(const std::string& name) const;
+  /// Where it is written down that the fact was seen. A broken accuracy is known on the op of its witness alone: what a
+  /// format explains says nothing of others.
+  bool knows(const Fact& fact) const;
   const std::map<std::string, KnownFact>& facts() const { return facts_; }
   std::set<std::string> names() const;
 
