@@ -9,6 +9,7 @@
 #include "bench/discriminating_queries.h"
 #include "bench/prove_claims.h"
 #include "bench/prove_corrected.h"
+#include "bench/prove_falls.h"
 #include "oracles/models/model_rows.h"
 #include "prove/formulas/ieee.h"
 #include "prove/inquiry.h"
@@ -174,8 +175,10 @@ const Table4 table_4[] = {
 struct ProveBenchOptions {
   double seconds = 120;
   std::vector<std::string> solvers;
-  bool queries = false, claims = false, all_rows = false, corrected = false;
-  bool takes(bool part) const { return part || !(queries || claims || all_rows || corrected); }
+  bool queries = false, claims = false, all_rows = false, corrected = false, falls = false;
+  uint64_t attack = 0;
+  bool asks_solvers() const { return queries || claims || all_rows || corrected || falls || attack == 0; }
+  bool takes(bool part) const { return part || !(queries || claims || all_rows || corrected || falls); }
   std::string units;
 };
 
@@ -220,27 +223,30 @@ void add_bench_prove(Arguments& bench, int& status) {
   sub->add_option("--time", options->seconds, "seconds for each question")
       ->capture_default_str()
       ->check(positive_number());
-  sub->add_option("--solver", options->solvers, "name=command, as for mmafuzz prove")->allow_extra_args(false);
+  sub->add_option("--solver", options->solvers, "as of mmafuzz prove")->allow_extra_args(false);
   sub->add_option("--units", options->units, "only units whose name contains this");
   sub->add_flag("--queries", options->queries, "the queries of table 4");
   sub->add_flag("--claims", options->claims, "the properties of the rows");
   sub->add_flag("--all-rows", options->all_rows, "the properties of every row of the catalogue (hours)");
   sub->add_flag("--corrected", options->corrected, "Ootomo-Yokota against Markidis");
+  sub->add_flag("--falls", options->falls, "how far results fall where c rises, by proof");
+  sub->add_option("--attack", options->attack, "so many cases of each row, on which results are not to fall further");
   sub->footer(
-      "Parts that are named; without any, all but --all-rows. Exit code 1 where a query has no witness, a claim has "
-      "one, or a duel "
-      "ends "
-      "otherwise than docs/proofs.md says.\nExample: mmafuzz bench prove --queries");
+      "Parts that are named; without any, all but --all-rows and --attack. Exit code 1 where a query has no witness, a "
+      "claim has one, or a duel or a fall is not what docs/proofs.md says.\nExample: mmafuzz bench prove --queries");
   sub->callback([options, &status] {
+    bool right = options->attack == 0 || attack_falls(options->units, options->attack);
+    status = right ? exit_ok : exit_divergence;
+    if (!options->asks_solvers()) return;
     prove::Solvers solvers(prove::find_solvers(options->solvers), {options->seconds, 4096});
     std::string names;
     for (const std::string& name : solvers.names()) names += (names.empty() ? "" : ", ") + name;
     fmt::print("Solvers: {}\n\n", names);
-    bool right = true;
     if (options->takes(options->queries)) right &= print_table_4(solvers, options->seconds);
     if (options->takes(options->claims)) right &= print_claims(solvers, options->units, options->seconds);
     if (options->all_rows) right &= print_claims_of_all_rows(solvers, options->units, options->seconds);
     if (options->takes(options->corrected)) right &= print_corrected_products(solvers, options->seconds);
+    if (options->takes(options->falls)) right &= print_falls(solvers, options->units, options->seconds);
     status = right ? exit_ok : exit_divergence;
   });
 }

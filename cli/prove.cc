@@ -134,7 +134,7 @@ void add_prove(Arguments& app, int& status) {
         ->check(positive_number());
     mode->add_flag("--confirm", options->confirm, "every unsat by a second solver");
     mode->add_option("--solver", options->solvers,
-                     "name=command of a solver, repeatable (default: bitwuzla, cvc5, z3, those that are installed)")
+                     "bitwuzla, cvc5, z3, or name=command; repeatable (default: those of the three that are installed)")
         ->allow_extra_args(false);
     mode->add_option("--emit", options->emit, "write every query as SMT-LIB 2 to this folder");
     mode->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
@@ -232,8 +232,8 @@ void add_prove(Arguments& app, int& status) {
     if (found.knows_ulps)
       output.conclude("ulps", found.ulps,
                       fmt::format("in one block, where a positive c rises to the next number and the new result is not "
-                                  "below it, the result falls by at most {} ulp",
-                                  found.ulps));
+                                  "below it, the result falls by at most {} {}",
+                                  found.ulps, found.ulp));
     output.end(status, solvers);
   });
   Arguments* ozaki = sub->add_subcommand(

@@ -107,7 +107,7 @@ void ProveOutput::add_declined_mutant(const std::string& mutant, const std::stri
   say(fmt::format("{} declined: {}", mutant, reason));
 }
 
-void ProveOutput::conclude(const std::string& key, int value, const std::string& text) {
+void ProveOutput::conclude(const std::string& key, int64_t value, const std::string& text) {
   conclusions_[key] = value;
   say(text);
 }

@@ -22,7 +22,7 @@ class ProveOutput {
   void add_mutant(const std::string& mutant, const prove::Reply& reply);
   void add_declined_mutant(const std::string& mutant, const std::string& reason);
   /// What the answers say together, under a key of its own; `text` is its line.
-  void conclude(const std::string& key, int value, const std::string& text);
+  void conclude(const std::string& key, int64_t value, const std::string& text);
   void say(const std::string& line) const;  ///< only as text
   /// The JSON, with what the exit code says of the whole. Returns that code.
   int end(int status, const prove::Solvers& solvers) const;

@@ -9,6 +9,7 @@
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
+#include "core/ulps.h"
 #include "core/unit_name.h"
 #include "arithmetic/decode.h"
 #include "oracles/gemm/width.h"
@@ -105,8 +106,8 @@ Reply ask_in_lemmas(Solvers& solvers, const PropertyQuestion& asked, const std::
   return f;
 }
 
-/// What the units give on a witness against a property; throws where they have it there.
-void replay(Reply& f, const Property& property, const Subject& u) {
+/// What the units give on a witness against a property, before and after; throws where they have it there.
+BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject& u) {
   const Result<BoundProperty> bound = BoundProperty::bind(property, *u.unit, f.op, registry());
   if (!bound) throw BadInput(bound.refusal().reason);
   Outcomes base;
@@ -116,6 +117,7 @@ void replay(Reply& f, const Property& property, const Subject& u) {
   f.results = {to_hex(f.op.d, verdicts.at(0).before) + " on the case",
                to_hex(f.op.d, verdicts.at(0).after) + " on its twin"};
   if (!verdicts.at(0).failed) refuse_witness(f);
+  return verdicts[0];
 }
 
 /// Whether two rows differ in the order alone in which an instruction's only block takes its products.
@@ -254,11 +256,18 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
 
 namespace {
 
-std::string fall_text(const std::string& unit, const std::string& ulps, int products) {
+/// The unit of a fall: a result may keep fewer bits than its format has.
+std::string ulp_of(const DotModel& m) {
+  return m.output_fraction_bits < m.d.fraction_bits ? fmt::format("ulp of {} fraction bits", m.output_fraction_bits)
+                                                    : "ulp";
+}
+
+std::string fall_text(const DotModel& m, const std::string& unit, const std::string& ulps, int products) {
   return fmt::format(
-      "results of {} fall by {} ulp where a positive c rises to the next number and the new result is not below it, in "
-      "a block of {}",
-      unit, ulps, products_text(products));
+      "results of {} fall by {} {} where a positive c rises to the next number and the new result is not below it, in "
+      "a "
+      "block of {}",
+      unit, ulps, ulp_of(m), products_text(products));
 }
 
 }  // namespace
@@ -276,21 +285,28 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   // Looks where a witness is likely: no answer there is no answer. Half of the time is left for the proof.
   InquiryOptions rest = options;
   const auto may_seek = [&] { return rest.proof.spent < 0.5 * options.proof.seconds; };
-  const auto seek = [&](int k, int ulps) {
+  const auto seek = [&](int k, int64_t ulps) {
     op.k = k;
     InquiryOptions only_hints = rest;
     only_hints.proof.only_hints = true;
     only_hints.proof.seconds = 0.5 * options.proof.seconds;
     const std::string text = ulps == 0 ? fmt::format("monotone_in_c of {} with {}", unit, products_text(k))
-                                       : fall_text(unit, fmt::format("less than {}", ulps), k);
+                                       : fall_text(m, unit, fmt::format("less than {}", ulps), k);
     Reply f = put(solvers, fall_question(op, m, ulps - 1).whole, text, op, only_hints);
-    if (f.proof.outcome == Outcome::witness) replay(f, property, u);
     rest.proof.spent = only_hints.proof.spent;
     return f;
   };
+  /// The result's ulps by which a witness falls.
+  const auto fall_of = [&](Reply& f) {
+    const BoundProperty::Verdict results = replay(f, property, u);
+    const uint64_t encodings = ulp_gap(m.d, results.before, results.after);
+    return static_cast<int64_t>(encodings >> (m.d.fraction_bits - m.output_fraction_bits));
+  };
   Monotony found;
+  found.ulp = ulp_of(m);
   for (int k = 1; k <= block && found.products == 0 && may_seek(); ++k)
     if (Reply f = seek(k, 0); f.proof.outcome == Outcome::witness) {
+      replay(f, property, u);
       found.products = k;
       found.falls = std::move(f);
       progress(found.falls);
@@ -307,15 +323,24 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   if (found.products == 0 || !found.knows_products) return found;
 
   rest = options;
-  for (int ulps = 1; may_seek(); ++ulps) {
-    Reply f = seek(block, ulps);
-    if (f.proof.outcome != Outcome::witness) break;
-    found.ulps = ulps;
-    found.most = std::move(f);
+  // A witness says how far it falls; the next one is to fall twice as far, and where none is found, half as much
+  // further.
+  int64_t none = 0;  // found that falls by so many; 0: not known
+  for (int64_t least = 1; may_seek() && (none == 0 || least < none);) {
+    Reply f = seek(block, least);
+    if (f.proof.outcome == Outcome::witness) {
+      found.ulps = fall_of(f);
+      if (found.ulps < least) refuse_witness(f);
+      f.question = fall_text(m, unit, fmt::format("less than {}", found.ulps), block);
+      found.most = std::move(f);
+    } else {
+      none = least;
+    }
+    least = none == 0 ? 2 * found.ulps : found.ulps + std::max<int64_t>(1, (none - found.ulps) / 2);
   }
   if (found.ulps > 0) progress(found.most);
   op.k = block;
-  const std::string bound = fall_text(unit, fmt::format("at most {}", found.ulps), block);
+  const std::string bound = fall_text(m, unit, fmt::format("at most {}", found.ulps), block);
   found.no_more = ask_in_lemmas(solvers, fall_question(op, m, found.ulps), bound, op, true, rest);
   if (found.no_more.proof.outcome == Outcome::witness) replay(found.no_more, property, u);
   progress(found.no_more);

@@ -60,7 +60,9 @@ struct Monotony {
   int products = 0;  ///< the least number of products of a block with which a result falls; 0: it never falls
   Reply fewer;       ///< that fewer are not enough; not asked where one product is
   Reply falls;       ///< that so many are (unless products is 0)
-  int ulps = 0;      ///< by which one block lowers a result, c > 0 rising to the next number, the result not below that
+  int64_t ulps =
+      0;  ///< of the result, by which one block lowers it, c > 0 rising to the next, the result not below that
+  std::string ulp;  ///< "ulp", or "ulp of 13 fraction bits" where a result keeps fewer than its format has
   Reply no_more, most;
   bool knows_products = false, knows_ulps = false;
 };

@@ -25,17 +25,41 @@ Rise rise(Expressions& in, const Op& op, const DotModel& m) {
   return r;
 }
 
+/// A number of the result's own ulps as a difference of encodings: e8m13 steps over those of fp32.
+int64_t encodings_in(const DotModel& m, int64_t ulps) { return ulps << (m.d.fraction_bits - m.output_fraction_bits); }
+
+/// c just below a power of two, and each product but the first one unit of the sum, which is lost when c reaches that.
+Expression units_are_lost(Expressions& in, const DotModel& m, const Operands& x) {
+  const auto least = [](const FormatFields& f) { return f.emin() - f.fraction_bits; };
+  const auto power = [&](const FormatFields& f, int exponent) {
+    const Bits one(1);
+    const Bits code = exponent < f.emin() ? one << (exponent - least(f)) : Bits(exponent + f.bias) << f.fraction_bits;
+    return in.constant(f.width, code << f.ignored_low_bits);
+  };
+  const int unit = -1 - m.fraction_bits;  // where c is just below 1
+  const int in_a = std::max(least(m.a), unit / 2), in_b = std::max(least(m.b), unit - in_a);
+  const int crossed = std::clamp(in_a + in_b + m.fraction_bits + 1, m.c.emin() + 1, int(m.c.bias));
+  std::vector<Expression> all = {equal(x.c, power(m.c, crossed) - as_number(x.c, int64_t{1} << m.c.ignored_low_bits))};
+  for (size_t i = 0; i < x.a.size(); ++i) {
+    all.push_back(equal(x.a[i], power(m.a, in_a)));
+    if (i > 0) all.push_back(equal(x.b[i], power(m.b, in_b)));
+  }
+  return all_of(in, all);
+}
+
 /// `ulps`: falls by as many and more, where c is positive and the new result not below the greater c; 0: falls at all.
-CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int ulps) {
+CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int64_t ulps) {
   const Rise r = rise(in, op, m);
   const Formula before = dot_formula(m, r.before), after = dot_formula(m, r.after);
   const Number p = decode(m.d, before.result, m.d.exponent_bits + 3),
                q = decode(m.d, after.result, m.d.exponent_bits + 3);
-  const Expression x = rank_of(m.d, before.result), y = rank_of(m.d, after.result);
+  const int width = m.d.width + 3;  // of a difference, doubled
+  const Expression x = sign_extend(rank_of(m.d, before.result), width),
+                   y = sign_extend(rank_of(m.d, after.result), width);
   Expression falls = signed_below(y, x);
   if (ulps > 0)
-    falls = signed_below(y + as_number(y, ulps - 1), x) & ~p.infinite & ~q.negative & ~r.c.negative & ~r.c.zero &
-            ~signed_below(y, rank_of(m.c, r.after.c));
+    falls = signed_below(y + as_number(y, encodings_in(m, ulps) - 1), x) & ~p.infinite & ~q.negative & ~r.c.negative &
+            ~r.c.zero & ~signed_below(y, sign_extend(rank_of(m.c, r.after.c), width));
   CaseQuestion asked = relate(in, op, r.before, before, after, ~falls | p.nan | q.nan);
   asked.question.assumptions.push_back(~r.c.nan & ~r.c.infinite);
   // Where c crosses a power of two, the other addends lose a bit more.
@@ -51,7 +75,8 @@ CaseQuestion rising_c(Expressions& in, const Op& op, const DotModel& m, int ulps
   for (const Expression& e : r.before.a)
     half.push_back(equal(e, in.constant(m.a.width, Bits(m.a.in_container(small_in_a)))));
   half.insert(half.end(), alike.begin() + 1, alike.end());
-  asked.question.hints = {{"c just below 1, every a 1/8, all but one b alike", all_of(in, half)},
+  asked.question.hints = {{"all products but one a unit of the sum", units_are_lost(in, m, r.before)},
+                          {"c just below 1, every a 1/8, all but one b alike", all_of(in, half)},
                           {"c just below 1, products alike but for one", all_of(in, alike)}};
   return asked;
 }
@@ -73,8 +98,9 @@ Expression without_last_bits(const DotModel& m, Expression sum, Expression great
 
 /// Lemma: as the greatest exponent moves by j, the sum falls by no more than rounding drops, and, where j is not 0,
 /// `ulps` of the greater c, which then has the greatest exponent. Of what it needs, a fact says how the kept magnitudes
-/// of one addend are related; and another, by induction, how the sums of i addends are. With `ulps`, c is not zero.
-MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
+/// of one addend are related; and another, by induction, how the sums of i addends are. With `ulps`, c is positive:
+/// then the greatest exponent stays or rises by one.
+MakeQuestion sums_do_not_fall(const Block& block, int64_t ulps = 0) {
   return [block, ulps](Expressions& in) {
     const Op& op = block.op;
     const DotModel& m = block.model;
@@ -90,9 +116,10 @@ MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
     Question& question = asked.question;
     question.hints.clear();
     question.assumptions.push_back(~r.c.nan & ~r.c.infinite & ~r.next.infinite);
-    if (ulps > 0) question.assumptions.push_back(~r.c.zero & ~r.next.zero);
+    if (ulps > 0) question.assumptions.push_back(~r.c.zero & ~r.c.negative);
+    const int least_step = ulps > 0 ? 0 : -most_steps, greatest_step = ulps > 0 ? 1 : most_steps;
     std::vector<Expression> falls;
-    for (int j = -most_steps; j <= most_steps; ++j) {
+    for (int j = least_step; j <= greatest_step; ++j) {
       const Expression here = equal(up, as_number(up, j));
       question.cases.push_back(here);
       const Expression first = j < 0 ? s : without_last_bits(m, s, g, j),
@@ -102,7 +129,7 @@ MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
         return extract(append_zeros(sign_extend(x, width), shift), width - 1, 0);
       };
       const int shift = std::max(0, m.fraction_bits - m.output_fraction_bits + std::abs(j));
-      const int64_t allowed = j == 0 ? 0 : int64_t{ulps} << shift;
+      const int64_t allowed = j == 0 ? 0 : ulps << shift;
       const Expression risen = in_units(last, std::max(j, 0));
       falls.push_back(here & signed_below(risen + as_number(risen, allowed), in_units(first, std::max(-j, 0))));
     }
@@ -115,7 +142,10 @@ MakeQuestion sums_do_not_fall(const Block& block, int ulps = 0) {
         question.second.push_back(after.stages[i]);
       }
     question.facts.push_back(
-        {"the greatest exponent moves by few steps", ~unsigned_below(as_number(up, most_steps), steps), {up}, {g, h}});
+        {"the greatest exponent moves by few steps",
+         ~signed_below(up, as_number(up, least_step)) & ~signed_below(as_number(up, greatest_step), up),
+         {up},
+         {g, h}});
     std::vector<Expression> maxima;
     for (int i = 2; i <= m.block; ++i) maxima.push_back(point(before, "greatest exponent of " + std::to_string(i)));
     for (int i = 0; i < op.k && !maxima.empty(); ++i) {  // the exponent of one product is its own greatest
@@ -214,17 +244,14 @@ MakeQuestion specials_do_not_fall(const Block& block) {
   };
 }
 
-/// Adding one ulp of a number raises the results of greater numbers by one at most.
+/// Adding one ulp of a greater c raises a result that is not below the least such c by one of the result's ulps at
+/// most.
 Expression one_ulp_is_one_step(const DotModel& of, Expression sum, Expression greatest) {
+  const auto rank = [&](Expression x) { return rank_of_sum(of, x, greatest); };
   const int more = of.fraction_bits - of.output_fraction_bits + 1;
-  const Expression next = sum + as_number(sum, int64_t{1} << more);
-  const auto large = [&](Expression x) {
-    const Expression least = as_number(x, int64_t{1} << (of.fraction_bits + 1));
-    return ~signed_below(x, least) | ~signed_below(-least, x);
-  };
-  const Expression applies = large(sum) & large(next) & equal(bit(sum, sum.width() - 1), bit(next, next.width() - 1));
-  const Expression x = rank_of_sum(of, sum, greatest), y = rank_of_sum(of, next, greatest);
-  return ~applies | ~signed_below(x + as_number(x, 1), y);
+  const Expression least = as_number(sum, int64_t{1} << (of.fraction_bits + 1));  // 2^(greatest + 1)
+  const Expression x = rank(sum), y = rank(sum + as_number(sum, int64_t{1} << more));
+  return signed_below(x, rank(least)) | ~signed_below(x + as_number(x, encodings_in(of, 1)), y);
 }
 
 }  // namespace
@@ -262,7 +289,7 @@ PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
   return p;
 }
 
-PropertyQuestion fall_question(const Op& op, const DotModel& m, int ulps) {
+PropertyQuestion fall_question(const Op& op, const DotModel& m, int64_t ulps) {
   PropertyQuestion p = monotone_in_c(op, m);
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, ulps + 1); };
   // The lemmas count in units of the sum, of which an ulp of the greater c must be a whole number.
@@ -272,11 +299,11 @@ PropertyQuestion fall_question(const Op& op, const DotModel& m, int ulps) {
   if (!first_takes_all) p.lemmas.clear();
   if (p.lemmas.empty()) return p;
   p.argument =
-      "As for monotone_in_c, except that where the greatest exponent moves (it is then the greater c's), the sum falls "
-      "by "
-      "so many ulps of the greater c besides (lemma 1); and where c is not zero and both results are not below the "
-      "greater "
-      "c in magnitude, each of these ulps lowers the result by one at most (lemma 7).";
+      "As for monotone_in_c, except that c is positive, so that the greatest exponent stays or rises by one, and where "
+      "it "
+      "rises (it is then the greater c's), the sum falls by so many ulps of the greater c besides (lemma 1); and while "
+      "a "
+      "result is not below the least c of that exponent, one such ulp raises it by one ulp at most (lemma 7).";
   Block block = block_of(op, m);
   block.model.k = step_of(m);
   p.lemmas[0] = sums_do_not_fall(block, ulps);

@@ -38,8 +38,8 @@ struct PropertyQuestion {
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model);
 
 /// Whether, where c > 0 rises to the next number and the new result is not below it, a result falls by at most so many
-/// of its own ulps. About one block, op.k products at most.
-PropertyQuestion fall_question(const Op& op, const DotModel& model, int ulps);
+/// of its own ulps (of the fraction bits that it keeps). About one block, op.k products at most.
+PropertyQuestion fall_question(const Op& op, const DotModel& model, int64_t ulps);
 
 /// Whether a fused sum of op.k products of integer digits, from a zero c, is their exact sum.
 PropertyQuestion exact_slices_question(const Op& op, const DotModel& model, SliceWidths widths);

@@ -91,21 +91,20 @@ bool contains_line(const std::string& text, std::string_view line) {
   return false;
 }
 
-}  // namespace
+SolverCommand given_solver(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals + 1 == text.size())
+    throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
+  SolverCommand s{text.substr(0, equals), words_of(text.substr(equals + 1)), ""};
+  std::vector<std::string> ask = s.command;
+  ask.push_back("--version");
+  s.version = version_in(output_of(ask));
+  return s;
+}
 
-std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
+/// Those that this machine has.
+std::vector<SolverCommand> known_solvers() {
   std::vector<SolverCommand> found;
-  for (const std::string& text : given) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      throw std::runtime_error("a solver is given as name=command, not as '" + text + "'");
-    SolverCommand s{text.substr(0, equals), words_of(text.substr(equals + 1)), ""};
-    std::vector<std::string> ask = s.command;
-    ask.push_back("--version");
-    s.version = version_in(output_of(ask));
-    found.push_back(std::move(s));
-  }
-  if (!found.empty()) return found;
   const std::vector<SolverCommand> programs = {{"bitwuzla", {"bitwuzla", "--produce-models"}, ""},
                                                {"cvc5", {"cvc5", "--lang", "smt2", "--produce-models"}, ""},
                                                {"z3", {"z3", "-in"}, ""}};
@@ -127,6 +126,28 @@ std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
     if (version.empty()) continue;
     s.version = version_in(version);
     found.push_back(std::move(s));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given) {
+  if (given.empty()) return known_solvers();
+  std::vector<SolverCommand> found;
+  for (const std::string& text : given) {
+    if (text.find('=') != std::string::npos) {
+      found.push_back(given_solver(text));
+      continue;
+    }
+    const std::vector<SolverCommand> known = known_solvers();
+    const auto named = [&](const SolverCommand& s) { return s.name == text; };
+    const auto at = std::find_if(known.begin(), known.end(), named);
+    if (at == known.end())
+      throw std::runtime_error("there is no solver '" + text +
+                               "' here: bitwuzla, cvc5 and z3 are looked for, others are "
+                               "given as name=command");
+    found.push_back(*at);
   }
   return found;
 }

@@ -34,8 +34,7 @@ struct Answer {
 };
 
 /// The solvers that this machine has: bitwuzla, cvc5 and z3 in PATH, and Bitwuzla's Python package of one of the
-/// interpreters `python`. `given` ("name=command with arguments") come first; where there are any, nothing else is
-/// looked for.
+/// interpreters `python`. Where `given` names some ("bitwuzla", or "name=command with arguments"), those alone.
 std::vector<SolverCommand> find_solvers(const std::vector<std::string>& given);
 
 /// Runs queries. Not for several threads at once.

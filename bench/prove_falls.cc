@@ -1,0 +1,140 @@
+#include "bench/prove_falls.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "bench/bench.h"
+#include "core/case_text.h"
+#include "core/ulps.h"
+#include "oracles/models/model_rows.h"
+#include "prove/inquiry.h"
+#include "search/mutator.h"
+#include "search/structured_generator.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Of one block of a row: the least number of products with which a greater c lowers the result, and by how many of the
+/// result's ulps at most.
+struct ProvenFall {
+  const char* row;
+  int products;
+  int64_t ulps;
+};
+
+constexpr ProvenFall falls[] = {
+    {"volta/mma.m8n8k4.f32.f16.f16.f32", 3, 1},     {"turing/mma.m16n8k8.f32.f16.f16.f32", 4, 2},
+    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 4, 2},  {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", 4, 2},
+    {"ampere/mma.m16n8k8.f32.tf32.tf32.f32", 4, 1}, {"hopper/mma.m16n8k16.f32.f16.f16.f32", 6, 2},
+    {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", 3, 7},
+};
+
+/// The rows that are named, one block of each.
+template <class Do>
+bool of_each(const std::string& units, const Do& act) {
+  bool right = true;
+  for (const ProvenFall& fall : falls)
+    if (std::string(fall.row).find(units) != std::string::npos) right &= act(fall);
+  return right;
+}
+
+/// c just below a power of two and positive products about one unit of the sum, one of them any: there the falls are.
+void draw_lost_units(const DotModel& m, Batch& batch, size_t index, CounterRng& rng) {
+  const Op& op = batch.op();
+  Column &a = batch.inputs()[0], &b = batch.inputs()[1], &c = batch.inputs()[2];
+  const auto power = [](const FormatFields& f, int exponent) {
+    const int least = f.emin() - f.fraction_bits, own = std::clamp(exponent, least, int(f.bias));
+    const uint64_t code = own < f.emin() ? uint64_t{1} << (own - least) : uint64_t(own + f.bias) << f.fraction_bits;
+    return code << f.ignored_low_bits;
+  };
+  const auto few_bits = [&](const FormatFields& f) {
+    return rng.one_in(2) ? 0 : (rng.next() & low_mask(rng.between(0, f.fraction_bits))) << f.ignored_low_bits;
+  };
+  const int in_a = rng.between(m.a.emin() - m.a.fraction_bits, 0),
+            in_b = rng.between(m.b.emin() - m.b.fraction_bits, 0);
+  const int crossed = in_a + in_b + m.fraction_bits + 1;
+  c.set(index, 0, power(m.c, crossed) - 1 - (rng.one_in(4) ? rng.next() & 7 : 0));
+  const int any = rng.between(0, op.k - 1);
+  for (int i = 0; i < op.k; ++i) {
+    const uint64_t x = power(m.a, in_a) | few_bits(m.a);
+    const uint64_t y = i == any ? rng.next() & low_mask(m.b.width) : power(m.b, in_b) | few_bits(m.b);
+    a.set(index, i, x);
+    b.set(index, i, y);
+  }
+}
+
+}  // namespace
+
+bool print_falls(prove::Solvers& solvers, const std::string& units, double seconds) {
+  fmt::print("| unit | least number of products | s | most ulps, in one block | s |\n|---|---|---|---|---|\n");
+  return of_each(units, [&](const ProvenFall& fall) {
+    prove::InquiryOptions options;
+    options.proof.seconds = seconds;
+    const prove::Monotony found =
+        prove::ask_monotony(solvers, std::string("model:") + fall.row, options, [](const prove::Reply&) {});
+    const auto proven = [](bool knows, int64_t n) { return knows ? std::to_string(n) : "not proven"; };
+    fmt::print("| `{}` | {} | {:.0f} | {} | {:.0f} |\n", fall.row, proven(found.knows_products, found.products),
+               found.fewer.proof.seconds, proven(found.knows_ulps, found.ulps), found.no_more.proof.seconds);
+    std::fflush(stdout);
+    return found.knows_products && found.knows_ulps && found.products == fall.products && found.ulps == fall.ulps;
+  });
+}
+
+bool attack_falls(const std::string& units, uint64_t cases) {
+  fmt::print(
+      "| unit | most ulps, proven | greatest fall found | its cases | first such case |\n|---|---|---|---|---|\n");
+  return of_each(units, [&](const ProvenFall& fall) {
+    const ModelRow& row = *find_model_row(fall.row);
+    const DotModel& m = row.model;
+    Op op = row.op;
+    op.k = m.block;
+    const auto unit = bind_or_fail(std::string("model:") + fall.row, op);
+    const Mutator mutator(op, corner_hints(&m));
+    constexpr size_t size = 4096;
+    Batch base, twin;
+    Batch best(op);
+    best.resize(1);
+    Outcomes before, after;
+    int64_t greatest = 0;
+    uint64_t of_these = 0;
+    std::string first = "none";
+    for (uint64_t done = 0; done < cases; done += size) {
+      const size_t count = static_cast<size_t>(std::min<uint64_t>(size, cases - done));
+      StructuredGenerator(op, 1).fill(done, count, base);
+      for (size_t i = 0; i < count; ++i) {
+        CounterRng rng(done + i, 1);
+        const int way = rng.between(0, 3);  // a structured case, a case where falls are, the best one with a few moves
+        if (way == 1) draw_lost_units(m, base, i, rng);
+        if (way == 2 && greatest > 0) copy_case(best, 0, base, i);
+        if (way >= 2) mutator.mutate(base, i, rng);
+      }
+      twin = base;
+      std::vector<bool> asked(count);
+      for (size_t i = 0; i < count; ++i) {
+        const uint64_t c = base.c().get(i);
+        asked[i] = c > 0 && c < m.c.encode_infinity(false) - 1;
+        if (asked[i]) twin.inputs()[2].set(i, 0, c + 1);
+      }
+      unit->run(base, before);
+      unit->run(twin, after);
+      for (size_t i = 0; i < count; ++i) {
+        const uint64_t x = before.results.get(i), y = after.results.get(i);
+        const uint64_t infinity = m.d.encode_infinity(false);
+        if (!asked[i] || x >= infinity || y >= infinity || y >= x || y < twin.c().get(i)) continue;
+        const auto ulps = static_cast<int64_t>((x - y) >> (m.d.fraction_bits - m.output_fraction_bits));
+        if (ulps == greatest) ++of_these;
+        if (ulps <= greatest) continue;
+        greatest = ulps;
+        of_these = 1;
+        first = case_line(base, i);
+        copy_case(base, i, best, 0);
+      }
+    }
+    fmt::print("| `{}` | {} | {} | {} | `{}` |\n", fall.row, fall.ulps, greatest, of_these, first);
+    std::fflush(stdout);
+    return greatest <= fall.ulps;
+  });
+}
+
+}  // namespace mmafuzz
