@@ -49,6 +49,10 @@ constexpr const char* end_of_answer = "mmafuzz-end-of-answer";
 constexpr const char* echo_end = "(echo \"mmafuzz-end-of-answer\")\n";
 /// A solver that has lost a race may finish for so long before it is ended: starting anew takes as long.
 constexpr int grace_milliseconds = 100;
+/// For so long the first solver computes alone: most queries are answered by then, sooner than where all compute.
+constexpr int head_start_milliseconds = 50;
+/// How much less of a crowded machine the other solvers get (nice): an idle one has a processor for each.
+constexpr int others_niceness = 10;
 
 /// What a short run of a command prints; empty: it cannot be run.
 std::string output_of(const std::vector<std::string>& command) {
@@ -157,6 +161,7 @@ struct Solvers::Session {
   ChildProcess child;
   std::string received;
   bool owes_an_answer = false;  ///< to a query that another solver has answered
+  int niceness = 0;
 
   std::string full_name() const { return command.name + " " + command.version; }
 
@@ -169,6 +174,7 @@ struct Solvers::Session {
                                 "\"$@\"; exec \"$@\"";
       std::vector<std::string> words = {"sh", "-c", limit, "sh"};
       words.insert(words.end(), command.command.begin(), command.command.end());
+      if (niceness > 0) words.insert(words.begin(), {"nice", "-n", std::to_string(niceness)});
       child.start(words, ChildProcess::Output::socket);
     }
     received.clear();
@@ -219,6 +225,7 @@ Solvers::Solvers(std::vector<SolverCommand> commands, const SolverLimits& limits
   for (SolverCommand& command : commands) {
     auto session = std::make_unique<Session>();
     session->command = std::move(command);
+    session->niceness = sessions_.empty() ? 0 : others_niceness;
     std::string why;
     if (knows_answers(*session, why)) sessions_.push_back(std::move(session));
     else refused_.push_back(session->full_name() + " (" + session->command.command[0] + ") is not used: " + why);
@@ -305,8 +312,8 @@ bool Solvers::knows_answers(Session& session, std::string& why) {
   return true;
 }
 
-/// Asks all at once and takes the first sat or unsat. The others go on: at the next query they either have finished, or
-/// they are ended.
+/// Asks the first, soon all of them, and takes the first sat or unsat. The others go on: at the next query they either
+/// have finished, or they are ended.
 Answer Solvers::race(const std::vector<Session*>& runners, const std::string& text, const std::string& ask_model) {
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -325,17 +332,27 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
       return false;
     }
   };
-  std::vector<Session*> running;
-  for (Session* s : runners)
-    if (s->owes_an_answer || ask(*s)) running.push_back(s);
+  std::vector<Session*> running, waiting;
+  for (Session* s : runners) (s->owes_an_answer ? running : waiting).push_back(s);
+  const auto ask_first_waiting = [&] {
+    Session* first = waiting.front();
+    waiting.erase(waiting.begin());
+    if (ask(*first)) running.push_back(first);
+  };
   Answer answer;
-  while (!running.empty() && elapsed() < limits_.seconds) {
+  while (!(running.empty() && waiting.empty()) && elapsed() < limits_.seconds) {
+    const auto computes = [](const Session* s) { return !s->owes_an_answer; };
+    while (!waiting.empty() &&
+           (1000 * elapsed() >= head_start_milliseconds || std::none_of(running.begin(), running.end(), computes)))
+      ask_first_waiting();
+    const int until_all_are_asked =
+        waiting.empty() ? grace_milliseconds : std::max(1, head_start_milliseconds - int(1000 * elapsed()));
     std::vector<pollfd> ends;
     for (Session* s : running) ends.push_back({s->child.socket(), POLLIN, 0});
     const int wait = static_cast<int>(std::min(1000.0, 1000 * (limits_.seconds - elapsed()) + 1));
     // An answer may have come while the question was still being sent.
     const bool some_answered = std::any_of(running.begin(), running.end(), [](Session* s) { return s->answered(); });
-    poll(ends.data(), ends.size(), some_answered ? 0 : std::min(wait, grace_milliseconds));
+    poll(ends.data(), ends.size(), some_answered ? 0 : std::min({wait, grace_milliseconds, until_all_are_asked}));
     for (size_t i = ends.size(); i-- > 0;) {
       Session& s = *running[i];
       const bool heard = ends[i].revents != 0;
@@ -347,7 +364,8 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
         if (state == Session::State::computing && 1000 * elapsed() < grace_milliseconds) continue;
         if (state != Session::State::answered) s.stop();
         s.owes_an_answer = false;
-        stays = ask(s);
+        waiting.push_back(&s);
+        stays = false;
       } else if (state == Session::State::gone) {
         fail(s, "ended without an answer: " + s.child.end());
         stays = false;

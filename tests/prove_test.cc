@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "arithmetic/evaluate_dot.h"
+#include "bench/prove_falls.h"
 #include "core/contradiction.h"
 #include "core/dot_case.h"
 #include "oracles/models/model_rows.h"
@@ -254,6 +255,37 @@ TEST(Proof, VoltaNeedsThreeProductsToFall) {
   EXPECT_EQ(found.products, 3);
   EXPECT_EQ(found.ulps, 1);
 }
+
+/// Of N products each loses one unit of the sum, 2^-F; c gains 2^(F-p) of them, and a result of p fraction bits shows
+/// the difference: 15 units are 7 ulps of e8m13, 12 are 2 of fp32 beside three that are there.
+TEST(Proof, FallsAreCountedInTheUlpsThatAResultKeeps) {
+  NEEDS_SOLVERS(solvers);
+  struct Row {
+    const char* unit;
+    int products;
+    int64_t ulps;
+  };
+  if (!nightly()) GTEST_SKIP() << "takes minutes: nightly";
+  for (const Row& row : {Row{"model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32", 3, 7},
+                         Row{"model:hopper/mma.m16n8k16.f32.f16.f16.f32", 6, 2}}) {
+    const Monotony found = ask_monotony(*solvers, row.unit, for_seconds(900), [](const Reply&) {});
+    EXPECT_EQ(found.products, row.products) << row.unit;
+    EXPECT_EQ(found.ulps, row.ulps) << row.unit;
+    EXPECT_TRUE(found.knows_products && found.knows_ulps) << row.unit;
+  }
+}
+
+TEST(Solver, ANameIsOneOfThoseThatThisMachineHas) {
+  EXPECT_THROW(find_solvers({"nothing"}), std::runtime_error);
+  EXPECT_THROW(find_solvers({"z3="}), std::runtime_error);
+  for (const SolverCommand& known : find_solvers({})) {
+    const std::vector<SolverCommand> named = find_solvers({known.name});
+    ASSERT_EQ(named.size(), 1u);
+    EXPECT_EQ(named[0].command, known.command);
+  }
+}
+
+TEST(Proof, NoCaseFallsFurtherThanIsProven) { EXPECT_TRUE(attack_falls("", 100000)); }
 
 TEST(Proof, DigitsOfOneBitMoreAreNotSummedExactly) {
   NEEDS_SOLVERS(solvers);
