@@ -345,11 +345,12 @@ Answer Solvers::race(const std::vector<Session*>& runners, const std::string& te
     while (!waiting.empty() &&
            (1000 * elapsed() >= head_start_milliseconds || std::none_of(running.begin(), running.end(), computes)))
       ask_first_waiting();
+    if (running.empty()) continue;
     const int until_all_are_asked =
         waiting.empty() ? grace_milliseconds : std::max(1, head_start_milliseconds - int(1000 * elapsed()));
     std::vector<pollfd> ends;
     for (Session* s : running) ends.push_back({s->child.socket(), POLLIN, 0});
-    const int wait = static_cast<int>(std::min(1000.0, 1000 * (limits_.seconds - elapsed()) + 1));
+    const int wait = static_cast<int>(std::clamp(1000 * (limits_.seconds - elapsed()) + 1, 0.0, 1000.0));
     // An answer may have come while the question was still being sent.
     const bool some_answered = std::any_of(running.begin(), running.end(), [](Session* s) { return s->answered(); });
     poll(ends.data(), ends.size(), some_answered ? 0 : std::min({wait, grace_milliseconds, until_all_are_asked}));
