@@ -51,8 +51,6 @@ constexpr const char* echo_end = "(echo \"mmafuzz-end-of-answer\")\n";
 constexpr int grace_milliseconds = 100;
 /// For so long the first solver computes alone: most queries are answered by then, sooner than where all compute.
 constexpr int head_start_milliseconds = 50;
-/// How much less of a crowded machine the other solvers get (nice): an idle one has a processor for each.
-constexpr int others_niceness = 10;
 
 /// What a short run of a command prints; empty: it cannot be run.
 std::string output_of(const std::vector<std::string>& command) {
@@ -161,7 +159,6 @@ struct Solvers::Session {
   ChildProcess child;
   std::string received;
   bool owes_an_answer = false;  ///< to a query that another solver has answered
-  int niceness = 0;
 
   std::string full_name() const { return command.name + " " + command.version; }
 
@@ -174,7 +171,6 @@ struct Solvers::Session {
                                 "\"$@\"; exec \"$@\"";
       std::vector<std::string> words = {"sh", "-c", limit, "sh"};
       words.insert(words.end(), command.command.begin(), command.command.end());
-      if (niceness > 0) words.insert(words.begin(), {"nice", "-n", std::to_string(niceness)});
       child.start(words, ChildProcess::Output::socket);
     }
     received.clear();
@@ -225,7 +221,6 @@ Solvers::Solvers(std::vector<SolverCommand> commands, const SolverLimits& limits
   for (SolverCommand& command : commands) {
     auto session = std::make_unique<Session>();
     session->command = std::move(command);
-    session->niceness = sessions_.empty() ? 0 : others_niceness;
     std::string why;
     if (knows_answers(*session, why)) sessions_.push_back(std::move(session));
     else refused_.push_back(session->full_name() + " (" + session->command.command[0] + ") is not used: " + why);
