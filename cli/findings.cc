@@ -19,6 +19,7 @@
 #include "core/utc_text.h"
 #include "triage/bucket_json.h"
 #include "triage/facts/conclusions_text.h"
+#include "triage/facts/fact_json.h"
 #include "triage/store/store.h"
 
 namespace mmafuzz::cli {
@@ -158,6 +159,12 @@ void print_fact(const Fact& fact, const std::string& store) {
   fmt::print("\n{}", fact.best.witness);
 }
 
+void print_fact_json(const Fact& fact) {
+  nlohmann::json whole = fact_json(fact);
+  whole["json_version"] = json_version;
+  fmt::print("{}", json_text(whole));
+}
+
 /// Moves facts into the folder of known facts.
 void accept(const Conclusions& all, const std::string& glob, const std::string& reason, const std::string& folder) {
   if (reason.empty()) throw BadInput("--accept needs --reason: why is this known?");
@@ -272,8 +279,8 @@ void add_findings(Arguments& app, int& status) {
       throw BadInput("--since is for the list of facts, and for --accept");
     warn_of_untriaged(options->store);
     const std::set<std::string> known = Knowledge(options->knowledge).names();
-    const std::vector<Bucket> buckets =
-        buckets_of_fact(Store(options->store, Access::read).buckets(options->filter), options->fact, known);
+    const std::vector<Bucket> of_all = Store(options->store, Access::read).buckets(options->filter);
+    const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, known);
     if (!options->set.empty()) {
       std::vector<std::string> filtered;
       for (const Bucket& bucket : buckets)
@@ -281,13 +288,14 @@ void add_findings(Arguments& app, int& status) {
       return set_statuses(options->store, options->set, options->note, filtered);
     }
     if (options->buckets) return list_buckets(buckets, options->json);
-    Conclusions all = conclusions_of(buckets, options->knowledge);
+    // Whether a part of a combination is a fact by itself depends on all buckets.
+    Conclusions all = conclusions_of(options->accept.empty() ? of_all : buckets, options->knowledge);
     keep_since(all, options->since);
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
     if (options->fact.empty()) return list_facts(all, options->store, options->json);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)
-        if (fact.name == options->fact) print_fact(fact, options->store);
+        if (fact.name == options->fact) options->json ? print_fact_json(fact) : print_fact(fact, options->store);
   });
 }
 

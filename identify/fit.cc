@@ -72,7 +72,9 @@ bool Fit::improve_blocks(Candidate& best, uint64_t end) {
     }
     const Parameter& p = *which[depth];
     for (const int64_t value : space_.values(p)) {
-      if (p.words.empty() && value > space_.op().k) break;  // as many as the dot has, or more: the same
+      // A block as long as the dot, or longer, is the same. A longer instruction is not: the order goes by its length.
+      const bool same = p.words.empty() && p.name != std::string_view("k") && value > space_.op().k;
+      if (same && value != p.get(best.model)) continue;
       DotModel changed = from;
       p.set(changed, value);
       self(self, changed, depth + 1);

@@ -76,6 +76,7 @@ std::string open_text(const Identification& id) {
       text += fmt::format("{}{} (or {})", text.empty() ? "" : ", ", f.parameter->name,
                           values_as_ranges(*f.parameter, values));
   if (!text.empty()) text = "  no case told apart, not proven equal: " + text + "\n";
+  if (id.model && !id.tried_together) text += "  two changes together were not all tried: the time was over before\n";
   if (!id.together.empty())
     text += fmt::format("  two changes that no case told apart together, though one of them alone: {}\n",
                         fmt::join(id.together, "; "));
@@ -182,6 +183,7 @@ nlohmann::json identification_json(const Identification& id) {
                          {"unit", id.name},
                          {"also", id.also},
                          {"together", id.together},
+                         {"tried_together", id.tried_together},
                          {"nearest", id.nearest},
                          {"nearest_differs", id.nearest_differs},
                          {"dots", id.dots},

@@ -190,6 +190,7 @@ class Identifier {
     row_ = toward_catalogue(model);
     told_nothing_.clear();
     together_.clear();
+    tried_together_ = false;
     challenged_ = false;
     if (!searched_others_ && !hurries_) {
       searched_others_ = true;
@@ -303,18 +304,25 @@ class Identifier {
     return contradiction_in(m).empty() ? std::optional(m) : std::nullopt;
   }
 
-  /// Of words every other one, of numbers the next above and below; and the floor moved with the bits kept below it.
+  /// The floor moved with the bits kept below it; of words every other one, of numbers the next above and below. Each
+  /// is a row by itself.
   std::vector<Change> near_changes() const {
     std::vector<Change> all;
+    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
+    const auto has = [&](const Parameter& p, int64_t value) {
+      const std::vector<int64_t>& values = space_.values(p);
+      return p.used_by(row_->kernel) && std::find(values.begin(), values.end(), value) != values.end();
+    };
+    for (const int by : {-1, 1})
+      if (has(bits, bits.get(*row_) + by) && has(floor, floor.get(*row_) + by))
+        all.push_back({{&bits, bits.get(*row_) + by}, {&floor, floor.get(*row_) + by}});
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
         const int64_t own = p->get(*row_);
         if (value == own || p->hexadecimal || (p->words.empty() && std::abs(value - own) > 1)) continue;
         all.push_back({{p, value}});
       }
-    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
-    if (bits.used_by(row_->kernel) && floor.used_by(row_->kernel))
-      for (const int by : {-1, 1}) all.push_back({{&bits, bits.get(*row_) + by}, {&floor, floor.get(*row_) + by}});
+    std::erase_if(all, [&](const Change& change) { return !changed(*row_, change); });
     return all;
   }
 
@@ -322,10 +330,7 @@ class Identifier {
   std::vector<HiddenPair> hidden_pairs() const {
     const std::vector<Change> changes = near_changes();
     std::vector<bool> fits;
-    for (const Change& change : changes) {
-      const std::optional<DotModel> other = changed(*row_, change);
-      fits.push_back(other && evidence_.fits(*other));
-    }
+    for (const Change& change : changes) fits.push_back(evidence_.fits(*changed(*row_, change)));
     const auto text = [](const Change& change) {
       std::string all;
       for (const auto& [p, value] : change)
@@ -362,8 +367,8 @@ class Identifier {
     Fit fit(space_, evidence_, settings_.seed + evidence_.size());
     std::vector<Separator::Other> rows;
     for (size_t n = 0; n < count; ++n) rows.push_back({fit.drifted({*row_, 0}), true});
-    together_ = hidden_pairs();
-    for (const HiddenPair& pair : together_) rows.push_back({pair.model, true});
+    std::vector<HiddenPair> pairs = hidden_pairs();
+    for (const HiddenPair& pair : pairs) rows.push_back({pair.model, true});
     for (Fit::Candidate& other : others_) {
       if (other.model.kernel == row_->kernel) continue;
       other = fit.near_miss(other.model, budget() / 100);
@@ -372,6 +377,16 @@ class Identifier {
       for (int n = 0; n < 4; ++n) rows.push_back({n ? fit.drifted(other) : other.model, true});
     }
     const Separator::Found found = separated(rows, evidence_.size() + 1);
+    for (size_t r = count + pairs.size(); r < rows.size(); ++r)
+      if (found.of_other[r] == SIZE_MAX)
+        told_nothing_[{nullptr, static_cast<int64_t>(rows[r].model.kernel)}] = found.compared[r];
+    tried_together_ = true;
+    together_.clear();
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (found.of_other[count + i] != SIZE_MAX) continue;
+      if (found.compared[count + i] == 0) tried_together_ = false;
+      else together_.push_back(std::move(pairs[i]));
+    }
     challenged_ = found.cases.empty() || ++challenges_ == most_rounds;
     if (!found.cases.empty()) questions.texts.push_back("Do several parameters differ together?");
     for (const Batch& one : found.cases) questions.add(one, 0, 0);
@@ -542,6 +557,7 @@ class Identifier {
     describe_parameters();
     for (const HiddenPair& pair : together_)
       if (evidence_.fits(pair.model) && !differing_parameters(pair.model).empty()) id_.together.push_back(pair.changes);
+    id_.tried_together = tried_together_;
     argue();
   }
 
@@ -649,6 +665,7 @@ class Identifier {
     const bool is_kernel = &p == find_parameter("kernel");
     const auto told = told_nothing_.find({is_kernel ? nullptr : &p, value});
     if (!asker_ && told == told_nothing_.end()) return "none of the answers shows it; another case would";
+    if (told == told_nothing_.end() && time_to_search()) return "the unit did not answer a case that would tell";
     if (told == told_nothing_.end() || told->second == 0) return "the time was over before any case was tried";
     return "not found in " + std::to_string(told->second) + " guided cases";
   }
@@ -738,7 +755,8 @@ class Identifier {
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
-  std::vector<HiddenPair> together_;  ///< that fitted when the row was last challenged
+  std::vector<HiddenPair> together_;  ///< that no case told apart when the row was last challenged
+  bool tried_together_ = false;       ///< whether all such pairs were tried
   bool challenged_ = false;           ///< whether the row was held against joint rivals, and none was told apart
   size_t challenges_ = 0;
   bool hurries_ = false;                                                 ///< the time is over: known rows only

@@ -63,6 +63,7 @@ struct Identification {
   std::vector<std::string> nearest_differs;
   std::vector<ParameterFinding> parameters;
   std::vector<std::string> together;  ///< two changes that fit together, not each alone: "overflow=max with ..."
+  bool tried_together = false;        ///< whether all near changes were tried in pairs
   std::vector<ArgumentStep> steps;
   std::vector<Refuted> best;    ///< where nothing fits: the best hypotheses
   std::string reason;           ///< why there is no name

@@ -388,27 +388,24 @@ TEST(Identify, TellsAMovedFloorFromNormalizedProducts) {
   EXPECT_EQ(evaluate_dot(*id.model, in), slow_twin_dot(truth, in)) << id.name;
 }
 
-// Of this box `output_rounding` shows only with another `overflow`: neither alone gives its answers.
+// An instruction one product longer than the dot adds +0, so that no sum of zeros is -0, whatever `zero_sign` says.
 TEST(Identify, SaysWhichTwoChangesFitTogether) {
-  const Op op = dot_op("fp16", "fp32", "fp32", 16);
-  const Result<std::unique_ptr<Unit>> box = registry().bind(
-      "twin:custom?kernel=two_stage_sum,k=39,block=3,order=swapped_pairs,fraction_bits=5,zero_rule=clamp,"
-      "output_rounding=up,overflow=infinity,subnormals=flushed,product_overflow=positive_infinity,"
-      "overflow_rank=below_operands,odd_even=1,second_stage=floor31",
-      op);
-  ASSERT_TRUE(box) << box.refusal().reason;
-  const Identification id = identify(**box, op, quick());
+  const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
+  const Identification id = identify(*box_around(row.model), row.op, quick());
   ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
-  const auto leaves_open = [&](const char* name, const std::string& truth) {
-    if (parameter_text(*find_parameter(name), *id.model) == truth) return true;
-    for (const ParameterFinding& f : id.parameters)
-      for (const int64_t value : f.not_proven())
-        if (f.parameter->name == std::string(name) && value_text(*f.parameter, value) == truth) return true;
-    return false;
-  };
-  const bool each = leaves_open("output_rounding", "up") && leaves_open("overflow", "infinity");
-  const std::string both = "output_rounding=up with overflow=infinity";
-  EXPECT_TRUE(each || std::count(id.together.begin(), id.together.end(), both)) << id.name;
+  EXPECT_TRUE(id.tried_together);
+  EXPECT_TRUE(std::count(id.together.begin(), id.together.end(), "k=17 with zero_sign=ieee")) << id.name;
+  DotModel both = row.model, one = row.model;
+  both.k = 17;
+  both.zero_sign = one.zero_sign = ZeroSign::ieee;
+  Batch zeros(row.op);
+  zeros.resize(1);
+  for (int i = 0; i < 16; ++i) zeros.inputs()[0].set(0, i, 0x8000);
+  zeros.inputs()[2].set(0, 0, 0x80000000);
+  DotCase of_zeros(row.op);
+  const DotOperands& in = of_zeros.load(zeros, 0);
+  EXPECT_EQ(slow_twin_dot(both, in), slow_twin_dot(row.model, in));
+  EXPECT_NE(slow_twin_dot(one, in), slow_twin_dot(row.model, in));
 }
 
 TEST(Identify, AUnitThatThrowsEndsWithTooFewAnswers) {
