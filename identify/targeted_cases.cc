@@ -34,9 +34,10 @@ class TargetedDraw {
     greatest_ = lowest;
     if (op_.has_scales()) draw_scaled_products(top, spread);
     else draw_products(top, spread);
-    const uint32_t made = op_.has_scales() ? 3 : rng_.below(6);
-    if (made == 0) cancel(top);
-    else if (made <= 2) solve_products(top);
+    const uint32_t made = rng_.below(6);
+    if (made == 0 && op_.scales() > 1) cancel_scaled(top);
+    else if (made == 0 && !op_.has_scales()) cancel(top);
+    else if (made <= 2 && !op_.has_scales()) solve_products(top);
     else draw_c(top);
     if (rng_.one_in(24)) put_special();
   }
@@ -161,6 +162,34 @@ class TargetedDraw {
     draw_products(small, 0, other);
   }
 
+  /// The products under two scales cancel, but for one lane or for what other scales or c leave, about where it is cut
+  /// beside the two.
+  void cancel_scaled(int top) {
+    const uint32_t scales = static_cast<uint32_t>(op_.scales());
+    const int first = static_cast<int>(rng_.below(scales));
+    const int second = (first + 1 + static_cast<int>(rng_.below(scales - 1))) % static_cast<int>(scales);
+    const int small = (greatest_ == lowest ? top : greatest_) - kept_bits_ + rng_.between(-9, 4);
+    const bool alone = s_.coin();
+    for (int i = 0; i < op_.scales(); ++i) {
+      if (i == first || i == second) continue;
+      if (!alone) put_scales(i, small - s_.fa.emax() - s_.fb.emax());
+      for (int at = 0; at < op_.scale_block && alone; ++at) s_.zero_lane(i * op_.scale_block + at);
+    }
+    for (int at = 0; at < op_.scale_block; ++at) {
+      const int from = first * op_.scale_block + at, to = second * op_.scale_block + at;
+      s_.set_a(to, s_.a(from) ^ travelling_sign(s_.fa));
+      s_.set_b(to, s_.b(from));
+    }
+    for (const size_t column : {size_t{3}, size_t{4}}) s_.set_scale(column, second, s_.scale(column, first));
+    if (s_.coin()) {
+      const int lane = second * op_.scale_block + static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scale_block)));
+      s_.set_b(lane, rng_.next() & s_.fb.container_mask());
+    }
+    const bool negative = s_.coin();
+    if (s_.coin()) s_.zero_c();
+    else put_c(negative, small);
+  }
+
   /// c stands at the greatest exponent, and the products make the sum one whose rounding a later step cannot hide: a
   /// tie, above it ones that a carry runs through, or zeros.
   void solve_products(int top) {
@@ -222,18 +251,23 @@ class TargetedDraw {
       s_.set_a(lane, encode_near(s_.fa, s_.fa.has_sign() && negative != negative_b, ea, x));
       s_.set_b(lane, encode_near(s_.fb, negative_b, eb, y));
     }
-    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
     const int by_operands = row_.kernel == Kernel::grouped_sum || s_.coin() ? 0 : s_.fa.emax() + s_.fb.emax();
     for (int i = 0; i < op_.scales(); ++i) {
       const int e = top - below_top(spread) - by_operands;
-      const int least = std::max(fs.emin(), e - ft.emax()), most = std::min(fs.emax(), e - ft.emin());
-      const int es = least <= most ? rng_.between(least, most) : std::clamp(e / 2, fs.emin(), fs.emax());
-      const uint64_t x = fraction(fs);
-      const uint64_t y = fraction(ft);
-      s_.set_scale(3, i, encode_near(fs, false, es, x));
-      s_.set_scale(4, i, encode_near(ft, false, e - es, y));
+      put_scales(i, e);
       greatest_ = std::max(greatest_, e + by_operands);
     }
+  }
+
+  /// Scales whose product is about 2^e.
+  void put_scales(int i, int e) {
+    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    const int least = std::max(fs.emin(), e - ft.emax()), most = std::min(fs.emax(), e - ft.emin());
+    const int es = least <= most ? rng_.between(least, most) : std::clamp(e / 2, fs.emin(), fs.emax());
+    const uint64_t x = fraction(fs);
+    const uint64_t y = fraction(ft);
+    s_.set_scale(3, i, encode_near(fs, false, es, x));
+    s_.set_scale(4, i, encode_near(ft, false, e - es, y));
   }
 
   void draw_c(int top) {
