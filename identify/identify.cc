@@ -252,15 +252,13 @@ class Identifier {
   /// A floor and the bits kept below it, moved together: the last bit of a sum at the floor stays where it is, so that
   /// neither of the two shows alone.
   void add_moved_floors(std::vector<Alternative>& all) const {
-    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
-    if (!bits.used_by(row_->kernel) || !floor.used_by(row_->kernel)) return;
+    if (!has_floor()) return;
+    const Parameter& bits = *find_parameter("fraction_bits");
     for (const int64_t value : space_.values(bits)) {
-      const int64_t moved = value - bits.get(*row_);
-      if (moved == 0 || told_nothing_.contains({&bits, value})) continue;
-      DotModel other = *row_;
-      bits.set(other, value);
-      floor.set(other, floor.get(*row_) + moved);
-      if (contradiction_in(other).empty() && evidence_.fits(other)) all.push_back({other, &bits, value});
+      const int64_t by = value - bits.get(*row_);
+      if (by == 0 || told_nothing_.contains({&bits, value})) continue;
+      const std::optional<DotModel> other = changed(*row_, moved_floor(by));
+      if (other && evidence_.fits(*other)) all.push_back({*other, &bits, value});
     }
   }
 
@@ -304,18 +302,30 @@ class Identifier {
     return contradiction_in(m).empty() ? std::optional(m) : std::nullopt;
   }
 
+  bool has_floor() const {
+    return find_parameter("fraction_bits")->used_by(row_->kernel) &&
+           find_parameter("zero_exponent")->used_by(row_->kernel);
+  }
+  Change moved_floor(int64_t by) const {
+    Change change;
+    for (const char* name : {"fraction_bits", "zero_exponent"}) {
+      const Parameter* p = find_parameter(name);
+      change.push_back({p, p->get(*row_) + by});
+    }
+    return change;
+  }
+
   /// The floor moved with the bits kept below it; of words every other one, of numbers the next above and below. Each
   /// is a row by itself.
   std::vector<Change> near_changes() const {
     std::vector<Change> all;
-    const Parameter &bits = *find_parameter("fraction_bits"), &floor = *find_parameter("zero_exponent");
-    const auto has = [&](const Parameter& p, int64_t value) {
-      const std::vector<int64_t>& values = space_.values(p);
-      return p.used_by(row_->kernel) && std::find(values.begin(), values.end(), value) != values.end();
+    const auto in_space = [&](const auto& one) {
+      const std::vector<int64_t>& values = space_.values(*one.first);
+      return std::find(values.begin(), values.end(), one.second) != values.end();
     };
     for (const int by : {-1, 1})
-      if (has(bits, bits.get(*row_) + by) && has(floor, floor.get(*row_) + by))
-        all.push_back({{&bits, bits.get(*row_) + by}, {&floor, floor.get(*row_) + by}});
+      if (const Change change = moved_floor(by); has_floor() && std::all_of(change.begin(), change.end(), in_space))
+        all.push_back(change);
     for (const Parameter* p : space_.parameters_of(row_->kernel))
       for (const int64_t value : space_.values(*p)) {
         const int64_t own = p->get(*row_);

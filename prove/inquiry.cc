@@ -264,9 +264,8 @@ std::string ulp_of(const DotModel& m) {
 
 std::string fall_text(const DotModel& m, const std::string& unit, const std::string& ulps, int products) {
   return fmt::format(
-      "results of {} fall by {} {} where a positive c rises to the next number and the new result is not below it, in "
-      "a "
-      "block of {}",
+      "results of {} fall by {} {} where a positive c rises to the next number and the new result is not below it, "
+      "in a block of {}",
       unit, ulps, ulp_of(m), products_text(products));
 }
 

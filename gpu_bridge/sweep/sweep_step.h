@@ -21,7 +21,7 @@ MMAFUZZ_HD void generate_vector(const SweepSource& s, const Tiles& all, uint64_t
   VectorPlace v{is_a, vector + (is_a ? place.first_row : place.first_column), 0};
   v.group = group_of(key, is_a, v.vector);
   const GroupPlan plan = plan_group(m, key, s.request.parents, v.group);
-  const PatternOf<Word> table{is_a ? m.a : m.b};
+  const PatternOf<Word> table{m.format(is_a)};
   const DistanceOf distance{m};
   const Tiles t = tiles_from(shape, all, tile - s.request.first_tile);
   uint8_t* elements = const_cast<uint8_t*>(is_a ? t.a : t.b);
