@@ -44,8 +44,8 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   const Known& known = known_[focus];
   const Mutator& mutator = mutators_[focus];
-  // Fresh cases first, all from one stream; then some of them are replaced or moved.
-  generator_.fill(first, count, batch);
+  if (!(batch.op() == op_)) batch = Batch(op_);
+  batch.resize(count);
   const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
   // Focus units of the same hints share one walk; each takes its turn in a round of chunks.
@@ -64,16 +64,14 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
     }
     CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, first + i);
     const uint32_t kind = rng.below(16);
-    if (kind < 4) continue;
-    if (kind == 4) {
-      if (settings_.plain) {
-        plain_.fill(first + i, 1, plain);
-        copy_case(plain, 0, batch, i);
-      }
+    if (kind == 4 && settings_.plain) {
+      plain_.fill(first + i, 1, plain);
+      copy_case(plain, 0, batch, i);
       continue;
     }
     if (kind < settings_.kept_from || known.reached.empty()) {
-      mutator.mutate(batch, i, rng);
+      generator_.draw(first + i, batch, i);
+      if (kind > 4) mutator.mutate(batch, i, rng);
       continue;
     }
     copy_case(corpus_, pick(known, rng), batch, i);

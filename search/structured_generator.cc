@@ -255,14 +255,16 @@ void draw_convert(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
 void StructuredGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
   if (!(batch.op() == op_)) batch = Batch(op_);
   batch.resize(count);
-  for (size_t i = 0; i < count; ++i) {
-    CounterRng rng(seed_, first + i);
-    switch (op_.kind) {
-      case OpKind::dot: DotDraw(op_, rng)(batch, i); break;
-      case OpKind::convert: draw_convert(op_, rng, batch, i); break;
-      case OpKind::scalar: draw_scalar(op_, rng, batch, i); break;
-      case OpKind::gemm: draw_gemm(op_, rng, batch, i); break;
-    }
+  for (size_t i = 0; i < count; ++i) draw(first + i, batch, i);
+}
+
+void StructuredGenerator::draw(uint64_t number, Batch& batch, size_t index) const {
+  CounterRng rng(seed_, number);
+  switch (op_.kind) {
+    case OpKind::dot: DotDraw(op_, rng)(batch, index); break;
+    case OpKind::convert: draw_convert(op_, rng, batch, index); break;
+    case OpKind::scalar: draw_scalar(op_, rng, batch, index); break;
+    case OpKind::gemm: draw_gemm(op_, rng, batch, index); break;
   }
 }
 

@@ -13,6 +13,9 @@ class StructuredGenerator {
   /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, seed and i alone.
   void fill(uint64_t first, size_t count, Batch& batch) const;
 
+  /// Writes case `number` of the stream over case `index` of a batch of the op.
+  void draw(uint64_t number, Batch& batch, size_t index) const;
+
  private:
   Op op_;
   uint64_t seed_;

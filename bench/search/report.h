@@ -10,6 +10,7 @@ struct MutantBench {
   std::vector<std::unique_ptr<Strategy>> strategies;  ///< the first is compared with each of the others
   RaceLimits limits;
   std::vector<MutantRun> runs;
+  bool marks_are_measured = false;  ///< what is hard was measured here; no list has said it
 };
 
 /// Medians and quartiles of cases and seconds over runs, hard mutants and all; how the first strategy compares; what it

@@ -11,13 +11,13 @@ namespace mmafuzz {
 
 namespace {
 
-/// Drawn flaws have no measured mark: hard is what our own structured generator does not find.
+/// Hard is what our own structured generator does not find, whatever mark the list has.
 void mark_hard(std::vector<Mutant>& flaws, uint64_t cases, unsigned jobs) {
   RaceLimits limits;
   limits.cases = cases;
   limits.jobs = jobs;
   for (const MutantRun& run : race(flaws, make_strategies({"structured"}, ""), limits, [](size_t, size_t) {}))
-    if (flaws[run.mutant].make) flaws[run.mutant].hard = !run.killed;
+    flaws[run.mutant].hard = !run.killed;
 }
 
 }  // namespace
@@ -26,6 +26,7 @@ void add_bench_search(Arguments& bench, int& status) {
   struct Options {
     std::string flaws = "bench/mutants.txt", only = "*", published = "corpus/published", csv, plot;
     uint64_t drawn = 0, products = 0, hard_after = 0;
+    bool only_hard = false;
     std::vector<std::string> strategies;
     RaceLimits limits;
   };
@@ -44,10 +45,13 @@ void add_bench_search(Arguments& bench, int& status) {
   sub->add_option("--products", options->products,
                   "add flaws of matrix products from slices, one of each kind, whose places are drawn from this seed")
       ->check(unsigned_number());
-  sub->add_option("--hard-after", options->hard_after,
-                  "a drawn flaw is hard that this many cases of the structured generator (seed 1) do not show")
-      ->capture_default_str()
-      ->check(unsigned_number());
+  auto* hard_after =
+      sub->add_option("--hard-after", options->hard_after,
+                      "a flaw is hard that this many cases of the structured generator (seed 1) do not show; 0: as the "
+                      "list marks it")
+          ->capture_default_str()
+          ->check(unsigned_number());
+  sub->add_flag("--only-hard", options->only_hard, "the searches compete for hard flaws alone")->needs(hard_after);
   sub->add_option("--only", options->only, "glob that a flaw's name matches");
   sub->add_option("--strategies", options->strategies,
                   "searches to compare, comma-separated; the first is tested against each other")
@@ -80,6 +84,9 @@ void add_bench_search(Arguments& bench, int& status) {
     result.strategies = make_strategies(options->strategies, options->published);
     result.limits = options->limits;
     if (options->hard_after) mark_hard(result.mutants, options->hard_after, options->limits.jobs);
+    if (options->only_hard) std::erase_if(result.mutants, [](const Mutant& flaw) { return !flaw.hard; });
+    if (result.mutants.empty()) throw BadInput("no flaw is hard");
+    result.marks_are_measured = options->hard_after != 0;
     const bool terminal = isatty(STDERR_FILENO);
     result.runs = race(result.mutants, result.strategies, options->limits, [&](size_t done, size_t all) {
       if (terminal) fmt::print(stderr, "\r{} of {} searches{}", done, all, done == all ? "\n" : "");
