@@ -40,6 +40,15 @@ size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   return cases[rng.below(static_cast<uint32_t>(cases.size()))];
 }
 
+GuidedSearch::Origin GuidedSearch::origin(size_t focus, size_t index, CounterRng& rng) const {
+  if (settings_.sweeps && sweeps_[focus]->length() && index % sweep_share == 0) return Origin::sweep;
+  const uint32_t kind = rng.below(16);
+  if (kind == 0 && settings_.plain) return Origin::plain;
+  if (kind < 5) return Origin::fresh;
+  if (kind < settings_.kept_from || known_[focus].reached.empty()) return Origin::fresh_moved;
+  return kind == 14 ? Origin::kept_crossed : kind == 15 ? Origin::kept_crossed_moved : Origin::kept_moved;
+}
+
 void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const {
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   const Known& known = known_[focus];
@@ -58,38 +67,44 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const uint64_t round = settings_.earlier + first - std::min<uint64_t>(first, focus * count);
   const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * count / sweep_share;
   for (size_t i = 0; i < count; ++i) {
-    if (settings_.sweeps && sweeps.length() && i % sweep_share == 0) {
-      sweeps.make(sweep + i / sweep_share, batch, i);
-      continue;
+    CounterRng rng = draws_of(first + i);
+    const Origin from = origin(focus, i, rng);
+    switch (from) {
+      case Origin::sweep: sweeps.make(sweep + i / sweep_share, batch, i); break;
+      case Origin::plain:
+        plain_.fill(first + i, 1, plain);
+        copy_case(plain, 0, batch, i);
+        break;
+      case Origin::fresh: generator_.draw(first + i, batch, i); break;
+      case Origin::fresh_moved:
+        generator_.draw(first + i, batch, i);
+        mutator.mutate(batch, i, rng);
+        break;
+      default:
+        copy_case(corpus_, pick(known, rng), batch, i);
+        if (from != Origin::kept_moved) mutator.cross(batch, i, corpus_, pick(known, rng), rng);
+        if (from != Origin::kept_crossed) mutator.mutate(batch, i, rng);
     }
-    CounterRng rng(seed_ ^ 0x6d6d6166757a7a01u, first + i);
-    const uint32_t kind = rng.below(16);
-    if (kind == 4 && settings_.plain) {
-      plain_.fill(first + i, 1, plain);
-      copy_case(plain, 0, batch, i);
-      continue;
-    }
-    if (kind < settings_.kept_from || known.reached.empty()) {
-      generator_.draw(first + i, batch, i);
-      if (kind > 4) mutator.mutate(batch, i, rng);
-      continue;
-    }
-    copy_case(corpus_, pick(known, rng), batch, i);
-    if (kind >= 14) mutator.cross(batch, i, corpus_, pick(known, rng), rng);
-    if (kind != 14) mutator.mutate(batch, i, rng);
   }
 }
 
 GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, const Batch& batch) const {
   if (first < warm_up) return {};
-  return look(static_cast<size_t>(chunk % focuses_.size()), batch, settings_.look_share);
+  const size_t focus = static_cast<size_t>(chunk % focuses_.size());
+  Batch some(op_);
+  uint64_t mutants = 0, others = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    CounterRng rng = draws_of(first + i);
+    const Origin from = origin(focus, i, rng);
+    if (from == Origin::sweep) continue;
+    const bool due = from < Origin::kept_moved ? others++ % settings_.look_share_of_others == 0
+                                               : mutants++ % settings_.look_share == 0;
+    if (due) some.append(batch, i);
+  }
+  return look(focus, some);
 }
 
-GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& all, size_t share) const {
-  Batch some(op_);
-  if (share > 1)  // behind a sweep's case comes one that is none
-    for (size_t i = 1; i < all.size(); i += share) some.append(all, i);
-  const Batch& batch = share > 1 ? some : all;
+GuidedSearch::Observation GuidedSearch::look(size_t focus, const Batch& batch) const {
   Observation seen;
   seen.focus = focus;
   seen.cases = Batch(op_);
@@ -133,7 +148,7 @@ void GuidedSearch::learn(const Observation& seen) {
 
 size_t GuidedSearch::import(const Batch& batch) {
   const size_t before = corpus_.size();
-  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(look(focus, batch, 1));
+  for (size_t focus = 0; focus < focuses_.size(); ++focus) learn(look(focus, batch));
   return corpus_.size() - before;
 }
 

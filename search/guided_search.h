@@ -34,8 +34,10 @@ class GuidedSearch {
         0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
     // To measure what each is worth.
     bool sweeps = true, plain = true;
-    uint32_t kept_from = 12;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
-    uint32_t look_share = 8;  ///< one case in this many is traced: a trace costs more than most units
+    uint32_t kept_from = 5;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
+    /// One mutant of a kept case in so many is traced, and one in so many of the other cases: a trace costs more than
+    /// most units, and a mutant of a kept case reaches something new ten times as often.
+    uint32_t look_share = 4, look_share_of_others = 16;
     DotMove left_out = DotMove::none;
   };
   GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings);
@@ -76,15 +78,20 @@ class GuidedSearch {
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
-  static constexpr uint64_t sweep_share = 4;    ///< one case in this many is the next one of a sweep
+  static constexpr uint64_t sweep_share = 2;    ///< one case in this many is the next one of a sweep
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
   struct Known {
     std::vector<uint64_t> hits;
     std::vector<int> reached;
     std::vector<std::vector<uint32_t>> cases;  ///< by feature, positions in the corpus
   };
+  /// Where a case comes from, and what is done to it.
+  enum class Origin : uint8_t { sweep, fresh, fresh_moved, plain, kept_moved, kept_crossed, kept_crossed_moved };
 
-  Observation look(size_t focus, const Batch& batch, size_t share) const;
+  /// Draws for case `number` of the whole search; the first says where it comes from.
+  CounterRng draws_of(uint64_t number) const { return {seed_ ^ 0x6d6d6166757a7a01u, number}; }
+  Origin origin(size_t focus, size_t index, CounterRng& rng) const;
+  Observation look(size_t focus, const Batch& batch) const;
   size_t pick(const Known& known, CounterRng& rng) const;
 
   Op op_;

@@ -125,9 +125,11 @@ std::vector<Search> plan(const std::vector<Mutant>& mutants, const std::vector<s
   for (size_t m = 0; m < mutants.size(); ++m)
     by_original[mutants[m].original + " " + to_text(mutants[m].op)].push_back(m);
   std::vector<Search> searches;
-  for (size_t s = 0; s < strategies.size(); ++s)
-    for (uint64_t seed = 1; seed <= (strategies[s]->is_random() ? seeds : 1); ++seed)
-      for (const auto& [original, members] : by_original) {
+  // Rivals run one after the other, so that a machine that grows busy is a burden to each.
+  for (const auto& [original, members] : by_original)
+    for (uint64_t seed = 1; seed <= seeds; ++seed)
+      for (size_t s = 0; s < strategies.size(); ++s) {
+        if (seed > 1 && !strategies[s]->is_random()) continue;
         if (!strategies[s]->depends_on_mutant()) {
           searches.push_back({s, seed, members});
         } else {

@@ -101,8 +101,8 @@ const GuidedStrategy guided_strategies[] = {
     {"guided", functional_feedback},
     {"unguided", no_feedback},
     {"code", code_feedback},
-    {"more kept cases", functional_feedback, {.kept_from = 8}},
-    {"tracing every case", functional_feedback, {.look_share = 1}},
+    {"fewer kept cases", functional_feedback, {.kept_from = 12}},
+    {"tracing every case", functional_feedback, {.look_share = 1, .look_share_of_others = 1}},
     {"without sweeps", functional_feedback, {.sweeps = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
     // Each against "without sweeps": a sweep would do the move's work.
