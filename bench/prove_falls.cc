@@ -24,9 +24,10 @@ struct ProvenFall {
 };
 
 constexpr ProvenFall falls[] = {
-    {"volta/mma.m8n8k4.f32.f16.f16.f32", 3, 1},     {"turing/mma.m16n8k8.f32.f16.f16.f32", 4, 2},
-    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 4, 2},  {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", 4, 2},
-    {"ampere/mma.m16n8k8.f32.tf32.tf32.f32", 4, 1}, {"hopper/mma.m16n8k16.f32.f16.f16.f32", 6, 2},
+    {"volta/mma.m8n8k4.f32.f16.f16.f32", 3, 1},      {"turing/mma.m16n8k8.f32.f16.f16.f32", 4, 2},
+    {"ampere/mma.m16n8k16.f32.f16.f16.f32", 4, 2},   {"ampere/mma.m16n8k16.f32.bf16.bf16.f32", 4, 2},
+    {"ampere/mma.m16n8k8.f32.tf32.tf32.f32", 4, 1},  {"hopper/mma.m16n8k16.f32.f16.f16.f32", 6, 2},
+    {"hopper/mma.m16n8k16.f32.bf16.bf16.f32", 6, 2}, {"hopper/mma.m16n8k8.f32.tf32.tf32.f32", 6, 1},
     {"ada/mma.m16n8k32.f32.e4m3.e4m3.f32", 3, 7},
 };
 

@@ -16,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t cases_at_once = 1024;
-constexpr uint64_t after_warm_up = uint64_t{1} << 32;  ///< a case number from which on a search looks at everything
 
 size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
@@ -32,7 +31,7 @@ size_t keep_first_of_each_bin(const Op& op, const std::vector<std::string>& unit
     Batch part(op);
     for (size_t i = first; i < std::min(cases.size(), first + cases_at_once); ++i) part.append(cases, i);
     for (size_t focus = 0; focus < guided.focus_count(); ++focus) {
-      const GuidedSearch::Observation observation = guided.observe(focus, after_warm_up, part);
+      const GuidedSearch::Observation observation = guided.look(focus, part);
       for (const auto& [feature, index] : observation.kept)
         if (guided.hits(focus, feature) == 0) write_input(to, observation.cases, index, focus);
       guided.learn(observation);

@@ -36,7 +36,7 @@ class GuidedSearch {
     bool sweeps = true, plain = true;
     uint32_t kept_from = 5;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
     /// One mutant of a kept case in so many is traced, and one in so many of the other cases: a trace costs more than
-    /// most units, and a mutant of a kept case reaches something new ten times as often.
+    /// most units, and a mutant of a kept case reaches something new ten times as often. Of the early cases any may.
     uint32_t look_share = 4, look_share_of_others = 16;
     DotMove left_out = DotMove::none;
   };
@@ -52,6 +52,9 @@ class GuidedSearch {
   /// first `warm_up` cases of a search are not looked at: what any case reaches teaches nothing, and most differences
   /// are found before guidance can help.
   Observation observe(uint64_t chunk, uint64_t first, const Batch& batch) const;
+
+  /// Looks at every case of a batch through one focus unit.
+  Observation look(size_t focus, const Batch& batch) const;
 
   /// Takes an observation in; call in chunk order for reproducible runs.
   void learn(const Observation& observation);
@@ -77,6 +80,7 @@ class GuidedSearch {
 
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
+  static constexpr uint64_t early = 16384;      ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
   static constexpr uint64_t sweep_share = 2;    ///< one case in this many is the next one of a sweep
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
@@ -91,7 +95,6 @@ class GuidedSearch {
   /// Draws for case `number` of the whole search; the first says where it comes from.
   CounterRng draws_of(uint64_t number) const { return {seed_ ^ 0x6d6d6166757a7a01u, number}; }
   Origin origin(size_t focus, size_t index, CounterRng& rng) const;
-  Observation look(size_t focus, const Batch& batch) const;
   size_t pick(const Known& known, CounterRng& rng) const;
 
   Op op_;

@@ -164,6 +164,11 @@ class CampaignTest(unittest.TestCase):
         packed = b"".join(p.read_bytes() for p in (self.out / "corpus").rglob("*.inputs"))
         kept = [p.read_bytes() for p in (self.out / "corpus.min").rglob("*") if p.is_file()]
         self.assertGreater(len(kept), 100)
+        again = self.out / "again"
+        again.mkdir()
+        shutil.copytree(self.out / "corpus.min", again / "corpus")
+        self.assertEqual(campaign("--out", again, *FEW, "--cases", 64, "--targets", "dot_models").returncode, 0)
+        self.assertLessEqual(reached(self.out), reached(again))
         self.assertLessEqual({k[3:] for k in kept}, {packed[i + 3:i + size] for i in range(0, len(packed), size)})
 
     def test_resume_goes_on_with_the_same_settings(self):
