@@ -39,6 +39,12 @@ Number operand(const DotModel& m, const FormatFields& f, Expression x, int width
 
 Stage value(const std::string& name, Expression x) { return {name, {x}}; }
 
+/// Like a product of its factors, a sum is one expression whatever the order of its two addends.
+Expression commuting_sum(const IeeeRules& rules, Expression x, Expression y, int width) {
+  if (y.index() < x.index()) std::swap(x, y);
+  return ieee_sum(rules, decode(rules.format, x, width), decode(rules.format, y, width));
+}
+
 }  // namespace
 
 Formula ieee_tree(const DotModel& m, const Operands& x, const FormatFields& c_format) {
@@ -59,7 +65,7 @@ Formula ieee_tree(const DotModel& m, const Operands& x, const FormatFields& c_fo
     while (nodes.size() > 1) {
       std::vector<Expression> sums;
       for (size_t i = 0; i + 1 < nodes.size(); i += 2) {
-        sums.push_back(ieee_sum(rules, decode(m.d, nodes[i], width), decode(m.d, nodes[i + 1], width)));
+        sums.push_back(commuting_sum(rules, nodes[i], nodes[i + 1], width));
         all.stages.push_back(value("a pair's sum", sums.back()));
       }
       if (nodes.size() % 2) sums.push_back(nodes.back());
