@@ -92,14 +92,13 @@ GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, 
   if (first < warm_up) return {};
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   Batch some(op_);
-  const uint32_t share_of_others = first < early ? settings_.look_share : settings_.look_share_of_others;
   uint64_t mutants = 0, others = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     CounterRng rng = draws_of(first + i);
     const Origin from = origin(focus, i, rng);
     if (from == Origin::sweep) continue;
-    const bool due =
-        from < Origin::kept_moved ? others++ % share_of_others == 0 : mutants++ % settings_.look_share == 0;
+    const bool due = from < Origin::kept_moved ? others++ % settings_.look_share_of_others == 0
+                                               : mutants++ % settings_.look_share == 0;
     if (due) some.append(batch, i);
   }
   return look(focus, some);

@@ -36,7 +36,7 @@ class GuidedSearch {
     bool sweeps = true, plain = true;
     uint32_t kept_from = 5;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
     /// One mutant of a kept case in so many is traced, and one in so many of the other cases: a trace costs more than
-    /// most units, and a mutant of a kept case reaches something new ten times as often. Of the early cases any may.
+    /// most units, and a mutant of a kept case reaches something new ten times as often.
     uint32_t look_share = 4, look_share_of_others = 16;
     DotMove left_out = DotMove::none;
   };
@@ -80,7 +80,6 @@ class GuidedSearch {
 
  private:
   static constexpr uint64_t warm_up = 1024;     ///< cases
-  static constexpr uint64_t early = 16384;      ///< cases
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
   static constexpr uint64_t sweep_share = 2;    ///< one case in this many is the next one of a sweep
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
