@@ -12,6 +12,7 @@
 #include "plan/default_fields.h"
 #include "plan/request.h"
 #include "search/guided_search.h"
+#include "search/random_generators.h"
 
 namespace mmafuzz {
 namespace {
@@ -179,15 +180,20 @@ TEST(DatapathSweeps, EveryInputOfANarrowConversionIsMet) {
 }
 
 TEST(DatapathSweeps, ACaseIsAFunctionOfItsPosition) {
-  for (const Op& op : default_ops(OpKind::dot)) {
+  std::vector<Op> ops = default_ops(OpKind::dot);
+  for (const OpKind kind : {OpKind::convert, OpKind::scalar})
+    for (const Op& op : default_ops(kind))
+      if (DatapathSweeps(op, {}, 7).length()) ops.push_back(op);
+  for (const Op& op : ops) {
     const DatapathSweeps sweeps(op, {}, 7);
     ASSERT_GT(sweeps.length(), 0u) << to_text(op);
+    const RandomGenerator random(op, RandomKind::uniform, 7);
     Batch one(op), three(op);
     one.resize(1);
-    three.resize(3);
     for (uint64_t n = 0; n < 400; ++n) {
       const uint64_t position = n * (sweeps.length() / 200 + 1);  // also beyond the end
       sweeps.make(position, one, 0);
+      random.fill(n, 3, three);  // what stands there before is nothing that a case depends on
       sweeps.make(position, three, 2);
       for (size_t column = 0; column < one.inputs().size(); ++column) {
         const FieldShape field = op.inputs()[column];
