@@ -219,9 +219,9 @@ TEST(DatapathSweeps, FocusUnitsOfTheSameHintsShareOneWalk) {
   const uint64_t length = DatapathSweeps(op, {}, 1).length();
   std::vector<bool> met(size_t{1} << 16);
   Batch batch;
-  for (uint64_t chunk = 0; chunk * 1024 < 4 * length + 3 * 1024; ++chunk) {  // one case in four
+  for (uint64_t chunk = 0; chunk * 1024 < 2 * length + 3 * 1024; ++chunk) {  // one case in two
     search.propose(chunk, chunk * 1024, 1024, batch);
-    for (size_t i = 0; i < batch.size(); i += 4) met[batch.inputs()[0].get(i, 0)] = true;
+    for (size_t i = 0; i < batch.size(); i += 2) met[batch.inputs()[0].get(i, 0)] = true;
   }
   EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
 }

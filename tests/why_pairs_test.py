@@ -67,8 +67,8 @@ PAIRS = [
     ("b200 rtx5090", dot("e4m3", "fp32", 32), "block=16~32 kernel=emulated_fp8~fused_sum", ""),
     # MXFP4 by the instruction for all narrow formats (ST-FDPA) and by the one for FP4 (GST-FDPA: groups of 16 products).
     (mxfp4 + "mxf8f6f4.block32.m128n8k32.f32.e2m1.e2m1.f32.ue8m0 " + mxfp4 + "mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0",
-     dot("e2m1", "fp32", 64) + " sa=e8m0 sb=e8m0 sblock=32", "fraction_bits=25~35 k=32~64 kernel=fused_sum~grouped_sum",
-     "zero_exponent=-139~-133"),
+     dot("e2m1", "fp32", 64) + " sa=e8m0 sb=e8m0 sblock=32",
+     "fraction_bits=25~35 k=32~64 kernel=fused_sum~grouped_sum zero_exponent=-139~-133", ""),
     # Matrix products of rows differ in what the rows differ in; schemes in the settings by which they are defined: Ootomo and Yokota
     # scale residuals by 2^11 and add outside of the unit, Markidis et al. do neither; an Ozaki sum that keeps every slice and
     # adds exactly is correctly rounded (Mukunoki et al. 2020).
