@@ -11,7 +11,8 @@
 
 namespace mmafuzz {
 
-/// A unit with a deliberate mistake. `hard`: 10^7 random cases of each kind and the published vectors do not show it.
+/// A unit with a deliberate mistake. `hard`: as the list marks it, 10^7 random cases of each kind and the published
+/// vectors do not show it; as --hard-after measures it, so many cases of the structured generator do not.
 struct Mutant {
   std::string name;      ///< "model:hopper/...?fraction_bits=24"
   std::string original;  ///< the same without overrides
