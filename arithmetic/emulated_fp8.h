@@ -1,6 +1,4 @@
-// FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16, two fused sums over the products with
-// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4). Uses block,
-// fraction_bits, zero_*, output_* and nan for the fused sums.
+// The domain of kernels/emulated_fp8-inl.h for one dot at a time: FP8 operands as fp16, dealt to the two fused sums.
 #pragma once
 
 #include "arithmetic/fused_sum.h"
@@ -8,38 +6,60 @@
 
 namespace mmafuzz {
 
-template <class Trace>
-MMAFUZZ_HD_CALL uint64_t emulated_fp8(const DotModel& m, const DotOperands& in, int first_index,
-                                      const FormatFields& c_format, Trace& trace, Step& step) {
-  (void)first_index;
-  constexpr FormatFields fp16 = ieee_fields(5, 10);
-  DotModel hmma = m;
-  hmma.kernel = Kernel::fused_sum;
-  hmma.a = hmma.b = fp16;
-  hmma.c = m.d;
-  hmma.k = m.k / 2;
-  uint64_t sum = 0;
-  for (int half = 0; half < 2; ++half) {
-    uint64_t a[max_instruction_k], b[max_instruction_k];
-    int n = 0;
-    for (int i = 0; i < m.k; ++i) {
-      if ((i % 4) / 2 != half) continue;
-      a[n] = convert_number(fp16, decode(m.a, in.a[i]), {}).encoding;  // exact: fp16 holds every fp8 value
-      b[n] = convert_number(fp16, decode(m.b, in.b[i]), {}).encoding;
-      ++n;
-    }
-    DotOperands part;
-    part.a = a;
-    part.b = b;
-    part.c = sum;
-    part.k = n;
-    if constexpr (Trace::enabled) step.block = half;
-    sum = fused_sum(hmma, part, 0, m.d, trace, step);
-  }
-  DotModel add = m;
-  add.output_rounding = Rounding::nearest_even;
-  if constexpr (Trace::enabled) step.block = 2;
-  return tree_add(add, decode(c_format, in.c), sum, trace, step);
+/// The row of the two fused sums of an emulated row.
+MMAFUZZ_HD inline DotModel half_of_emulated(const DotModel& m) {
+  DotModel half = m;
+  half.kernel = Kernel::fused_sum;
+  half.a = half.b = ieee_fields(5, 10);
+  half.c = m.d;
+  half.k = m.k / 2;
+  return half;
 }
+
+/// The place in the instruction of product i of a half.
+MMAFUZZ_HD constexpr int product_of_half(int half, int i) { return i / 2 * 4 + half * 2 + i % 2; }
+
+template <class Trace>
+class OneEmulatedDot {
+ public:
+  using Code = uint64_t;
+
+  MMAFUZZ_HD OneEmulatedDot(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Trace& trace,
+                            Step& step)
+      : m_(m), half_(half_of_emulated(m)), c_format_(c_format), trace_(trace), step_(step) {
+    for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < half_.k; ++i) {
+        const int at = product_of_half(half, i);
+        a_[half][i] = convert_number(half_.a, decode(m.a, in.a[at]), {}).encoding;  // exact: fp16 holds every fp8 value
+        b_[half][i] = convert_number(half_.b, decode(m.b, in.b[at]), {}).encoding;
+      }
+      part_[half].a = a_[half];
+      part_[half].b = b_[half];
+      part_[half].k = half_.k;
+    }
+  }
+
+  MMAFUZZ_HD OneDot<Trace> half(int which) const { return {half_, part_[which], 0, m_.d, trace_, step_}; }
+
+  MMAFUZZ_HD uint64_t joined(uint64_t c, uint64_t sum) const {
+    DotModel add = m_;
+    add.output_rounding = Rounding::nearest_even;
+    if constexpr (Trace::enabled) step_.block = 2;
+    return tree_add(add, decode(c_format_, c), sum, trace_, step_);
+  }
+
+ private:
+  const DotModel& m_;
+  DotModel half_;
+  FormatFields c_format_;
+  uint64_t a_[2][max_instruction_k / 2], b_[2][max_instruction_k / 2];
+  DotOperands part_[2];
+  Trace& trace_;
+  Step& step_;
+};
+
+#define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
+#include "arithmetic/kernels/emulated_fp8-inl.h"
+#undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

@@ -6,7 +6,6 @@
 #include "arithmetic/fma_chain.h"
 #include "arithmetic/fma_then_add.h"
 #include "arithmetic/fused_sum.h"
-#include "arithmetic/grouped_sum.h"
 #include "arithmetic/ieee_tree.h"
 #include "arithmetic/two_stage_sum.h"
 
@@ -27,9 +26,9 @@ template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& in, int first_index,
                                          const FormatFields& c_format, Trace& trace, Step& step) {
   switch (m.kernel) {
-    case Kernel::fused_sum: return fused_sum(m, in, first_index, c_format, trace, step);
-    case Kernel::grouped_sum: return grouped_sum(m, in, first_index, c_format, trace, step);
-    case Kernel::emulated_fp8: return emulated_fp8(m, in, first_index, c_format, trace, step);
+    case Kernel::fused_sum: return fused_sum(OneDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
+    case Kernel::grouped_sum: return grouped_sum(OneDot<Trace>(m, in, 0, c_format, trace, step), in.c);
+    case Kernel::emulated_fp8: return emulated_fp8(OneEmulatedDot<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::exact_sum: return exact_sum(m, in, first_index, c_format, trace, step);
     case Kernel::ieee_tree: return ieee_tree(m, in, first_index, c_format, trace, step);
     case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);

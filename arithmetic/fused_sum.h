@@ -1,6 +1,5 @@
-// The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): docs/semantics.md 1 (T-FDPA) and 2
-// (ST-FDPA, one power-of-two scale per side). Uses block, fraction_bits, zero_rule, zero_exponent, product, c_exponent,
-// integer_bits, output_*, overflow, underflow_sign, zero_sign, nan, special_scope, low_bits, subnormals.
+// The kernels of aligned sums on one dot at a time (arithmetic/kernels/): the domain in which they run on hosts and
+// devices, with or without a trace.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -16,25 +15,6 @@ MMAFUZZ_HD inline Number without_specials(const FormatFields& f, uint64_t encodi
   return decode(finite, encoding);
 }
 
-/// The greatest exponent among a sum's terms under the row's zero rule.
-struct GreatestExponent {
-  int value = INT32_MIN / 2;
-  bool from_zero = false;
-
-  MMAFUZZ_HD void offer(int exponent, bool zero) {
-    if (exponent > value) {
-      value = exponent;
-      from_zero = zero;
-    }
-  }
-};
-
-MMAFUZZ_HD inline bool zero_term_exponent(const DotModel& m, int operand_exponent, int& exponent) {
-  if (m.zero_rule == ZeroRule::clamp) return false;
-  exponent = m.zero_rule == ZeroRule::constant ? m.zero_exponent : operand_exponent;
-  return true;
-}
-
 /// Wraps a sum's magnitude as an adder of too few integer bits would.
 MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   if (m.integer_bits == 0) return sum;
@@ -43,123 +23,200 @@ MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
 
-/// The step in which infinities and NaNs decide.
+// What texts of kernels say of masks and numbers, for one dot.
+MMAFUZZ_HD constexpr bool any(bool mask) { return mask; }
+MMAFUZZ_HD constexpr bool all(bool mask) { return mask; }
+MMAFUZZ_HD constexpr uint64_t select(bool mask, uint64_t yes, uint64_t no) { return mask ? yes : no; }
+MMAFUZZ_HD constexpr int greater_of(int x, int y) { return larger(x, y); }
+
+/// One instruction of one dot. c is an encoding of c_format; `first_index` is the place of its products in the whole
+/// dot.
 template <class Trace>
-MMAFUZZ_HD uint64_t special_result(const DotModel& m, const SpecialTerms& specials, Trace& trace, Step& step) {
-  const uint64_t result = specials.result(m.d, m.nan);
-  if constexpr (Trace::enabled) {
-    step.kind = Step::Kind::special;
-    step.count = 0;
-    step.result = result;
-    trace(step);
-  }
-  return result;
-}
+class OneDot {
+ public:
+  using Code = uint64_t;
+  using Int = int;
+  using Mask = bool;
+  using Seen = bool;  ///< whether a term is an infinity or NaN
+  using Term = Product;
+  using Sum = int64_t;
 
-/// One block: n products, or groups of them as `source` says (n <= max_instruction_k), and c (an encoding of c_format).
-/// Scale exponents, if any, are already part of the products; `specials` holds the special terms of products and c
-/// (ignored under SpecialScope::whole_k).
-template <class Trace>
-MMAFUZZ_HD_CALL uint64_t fused_sum_block(const DotModel& m, const Product* product, int n, int first_index,
-                                         const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step,
-                                         Addend::Source source = Addend::Source::product) {
-  const Number c_read = read_operand(m, c_format, c_encoding);
-  if (m.special_scope == SpecialScope::block) {
-    SpecialTerms specials;
-    for (int i = 0; i < n; ++i) specials.add(product[i].cls, product[i].negative);
-    specials.add(c_read.cls, c_read.negative);
-    if (specials.any()) return special_result(m, specials, trace, step);
-  }
-  const Number c = without_specials(c_format, c_encoding, c_read);
-  const bool c_zero = c.significand == 0;
-  int c_exponent = alignment_exponent_of_c(m, c_format, c);
-  const bool c_counts = c_zero ? zero_term_exponent(m, c_exponent, c_exponent) : true;
+  MMAFUZZ_HD OneDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                    Trace& trace, Step& step)
+      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
 
-  GreatestExponent greatest;
-  if (m.zero_rule == ZeroRule::clamp) greatest.offer(m.zero_exponent, true);
-  bool all_negative = c.negative, all_positive = !c.negative;
-  for (int i = 0; i < n; ++i) {
-    const Product& p = product[i];
-    (p.negative ? all_positive : all_negative) = false;
-    int e = p.scale_exponent;
-    if (!p.zero || zero_term_exponent(m, e, e)) greatest.offer(e, p.zero);
+  MMAFUZZ_HD const DotModel& model() const { return m_; }
+  MMAFUZZ_HD bool nothing_seen() const { return false; }
+  MMAFUZZ_HD bool specials(bool seen) const { return seen; }
+  MMAFUZZ_HD void begin_block(int block) const {
+    if constexpr (Trace::enabled) step_.block = block;
   }
-  if (c_counts) greatest.offer(c_exponent, c_zero);
 
-  const int unit = greatest.value - m.fraction_bits;
-  int64_t sum = 0;
-  for (int i = 0; i <= n; ++i) {
-    const bool is_c = i == n;
-    const bool negative = is_c ? c.negative : product[i].negative;
-    const uint64_t significand = is_c ? c.significand : product[i].significand;
-    const int exponent = is_c ? c.exponent : product[i].exponent;
-    bool lost = false;
-    const int64_t magnitude = static_cast<int64_t>(align(significand, exponent, unit, lost));
-    const int64_t kept = negative ? -magnitude : magnitude;
-    sum += kept;
-    if constexpr (Trace::enabled) {
-      int scale_exponent = is_c ? c_exponent : product[i].scale_exponent;
-      if (significand == 0 && m.zero_rule == ZeroRule::constant) scale_exponent = m.zero_exponent;
-      Addend& t = step.addend[i];
-      t = make_addend(is_c ? Addend::Source::c : source, is_c ? 0 : first_index + i,
-                      significand ? NumberClass::finite : NumberClass::zero, negative, significand, exponent,
-                      scale_exponent);
-      t.shift = greatest.value - t.scale_exponent;
-      t.kept = kept;
-      t.lost = lost;
-    }
-  }
-  sum = wrap_sum(m, sum);
-  const Rounded r = round_output(m, sum, unit, zero_is_negative(m, all_negative, all_positive));
-  if constexpr (Trace::enabled) {
-    step.kind = Step::Kind::fused_sum;
-    step.count = n + 1;
-    step.greatest_exponent = greatest.value;
-    step.floor_decided = greatest.from_zero;
-    step.unit_exponent = unit;
-    step.aligned = true;
-    step.sum = sum;
-    step.rounded = r;
-    step.result = r.encoding;
-    trace(step);
-  }
-  return r.encoding;
-}
-
-/// One instruction of m.k products in blocks of m.block, in index order. c is an encoding of c_format.
-template <class Trace>
-MMAFUZZ_HD_CALL uint64_t fused_sum(const DotModel& m, const DotOperands& in, int first_index,
-                                   const FormatFields& c_format, Trace& trace, Step& step) {
-  Product product[max_instruction_k];
-  SpecialTerms whole;
-  for (int i = 0; i < m.k; ++i) {
-    const Number x = read_operand(m, m.a, in.a[i]), y = read_operand(m, m.b, in.b[i]);
-    product[i] = multiply(m, x, y);
-    if (m.scale_block) {
-      const int s = i / m.scale_block;
-      const Number sx = decode(m.scale_a, in.scale_a[s]), sy = decode(m.scale_b, in.scale_b[s]);
+  MMAFUZZ_HD Product product(int i, bool& seen) const {
+    Product p = multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
+    if (m_.scale_block) {
+      const Number sx = scale_of_a(i), sy = scale_of_b(i);
       if (sx.cls == NumberClass::nan || sy.cls == NumberClass::nan) {
-        product[i].cls = NumberClass::nan;
+        p.cls = NumberClass::nan;
       } else {
-        product[i].exponent += sx.scale_exponent + sy.scale_exponent;
-        product[i].scale_exponent += sx.scale_exponent + sy.scale_exponent;
+        p.exponent += sx.scale_exponent + sy.scale_exponent;
+        p.scale_exponent += sx.scale_exponent + sy.scale_exponent;
       }
     }
-    whole.add(product[i].cls, product[i].negative);
+    seen |= p.cls > NumberClass::finite;
+    return p;
   }
-  if (m.special_scope == SpecialScope::whole_k) {
-    const Number c = read_operand(m, c_format, in.c);
-    whole.add(c.cls, c.negative);
-    if (whole.any()) return special_result(m, whole, trace, step);
+
+  /// The products first..last-1 as one scaled term.
+  MMAFUZZ_HD Product group(int first, int last, bool& seen) const {
+    Product g{};
+    const Number sx = scale_of_a(first), sy = scale_of_b(first);
+    // Products as integers at the weight of the formats' least product, 576 * 4 at most for e2m1.
+    const int unit = m_.a.subnormal_bit() + m_.b.subnormal_bit();
+    int64_t sum = 0;
+    bool any_product = false;
+    SpecialTerms specials;  // of formats that have them; e2m1 has none
+    for (int i = first; i < last; ++i) {
+      const Number x = decode(m_.a, in_.a[i]), y = decode(m_.b, in_.b[i]);
+      if (x.cls > NumberClass::finite || y.cls > NumberClass::finite) {
+        const Product p = multiply(m_, x, y);
+        specials.add(p.cls, p.negative);
+        continue;
+      }
+      const uint64_t significand = x.significand * y.significand;  // of a zero the exponent says nothing
+      const uint64_t product = significand ? significand << (x.exponent + y.exponent - unit) : 0;
+      any_product |= product != 0;
+      sum += x.negative != y.negative ? -static_cast<int64_t>(product) : static_cast<int64_t>(product);
+    }
+    const bool scales_zero = sx.significand == 0 || sy.significand == 0;
+    const bool infinite = specials.plus_infinity || specials.minus_infinity;
+    const bool no_infinity = scales_zero || (specials.plus_infinity && specials.minus_infinity);
+    if (specials.nan || sx.cls == NumberClass::nan || sy.cls == NumberClass::nan || (infinite && no_infinity))
+      g.cls = NumberClass::nan;
+    else if (infinite) g.cls = NumberClass::infinity;
+    g.negative = infinite ? specials.minus_infinity : sum < 0;
+    g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum) * sx.significand * sy.significand;
+    g.exponent = unit + sx.exponent + sy.exponent;
+    g.scale_exponent = (sx.significand ? sx.scale_exponent : operand_rule_zero_exponent) +
+                       (sy.significand ? sy.scale_exponent : operand_rule_zero_exponent);
+    g.zero = scales_zero || (m_.zero_group == ZeroGroup::sum_zero ? sum == 0 : !any_product);
+    seen |= g.cls > NumberClass::finite;
+    return g;
   }
-  uint64_t accumulator = in.c;
-  for (int block = 0; block * m.block < m.k; ++block) {
-    const int first = block * m.block, n = smaller(m.block, m.k - first);
-    if constexpr (Trace::enabled) step.block = block;
-    accumulator = fused_sum_block(m, product + first, n, first_index + first, block == 0 ? c_format : m.d, accumulator,
-                                  trace, step);
+
+  /// c as a term. Under SpecialScope::whole_k it is read without specials: look_at_addend has found those.
+  MMAFUZZ_HD Product addend(bool is_own, uint64_t code, bool& seen) const {
+    Number c = read_operand(m_, c_format(is_own), code);
+    if (m_.special_scope == SpecialScope::block) seen |= c.cls > NumberClass::finite;
+    c = without_specials(c_format(is_own), code, c);
+    Product p;
+    p.cls = c.cls;
+    p.negative = c.negative;
+    p.zero = c.significand == 0;
+    p.significand = c.significand;
+    p.exponent = c.exponent;
+    p.scale_exponent = alignment_exponent_of_c(m_, c_format(is_own), c);
+    return p;
   }
-  return accumulator;
-}
+  MMAFUZZ_HD void look_at_addend(uint64_t code, bool& seen) const {
+    seen |= read_operand(m_, c_format_, code).cls > NumberClass::finite;
+  }
+
+  /// The exponent with which a term takes part in the search for the greatest one.
+  MMAFUZZ_HD int alignment_exponent(const Product& p) const {
+    if (!p.zero || m_.zero_rule == ZeroRule::operand) return p.scale_exponent;
+    return m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : no_exponent;
+  }
+
+  /// The step in which infinities and NaNs decide.
+  template <class Terms>
+  MMAFUZZ_HD uint64_t special_result(Terms, const Product* term, int, int n, bool is_own, uint64_t c_code) const {
+    SpecialTerms specials;
+    for (int i = 0; i < n; ++i) specials.add(term[i].cls, term[i].negative);
+    const Number c = read_operand(m_, c_format(is_own), c_code);
+    specials.add(c.cls, c.negative);
+    const uint64_t result = specials.result(m_.d, m_.nan);
+    if constexpr (Trace::enabled) {
+      step_.kind = Step::Kind::special;
+      step_.count = 0;
+      step_.result = result;
+      trace_(step_);
+    }
+    return result;
+  }
+
+  /// The sum of all terms, each cut toward zero at fraction_bits below the greatest exponent.
+  MMAFUZZ_HD int64_t cut_and_summed(const Product* term, int n, const Product& c, int greatest) const {
+    int64_t sum = cut(c, greatest);
+    for (int i = 0; i < n; ++i) sum += cut(term[i], greatest);
+    return wrap_sum(m_, sum);
+  }
+
+  template <class Terms>
+  MMAFUZZ_HD uint64_t rounded(Terms, const Product* term, int first, int n, const Product& c, int greatest,
+                              int64_t sum) const {
+    bool all_negative = c.negative, all_positive = !c.negative;
+    for (int i = 0; i < n; ++i) (term[i].negative ? all_positive : all_negative) = false;
+    const Rounded r =
+        round_output(m_, sum, greatest - m_.fraction_bits, zero_is_negative(m_, all_negative, all_positive));
+    if constexpr (Trace::enabled) {
+      step_.kind = Step::Kind::fused_sum;
+      step_.count = n + 1;
+      step_.greatest_exponent = greatest;
+      step_.floor_decided = m_.zero_rule == ZeroRule::clamp && greatest == m_.zero_exponent;
+      step_.unit_exponent = greatest - m_.fraction_bits;
+      step_.aligned = true;
+      step_.sum = sum;
+      step_.rounded = r;
+      step_.result = r.encoding;
+      bool is_found = step_.floor_decided;  // the first term with the greatest exponent
+      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, first_index_ + first + i, term[i], is_found);
+      show(step_.addend[n], Addend::Source::c, 0, c, is_found);
+      trace_(step_);
+    }
+    return r.encoding;
+  }
+
+ private:
+  static constexpr int no_exponent = INT32_MIN / 2;  ///< of a term that takes no part in the search
+
+  MMAFUZZ_HD const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  MMAFUZZ_HD Number scale_of_a(int i) const { return decode(m_.scale_a, in_.scale_a[i / m_.scale_block]); }
+  MMAFUZZ_HD Number scale_of_b(int i) const { return decode(m_.scale_b, in_.scale_b[i / m_.scale_block]); }
+
+  MMAFUZZ_HD int64_t cut(const Product& p, int greatest) const {
+    bool lost;
+    const int64_t kept = static_cast<int64_t>(align(p.significand, p.exponent, greatest - m_.fraction_bits, lost));
+    return p.negative ? -kept : kept;
+  }
+
+  /// A term as a trace shows it. `is_found`: a term before has the greatest exponent.
+  MMAFUZZ_HD void show(Addend& t, Addend::Source source, int index, const Product& p, bool& is_found) const {
+    const int aligned_at =
+        p.significand == 0 && m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : p.scale_exponent;
+    t = make_addend(source, index, p.significand ? NumberClass::finite : NumberClass::zero, p.negative, p.significand,
+                    p.exponent, aligned_at);
+    bool lost;
+    align(p.significand, p.exponent, step_.unit_exponent, lost);
+    t.shift = step_.greatest_exponent - aligned_at;
+    t.kept = cut(p, step_.greatest_exponent);
+    t.lost = lost;
+    if (is_found || alignment_exponent(p) != step_.greatest_exponent) return;
+    is_found = true;
+    step_.floor_decided = p.zero;
+  }
+
+  const DotModel& m_;
+  const DotOperands& in_;
+  int first_index_;
+  FormatFields c_format_;
+  Trace& trace_;
+  Step& step_;
+};
+
+#define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
+#include "arithmetic/kernels/fused_sum-inl.h"
+#include "arithmetic/kernels/grouped_sum-inl.h"
+#undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

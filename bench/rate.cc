@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "bench/bench.h"
-#include "oracles/models/fused_sum_simd.h"
+#include "oracles/models/aligned_sum_simd.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {

@@ -5,7 +5,7 @@
 #include "core/registry.h"
 #include "core/recording_trace.h"
 #include "plan/registry.h"
-#include "oracles/models/fused_sum_simd.h"
+#include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -59,7 +59,7 @@ TEST(FusedSum, ASumThatNeedsMoreThan31BitsIsRightInTheScalarKernel) {
 
 TEST(FusedSum, ASumThatNeedsMoreThan31BitsIsRightInTheVectorKernel) {
   const DotModel model = find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32")->model;
-  ASSERT_TRUE(FusedSumSimd::supports(model, 16));
+  ASSERT_TRUE(AlignedSumSimd(model).supported());
   const Op op = dot_op("fp16", "fp32", "fp32", 16);
   for (const bool negative : {false, true}) {
     Batch batch(op);
@@ -73,7 +73,7 @@ TEST(FusedSum, ASumThatNeedsMoreThan31BitsIsRightInTheVectorKernel) {
     }
     Column results(op.d, 1);
     results.resize(batch.size());
-    FusedSumSimd(model).run(batch, results);
+    ASSERT_TRUE(AlignedSumSimd(model).run(batch, results));
     for (size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(results.get(i), negative ? 0xc283e001u : 0x4283e001u) << i;
   }
 }

@@ -26,22 +26,22 @@ using VI32 = hn::Vec<DI32>;
 constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one operand of one dot
 
-/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows shorter than `words` are padded with
-/// 0.
-HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, size_t words,
+/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows are `stride` bytes apart and begin
+/// with `given` bytes each; behind them words are 0.
+HWY_INLINE void transpose(const uint8_t* rows, size_t stride, size_t given, size_t dots, size_t words,
                           uint32_t* HWY_RESTRICT out) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
   HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
   const size_t chunks = (words + 3) / 4;
-  if (row_bytes != chunks * 16 || dots != lanes) {
+  if (given != chunks * 16 || dots != lanes) {
     for (size_t j = 0; j < lanes; ++j) {
       uint8_t* row = padded + j * chunks * 16;
       std::memset(row, 0, chunks * 16);
-      if (j < dots) std::memcpy(row, rows + j * row_bytes, row_bytes);
+      if (j < dots) std::memcpy(row, rows + j * stride, given);
     }
     rows = padded;
-    row_bytes = chunks * 16;
+    stride = chunks * 16;
   }
 #if HWY_TARGET == HWY_SCALAR  // one lane: nothing to transpose
   std::memcpy(out, rows, words * 4);
@@ -51,7 +51,7 @@ HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, si
   for (size_t chunk = 0; chunk < chunks; ++chunk)
     for (size_t r = 0; r < 4; ++r)
       for (size_t b = 0; b < blocks; ++b)
-        hwy::CopyBytes<16>(rows + (4 * b + r) * row_bytes + 16 * chunk, staged + ((4 * chunk + r) * blocks + b) * 4);
+        hwy::CopyBytes<16>(rows + (4 * b + r) * stride + 16 * chunk, staged + ((4 * chunk + r) * blocks + b) * 4);
   const hn::Repartition<uint64_t, D32> d64;
   for (size_t chunk = 0; chunk < chunks; ++chunk) {
     const uint32_t* from = staged + chunk * 4 * lanes;
@@ -70,44 +70,105 @@ HWY_INLINE void transpose(const uint8_t* rows, size_t row_bytes, size_t dots, si
 #endif
 }
 
-/// A decoded vector: significand, biased exponent field (at least 1 where subnormal), sign in the top bit.
+/// A decoded vector: significand, biased exponent field (that of a subnormal number is what it is read with), sign in
+/// the top bit, anything below it.
 struct Decoded {
   V32 significand, field, sign;
 };
 
+/// What an operand is to a product that is not finite.
+struct Classes {
+  hn::Mask<D32> nan, infinite, zero;
+};
+
+/// What a decoder reads: `usual` for formats with gradual subnormal numbers and rules that change no operand.
+inline bool is_usual(const FormatFields& f, Subnormals subnormals, LowBits low) {
+  return f.has_sign() && f.subnormals == SubnormalRule::gradual && f.specials != Specials::fnuz &&
+         subnormals == Subnormals::kept && (f.ignored_low_bits == 0 || low == LowBits::ignored);
+}
+
+/// From encodings of up to 32 bits to integers, under a row's rules for subnormal numbers and low bits. What is above
+/// an encoding's sign in its lane does not matter.
+template <bool IsUsual>
 class Decoder {
  public:
-  explicit Decoder(const FormatFields& f)
+  explicit Decoder(const FormatFields& f, Subnormals subnormals = Subnormals::kept, LowBits low = LowBits::ignored)
       : fraction_bits_(f.fraction_bits),
         ignored_(f.ignored_low_bits),
         sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits),
-        top_(f.top_exponent_field()),
+        magnitude_mask_(static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits))),
         fraction_mask_(static_cast<uint32_t>(f.fraction_mask())),
-        ieee_(f.specials == Specials::ieee),
-        fn_(f.specials == Specials::fn) {}
+        top_(static_cast<uint32_t>(f.top_exponent_field())),
+        sign_mask_(f.has_sign() ? 0x80000000u : 0),
+        least_field_(f.subnormals == SubnormalRule::gradual || f.subnormals == SubnormalRule::flushed ? 1 : 0),
+        greatest_finite_(f.specials == Specials::ieee   ? (top_ << fraction_bits_) - 1
+                         : f.specials == Specials::none ? 0x7fffffff
+                         : f.specials == Specials::fnuz ? 0x7ffffffe
+                                                        : magnitude_mask_ - 1),
+        specials_(f.specials),
+        has_subnormals_(f.subnormals != SubnormalRule::absent),
+        flushes_(f.subnormals == SubnormalRule::flushed || (has_subnormals_ && subnormals != Subnormals::kept)),
+        drops_sign_(subnormals == Subnormals::flushed),
+        rounds_low_(f.ignored_low_bits > 0 && low == LowBits::rounded),
+        low_payload_(f.ignored_low_bits > 0 && low == LowBits::nan_payload) {}
 
-  /// raw holds the encoding in its low bits, zeros above. Lanes with a special value are added to `special`.
-  HWY_INLINE Decoded operator()(V32 raw, hn::Mask<D32>& special) const {
+  /// `worst` rises above greatest_finite() in lanes with a special value.
+  HWY_INLINE Decoded operator()(V32 raw, V32& worst) const {
     const D32 d;
-    const V32 code = hn::ShiftRightSame(raw, ignored_);
-    const V32 fraction = hn::And(code, hn::Set(d, fraction_mask_));
-    const V32 field = hn::And(hn::ShiftRightSame(code, fraction_bits_), hn::Set(d, top_));
+    const V32 code = hn::ShiftRightSame(!IsUsual && rounds_low_ ? without_low_bits(raw) : raw, ignored_);
+    V32 magnitude = hn::And(code, hn::Set(d, magnitude_mask_));
+    const V32 fraction = hn::And(magnitude, hn::Set(d, fraction_mask_));
+    const V32 field = hn::ShiftRightSame(magnitude, fraction_bits_);
     const auto normal = hn::Ne(field, hn::Zero(d));
+    const V32 implicit = hn::Set(d, 1u << fraction_bits_);
     Decoded r;
-    r.significand = hn::Or(fraction, hn::IfThenElseZero(normal, hn::Set(d, 1u << fraction_bits_)));
-    r.field = hn::Max(field, hn::Set(d, 1));
-    r.sign = hn::And(hn::ShiftLeftSame(raw, sign_shift_), hn::Set(d, 0x80000000u));
-    if (ieee_) special = hn::Or(special, hn::Eq(field, hn::Set(d, top_)));
-    if (fn_)
-      special = hn::Or(special, hn::And(hn::Eq(field, hn::Set(d, top_)), hn::Eq(fraction, hn::Set(d, fraction_mask_))));
+    r.significand = hn::Or(fraction, IsUsual || has_subnormals_ ? hn::IfThenElseZero(normal, implicit) : implicit);
+    r.field = hn::Max(field, hn::Set(d, least_field_));
+    r.sign = hn::ShiftLeftSame(raw, sign_shift_);
+    if constexpr (!IsUsual) {
+      r.sign = hn::And(r.sign, hn::Set(d, sign_mask_));
+      if (specials_ == Specials::fnuz) {
+        const auto is_nan = hn::And(hn::Eq(magnitude, hn::Zero(d)), hn::Ne(r.sign, hn::Zero(d)));
+        magnitude = hn::IfThenElse(is_nan, hn::Set(d, 0x7fffffff), magnitude);
+      }
+      if (flushes_) {
+        if (drops_sign_) r.sign = hn::IfThenElse(hn::Or(normal, hn::Eq(fraction, hn::Zero(d))), r.sign, hn::Zero(d));
+        r.significand = hn::IfThenElseZero(normal, r.significand);
+      }
+    }
+    worst = hn::Max(worst, magnitude);
     return r;
   }
 
+  HWY_INLINE hn::Mask<D32> are_special(V32 worst) const { return hn::Gt(worst, hn::Set(D32(), greatest_finite_)); }
+
+  HWY_INLINE Classes classes(V32 raw) const {
+    const D32 d;
+    V32 worst = hn::Zero(d);
+    const Decoded x = (*this)(raw, worst);
+    const auto special = are_special(worst);
+    V32 payload = hn::And(worst, hn::Set(d, fraction_mask_));
+    if (low_payload_) payload = hn::Or(payload, hn::And(raw, hn::Set(d, (1u << ignored_) - 1)));
+    auto infinite = hn::And(special, hn::Eq(payload, hn::Zero(d)));
+    if (specials_ != Specials::ieee) infinite = hn::MaskFromVec(hn::Zero(d));
+    return {hn::AndNot(infinite, special), infinite, hn::AndNot(special, hn::Eq(x.significand, hn::Zero(d)))};
+  }
+
  private:
+  /// To nearest, ties away, but not where the exponent is all ones (arithmetic/specials.h).
+  HWY_INLINE V32 without_low_bits(V32 raw) const {
+    const D32 d;
+    const V32 field = hn::And(hn::ShiftRightSame(raw, ignored_ + fraction_bits_), hn::Set(d, top_));
+    const V32 half = hn::IfThenZeroElse(hn::Eq(field, hn::Set(d, top_)), hn::Set(d, 1u << (ignored_ - 1)));
+    return hn::Add(raw, half);
+  }
+
   int fraction_bits_, ignored_, sign_shift_;
-  uint32_t top_, fraction_mask_;
-  bool ieee_, fn_;
+  uint32_t magnitude_mask_, fraction_mask_, top_, sign_mask_, least_field_, greatest_finite_;
+  Specials specials_;
+  bool has_subnormals_, flushes_, drops_sign_, rounds_low_, low_payload_;
 };
+using AnyDecoder = Decoder<false>;
 
 /// Element `part` of packed 32-bit words whose elements have `bytes` bytes.
 HWY_INLINE V32 unpack(V32 word, int bytes, int part) {
@@ -134,14 +195,19 @@ HWY_INLINE void load_words(const Column& column, size_t first, size_t count, uin
   for (size_t j = count; j < hn::Lanes(D32()); ++j) to[j] = 0;
 }
 
-/// The other way, for a column of 2 or 4 bytes.
+template <class T>
+HWY_INLINE void narrow(const uint32_t* from, size_t count, uint8_t* to) {
+  T narrow[max_lanes];
+  for (size_t j = 0; j < count; ++j) narrow[j] = static_cast<T>(from[j]);
+  std::memcpy(to, narrow, sizeof(T) * count);
+}
+
+/// The other way.
 HWY_INLINE void store_words(const uint32_t* from, size_t count, size_t first, Column& column) {
-  if (column.element_bytes() == 4) {
-    std::memcpy(column.data() + 4 * first, from, 4 * count);
-  } else {
-    uint16_t narrow[max_lanes];
-    for (size_t j = 0; j < count; ++j) narrow[j] = static_cast<uint16_t>(from[j]);
-    std::memcpy(column.data() + 2 * first, narrow, 2 * count);
+  switch (column.element_bytes()) {
+    case 1: narrow<uint8_t>(from, count, column.data() + first); break;
+    case 2: narrow<uint16_t>(from, count, column.data() + 2 * first); break;
+    default: std::memcpy(column.data() + 4 * first, from, 4 * count); break;
   }
 }
 
@@ -215,7 +281,7 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
   const int bytes = column.element_bytes(), per_word = 4 / bytes;
   const int words = (k + per_word - 1) / per_word;
   HWY_ALIGN uint32_t packed[max_words * max_lanes];
-  transpose(column.data() + first * column.stride(), column.stride(), dots, size_t(words), packed);
+  transpose(column.data() + first * column.stride(), column.stride(), column.stride(), dots, size_t(words), packed);
   for (int w = 0; w < words; ++w) {
     const V32 word = hn::Load(D32(), packed + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part)

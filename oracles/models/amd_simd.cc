@@ -5,7 +5,6 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/function_unit.h"
-#include "oracles/models/fused_sum_simd.h"
 #include "oracles/lanes/host_float.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -181,23 +180,24 @@ HWY_INLINE VF32 two_stage_lanes(const DotModel& m, const float* x, const float* 
 }
 
 /// Decodes the products of a whole dot.
-HWY_INLINE void load_products(const DotModel& m, const Decoder& decode_a, const Decoder& decode_b, const Batch& batch,
-                              size_t first, size_t dots, int k, Products& p) {
+HWY_INLINE void load_products(const DotModel& m, const AnyDecoder& decode_a, const AnyDecoder& decode_b,
+                              const Batch& batch, size_t first, size_t dots, int k, Products& p) {
   const D32 d;
   const DI32 di;
   const size_t lanes = hn::Lanes(d);
   const int bytes = batch.a().element_bytes(), per_word = 4 / bytes, words = (k + per_word - 1) / per_word;
   const int left = HWY_MAX(0, m.fraction_bits - m.a.fraction_bits - m.b.fraction_bits);
   HWY_ALIGN uint32_t a[max_words * max_lanes], b[max_words * max_lanes];
-  transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), dots, size_t(words), a);
-  transpose(batch.b().data() + first * batch.b().stride(), batch.b().stride(), dots, size_t(words), b);
-  auto special = hn::MaskFromVec(hn::Zero(d));  // two_stage_lanes finds them in the numbers
+  transpose(batch.a().data() + first * batch.a().stride(), batch.a().stride(), batch.a().stride(), dots, size_t(words),
+            a);
+  transpose(batch.b().data() + first * batch.b().stride(), batch.b().stride(), batch.b().stride(), dots, size_t(words),
+            b);
+  V32 worst = hn::Zero(d);  // two_stage_lanes finds infinities and NaNs in the numbers
   for (int w = 0; w < words; ++w) {
     const V32 word_a = hn::Load(d, a + size_t(w) * lanes), word_b = hn::Load(d, b + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part) {
       const size_t at = size_t(w * per_word + part) * lanes;
-      const Decoded x = decode_a(unpack(word_a, bytes, part), special),
-                    y = decode_b(unpack(word_b, bytes, part), special);
+      const Decoded x = decode_a(unpack(word_a, bytes, part), worst), y = decode_b(unpack(word_b, bytes, part), worst);
       const V32 significand = hn::Mul(x.significand, y.significand);
       const VI32 exponent = hn::Sub(hn::BitCast(di, hn::Add(x.field, y.field)), hn::Set(di, m.a.bias + m.b.bias));
       const auto zero = hn::RebindMask(di, hn::Eq(significand, hn::Zero(d)));
@@ -214,7 +214,7 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
   const int k = sequence_k(m, batch.op().k);
   const bool narrow = products_are_narrow(m.a, m.b, m.block);
   const FloatDecoder number_a(m.a), number_b(m.b), number_c(m.c);
-  const Decoder decode_a(m.a), decode_b(m.b);
+  const AnyDecoder decode_a(m.a), decode_b(m.b);
   HWY_ALIGN float x[max_operands], y[max_operands], accumulator[max_lanes];
   HWY_ALIGN uint32_t result[max_lanes];
   Products products;

@@ -8,6 +8,9 @@
 
 namespace mmafuzz {
 
+/// Products of the instruction sequence that a dot of k runs as, its padding included.
+inline int sequence_k(const DotModel& m, int k) { return (k + m.k - 1) / m.k * m.k; }
+
 class AmdSimd {
  public:
   explicit AmdSimd(const DotModel& model) : model_(model) {}

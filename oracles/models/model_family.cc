@@ -7,7 +7,7 @@
 #include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/models/amd_simd.h"
 #include "core/function_unit.h"
-#include "oracles/models/fused_sum_simd.h"
+#include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
@@ -19,33 +19,25 @@ namespace {
 class ModelUnit final : public Unit, public GridUnit {
  public:
   ModelUnit(const DotModel& model, const Op& op)
-      : model_(model),
-        k_(op.k),
-        is_fused_(FusedSumSimd::supports(model, op.k)),
-        is_amd_(AmdSimd::supports(model, op.k)),
-        fused_(model),
-        amd_(model) {}
+      : model_(model), k_(op.k), is_amd_(AmdSimd::supports(model, op.k)), aligned_(model), amd_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
-    if (is_fused_) {
-      fused_.run(batch, outcomes.results);
-      return;
-    }
+    if (aligned_.run(batch, outcomes.results)) return;
     if (is_amd_ && amd_.run(batch, outcomes.results)) return;
     DotCase one(batch.op());
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
   }
 
-  bool run_grid(const DotGrid& grid) const override { return is_fused_ && fused_.run_grid(k_, grid); }
+  bool run_grid(const DotGrid& grid) const override { return aligned_.run_grid(k_, grid); }
 
   const DotModel* model() const override { return &model_; }
 
  private:
   DotModel model_;
   int k_;
-  bool is_fused_, is_amd_;
-  FusedSumSimd fused_;
+  bool is_amd_;
+  AlignedSumSimd aligned_;
   AmdSimd amd_;
 };
 

@@ -1,0 +1,12 @@
+// FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16, two fused sums over the products with
+// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4). Uses block,
+// fraction_bits, zero_*, output_* and nan for the fused sums.
+//
+// A text over a domain (arithmetic/kernels/README.md).
+
+template <class Domain>
+MMAFUZZ_KERNEL typename Domain::Code emulated_fp8(const Domain& d, typename Domain::Code c) {
+  typename Domain::Code sum{};
+  for (int half = 0; half < 2; ++half) sum = fused_sum(d.half(half), sum);
+  return d.joined(c, sum);
+}

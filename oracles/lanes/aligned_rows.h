@@ -1,0 +1,110 @@
+// What a row's parameters say of the integers in its sums: how wide they are and on which grid terms stand. It decides
+// whether vector code may compute the row (oracles/lanes/integer_dots-inl.h), and in which width.
+#pragma once
+
+#include <optional>
+
+#include "arithmetic/emulated_fp8.h"
+
+namespace mmafuzz {
+
+struct AlignedRow {
+  /// Integers that hold a block's sum: two sums of 32 bits, four of them, or 64 bits.
+  enum class Sums { two, four, wide };
+
+  DotModel model;
+  DotModel summed;  ///< the row of the fused sums: `model`, or of an emulated one that of its halves
+  Sums sums = Sums::wide;
+  int fraction_bits = 0;
+  int term_bits = 0;  ///< a term is significand * 2^(exponent - term_bits)
+  int term_left = 0, term_right = 0;
+  int c_bits = 0;  ///< the same of c
+  int product_bias = 0;
+  int zero_exponent = 0, zero_addend_exponent = 0;  ///< far below all others where a zero reads none
+  uint64_t sum_mask = 0;                            ///< of an adder that wraps, else 0
+  bool may_lose_all = false;                        ///< a sum of 32 bits may lie below the last bit of every result
+
+  static constexpr int no_exponent = -(1 << 20);
+};
+
+namespace detail {
+
+/// Formats of up to 32 bits that a vector's decoder reads.
+inline bool lanes_read(const FormatFields& f) {
+  return f.width <= 32 && !f.integer && f.policy == 0 && f.exponent_bits <= 8 && f.fraction_bits <= 23;
+}
+/// Exponents of terms and their differences stay far inside 32 bits.
+inline bool has_small_exponents(const FormatFields& f) { return f.bias >= -10000 && f.bias <= 10000; }
+
+inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
+
+}  // namespace detail
+
+/// None where only the scalar kernel computes the row.
+inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
+  const bool is_grouped = m.kernel == Kernel::grouped_sum, is_emulated = m.kernel == Kernel::emulated_fp8;
+  if (m.kernel != Kernel::fused_sum && !is_grouped && !is_emulated) return std::nullopt;
+  AlignedRow row;
+  row.model = m;
+  row.summed = is_emulated ? half_of_emulated(m) : m;
+  const DotModel& s = row.summed;
+  for (const FormatFields* f : {&m.a, &m.b, &s.a, &s.b, &m.c, &m.d})
+    if (!detail::lanes_read(*f) || !detail::has_small_exponents(*f)) return std::nullopt;
+  const bool plain_result = m.d.specials == Specials::ieee && m.d.has_sign() && m.d.ignored_low_bits == 0 &&
+                            m.d.subnormals == SubnormalRule::gradual &&
+                            (m.d.width == 8 || m.d.width == 16 || m.d.width == 32);
+  if (!plain_result || m.block < 1) return std::nullopt;
+  if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
+                        !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
+    return std::nullopt;
+  // The last addition is the host's, in fp32.
+  const bool fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
+  if (is_emulated && (!fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
+    return std::nullopt;
+
+  // A term is below 2^(exponent + whole_bits).
+  const int f = s.fraction_bits, n = is_grouped ? (s.k + s.group - 1) / s.group : smaller(s.block, s.k);
+  int whole_bits = s.product == ProductRule::normalized ? 1 : 2;
+  row.term_bits = s.a.fraction_bits + s.b.fraction_bits + (s.product == ProductRule::normalized ? 1 : 0);
+  if (is_grouped) {
+    for (const FormatFields* x : {&s.a, &s.b})
+      if (x->specials != Specials::none || x->subnormals != SubnormalRule::gradual) return std::nullopt;
+    const auto integer_bits = [](const FormatFields& x) { return x.emax() + 1 - x.subnormal_bit(); };
+    const int group_bits = integer_bits(s.a) + integer_bits(s.b) + detail::length_of(s.group);
+    const int scale_bits = s.scale_a.precision() + s.scale_b.precision();
+    if (group_bits + scale_bits > 31) return std::nullopt;
+    const int unit = s.a.subnormal_bit() + s.b.subnormal_bit();
+    row.term_bits = s.scale_a.fraction_bits + s.scale_b.fraction_bits - unit;
+    whole_bits = group_bits + scale_bits - row.term_bits;
+  }
+  row.fraction_bits = f;
+  row.term_left = larger(0, f - row.term_bits);
+  row.term_right = larger(0, row.term_bits - f);
+  row.c_bits = larger(m.c.fraction_bits, m.d.fraction_bits);
+  row.product_bias = s.a.bias + s.b.bias;
+  const bool clamps = s.zero_rule == ZeroRule::clamp;
+  row.zero_exponent = clamps ? AlignedRow::no_exponent : s.zero_exponent;
+  row.zero_addend_exponent = s.zero_rule == ZeroRule::operand ? operand_rule_zero_exponent : row.zero_exponent;
+  row.sum_mask = s.integer_bits ? low_mask(s.integer_bits + f) : 0;
+
+  // c takes part in the search for the greatest exponent, with its own or with that of a zero.
+  const int least_of_c = smaller(least_exponent_of_c(s, m.c), least_exponent_of_c(s, m.d));
+  const int least_greatest = clamps ? s.zero_exponent : smaller(row.zero_addend_exponent, least_of_c);
+  const int least_quantum = m.d.emin() - s.output_fraction_bits;
+  row.may_lose_all = least_quantum - (least_greatest - f) > 31;
+
+  // Before it is cut a term has its significand's bits and those of its shift to the grid.
+  const int kept_bits = larger(f + whole_bits, row.term_bits + whole_bits), c_kept_bits = larger(f, row.c_bits) + 1;
+  const auto fits = [&](int parts) {
+    return kept_bits <= 31 && c_kept_bits <= 31 &&
+           (int64_t{(n + parts - 1) / parts} << (f + whole_bits)) + (int64_t{1} << (f + 1)) < int64_t{1} << 31;
+  };
+  if (kept_bits + detail::length_of(n + 1) > 62) return std::nullopt;
+  if (is_emulated && !fits(2)) return std::nullopt;
+  row.sums = !is_grouped && fits(2)   ? AlignedRow::Sums::two
+             : !is_grouped && fits(4) ? AlignedRow::Sums::four
+                                      : AlignedRow::Sums::wide;
+  return row;
+}
+
+}  // namespace mmafuzz

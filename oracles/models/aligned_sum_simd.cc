@@ -1,0 +1,457 @@
+// One vector lane is one dot (oracles/lanes/integer_dots-inl.h).
+#include "oracles/models/aligned_sum_simd.h"
+
+#include <cstring>
+#include <memory>
+
+#include "arithmetic/evaluate_dot.h"
+#include "oracles/lanes/host_float.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "oracles/models/aligned_sum_simd.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "oracles/lanes/dot_lanes-inl.h"
+#include "oracles/lanes/integer_dots-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmafuzz {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Where an instruction's products stand in 32-bit words of a side's encodings, and what encodings become first: those
+/// of emulated FP8 become fp16.
+class Side {
+ public:
+  Side(const AlignedRow& row, const FormatFields& f, const FormatFields& summed)
+      : bytes(f.width <= 8    ? 1
+              : f.width <= 16 ? 2
+                              : 4),
+        mask_(static_cast<uint32_t>(low_mask(8 * bytes))) {
+    const DotModel& m = row.model;
+    for (int i = 0; i < m.k; ++i) {
+      const int half = m.k / 2;
+      const int element = m.kernel == Kernel::emulated_fp8 ? product_of_half(i / half, i % half) : product_at(m, i);
+      word_[i] = static_cast<uint8_t>(element * bytes / 4);
+      shift_[i] = static_cast<uint8_t>(element * bytes % 4 * 8);
+    }
+    is_converted_ = m.kernel == Kernel::emulated_fp8;
+    if (!is_converted_) return;
+    for (uint32_t code = 0; code < 256; ++code)
+      converted_[code] = static_cast<uint32_t>(convert_number(summed, decode(f, code), {}).encoding);
+  }
+
+  /// The encoding of product i, from words of a vector of dots.
+  template <bool IsConverted>
+  HWY_INLINE V32 code(const uint32_t* words, int i) const {
+    const D32 d;
+    const V32 word = hn::Load(d, words + size_t(word_[i]) * hn::Lanes(d));
+    const V32 code = hn::And(hn::ShiftRightSame(word, shift_[i]), hn::Set(d, mask_));
+    if constexpr (!IsConverted) return code;
+    return hn::GatherIndex(d, converted_, hn::BitCast(DI32(), code));
+  }
+  HWY_INLINE V32 code(const uint32_t* words, int i) const {
+    return is_converted_ ? code<true>(words, i) : code<false>(words, i);
+  }
+
+  int bytes;
+
+ private:
+  uint8_t word_[max_instruction_k], shift_[max_instruction_k];
+  uint32_t mask_;
+  bool is_converted_;
+  HWY_ALIGN uint32_t converted_[256];
+};
+
+/// What a row decides of a batch or grid.
+template <bool IsUsual>
+struct RowInLanes : LaneRules<IsUsual> {
+  explicit RowInLanes(const AlignedRow& aligned)
+      : LaneRules<IsUsual>(aligned),
+        side_a(aligned, aligned.model.a, this->m.a),
+        side_b(aligned, aligned.model.b, this->m.b) {}
+  Side side_a, side_b;
+};
+
+/// The operands of one instruction of a vector of dots of a batch.
+template <bool IsUsual, bool AreConverted>
+class BatchOperands {
+ public:
+  static constexpr bool has_scales = true;
+
+  explicit BatchOperands(const RowInLanes<IsUsual>& row) : row_(row) {
+    for (int i = 0; i < row.m.k && row.m.scale_block; ++i) scale_of_[i] = static_cast<uint8_t>(i / row.m.scale_block);
+  }
+
+  /// The dots from `first` on, their elements from `element` on; what is not given is +0, of a scale one.
+  void load(const Batch& batch, size_t first, size_t dots, int element) {
+    const DotModel& m = row_.row.model;
+    const int given = HWY_MIN(m.k, batch.op().k - element);
+    load(batch.a(), first, dots, element, given, m.k, a_);
+    load(batch.b(), first, dots, element, given, m.k, b_);
+    if (m.scale_block) load_scales(batch, first, dots, element / m.scale_block, (given - 1) / m.scale_block + 1);
+  }
+
+  HWY_INLINE V32 a_code(int i) const { return row_.side_a.template code<AreConverted>(a_, i); }
+  HWY_INLINE V32 b_code(int i) const { return row_.side_b.template code<AreConverted>(b_, i); }
+  HWY_INLINE Decoded a(int i, const Decoder<IsUsual>& decode, V32& worst) const { return decode(a_code(i), worst); }
+  HWY_INLINE Decoded b(int i, const Decoder<IsUsual>& decode, V32& worst) const { return decode(b_code(i), worst); }
+  HWY_INLINE int scale_of(int i) const { return scale_of_[i]; }
+  HWY_INLINE const LaneScales& scales() const { return scales_; }
+
+ private:
+  static void load(const Column& column, size_t first, size_t dots, int element, int given, int count, uint32_t* to) {
+    const int bytes = column.element_bytes();
+    transpose(column.data() + first * column.stride() + size_t(element * bytes), column.stride(), size_t(given * bytes),
+              dots, size_t(count * bytes + 3) / 4, to);
+  }
+
+  void load_scales(const Batch& batch, size_t first, size_t dots, int scale, int given) {
+    const D32 d;
+    const DotModel& m = row_.m;
+    const int count = (m.k + m.scale_block - 1) / m.scale_block;
+    HWY_ALIGN uint32_t words_a[max_words * max_lanes], words_b[max_words * max_lanes];
+    load(batch.scale_a(), first, dots, scale, given, count, words_a);
+    load(batch.scale_b(), first, dots, scale, given, count, words_b);
+    const auto code = [&](const Column& column, const FormatFields& f, const uint32_t* words, int s) HWY_ATTR {
+      const int bytes = column.element_bytes();
+      if (s >= given) return hn::Set(d, static_cast<uint32_t>(f.bias) << f.fraction_bits);
+      return unpack(hn::Load(d, words + size_t(s * bytes / 4) * hn::Lanes(d)), bytes, s * bytes % 4 / bytes);
+    };
+    for (int s = 0; s < count; ++s)
+      scales_.set(row_, s, code(batch.scale_a(), m.scale_a, words_a, s), code(batch.scale_b(), m.scale_b, words_b, s));
+  }
+
+  const RowInLanes<IsUsual>& row_;
+  HWY_ALIGN uint32_t a_[max_words * max_lanes], b_[max_words * max_lanes];
+  uint8_t scale_of_[max_instruction_k];
+  LaneScales scales_;
+};
+
+/// Products `first`... of other operands.
+template <class Operands>
+struct PartOf {
+  static constexpr bool has_scales = false;
+
+  const Operands& all;
+  int first;
+
+  HWY_INLINE V32 a_code(int i) const { return all.a_code(first + i); }
+  HWY_INLINE V32 b_code(int i) const { return all.b_code(first + i); }
+  template <class Decode>
+  HWY_INLINE Decoded a(int i, const Decode& decode, V32& worst) const {
+    return all.a(first + i, decode, worst);
+  }
+  template <class Decode>
+  HWY_INLINE Decoded b(int i, const Decode& decode, V32& worst) const {
+    return all.b(first + i, decode, worst);
+  }
+};
+
+/// x + y in the host's fp32, for fp32 and fp16: a sum of two fp16 numbers may be rounded to fp32 first, which has twice
+/// their precision and two bits (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
+HWY_INLINE V32 ieee_sum(const DotModel& m, V32 x, V32 y) {
+  const D32 d;
+  const FloatDecoder number(m.d);
+  const VF32 sum = hn::Add(number(x), number(y));
+  if (m.d == fp32_fields) return canonical_bits(sum, m.nan);
+  V32 worst = hn::Zero(d);
+  const Decoder<true> decode(fp32_fields);
+  const Decoded s = decode(hn::BitCast(d, sum), worst);
+  const VI32 unit = hn::Sub(hn::BitCast(DI32(), s.field), hn::Set(DI32(), 127 + 23));
+  const Rounder round(m.d, m.d.fraction_bits, Rounding::nearest_even, Overflow::by_rounding, UnderflowSign::kept,
+                      OutputVia::direct, false, false);
+  const V32 sign = hn::And(hn::ShiftRight<16>(s.sign), hn::Set(d, 0x8000));
+  const V32 infinity = hn::Or(sign, hn::Set(d, static_cast<uint32_t>(m.d.encode_infinity(false))));
+  const V32 not_finite =
+      hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(sum)), hn::Set(d, static_cast<uint32_t>(m.nan)), infinity);
+  return hn::IfThenElse(decode.are_special(worst), not_finite, round({s.significand, s.sign, unit}, s.sign));
+}
+
+template <class Sums, bool IsUsual, class Operands>
+class EmulatedLaneDots {
+ public:
+  using Code = Codes;
+
+  HWY_INLINE EmulatedLaneDots(const RowInLanes<IsUsual>& row, const Operands& operands)
+      : row_(row), part_{{operands, 0}, {operands, row.m.k}} {}
+
+  HWY_INLINE LaneDots<Sums, IsUsual, PartOf<Operands>> half(int which) const { return {row_, part_[which], false}; }
+  HWY_INLINE Codes joined(Codes c, Codes sum) const { return {ieee_sum(row_.row.model, c.v, sum.v)}; }
+
+ private:
+  const RowInLanes<IsUsual>& row_;
+  PartOf<Operands> part_[2];
+};
+
+// One instruction of each kernel.
+
+template <class Sums>
+struct FusedSum {
+  static constexpr bool converts = false, may_be_grid = true;
+
+  template <bool IsUsual, class Operands>
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
+    return fused_sum(LaneDots<Sums, IsUsual, Operands>(row, operands, starts), c);
+  }
+};
+struct GroupedSum {
+  static constexpr bool converts = false, may_be_grid = false;
+
+  template <bool IsUsual, class Operands>
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
+    return grouped_sum(LaneDots<WideSums, IsUsual, Operands>(row, operands, starts), c);
+  }
+};
+template <class Sums>
+struct EmulatedFp8 {
+  static constexpr bool converts = true, may_be_grid = true;
+
+  template <bool IsUsual, class Operands>
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool, Codes c) {
+    return emulated_fp8(EmulatedLaneDots<Sums, IsUsual, Operands>(row, operands), c);
+  }
+};
+
+/// Calls work.run<kernel of the row, whether it is usual>(). False where there is none.
+template <class Work>
+bool run_as_row_says(const AlignedRow& row, const Work& work) {
+  const bool usual = is_usual(row);
+  if (row.model.kernel == Kernel::grouped_sum)
+    return usual ? work.template run<GroupedSum, true>() : work.template run<GroupedSum, false>();
+  if (row.model.kernel == Kernel::emulated_fp8)
+    return usual ? work.template run<EmulatedFp8<NarrowSums<2>>, true>()
+                 : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
+  if (row.sums == AlignedRow::Sums::wide) return work.template run<FusedSum<WideSums>, false>();
+  if (row.sums == AlignedRow::Sums::four)
+    return usual ? work.template run<FusedSum<NarrowSums<4>>, true>()
+                 : work.template run<FusedSum<NarrowSums<4>>, false>();
+  return usual ? work.template run<FusedSum<NarrowSums<2>>, true>()
+               : work.template run<FusedSum<NarrowSums<2>>, false>();
+}
+
+struct BatchRun {
+  const AlignedRow& aligned;
+  const Batch& batch;
+  Column& results;
+
+  template <class Kernel, bool IsUsual>
+  HWY_NOINLINE bool run() const {
+    const D32 d;
+    const size_t lanes = hn::Lanes(d);
+    const RowInLanes<IsUsual> row(aligned);
+    BatchOperands<IsUsual, Kernel::converts> operands(row);
+    HWY_ALIGN uint32_t words[max_lanes];
+    for (size_t first = 0; first < batch.size(); first += lanes) {
+      const size_t dots = HWY_MIN(lanes, batch.size() - first);
+      load_words(batch.c(), first, dots, words);
+      Codes accumulator{hn::Load(d, words)};
+      for (int element = 0; element < batch.op().k; element += aligned.model.k) {
+        operands.load(batch, first, dots, element);
+        accumulator = Kernel::run(row, operands, element == 0, accumulator);
+      }
+      hn::Store(accumulator.v, d, words);
+      store_words(words, dots, first, results);
+    }
+    return true;
+  }
+};
+
+bool run_batch(const AlignedRow& aligned, const Batch& batch, Column& results) {
+  return run_as_row_says(aligned, BatchRun{aligned, batch, results});
+}
+
+/// One side of a grid: some vectors of k encodings, packed.
+template <bool IsUsual>
+struct GridSide {
+  const uint8_t* codes;
+  size_t count;
+  const Side& side;
+  const Decoder<IsUsual>& decoder;
+
+  const uint8_t* at(size_t index, int k) const { return codes + index * size_t(k * side.bytes); }
+};
+
+constexpr size_t grid_rows = 32;  ///< of the broadcast side, decoded at once
+
+/// Elements of one vector of a side, decoded: product i of lane j at [i * lanes + j].
+struct LaneVectors {
+  HWY_ALIGN uint32_t significand[max_instruction_k * max_lanes], field[max_instruction_k * max_lanes],
+      sign[max_instruction_k * max_lanes], worst[max_instruction_k * max_lanes], words[max_words * max_lanes];
+
+  /// The vectors from `first` on, their elements from `element` on, of which `given` are there.
+  template <bool IsUsual>
+  void decode(const GridSide<IsUsual>& side, size_t first, size_t dots, int given_k, int element, int given, int k) {
+    const D32 d;
+    const size_t bytes = size_t(side.side.bytes);
+    transpose(side.at(first, given_k) + size_t(element) * bytes, size_t(given_k) * bytes, size_t(given) * bytes, dots,
+              (size_t(k) * bytes + 3) / 4, words);
+    for (int i = 0; i < k; ++i) {
+      V32 magnitude = hn::Zero(d);
+      const Decoded x = side.decoder(side.side.code(words, i), magnitude);
+      const size_t at = size_t(i) * hn::Lanes(d);
+      hn::Store(x.significand, d, significand + at);
+      hn::Store(x.field, d, field + at);
+      hn::Store(x.sign, d, sign + at);
+      hn::Store(magnitude, d, worst + at);
+    }
+  }
+
+  HWY_INLINE Decoded load(int i, V32& seen) const {
+    const D32 d;
+    const size_t at = size_t(i) * hn::Lanes(d);
+    seen = hn::Max(seen, hn::Load(d, worst + at));
+    return {hn::Load(d, significand + at), hn::Load(d, field + at), hn::Load(d, sign + at)};
+  }
+};
+
+/// Elements of the side that is broadcast: those of one vector, each in all lanes.
+struct BroadcastVector {
+  const LaneVectors& from;
+  size_t lane;
+  const Side& side;
+
+  HWY_INLINE V32 code(int i) const {
+    const D32 d;
+    HWY_ALIGN uint32_t codes[max_lanes];
+    hn::Store(side.code(from.words, i), d, codes);
+    return hn::Set(d, codes[lane]);
+  }
+  HWY_INLINE Decoded load(int i, V32& seen) const {
+    const D32 d;
+    const size_t at = size_t(i) * hn::Lanes(d) + lane;
+    seen = hn::Max(seen, hn::Set(d, from.worst[at]));
+    return {hn::Set(d, from.significand[at]), hn::Set(d, from.field[at]), hn::Set(d, from.sign[at])};
+  }
+};
+
+/// Products commute, so that either side may be a.
+template <bool IsUsual, bool LanesAreColumns>
+struct GridOperands {
+  static constexpr bool has_scales = false;
+
+  const RowInLanes<IsUsual>& row;
+  const LaneVectors& vectors;
+  BroadcastVector broadcast;
+
+  HWY_INLINE V32 lane_code(int i) const { return (LanesAreColumns ? row.side_b : row.side_a).code(vectors.words, i); }
+  HWY_INLINE V32 a_code(int i) const { return LanesAreColumns ? broadcast.code(i) : lane_code(i); }
+  HWY_INLINE V32 b_code(int i) const { return LanesAreColumns ? lane_code(i) : broadcast.code(i); }
+  HWY_INLINE Decoded a(int i, const Decoder<IsUsual>&, V32& worst) const {
+    return LanesAreColumns ? broadcast.load(i, worst) : vectors.load(i, worst);
+  }
+  HWY_INLINE Decoded b(int i, const Decoder<IsUsual>&, V32& worst) const {
+    return LanesAreColumns ? vectors.load(i, worst) : broadcast.load(i, worst);
+  }
+};
+
+/// Lanes are vectors of the longer side; of the other side one vector at a time is broadcast to all of them.
+template <class Kernel, bool IsUsual, bool LanesAreColumns>
+HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotGrid& grid) {
+  const D32 d;
+  const size_t lanes = hn::Lanes(d), blocks = (grid_rows + lanes - 1) / lanes;
+  const RowInLanes<IsUsual> row(aligned);
+  const int k = aligned.model.k;
+  const GridSide<IsUsual> a{grid.a, grid.rows, row.side_a, row.a}, b{grid.b, grid.columns, row.side_b, row.b};
+  const GridSide<IsUsual>& in_lanes = LanesAreColumns ? b : a;
+  const GridSide<IsUsual>& broadcast = LanesAreColumns ? a : b;
+  const size_t bytes = size_t(row.m.d.width / 8);
+  const size_t lane_step = (LanesAreColumns ? 1 : grid.columns) * bytes;
+  const size_t row_step = (LanesAreColumns ? grid.columns : 1) * bytes;
+  auto vectors = std::make_unique<LaneVectors>();
+  auto decoded = std::make_unique<LaneVectors[]>(blocks);
+  HWY_ALIGN uint32_t codes[max_lanes];
+  // A dot longer than the instruction goes through the grid once for each instruction.
+  for (int element = 0; element < given_k; element += k) {
+    const int given = HWY_MIN(k, given_k - element);
+    for (size_t first_row = 0; first_row < broadcast.count; first_row += blocks * lanes) {
+      const size_t here = HWY_MIN(blocks * lanes, broadcast.count - first_row);
+      for (size_t r = 0; r < here; r += lanes)
+        decoded[r / lanes].decode(broadcast, first_row + r, HWY_MIN(lanes, here - r), given_k, element, given, k);
+      for (size_t first = 0; first < in_lanes.count; first += lanes) {
+        const size_t dots = HWY_MIN(lanes, in_lanes.count - first);
+        vectors->decode(in_lanes, first, dots, given_k, element, given, k);
+        for (size_t r = 0; r < here; ++r) {
+          uint8_t* const results = grid.results + first * lane_step + (first_row + r) * row_step;
+          for (size_t j = 0; j < lanes; ++j) {
+            codes[j] = 0;
+            if (j < dots) std::memcpy(&codes[j], results + j * lane_step, bytes);
+          }
+          const GridOperands<IsUsual, LanesAreColumns> operands{
+              row, *vectors, {decoded[r / lanes], r % lanes, LanesAreColumns ? row.side_a : row.side_b}};
+          hn::Store(Kernel::run(row, operands, element == 0, Codes{hn::Load(d, codes)}).v, d, codes);
+          for (size_t j = 0; j < dots; ++j) std::memcpy(results + j * lane_step, &codes[j], bytes);
+        }
+      }
+    }
+  }
+}
+
+struct GridRun {
+  const AlignedRow& aligned;
+  int k;
+  const DotGrid& grid;
+
+  template <class Kernel, bool IsUsual>
+  bool run() const {
+    if constexpr (Kernel::may_be_grid && IsUsual) {
+      if (grid.columns >= grid.rows) {
+        run_grid_of<Kernel, IsUsual, true>(aligned, k, grid);
+      } else {
+        run_grid_of<Kernel, IsUsual, false>(aligned, k, grid);
+      }
+      return true;
+    }
+    return false;
+  }
+};
+
+bool run_grid(const AlignedRow& aligned, int k, const DotGrid& grid) {
+  return run_as_row_says(aligned, GridRun{aligned, k, grid});
+}
+
+#else
+
+bool run_batch(const AlignedRow&, const Batch&, Column&) { return false; }
+bool run_grid(const AlignedRow&, int, const DotGrid&) { return false; }
+
+#endif
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmafuzz
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mmafuzz {
+
+HWY_EXPORT(run_batch);
+HWY_EXPORT(run_grid);
+HWY_EXPORT(target_name);
+
+namespace {
+
+/// Whether the calling thread's floating point allows it: the last addition of an emulated row goes through it.
+bool host_allows(const AlignedRow& row) {
+  return row.model.kernel != Kernel::emulated_fp8 || default_float_environment();
+}
+
+}  // namespace
+
+bool AlignedSumSimd::run(const Batch& batch, Column& results) const {
+  return row_ && host_allows(*row_) && HWY_DYNAMIC_DISPATCH(run_batch)(*row_, batch, results);
+}
+
+bool AlignedSumSimd::run_grid(int k, const DotGrid& grid) const {
+  const bool takes_grids = row_ && row_->model.scale_block == 0 && row_->model.c == row_->model.d;
+  return takes_grids && host_allows(*row_) && HWY_DYNAMIC_DISPATCH(run_grid)(*row_, k, grid);
+}
+
+const char* simd_target_name() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+}  // namespace mmafuzz
+#endif  // HWY_ONCE
