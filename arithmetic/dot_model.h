@@ -54,7 +54,7 @@ enum class SpecialScope : uint8_t {
 enum class LowBits : uint8_t { ignored, nan_payload, rounded };
 
 enum class ProductOverflow : uint8_t {
-  none,               ///< products may exceed the output's range and cancel (NVIDIA, CDNA1)
+  none,               ///< products may exceed the output's range and cancel (NVIDIA, CDNA1), or are rounded as sums are
   infinity,           ///< a product at or above 2^128 becomes an infinity of its sign (CDNA2, CDNA3)
   positive_infinity,  ///< ... becomes +infinity whatever its sign (MATLAB MI300 and MI210, D19)
 };

@@ -34,6 +34,7 @@ MMAFUZZ_HD uint64_t exact_sum_block(const DotModel& m, const Product* product, i
     r.encoding = specials.result(m.d, m.nan);
   } else {
     r = round_wide(m.d, sum, product_accumulator_unit, zero_is_negative(m, all_negative, all_positive), rule);
+    r.encoding = flush_result(m, r);
   }
   if constexpr (Trace::enabled) {
     step.kind = specials.any() ? Step::Kind::special : Step::Kind::exact_sum;

@@ -11,13 +11,9 @@ namespace mmafuzz {
 namespace detail {
 
 /// One IEEE operation's result as the tree passes it on: subnormal results become signed zeros where flushed, NaN is
-/// the row's. Flushing comes after rounding.
+/// the row's.
 MMAFUZZ_HD inline uint64_t tree_result(const DotModel& m, const Rounded& r) {
-  const Number n = decode(m.d, r.encoding);
-  if (n.cls == NumberClass::nan) return m.nan;
-  const bool tiny = m.subnormals == Subnormals::flushed_signed && (r.flags & flag::underflow);
-  if (tiny || (flushes(m) && n.subnormal)) return m.d.encode_zero(n.negative);
-  return r.encoding;
+  return decode(m.d, r.encoding).cls == NumberClass::nan ? m.nan : flush_result(m, r);
 }
 
 /// An operand of the tree; its rules for subnormals and for the sign of zeros.
@@ -75,7 +71,8 @@ MMAFUZZ_HD_CALL uint64_t ieee_tree(const DotModel& m, const DotOperands& in, int
       operand_specials.add(product.cls, product.negative);
       if (product.cls == NumberClass::finite && (r.flags & flag::overflow)) {
         overflowed = true;
-        if (m.product_overflow == ProductOverflow::positive_infinity) r.encoding = m.d.encode_infinity(false);
+        if (m.product_overflow != ProductOverflow::none)
+          r.encoding = m.d.encode_infinity(r.negative && m.product_overflow == ProductOverflow::infinity);
       }
       node[i] = detail::tree_result(m, r);
       detail::trace_operation(trace, step, Step::Kind::ieee_multiply, term, 2, r, node[i]);

@@ -162,6 +162,14 @@ MMAFUZZ_HD inline bool zero_is_negative(const DotModel& m, bool all_negative, bo
   return false;
 }
 
+/// A rounded result under the row's subnormal rule, which judges it after rounding.
+MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
+  if (!flushes(m)) return r.encoding;
+  const Number n = decode(m.d, r.encoding);
+  const bool tiny = m.subnormals == Subnormals::flushed_signed && (r.flags & flag::underflow);
+  return tiny || n.subnormal ? m.d.encode_zero(n.negative) : r.encoding;
+}
+
 /// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.
 MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
   const bool negative = sum < 0;
@@ -189,8 +197,7 @@ MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int 
   const uint64_t sign = m.d.in_container(m.d.sign_bit());
   const bool underflowed_to_zero = (r.encoding & ~sign) == 0 && !zero;
   if (underflowed_to_zero && m.underflow_sign == UnderflowSign::positive) r.encoding = 0;
-  const bool subnormal = (r.encoding & ~sign) < m.d.in_container(uint64_t{1} << m.d.fraction_bits);
-  if (flushes(m) && subnormal) r.encoding &= sign;
+  r.encoding = flush_result(m, r);
   return r;
 }
 

@@ -1,7 +1,7 @@
 // CDNA3's matrix core (docs/semantics.md 7): products are truncated and summed first, c joins in a second stage that
 // floors both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block,
 // fraction_bits (24), zero_rule, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank,
-// output_rounding, nan.
+// output_rounding, overflow, nan, low_bits, subnormals.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -118,6 +118,7 @@ MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, 
     rule.overflow = m.overflow;
     const bool negative = total < 0;
     r = round_once(m.d, negative, static_cast<uint64_t>(negative ? -total : total), total_unit, false, rule);
+    r.encoding = flush_result(m, r);
   }
   if constexpr (Trace::enabled) {
     step.kind = special ? Step::Kind::special : Step::Kind::second_stage;

@@ -168,9 +168,6 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
   if (is_called(p, "nan") && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
-  if (is_called(p, "zero_rule") && m.kernel == Kernel::two_stage_sum && m.zero_rule != ZeroRule::operand &&
-      other->zero_rule != ZeroRule::operand)
-    return "zero terms have no exponent in this kernel";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   if (is_called(p, "zero_exponent") && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))

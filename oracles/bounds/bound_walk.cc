@@ -26,9 +26,8 @@ class Walk {
     output_.rule.rounding = model.output_rounding;
     const bool by_operation =
         model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain || model.kernel == Kernel::fma_then_add;
-    const bool keeps_results = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
     if (!by_operation) output_.rule.overflow = model.overflow;
-    output_.flushes = flushes(model) && !keeps_results;
+    output_.flushes = flushes(model);
   }
 
   void run(std::optional<ErrorBounds::Reference> reference) {

@@ -227,11 +227,18 @@ std::string contradiction_in(const DotModel& model) {
     return "kernel=fma_then_add sums in fp32, which a wider c or d does not fit";
   if (model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && model.a.width > 8)
     return "c_special=reads_minus_one is known of operands of up to 8 bits";
+  if (model.kernel == Kernel::two_stage_sum && model.zero_rule == ZeroRule::clamp)
+    return "kernel=two_stage_sum has no floor: zero terms read nothing (zero_rule=constant) or their factors' "
+           "exponents";
+  if (model.kernel == Kernel::emulated_fp8 && model.c_exponent == CExponent::c_format)
+    return "kernel=emulated_fp8 adds c last: its sums know d's format and not c's (c_exponent)";
   if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
     return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
   if (model.scale_block && model.k % model.scale_block != 0)
     return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
+  if (model.order == ProductOrder::interleaved && model.kernel == Kernel::fma_chain)
+    return "order=interleaved deals products to blocks, and kernel=fma_chain has none";
   if (model.order == ProductOrder::interleaved && model.k % model.block != 0)
     return "order=interleaved needs a k that is a multiple of block";
   if (model.order != ProductOrder::ascending && model.scale_block)

@@ -141,12 +141,31 @@ uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   return model.subnormals != Subnormals::kept && subnormal ? model.d.encode_zero(t.negative) : encoding;
 }
 
+/// Whether a value is below the normal range after rounding as if there were no least exponent (IEEE 754-2019, 7.5):
+/// what x86 flushes.
+bool is_tiny(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding mode) {
+  int exponent = leading_exponent(v);
+  const cpp_int units = round_shifted(abs(v.units), exponent - fraction_bits - v.weight, v.units < 0, mode);
+  if ((units >> (fraction_bits + 1)) != 0) ++exponent;
+  return exponent < f.emin();
+}
+
 /// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
-uint64_t round_output(const DotModel& model, const Dyadic& sum) {
+int result_bits(const DotModel& model) {
   const bool all_bits = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
-  return round_to(model.d, all_bits ? model.d.fraction_bits : model.output_fraction_bits, sum, model.output_rounding,
-                  model.overflow)
-      .encoding;
+  return all_bits ? model.d.fraction_bits : model.output_fraction_bits;
+}
+
+uint64_t round_output(const DotModel& model, const Dyadic& sum) {
+  return round_to(model.d, result_bits(model), sum, model.output_rounding, model.overflow).encoding;
+}
+
+/// The rounded result of a nonzero sum under the rule for subnormals.
+uint64_t flush_sum(const DotModel& model, const Dyadic& sum, uint64_t rounded) {
+  const bool by_value = model.subnormals == Subnormals::flushed_signed;
+  if (by_value && is_tiny(model.d, result_bits(model), sum, model.output_rounding))
+    return model.d.encode_zero(sum.units < 0);
+  return flush_result(model, rounded);
 }
 
 // ---- Specials -------------------------------------------------------------------------------------------------------
@@ -226,7 +245,7 @@ uint64_t round_fused_sum(const DotModel& model, Dyadic sum, bool zero_negative) 
   if (is_zero_encoding(model.d, result)) {
     return model.d.encode_zero(negative && model.underflow_sign == UnderflowSign::kept);  // D5
   }
-  return flush_result(model, result);
+  return flush_sum(model, sum, result);
 }
 
 /// Terms whose exponents are what each of them reads: align to the greatest, truncate, add, round once.
@@ -302,15 +321,6 @@ uint64_t grouped_step(const DotModel& model, const Instruction& instruction, con
 
 // ---- IEEE operations (CDNA2, fma chains, the add of the emulated path) ----------------------------------------------
 
-/// Whether a value is below the normal range after rounding as if there were no least exponent (IEEE 754-2019, 7.5):
-/// what x86 flushes.
-bool is_tiny(const FormatFields& f, const Dyadic& v, Rounding mode) {
-  int exponent = leading_exponent(v);
-  const cpp_int units = round_shifted(abs(v.units), exponent - f.fraction_bits - v.weight, v.units < 0, mode);
-  if ((units >> (f.fraction_bits + 1)) != 0) ++exponent;
-  return exponent < f.emin();
-}
-
 Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
   switch (exact.kind) {
     case Kind::nan: return {model.nan, false};
@@ -318,7 +328,7 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
     case Kind::zero: return {model.d.encode_zero(exact.negative), false};
     case Kind::finite: break;
   }
-  if (model.subnormals == Subnormals::flushed_signed && is_tiny(model.d, value_of(exact), mode))
+  if (model.subnormals == Subnormals::flushed_signed && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode))
     return {model.d.encode_zero(exact.negative), false};
   return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, Overflow::by_rounding);
 }
@@ -332,7 +342,7 @@ Term tree_operation(const DotModel& model, const Term& exact) {
 uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Term& c) {
   Terms level(block.begin(), block.end());
   const auto overflows = [&](const Term& p) { return ieee_round(model, p, model.output_rounding).overflow; };
-  const bool replace = model.product_overflow == ProductOverflow::positive_infinity;  // otherwise IEEE rounding does it
+  const bool replace = model.product_overflow != ProductOverflow::none;
   if (const auto decided = overflow_products(model, level, c, replace, overflows)) return *decided;
   for (Term& p : level) p = tree_operation(model, p);
   while (level.size() > 1) {
@@ -397,7 +407,8 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
   if (const auto special = special_result(model, products, c)) return *special;
   Dyadic sum = value_of(c);
   for (const Term& p : products) sum = sum + value_of(p);
-  return sum.units != 0 ? round_output(model, sum) : model.d.encode_zero(zero_sum_is_negative(model, products, c));
+  if (sum.units == 0) return model.d.encode_zero(zero_sum_is_negative(model, products, c));
+  return flush_sum(model, sum, round_output(model, sum));
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
@@ -461,7 +472,7 @@ uint64_t two_stage_step(const DotModel& model, std::span<const Term> block, Term
     c = Term{};
   }
   const Dyadic total = join_c(model, sum, c);
-  return total.units == 0 ? model.d.encode_zero(false) : round_output(model, total);
+  return total.units == 0 ? model.d.encode_zero(false) : flush_sum(model, total, round_output(model, total));
 }
 
 // ---- From blocks to the whole dot -----------------------------------------------------------------------------------

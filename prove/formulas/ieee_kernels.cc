@@ -11,7 +11,10 @@ Result<bool> ieee_kernel_covers(const DotModel& m) {
   for (const FormatFields* f : {&m.a, &m.b, &m.c})
     if (m.kernel == Kernel::fma_then_add && m.subnormals != Subnormals::kept && f->emin() < fp32_fields.emin())
       return declined("formulas of fp32 operations flush no numbers below fp32's that are normal in their format");
-  if (m.product_overflow == ProductOverflow::positive_infinity || m.overflow_rank != OverflowRank::equal)
+  const bool rounds_to_infinity =
+      m.output_rounding == Rounding::nearest_even || m.output_rounding == Rounding::nearest_away;
+  if (m.product_overflow == ProductOverflow::positive_infinity || m.overflow_rank != OverflowRank::equal ||
+      (m.product_overflow == ProductOverflow::infinity && !rounds_to_infinity))
     return declined(
         "formulas of IEEE operations let products overflow as IEEE 754 does (product_overflow, overflow_rank)");
   return true;

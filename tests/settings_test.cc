@@ -1,0 +1,166 @@
+// Each value of each setting that a kernel takes is honoured, by the kernel and by its slow twin: some case shows it
+// beside each other value, or no row has both.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "arithmetic/evaluate_dot.h"
+#include "core/case_text.h"
+#include "core/dot_case.h"
+#include "oracles/models/slow_twin.h"
+#include "plan/request.h"
+#include "tests/any_row.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr uint32_t kernels = 8;
+
+/// The first rows of one's own of each kernel, each with cases.
+struct RowWithCases {
+  AnyRow row;
+  Batch batch;
+};
+const std::vector<RowWithCases>& rows_of(Kernel kernel) {
+  static const auto all = [] {
+    std::map<Kernel, std::vector<RowWithCases>> found;
+    // Sums with more bits than fp32 holds, which random rows of this kernel hardly have.
+    AnyRow wide;
+    wide.op = op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp16 k=16 sa=e8m0 sb=e8m0 sblock=16");
+    wide.model = *with_overrides(custom_model(wide.op), "kernel=grouped_sum,fraction_bits=40,output_rounding=up");
+    Batch of_wide = cases_of(wide, 7, 2000);
+    found[Kernel::grouped_sum].push_back({std::move(wide), std::move(of_wide)});
+    for (uint64_t n = 0; n < 60'000; ++n) {
+      std::optional<AnyRow> row = any_row(7, n);
+      if (!row || found[row->model.kernel].size() >= 1500) continue;
+      Batch batch = cases_of(*row, n, 64);
+      found[row->model.kernel].push_back({std::move(*row), std::move(batch)});
+    }
+    return found;
+  }();
+  return all.at(kernel);
+}
+
+/// Two values of a setting: the first case that shows a difference, on which kernel and twin agree; or that no row has
+/// both of them.
+enum class Shown { no, yes, never_together };
+Shown show(Kernel kernel, const Parameter& p, int64_t x, int64_t y) {
+  bool together = false;
+  for (const RowWithCases& r : rows_of(kernel)) {
+    DotModel with_x = r.row.model, with_y = r.row.model;
+    const int64_t base = p.words.empty() ? p.get(r.row.model) : 0;
+    p.set(with_x, base + x);
+    p.set(with_y, base + y);
+    if (p.words.empty() && !p.hexadecimal && (base + x < p.least || base + y > p.greatest)) continue;
+    if (!contradiction_in(with_x).empty() || !contradiction_in(with_y).empty()) continue;
+    together = true;
+    DotCase one(r.row.op);
+    for (size_t i = 0; i < r.batch.size(); ++i) {
+      const DotOperands& in = one.load(r.batch, i);
+      if (evaluate_dot(with_x, in) == evaluate_dot(with_y, in)) continue;
+      for (const DotModel& m : {with_x, with_y})
+        EXPECT_EQ(to_hex(r.row.op.d, slow_twin_dot(m, in)), to_hex(r.row.op.d, evaluate_dot(m, in)))
+            << custom_name(m, r.row.op) << "\n"
+            << to_text(r.row.op) << "\n"
+            << case_line(r.batch, i);
+      return Shown::yes;
+    }
+  }
+  return together ? Shown::no : Shown::never_together;
+}
+
+class SettingsOfAKernel : public testing::TestWithParam<uint32_t> {
+ protected:
+  Kernel kernel() const { return static_cast<Kernel>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, SettingsOfAKernel, testing::Range(0u, kernels));
+
+TEST_P(SettingsOfAKernel, AreHonouredInEachValue) {
+  ASSERT_EQ(find_parameter("kernel")->words.size(), kernels);
+  for (const Parameter& p : parameters()) {
+    if (!p.used_by(kernel()) || std::string_view(p.name) == "kernel") continue;
+    const std::string& name = find_parameter("kernel")->words[GetParam()];
+    if (p.words.empty()) {
+      Shown shown = Shown::never_together;
+      for (int64_t step = 1; shown == Shown::never_together && step <= 4; ++step) shown = show(kernel(), p, 0, step);
+      EXPECT_TRUE(shown == Shown::yes) << name << " computes the same with any " << p.name;
+      continue;
+    }
+    for (size_t y = 1; y < p.words.size(); ++y)
+      for (size_t x = 0; x < y; ++x)
+        EXPECT_TRUE(show(kernel(), p, int64_t(x), int64_t(y)) != Shown::no)
+            << name << " computes the same with " << p.name << "=" << p.words[x] << " and " << p.words[y];
+  }
+}
+
+/// Subnormal operands read as zeros, and no result is subnormal.
+TEST_P(SettingsOfAKernel, FlushOperandsAndResults) {
+  const Parameter& p = *find_parameter("subnormals");
+  if (!p.used_by(kernel())) GTEST_SKIP() << "declined";
+  size_t subnormal_without = 0;
+  for (const RowWithCases& r : rows_of(kernel())) {
+    const Op& op = r.row.op;
+    for (const Subnormals rule : {Subnormals::flushed, Subnormals::flushed_signed}) {
+      DotModel kept = r.row.model, flushed = r.row.model;
+      kept.subnormals = Subnormals::kept;
+      flushed.subnormals = rule;
+      if (!contradiction_in(flushed).empty()) continue;
+      // On the cores of fma_then_add fp32 numbers are flushed, and the last conversion keeps what is subnormal in d.
+      if (kernel() == Kernel::fma_then_add && (op.d.name() != "fp32" || op.a.fields().emin() != -126)) continue;
+      DotCase one(op);
+      for (size_t i = 0; i < r.batch.size(); ++i) {
+        const DotOperands& in = one.load(r.batch, i);
+        subnormal_without += decode(op.d.fields(), evaluate_dot(kept, in)).subnormal;
+        for (const uint64_t result : {evaluate_dot(flushed, in), slow_twin_dot(flushed, in)})
+          ASSERT_FALSE(decode(op.d.fields(), result).subnormal) << custom_name(flushed, op) << "\n"
+                                                                << to_text(op) << "\n"
+                                                                << case_line(r.batch, i);
+      }
+    }
+  }
+  EXPECT_GT(subnormal_without, 20u);
+}
+
+/// One bf16 product and an fp32 c, worked by hand in units of 2^-149.
+struct Flushed {
+  const char *operands, *kept, *flushed, *flushed_signed;
+};
+class FlushedResults : public testing::TestWithParam<Flushed> {};
+INSTANTIATE_TEST_SUITE_P(
+    Cases, FlushedResults,
+    testing::Values(
+        // -129 * 2^-133 times 129 * 2^-9 is -16641 * 2^7 = -0x208080 units.
+        Flushed{"8081 | 3e81 | 00000000", "80208080", "80000000", "80000000"},
+        // -2^-133 is read as +0 or -0, which with c = +0 gives +0.
+        Flushed{"8001 | 3f80 | 00000000", "80010000", "00000000", "00000000"},
+        // 255 * 2^-71 times 255 * 2^-70 is 65025 * 2^8 = 0xfe0100 units: normal, it stays.
+        Flushed{"1fff | 207f | 00000000", "00fe0100", "00fe0100", "00fe0100"},
+        // c = 2^-126 - 2^-149 is read as 0 beside 2^-126.
+        Flushed{"0080 | 3f80 | 007fffff", "00ffffff", "00800000", "00800000"},
+        // 2^-126 - 2^-150 is a tie that becomes 2^-126; 24 bits hold it, so that it is tiny (IEEE 754-2019, 7.5).
+        Flushed{"a680 | 0d80 | 00800000", "00800000", "00800000", "00000000"}));
+
+TEST_P(FlushedResults, AreThoseWorkedByHand) {
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=1");
+  CaseBlock block;
+  const std::string text =
+      std::string("mmafuzz-cases 1\nop dot a=bf16 b=bf16 c=fp32 d=fp32 k=1\n") + GetParam().operands + "\n";
+  CaseReader reader("hand", text);
+  reader.next(block, 1);
+  ASSERT_EQ(block.batch.size(), 1u) << (reader.error() ? reader.error()->to_string() : "");
+  for (const std::string kernel : {"exact_sum,block=1", "two_stage_sum,block=1,fraction_bits=24", "fma_chain",
+                                   "fused_sum,block=1,fraction_bits=30,zero_rule=clamp,zero_exponent=-200"})
+    for (const auto& [rule, want] : {std::pair{"kept", GetParam().kept}, std::pair{"flushed", GetParam().flushed},
+                                     std::pair{"flushed_signed", GetParam().flushed_signed}}) {
+      const Result<DotModel> m =
+          with_overrides(custom_model(op), "kernel=" + kernel + ",k=1,output_rounding=nearest_even,subnormals=" + rule);
+      ASSERT_TRUE(m) << m.refusal().reason;
+      DotCase one(op);
+      const DotOperands& in = one.load(block.batch, 0);
+      EXPECT_EQ(to_hex(op.d, evaluate_dot(*m, in)), want) << kernel << " " << rule;
+      EXPECT_EQ(to_hex(op.d, slow_twin_dot(*m, in)), want) << "twin of " << kernel << " " << rule;
+    }
+}
+
+}  // namespace
+}  // namespace mmafuzz
