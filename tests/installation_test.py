@@ -36,6 +36,13 @@ def completed(completion, line):
     return run("bash", "-c", script, env=dict(os.environ, PATH=f"{prefix}/bin:{os.environ['PATH']}")).split("\n")
 
 
+# What is installed and not built is built: programs and libraries by the target `installed`, pages here and now.
+scripts = "".join(script.read_text() for script in build.rglob("cmake_install.cmake") if script.parent.name != "python")
+programs = set(re.findall(rf'"{build}/([^"]*(?:mmafuzz|replay|libfuzzer|afl|\.so))"', scripts))
+left_out = programs - set(run("ninja", "-C", build, "-t", "query", "installed").split())
+expect(f"the target `installed` makes all {len(programs)} programs, not {left_out}", len(programs) > 10 and not left_out)
+shutil.rmtree(build / "pages", ignore_errors=True)
+
 with tempfile.TemporaryDirectory(prefix="mmafuzz-install-") as folder:
     first, prefix = pathlib.Path(folder, "first"), pathlib.Path(folder, "moved here")
     run("cmake", "--install", build, "--prefix", first, "--strip")

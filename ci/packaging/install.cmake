@@ -11,6 +11,13 @@ set(engines ${CMAKE_INSTALL_LIBEXECDIR}/mmafuzz)
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/mmafuzz)
 set(pages ${CMAKE_BINARY_DIR}/pages)
 
+# What is installed and not built is built first, so that an installation begins whole or not at all.
+add_custom_target(installed DEPENDS mmafuzz mmafuzz_shared)
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+set(CMAKE_SKIP_PACKAGE_ALL_DEPENDENCY ON)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target installed COMMAND_ERROR_IS_FATAL ANY)"
+  ALL_COMPONENTS)
+
 install(TARGETS mmafuzz RUNTIME COMPONENT command)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/corpus DESTINATION ${data} COMPONENT command)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/ci/cluster DESTINATION ${data} COMPONENT command USE_SOURCE_PERMISSIONS)
@@ -20,10 +27,12 @@ foreach(target ${MMAFUZZ_TARGET_NAMES})
   foreach(program ${target}_replay ${target}_libfuzzer ${target}_afl)
     if(TARGET ${program})
       install(TARGETS ${program} RUNTIME DESTINATION ${engines} COMPONENT command)
+      add_dependencies(installed ${program})
     endif()
   endforeach()
   if(TARGET ${target}_afl_mutator)
     install(TARGETS ${target}_afl_mutator LIBRARY DESTINATION ${engines} COMPONENT command)
+    add_dependencies(installed ${target}_afl_mutator)
   endif()
 endforeach()
 
@@ -31,6 +40,7 @@ endforeach()
 add_custom_command(OUTPUT ${pages}/mmafuzz.bash COMMAND mmafuzz help-pages ${pages} DEPENDS mmafuzz
   COMMENT "Manual pages and completion")
 add_custom_target(help_pages ALL DEPENDS ${pages}/mmafuzz.bash)
+add_dependencies(installed help_pages)
 install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
 install(FILES ${pages}/mmafuzz.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mmafuzz COMPONENT command)
 
