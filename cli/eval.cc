@@ -2,16 +2,39 @@
 // units as encodings and decimals.
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/run_files.h"
+#include "core/json_text.h"
+#include "core/json_version.h"
 #include "plan/typed_case.h"
+#include "triage/explain/explanation_json.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz::cli {
 namespace {
 
+nlohmann::json evaluated_case(const Batch& batch, size_t index) {
+  return {{"op", to_text(batch.op())}, {"case", case_line(batch, index)}, {"units", nlohmann::json::array()}};
+}
+
+nlohmann::json evaluated_by(const Unit& unit, const Format& d, const Outcomes& outcomes, size_t index) {
+  nlohmann::json values = nlohmann::json::array();
+  for (int e = 0; outcomes.has_answer(index) && e < outcomes.results.count(); ++e)
+    values.push_back(value_json(explained_number(d, outcomes.results.get(index, e))));
+  nlohmann::json one = {{"name", unit.name()}, {"failed", outcomes.has_failed(index)}, {"results", values}};
+  if (outcomes.has_answer(index) && !outcomes.flags.empty())
+    one["flags"] = fmt::format("{:02x}", outcomes.flags[index]);
+  return one;
+}
+
+void print_evaluated(const nlohmann::json& cases, const std::vector<std::string>& notes) {
+  fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"notes", notes}, {"cases", cases}}));
+}
+
 /// What each unit makes of each case that was typed. A unit that breaks on one makes the exit code 1.
 int print_typed(const std::string& op_text, const std::vector<std::string>& cases,
-                const std::vector<std::string>& names) {
+                const std::vector<std::string>& names, bool json) {
   if (op_text.empty()) throw BadInput("--case needs --op");
   for (const std::string& text : cases)
     if (text.find_first_not_of(" \t|") == std::string::npos) throw BadInput("--case '" + text + "' holds no number");
@@ -25,15 +48,21 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
   }
   std::vector<std::string> notes;
   CaseReader reader("--case", text_of_cases(op, cases, notes));
-  for (const std::string& note : notes) fmt::print("{}\n", note);
   Outcomes outcomes;
   bool any_failed = false;
+  nlohmann::json evaluated = nlohmann::json::array();
+  for (const std::string& note : json ? std::vector<std::string>() : notes) fmt::print("{}\n", note);
   for (CaseBlock block; reader.next(block, 1);) {
     if (block.has_expected[0]) throw BadInput("--case: a case holds no result; compare with `check` and a file");
-    fmt::print("{}\n", case_line(block.batch, 0));
+    if (json) evaluated.push_back(evaluated_case(block.batch, 0));
+    else fmt::print("{}\n", case_line(block.batch, 0));
     for (const std::unique_ptr<Unit>& unit : units) {
       unit->run(block.batch, outcomes);
       any_failed |= outcomes.has_failed(0);
+      if (json) {
+        evaluated.back()["units"].push_back(evaluated_by(*unit, op.d, outcomes, 0));
+        continue;
+      }
       for (int e = 0; e < outcomes.results.count(); ++e) {
         const std::string result =
             outcomes.has_answer(0) ? explained_number(op.d, outcomes.results.get(0, e)).to_string() : "no answer";
@@ -44,6 +73,7 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
   }
   if (reader.error())
     throw BadInput("--case: column " + std::to_string(reader.error()->column) + ": " + reader.error()->message);
+  if (json) print_evaluated(evaluated, notes);
   return any_failed ? exit_divergence : exit_ok;
 }
 
@@ -53,6 +83,7 @@ void add_eval(Arguments& app, int& status) {
   struct Options {
     std::string unit, output = "-", op;
     std::vector<std::string> files, cases;
+    bool json = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub =
@@ -62,6 +93,7 @@ void add_eval(Arguments& app, int& status) {
   sub->add_option("--op", options->op, "op line, with --case");
   sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings, with --op; repeatable")
       ->allow_extra_args(false);
+  sub->add_flag("--json", options->json, "print one JSON object");
   sub->add_option("files", options->files, "case files, - for standard input; with --case: units");
   add_rows_option(*sub);
   sub->footer(
@@ -72,29 +104,32 @@ void add_eval(Arguments& app, int& status) {
     if (!options->cases.empty()) {
       if (!options->unit.empty()) options->files.insert(options->files.begin(), options->unit);
       if (options->output != "-") throw BadInput("--output is for the cases of files; --case prints");
-      status = print_typed(options->op, options->cases, split_units(options->files));
+      status = print_typed(options->op, options->cases, split_units(options->files), options->json);
       return;
     }
     if (!options->op.empty()) throw BadInput("--op needs --case; a case file has its own op lines");
     if (options->files.empty()) throw BadInput("eval needs case files, or --op and --case");
+    if (options->json && options->output != "-") throw BadInput("--output is for case text; --json prints");
     bool any_failed = false;
+    nlohmann::json evaluated = nlohmann::json::array();
     CaseWriter writer(options->output);
-    const auto flush = [&] { writer.finish(); };
-    try {
-      run_files(options->files, options->unit,
-                [&](const std::string&, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
-                  writer.unit(unit.name());
-                  writer.op(block.batch.op());
-                  for (size_t i = 0; i < block.batch.size(); ++i) {
+    run_files(options->files, options->unit,
+              [&](const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
+                if (!options->json) writer.unit(unit.name());
+                if (!options->json) writer.op(block.batch.op());
+                for (size_t i = 0; i < block.batch.size(); ++i) {
+                  any_failed |= outcomes.has_failed(i);
+                  if (!options->json) {
                     writer.one_case(block.batch, i, &outcomes);
-                    any_failed |= outcomes.has_failed(i);
+                    continue;
                   }
-                });
-    } catch (const BadInput&) {
-      flush();  // nothing before a malformed line is lost
-      throw;
-    }
-    flush();
+                  evaluated.push_back(evaluated_case(block.batch, i));
+                  evaluated.back().update({{"file", file}, {"line", block.line[i]}});
+                  evaluated.back()["units"].push_back(evaluated_by(unit, block.batch.op().d, outcomes, i));
+                }
+              });
+    if (options->json) print_evaluated(evaluated, {});
+    else writer.finish();
     status = any_failed ? exit_divergence : exit_ok;
   });
 }

@@ -114,6 +114,7 @@ void add_prove(Arguments& app, int& status) {
   auto options = std::make_shared<ProveOptions>();
   Arguments* sub = app.add_subcommand("prove", "Prove a statement about all inputs, or give a witness against it");
   sub->require_subcommand();
+  sub->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   sub->footer(
       "Exit codes: 0 proven, 1 a witness, 4 unknown.\n"
       "Example: mmafuzz prove property sign_symmetry model:volta/mma.m8n8k4.f32.f16.f16.f32");

@@ -131,6 +131,7 @@ void add_store(Arguments& app, int& status) {
   sub->require_subcommand();
   sub->footer("Example: mmafuzz store trends all-nights.sqlite");
   auto options = std::make_shared<TrendOptions>();
+  sub->add_flag("--json", options->json, "print one JSON object");
   Arguments* trends = sub->add_subcommand("trends", "Facts and bins over campaigns: which come, stay and go");
   trends->add_option("store", options->store, "store file")->required();
   trends->add_option("--recent", options->recent, "how many of the last campaigns are the recent ones")
@@ -145,7 +146,6 @@ void add_store(Arguments& app, int& status) {
   });
   struct PruneOptions {
     std::string store, keep;
-    bool json = false;
   };
   auto pruned = std::make_shared<PruneOptions>();
   Arguments* prune_command = sub->add_subcommand("prune", "Drop progress, coverage and pairs of old campaigns");
@@ -153,12 +153,12 @@ void add_store(Arguments& app, int& status) {
   prune_command
       ->add_option("--keep", pruned->keep, "of campaigns that started within this time, as in 90d, everything stays")
       ->required();
-  prune_command->add_flag("--json", pruned->json, "print one JSON object");
+  prune_command->add_flag("--json", options->json, "print one JSON object");
   prune_command->footer(
       "The campaigns themselves, buckets, counts, witnesses and decisions stay. What is merged again comes back.\n"
       "Example: mmafuzz store prune all-nights.sqlite --keep 90d");
-  prune_command->callback([pruned, &status] {
-    prune(pruned->store, pruned->keep, pruned->json);
+  prune_command->callback([pruned, options, &status] {
+    prune(pruned->store, pruned->keep, options->json);
     status = exit_ok;
   });
 }

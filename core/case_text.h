@@ -71,8 +71,9 @@ class CaseReader {
 
 class CaseWriter {
  public:
-  /// "-" writes standard output; a regular file appears under its name when finish() is called, so that an output may
-  /// be one of the inputs (core/output_file.h). Throws std::runtime_error if the file cannot be written.
+  /// "-" writes standard output, from the first line on; a regular file appears under its name when finish() is called,
+  /// so that an output may be one of the inputs (core/output_file.h). Throws std::runtime_error if the file cannot be
+  /// written.
   explicit CaseWriter(const std::string& path);
   ~CaseWriter();
   CaseWriter(const CaseWriter&) = delete;
@@ -91,7 +92,7 @@ class CaseWriter {
 
  private:
   struct Output;
-  void put(const std::string& text);
+  void put(const std::string& line);
   std::unique_ptr<Output> output_;
   std::string path_, last_unit_, last_property_, last_op_;
 };

@@ -49,6 +49,7 @@ struct CaseWriter::Output {
   bool owned = false;
   std::string temporary;  ///< written first, then renamed; empty where nothing is replaced
   std::string target;     ///< what it is renamed to
+  bool has_header = false;
 
   ~Output() {
     if (zipped) gzclose(zipped);
@@ -77,12 +78,13 @@ CaseWriter::CaseWriter(const std::string& path) : output_(std::make_unique<Outpu
     }
   }
   if (!output_->plain && !output_->zipped) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
-  put("mmafuzz-cases 1\n");
 }
 
 CaseWriter::~CaseWriter() = default;
 
-void CaseWriter::put(const std::string& text) {
+void CaseWriter::put(const std::string& line) {
+  const std::string text = output_->has_header ? line : "mmafuzz-cases 1\n" + line;
+  output_->has_header = true;
   const size_t written = output_->zipped ? size_t(gzwrite(output_->zipped, text.data(), unsigned(text.size())))
                                          : std::fwrite(text.data(), 1, text.size(), output_->plain);
   if (written != text.size()) throw std::runtime_error(path_ + ": write error: " + std::strerror(errno));
@@ -114,6 +116,7 @@ void CaseWriter::one_case(const Batch& batch, size_t index, const Outcomes* resu
 }
 
 void CaseWriter::finish() {
+  if (!output_->has_header) put("");
   bool failed = false;
   if (output_->zipped) {
     failed = gzclose(output_->zipped) != Z_OK;

@@ -12,14 +12,29 @@ namespace mmafuzz {
 namespace {
 
 constexpr char help[] =
-    "Options of mmafuzz; an engine has its own (libFuzzer: -help=1). Each is a variable of the environment, too.\n"
+    "  -h,--help                                 print this and exit\n"
     "  --ops=LINE[;LINE...]  MMAFUZZ_OPS         ops, as op lines without `op` (default: the target's own)\n"
     "  --units=A,B           MMAFUZZ_UNITS       units, names or patterns (default: all with their own arithmetic)\n"
     "  --segment=FILE        MMAFUZZ_SEGMENT     append divergences that do not stop the search to this file\n"
     "  --status=FILE         MMAFUZZ_STATUS      rewrite this file about every second with the counts so far\n"
-    "  --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search\n"
-    "A replayer takes files and folders; --encode=FOLDER writes cases as inputs, --decode prints inputs as cases.\n"
-    "Example: dot_replay corpus/dot_models\n";
+    "  --keep-going          MMAFUZZ_KEEP_GOING  contract divergences are recorded and do not stop the search\n";
+
+/// What `--help` prints of the program TARGET_replay or TARGET_libfuzzer, TARGET_afl.
+void print_help(const std::string& program) {
+  const std::string name = std::filesystem::path(program).filename().string();
+  const std::string target = name.substr(0, name.rfind('_'));
+  const bool replays = name == target + "_replay";
+  if (replays) std::printf("Run cases, and inputs that an engine kept, through the target %s\n", target.c_str());
+  else
+    std::printf("Search with the target %s; the engine has options of its own (libFuzzer: -help=1)\n", target.c_str());
+  std::printf("Usage: %s [OPTIONS] %s\n\nOptions, or variables of the environment:\n%s", program.c_str(),
+              replays ? "FILES OR FOLDERS" : "[the engine's arguments]", help);
+  if (replays)
+    std::printf(
+        "  --encode=FOLDER                           write the cases as inputs to this folder, run nothing\n"
+        "  --decode                                  print inputs as cases, run nothing\n");
+  std::printf("\nExample: %s%s corpus/%s\n", program.c_str(), replays ? "" : " -runs=1000", target.c_str());
+}
 
 /// A search does not stop for these files later, so a wrong path is told at the start.
 void must_be_writable(const char* option, const std::string& path) {
@@ -55,7 +70,7 @@ TargetOptions TargetOptions::parse(int argc, const char* const* argv) {
     if (!argument.starts_with("--") || argument == "--") continue;
     argument.remove_prefix(2);
     if (argument == "help") {
-      std::fputs(help, stdout);
+      print_help(argv[0]);
       std::exit(0);
     }
     const size_t equals = argument.find('=');

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/output_file.h"
 #include "fuzz_targets/target.h"
 
 namespace mmafuzz {
@@ -50,7 +51,8 @@ int replay(int argc, char** argv) {
   bool decode = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument.starts_with("--encode=")) encode_to = argument.substr(9);
+    if (argument == "-h") arguments.push_back("--help");
+    else if (argument.starts_with("--encode=")) encode_to = argument.substr(9);
     else if (argument == "--decode") decode = true;
     else if (argument.starts_with("--")) arguments.push_back(argv[i]);
     else paths.push_back(argument);
@@ -63,9 +65,8 @@ int replay(int argc, char** argv) {
     if (!encode_to.empty()) {
       fs::create_directories(encode_to);
       for (const std::vector<uint8_t>& bytes : target->encode_cases(path)) {
-        std::ofstream out(encode_to + "/" + fs::path(path).stem().string() + "-" + std::to_string(inputs++),
-                          std::ios::binary);
-        out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        write_output(encode_to + "/" + fs::path(path).stem().string() + "-" + std::to_string(inputs++),
+                     {bytes.begin(), bytes.end()});
       }
     } else if (is_case_text(path)) {
       cases += target->replay_cases(path);

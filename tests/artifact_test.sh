@@ -20,6 +20,11 @@ expect() {
   head -n 20 "$work/out" "$work/err"
   failed=1
 }
+# --help of a program, as that of a subcommand: what it does, a usage line, an example that can be typed, 0.
+if ! "$targets/convert_replay" -h >"$work/out" || ! grep -q "^Usage: $targets/convert_replay \[OPTIONS\] FILES" "$work/out" ||
+  ! grep -q "^Example: $targets/convert_replay corpus/convert$" "$work/out"; then
+  echo "convert_replay -h:" && cat "$work/out" && failed=1
+fi
 # fp64 rounds to fp32 on the way to fp16: a tie that is none.
 expect convert survives_detour 'op convert from=fp64 to=fp16 round=nearest_even nan=any' 3ff0020000000001
 expect dot_models equal 'op dot a=fp16 b=fp16 c=fp32 d=fp32 k=16' \

@@ -38,6 +38,21 @@ def explanations():
     return whole
 
 
+def evaluated():
+    """Cases of a file, and one that is typed on two units: 1.5 * 2 + 0.1 * 3 = 3.3 less what 0.1 loses, 0.1 = 2e66 in fp16."""
+    whole = json.loads(output_of("eval", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases"))
+    if [(c["line"], c["units"][0]["results"][0]["encoding"]) for c in whole["cases"]] != [(n, "3f800001") for n in (5, 7, 9)]:
+        sys.exit(f"eval --json: {whole}")
+    two = ["eval", "--json", "exact", "ieee:serial", "--op", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2", "--case", "1.5 0.1 | 2 3 | 0"]
+    typed = json.loads(output_of(*two))
+    if [u["name"] for u in typed["cases"][0]["units"]] != ["exact", "ieee:serial"] or "2e66" not in typed["notes"][0]:
+        sys.exit(f"eval --case --json: {typed}")
+    root = json.loads(output_of("eval", "--json", "ieee", "--op", "scalar sqrt format=fp16", "--case", "2."))
+    if root["cases"][0]["units"][0]["flags"] != "01":  # inexact, as the square root of 2 is no number of fp16
+        sys.exit(f"eval --case --json with flags: {root}")
+    return {**whole, "notes": typed["notes"], "cases": whole["cases"] + typed["cases"] + root["cases"]}
+
+
 def minimized(folder):
     """A case that fails and one that does not, of a file and of a target's artifact."""
     cases = folder + "/mixed.cases"
@@ -89,7 +104,7 @@ def proofs(folder):
     """Answers of every kind in one object; none where no solver is installed."""
     if subprocess.run([program, "prove", "equal", volta, volta], capture_output=True, check=False).returncode == 2:
         return None
-    whole = json.loads(output_of("prove", "bits", volta, "--json", codes=(0,)))
+    whole = json.loads(output_of("prove", "--json", "bits", volta, codes=(0,)))
     if (whole["outcome"], whole["integer_bits"], [q["outcome"] for q in whole["questions"]]) != ("proven", 5, ["proven", "witness"]):
         sys.exit(f"prove bits --json: {whole}")
     one = json.loads(output_of("prove", "bits", volta, "--domain", "products=0,c=0", "--json", codes=(0,)))
@@ -131,6 +146,7 @@ with tempfile.TemporaryDirectory() as folder:
         "prove --json": proofs(folder),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "explain --json": explanations(),
+        "eval --json": evaluated(),
         "A value": explanations()["cases"][0]["units"][0]["results"],
         "minimize --json": minimized(folder),
         "promote --json": promoted(store, folder, buckets),
@@ -143,7 +159,7 @@ with tempfile.TemporaryDirectory() as folder:
         "A bucket": json.loads(output_of("findings", store, "--show", buckets[0]["id"], "--json")),
         "merge --json": merged,
         "store trends --json": json.loads(output_of("store", "trends", nights, "--bins", "--json")),
-        "store prune --json": json.loads(output_of("store", "prune", nights, "--keep", "1d", "--json")),
+        "store prune --json": json.loads(output_of("store", "--json", "prune", nights, "--keep", "1d")),
         "why --json": json.loads(output_of("why", "v100", "exact", "--op", op, "--cases", "4096", "--json")),
         "report --json FILE": report,
         "sweep --json": json.loads(output_of("sweep", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "--cases", "5000", "--json")),

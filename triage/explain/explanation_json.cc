@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json value_json(const ExplainedNumber& x) {
-  return {{"encoding", x.hex}, {"hexadecimal", x.binary}, {"decimal", x.decimal}};
-}
-
 Json values_json(const std::vector<ExplainedNumber>& values) {
   Json list = Json::array();
   for (const ExplainedNumber& x : values) list.push_back(value_json(x));
@@ -107,6 +103,10 @@ Json case_json(const ExplainedCase& one) {
 }
 
 }  // namespace
+
+Json value_json(const ExplainedNumber& x) {
+  return {{"encoding", x.hex}, {"hexadecimal", x.binary}, {"decimal", x.decimal}};
+}
 
 Json explanation_json(const Explanation& explanation) {
   Json cases = Json::array();

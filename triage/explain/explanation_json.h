@@ -8,5 +8,6 @@
 namespace mmafuzz {
 
 nlohmann::json explanation_json(const Explanation& explanation);
+nlohmann::json value_json(const ExplainedNumber& value);
 
 }  // namespace mmafuzz
