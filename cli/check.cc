@@ -68,6 +68,21 @@ struct Checker {
             {"got", got}};
   }
 
+  /// The first elements that differ, each with its place.
+  static void print_matrix(const std::string& file, const CaseBlock& block, size_t i, const Unit& unit,
+                           const Outcomes& outcomes, const std::vector<int>& differing) {
+    constexpr size_t most = 4;
+    const Op& op = block.batch.op();
+    fmt::print("{}:{}: {} of {} elements differ from {}\n", file, block.line[i], differing.size(), op.m * op.n,
+               unit.name());
+    for (size_t j = 0; j < std::min(most, differing.size()); ++j) {
+      const int e = differing[j];
+      fmt::print("  d[{},{}]: expected {}, got {}\n", e / op.n, e % op.n, to_hex(op.d, block.expected.get(i, e)),
+                 to_hex(op.d, outcomes.results.get(i, e)));
+    }
+    if (differing.size() > most) fmt::print("  and {} more\n", differing.size() - most);
+  }
+
   void operator()(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
     const FieldShape result = block.batch.op().result();
     for (size_t i = 0; i < block.batch.size(); ++i) {
@@ -80,6 +95,7 @@ struct Checker {
         ++mismatches;
         const std::string expected = hex_results(result, block.expected, i);
         if (json) list.push_back(entry(file, block, i, unit, expected, ""));
+        else if (result.count > 1) fmt::print("{}:{}: {} fails\n", file, block.line[i], unit.name());
         else fmt::print("{}:{}: expected {}, {} fails\n", file, block.line[i], expected, unit.name());
         continue;
       }
@@ -88,16 +104,16 @@ struct Checker {
         continue;
       }
       ++cases;
-      bool same = true;
+      std::vector<int> differing;
       for (int j = 0; j < result.count; ++j) {
         const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
         if (same_result(block.batch, i, expected, got)) continue;
-        same = false;
+        differing.push_back(j);
         ulps.add(result.format.fields(), expected, got);
       }
       const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() &&
                                 !same_flags(block.batch, i, outcomes.flags[i], block.expected_flags[i]);
-      if (same && !flags_differ) continue;
+      if (differing.empty() && !flags_differ) continue;
       ++mismatches;
       std::string expected = hex_results(result, block.expected, i), got = hex_results(result, outcomes.results, i);
       if (flags_differ) {
@@ -106,6 +122,8 @@ struct Checker {
       }
       if (json) {
         list.push_back(entry(file, block, i, unit, expected, got));
+      } else if (result.count > 1) {
+        print_matrix(file, block, i, unit, outcomes, differing);
       } else {
         fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
       }

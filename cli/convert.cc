@@ -50,6 +50,8 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     std::map<std::string, NpyArray> members = parse_npz(file, content_of(file));
     for (const char* name : {"a", "b", "c", "sa", "sb", "source", "operands", "d"}) {
       const auto member = members.find(name);
+      const bool of_sums = std::string_view(name) == "c" && members.contains("d");
+      if (member == members.end() && of_sums && arrays.size() == 2) arrays.push_back({"c", {}});
       if (member == members.end()) continue;
       arrays.push_back({file + ", array " + name, std::move(member->second)});
       members.erase(member);
@@ -158,7 +160,8 @@ void add_convert(Arguments& app, int& status) {
   auto options = std::make_shared<ConvertOptions>();
   Arguments* sub =
       app.add_subcommand("convert", "Make cases of NumPy arrays or TestFloat's output, or arrays of cases");
-  sub->add_option("files", options->files, "a, b, c and optionally d as .npy files, or one .npz file; or a case file")
+  sub->add_option("files", options->files,
+                  "a, b and, where there are, c and d as .npy files, or one .npz file; or a case file")
       ->required();
   sub->add_option("-o,--output", options->output, "file to write: .cases (.gz), .npz, or .npy for the results alone")
       ->required();
@@ -171,7 +174,7 @@ void add_convert(Arguments& app, int& status) {
   sub->add_option("--function", options->function, "of TestFloat, as in f32_mulAdd, f64_to_f16, f16_lt");
   sub->add_option("--words", options->words, "more of TestFloat's op line, as in 'round=up tiny=before'");
   sub->footer(
-      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases\n"
+      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases (c: one number for all, or left out: 0)\n"
       "        convert codes.npz -o x.cases --op 'gemm a=e4m3 b=e4m3 c=fp32 d=fp32'\n"
       "TestFloat: testfloat_gen -rmax f16_add | ... convert --from testfloat --function f16_add --words round=up - -o "
       "x.cases\n"
@@ -183,9 +186,9 @@ void add_convert(Arguments& app, int& status) {
     } else if (to_arrays) {
       write_arrays(*options);
     } else {
-      const std::vector<NamedArray> arrays = read_arrays(*options);
-      const std::string op = options->op.empty() ? op_line_of_arrays(arrays) : options->op;
-      write_cases(*options, cases_of_arrays(op_of_arrays(op, arrays), arrays));
+      std::vector<NamedArray> arrays = read_arrays(*options);
+      const Op op = op_of_arrays(options->op.empty() ? op_line_of_arrays(arrays) : options->op, arrays);
+      write_cases(*options, cases_of_arrays(op, std::move(arrays)));
     }
     status = exit_ok;
   });

@@ -15,6 +15,7 @@ struct Row {
   const char* name;
   FormatFields fields;
   bool takes_bias;
+  const char* dtype = "";  ///< what NumPy and ml_dtypes call it
 };
 
 /// A reading of what Tesla's text leaves open (docs/cfloat.md): `name=value` sets the bits of `mask` to `bits`.
@@ -96,30 +97,30 @@ constexpr auto signed_ = SignField::present;
 constexpr auto unsigned_ = SignField::absent;
 
 constexpr Row rows[] = {
-    {"fp64", ieee_fields(11, 52), false},
-    {"fp32", ieee_fields(8, 23), false},
-    {"fp16", ieee_fields(5, 10), false},
-    {"bf16", ieee_fields(8, 7), false},
+    {"fp64", ieee_fields(11, 52), false, "float64"},
+    {"fp32", ieee_fields(8, 23), false, "float32"},
+    {"fp16", ieee_fields(5, 10), false, "float16"},
+    {"bf16", ieee_fields(8, 7), false, "bfloat16"},
     {"tf32", make(32, 8, 10, 127, Specials::ieee, signed_, SubnormalRule::gradual, 13), false},
-    {"e5m2", make(8, 5, 2, 15, Specials::ieee), false},
-    {"e4m3", make(8, 4, 3, 7, Specials::fn), false},
-    {"e5m2fnuz", make(8, 5, 2, 16, Specials::fnuz), false},
-    {"e4m3fnuz", make(8, 4, 3, 8, Specials::fnuz), false},
-    {"e3m2", make(6, 3, 2, 3, Specials::none), false},
-    {"e2m3", make(6, 2, 3, 1, Specials::none), false},
-    {"e2m1", make(4, 2, 1, 1, Specials::none), false},
-    {"e8m0", make(8, 8, 0, 127, Specials::top_code, unsigned_, SubnormalRule::absent), false},
+    {"e5m2", make(8, 5, 2, 15, Specials::ieee), false, "float8_e5m2"},
+    {"e4m3", make(8, 4, 3, 7, Specials::fn), false, "float8_e4m3fn"},
+    {"e5m2fnuz", make(8, 5, 2, 16, Specials::fnuz), false, "float8_e5m2fnuz"},
+    {"e4m3fnuz", make(8, 4, 3, 8, Specials::fnuz), false, "float8_e4m3fnuz"},
+    {"e3m2", make(6, 3, 2, 3, Specials::none), false, "float6_e3m2fn"},
+    {"e2m3", make(6, 2, 3, 1, Specials::none), false, "float6_e2m3fn"},
+    {"e2m1", make(4, 2, 1, 1, Specials::none), false, "float4_e2m1fn"},
+    {"e8m0", make(8, 8, 0, 127, Specials::top_code, unsigned_, SubnormalRule::absent), false, "float8_e8m0fnu"},
     {"ue4m3", make(8, 4, 3, 7, Specials::fn, SignField::ignored), false},
     {"cfloat8_1_4_3", make_tesla(8, 4, 3, 0, Specials::none, signed_, SubnormalRule::literal), true},
     {"cfloat8_1_5_2", make_tesla(8, 5, 2, 0, Specials::none, signed_, SubnormalRule::literal), true},
     {"shp", make_tesla(16, 5, 10, 0, Specials::none, signed_, SubnormalRule::literal), true},
     {"uhp", make_tesla(16, 6, 10, 31, Specials::ieee, unsigned_, SubnormalRule::flushed), false},
-    {"s8", make_integer(8, true), false},
-    {"u8", make_integer(8, false), false},
-    {"s32", make_integer(32, true), false},
-    {"u32", make_integer(32, false), false},
-    {"s64", make_integer(64, true), false},
-    {"u64", make_integer(64, false), false},
+    {"s8", make_integer(8, true), false, "int8"},
+    {"u8", make_integer(8, false), false, "uint8"},
+    {"s32", make_integer(32, true), false, "int32"},
+    {"u32", make_integer(32, false), false, "uint32"},
+    {"s64", make_integer(64, true), false, "int64"},
+    {"u64", make_integer(64, false), false, "uint64"},
 };
 
 bool is_tesla(const FormatFields& row) { return row.policy != 0; }
@@ -217,8 +218,11 @@ Result<Format> parse_format(std::string_view text) {
     return Format(whole, fields);
   }
   std::string known;
-  for (const Row& row : rows)
+  for (const Row& row : rows) {
+    if (!whole.empty() && whole == row.dtype)
+      return unknown("unknown format " + quoted(whole) + "; NumPy's " + row.dtype + " is " + row.name + " here");
     known += std::string(known.empty() ? "" : " ") + row.name + (row.takes_bias ? ":<bias>" : "");
+  }
   return unknown("unknown format " + quoted(whole) + "; known: " + known);
 }
 

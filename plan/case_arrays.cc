@@ -73,7 +73,10 @@ size_t cases_in(const NamedArray& from, const Op& op, size_t index, const FieldS
 }
 
 void fill(Column& column, const NamedArray& from, const FieldShape& field) {
-  if (!from.array.data.empty()) std::memcpy(column.data(), from.array.data.data(), from.array.data.size());
+  const std::string& data = from.array.data;
+  const size_t width = from.array.element_bytes();
+  const size_t copies = from.array.elements() == 1 ? column.cases() * static_cast<size_t>(column.count()) : 1;
+  for (size_t i = 0; i < copies && !data.empty(); ++i) std::memcpy(column.data() + i * width, data.data(), data.size());
   const uint64_t mask = field.format.fields().container_mask();
   for (size_t i = 0; i < column.cases(); ++i)
     for (int e = 0; e < column.count(); ++e)
@@ -83,26 +86,40 @@ void fill(Column& column, const NamedArray& from, const FieldShape& field) {
                        field.format.name());
 }
 
+/// Whether a and b are matrices; else they are dots' factors.
+bool are_matrices(const std::vector<NamedArray>& fields, const std::string& ask) {
+  const std::vector<size_t>&a = fields[0].array.shape, &b = fields[1].array.shape;
+  for (size_t i = fields.size() - 1; i >= 2; --i) {
+    if (!fields[i].is_given()) continue;
+    const std::vector<size_t>& shape = fields[i].array.shape;
+    if (shape.size() == a.size() && a.size() >= 2) return true;
+    if (shape.size() + 1 == a.size() && (fields[i].array.elements() != 1 || shape.empty() || a[0] == 1)) return false;
+    if (fields[i].array.elements() != 1)
+      throw BadInput("the shapes of " + fields[0].name + " and " + fields[i].name +
+                     " fit neither a dot nor a matrix product" + ask);
+  }
+  return a.size() >= 2 && b.size() == a.size() && a.back() == b[b.size() - 2];
+}
+
 }  // namespace
 
 std::string op_line_of_arrays(const std::vector<NamedArray>& fields) {
   const std::string ask = ": give --op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32'";
-  if (fields.size() < 3 || fields.size() > 4) throw BadInput("a, b, c and maybe d tell an op" + ask);
-  const size_t of_a = fields[0].array.shape.size(), of_c = fields[2].array.shape.size();
-  const bool gemm = of_a == of_c;
-  if (gemm ? of_c < 2 : of_a != of_c + 1)
-    throw BadInput("the shapes of " + fields[0].name + " and " + fields[2].name +
-                   " fit neither a dot nor a matrix product" + ask);
-  std::string line = gemm ? "gemm" : "dot";
-  for (size_t i = 0; i < 4; ++i) {
-    const NamedArray& field = fields[std::min(i, fields.size() - 1)];  // without results d is as c
+  if (fields.size() < 2 || fields.size() > 4) throw BadInput("a, b and maybe c and d tell an op" + ask);
+  const auto format_of = [&](const NamedArray& field) {
     const auto of_type = [&](const auto& one) { return field.array.type == one.second; };
     const auto known = std::find_if(std::begin(numpy_types), std::end(numpy_types), of_type);
     if (known == std::end(numpy_types) || field.array.type.find('u') != std::string::npos)
       throw BadInput(field.name + " holds " + field.array.type + ", which does not say its format" + ask);
-    line += std::string(" ") + "abcd"[i] + "=" + known->first;
-  }
-  return line;
+    return std::string(known->first);
+  };
+  const std::string a = format_of(fields[0]), b = format_of(fields[1]);
+  const bool has_c = fields.size() > 2 && fields[2].is_given(), has_d = fields.size() > 3;
+  const std::string sum = a == "fp64" ? "fp64" : fields[0].array.type.find('i') != std::string::npos ? "s32" : "fp32";
+  const std::string c = has_c ? format_of(fields[2]) : has_d ? format_of(fields[3]) : sum;
+  const std::string d = has_d ? format_of(fields[3]) : c;
+  const bool gemm = are_matrices(fields, ask);
+  return (gemm ? "gemm a=" : "dot a=") + a + " b=" + b + " c=" + c + " d=" + d;
 }
 
 Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& fields) {
@@ -124,10 +141,12 @@ Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& field
   return op_from_text(text);
 }
 
-CaseBlock cases_of_arrays(const Op& op, const std::vector<NamedArray>& arrays) {
+CaseBlock cases_of_arrays(const Op& op, std::vector<NamedArray> arrays) {
   std::vector<FieldShape> fields = op.inputs();
   fields.push_back(op.result());
   const size_t inputs = fields.size() - 1;
+  const bool sums = op.kind == OpKind::dot || op.kind == OpKind::gemm;
+  if (sums && arrays.size() == 2) arrays.push_back({"c", {}});
   if (arrays.size() != inputs && arrays.size() != fields.size()) {
     std::string names;
     for (size_t i = 0; i < inputs; ++i) names += (i ? ", " : "") + std::string(fields[i].name);
@@ -137,7 +156,10 @@ CaseBlock cases_of_arrays(const Op& op, const std::vector<NamedArray>& arrays) {
   CaseBlock block;
   block.batch = Batch(op);
   for (size_t i = 0; i < arrays.size(); ++i) {
+    const bool is_c = sums && i == 2;
+    if (is_c && !arrays[i].is_given()) continue;
     check_type(arrays[i], fields[i]);
+    if (is_c && arrays[i].array.elements() == 1) continue;  // for all
     const size_t cases = cases_in(arrays[i], op, i, fields[i]);
     if (i == 0) block.batch.resize(cases);
     if (cases != block.batch.size())
@@ -146,7 +168,8 @@ CaseBlock cases_of_arrays(const Op& op, const std::vector<NamedArray>& arrays) {
   }
   block.expected = Column(fields.back().format, fields.back().count);
   block.expected.resize(block.batch.size());
-  for (size_t i = 0; i < inputs; ++i) fill(block.batch.inputs()[i], arrays[i], fields[i]);
+  for (size_t i = 0; i < inputs; ++i)
+    if (arrays[i].is_given()) fill(block.batch.inputs()[i], arrays[i], fields[i]);
   if (arrays.size() > inputs) fill(block.expected, arrays.back(), fields.back());
   block.has_expected.assign(block.batch.size(), arrays.size() > inputs);
   block.has_flags.assign(block.batch.size(), 0);

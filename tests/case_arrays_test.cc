@@ -154,7 +154,42 @@ TEST(CaseArrays, TellTheirOpByTypesAndShapes) {
   EXPECT_THAT(why("|V1", {5, 3}, {5}), HasSubstr("a holds |V1"));
   EXPECT_THAT(why("<f2", {3}, {3}), HasSubstr("shapes of a and c fit neither"));
   EXPECT_THAT(why("<f2", {5, 3, 3}, {5}), HasSubstr("shapes of a and c fit neither"));
-  EXPECT_THAT(refused([] { op_line_of_arrays({array_of("a", "<f2", {3})}); }), HasSubstr("a, b, c and maybe d"));
+  EXPECT_THAT(refused([] { op_line_of_arrays({array_of("a", "<f2", {3})}); }), HasSubstr("a, b and maybe c and d"));
+}
+
+TEST(CaseArrays, CMayBeLeftOutOrBeOneNumber) {
+  struct Row {
+    const char* type;
+    std::vector<size_t> a, b;
+    const char* op;
+  };
+  const std::vector<Row> rows = {{"<f2", {2, 3}, {3, 4}, "gemm a=fp16 b=fp16 c=fp32 d=fp32"},
+                                 {"<f8", {5, 2, 3}, {5, 3, 4}, "gemm a=fp64 b=fp64 c=fp64 d=fp64"},
+                                 {"|i1", {5, 3}, {5, 3}, "dot a=s8 b=s8 c=s32 d=s32"},
+                                 {"<f4", {3}, {3}, "dot a=fp32 b=fp32 c=fp32 d=fp32"}};
+  for (const Row& row : rows) {
+    std::vector<NamedArray> arrays = {array_of("a", row.type, row.a), array_of("b", row.type, row.b)};
+    EXPECT_EQ(op_line_of_arrays(arrays), row.op);
+    const Op op = op_of_arrays(row.op, arrays);
+    const CaseBlock zeros = cases_of_arrays(op, arrays);
+    EXPECT_EQ(zeros.batch.size(), row.a[0] == 5 ? 5u : 1u);
+    EXPECT_FALSE(zeros.has_expected[0]);
+    arrays.push_back(array_of("c", op.c == format("fp64") ? "<f8" : op.c == format("s32") ? "<i4" : "<f4", {}));
+    EXPECT_EQ(op_line_of_arrays(arrays), row.op);
+    const CaseBlock same = cases_of_arrays(op, arrays);
+    const uint64_t number = op.c == format("fp64") ? 0x0706050403020100 : 0x03020100;  // the bytes 0, 1, 2, ...
+    for (size_t i = 0; i < zeros.batch.size(); ++i)
+      for (int e = 0; e < op.m * op.n; ++e) {
+        EXPECT_EQ(zeros.batch.c().get(i, e), 0u);
+        EXPECT_EQ(same.batch.c().get(i, e), number);
+      }
+  }
+  const std::vector<NamedArray> results = {
+      array_of("a", "<f2", {5, 3}), array_of("b", "<f2", {5, 3}), {"c", {}}, array_of("d", "<f8", {5})};
+  EXPECT_EQ(op_line_of_arrays(results), "dot a=fp16 b=fp16 c=fp64 d=fp64");
+  const CaseBlock block = cases_of_arrays(op_of_arrays(op_line_of_arrays(results), results), results);
+  EXPECT_EQ(block.batch.c().get(4), 0u);
+  EXPECT_EQ(block.expected.get(0), 0x0706050403020100u);
 }
 
 TEST(CaseArrays, ThatDoNotFitAreRefused) {
@@ -165,7 +200,7 @@ TEST(CaseArrays, ThatDoNotFitAreRefused) {
   const NamedArray a = array_of("a", "<f2", {4, 3}), c = array_of("c", "<f4", {4});
   EXPECT_EQ(why(dot, {a, a, c}), "nothing is refused");
   EXPECT_EQ(why(dot, {a, a, c, c}), "nothing is refused");
-  EXPECT_THAT(why(dot, {a, a}), HasSubstr("takes 3 arrays (a, b, c), or one more with the results; here are 2"));
+  EXPECT_THAT(why(dot, {a}), HasSubstr("takes 3 arrays (a, b, c), or one more with the results; here are 1"));
   EXPECT_THAT(why(dot, {array_of("x", "<f2", {3, 4}), a, c}), HasSubstr("x has shape (3, 4)"));
   EXPECT_THAT(why(dot, {array_of("x", "<f2", {2, 2, 3}), a, c}), HasSubstr("x has shape (2, 2, 3)"));
   EXPECT_THAT(why(dot, {a, array_of("x", "<f2", {3, 3}), c}), HasSubstr("x holds 3 cases, and a 4"));

@@ -113,6 +113,14 @@ TEST(Formats, BadNamesAreRefusedWithTheReason) {
 class EveryFormat : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EveryFormat, testing::ValuesIn(format_names()), test_name);
 
+TEST(Formats, NumPysNamesAreAnsweredWithOurs) {
+  for (const auto& [dtype, name] :
+       {std::pair{"float16", "fp16"}, {"bfloat16", "bf16"}, {"float8_e4m3fn", "e4m3"}, {"int8", "s8"}}) {
+    const std::string expected = std::string("unknown format '") + dtype + "'; NumPy's " + dtype + " is " + name;
+    EXPECT_TRUE(parse_format(dtype).refusal().reason.starts_with(expected)) << parse_format(dtype).refusal().reason;
+  }
+}
+
 TEST_P(EveryFormat, SpecialsAndZerosAreToldWithoutDecoding) {
   const Format f = format(GetParam());
   const FormatFields& fields = f.fields();
