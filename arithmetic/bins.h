@@ -25,7 +25,7 @@ struct BinCross {
 
 namespace bins {
 
-// The classes' labels are in search/bin_names.cc, which must list as many.
+// The classes' labels are in search/coverage.cc, which refuses to start with more or fewer.
 using Align = BinCross<0, 2, 12, 6, 2>;                // who is shifted, shift, bits lost, sign
 using Loss = BinCross<Align::end, 4, 4, 4, 3>;         // who holds the maximum, addends gone, addends inexact, net loss
 using Floor = BinCross<Loss::end, 8, 2, 3, 2>;         // greatest exponent minus floor, c zero, zero products, loss

@@ -1,5 +1,5 @@
 // mmafuzz campaign: a bounded run of engines over targets that feeds one folder of findings. This file is its options;
-// the campaign itself is in campaign_run.cc.
+// the campaign itself is in campaign/.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>

@@ -19,8 +19,6 @@
 namespace mmafuzz::cli {
 namespace {
 
-constexpr int exit_too_few_answers = 4;
-
 struct IdentifyOptions {
   std::string unit, op, ask, answers, next, tree, svg, save, name;
   IdentifySettings settings;
@@ -35,7 +33,7 @@ int exit_code_of(IdentifyVerdict verdict) {
     case IdentifyVerdict::no_fit: return exit_divergence;
     case IdentifyVerdict::too_few: break;
   }
-  return exit_too_few_answers;
+  return exit_unknown;
 }
 
 void save(const Identification& id, const IdentifyOptions& options) {

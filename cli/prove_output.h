@@ -9,8 +9,6 @@
 
 namespace mmafuzz::cli {
 
-inline constexpr int exit_unknown = 4;
-
 class ProveOutput {
  public:
   ProveOutput(std::string command, bool json, bool verbose)

@@ -10,7 +10,9 @@ namespace mmafuzz {
 namespace {
 
 constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
+static_assert(std::size(rounding_names) == static_cast<size_t>(Rounding::stochastic) + 1);
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
+static_assert(std::size(threshold_names) == static_cast<size_t>(Threshold::nearest) + 1);
 
 struct ScalarRow {
   const char* name;
@@ -48,6 +50,7 @@ bool find_scalar(std::string_view text, ScalarOperation& operation) {
 }
 
 constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
+static_assert(std::size(kind_names) == static_cast<size_t>(OpKind::gemm) + 1);
 
 template <class Enum, size_t N>
 bool find_name(const char* const (&names)[N], std::string_view text, Enum& value) {

@@ -19,6 +19,7 @@ inline constexpr int exit_ok = 0;
 inline constexpr int exit_divergence = 1;
 inline constexpr int exit_bad_input = 2;
 inline constexpr int exit_contradiction = 3;
+inline constexpr int exit_unknown = 4;        ///< neither proven nor refuted, or too few answers
 inline constexpr int exit_interrupted = 130;  ///< as shells say it of Ctrl-C
 
 /// Parses an op with or without the leading "op ". Throws BadInput.

@@ -187,6 +187,12 @@ bad "none.cases: cannot open: No such file" eval --unit exact none.cases
 bad "$work: is a folder" eval --unit exact "$work"
 bad "broken.cases:5:13: field b: expected 4 lower-case hex digits of fp16, found '3C00'" eval broken.cases
 expect "what stands before a malformed line is printed" has out "3c00 4000 | 3c00 4000 | 00000000 | 40a00000"
+bad "broken.cases:5:13" eval broken.cases -o broken.out
+expect "a file is written whole or not at all" [ ! -e broken.out ]
+bad_call "unknown unit 'exakt'" eval --unit exakt inputs.cases -o -
+good eval --unit "$hopper" inputs.cases --json
+expect "the results as JSON" is_json out
+bad_call "--output is for case text; --json prints" eval --unit "$hopper" inputs.cases --json -o x.json
 bad "unknown unit 'model:hoper/mma.m16n8k16.f32.f16.f16.f32'; nearest: $hopper" eval --unit model:hoper/mma.m16n8k16.f32.f16.f16.f32 good.cases
 bad "unitless.cases:" eval unitless.cases
 expect "and says what to do" has err "--unit"
@@ -228,6 +234,7 @@ bad_call "results.npy has shape (2,); a of" convert results.npy results.npy resu
 bad_call "is no .npy file" convert good.cases good.cases good.cases -o x.cases --op "$dot2"
 good convert good.npz -o untold.cases --unit "$hopper"
 expect "types and shapes tell the op" cmp untold.cases again.cases
+bad_call "NumPy's float16 is fp16" convert good.npz -o x.cases --op 'dot a=float16 b=fp16 c=fp32 d=fp32'
 bad_call "/nowhere/a.npy: cannot open" convert /nowhere/a.npy -o x.cases --op "$dot2"
 head -c 300 good.npz >cut.npz
 bad_call "cut.npz: is no .npz file, or is truncated" convert cut.npz -o x.cases --op "$dot2"
@@ -647,6 +654,31 @@ bad "holds neither a campaign nor segments" triage empty_folder
 run check --skip-declined --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 two.cases <(printf 'mmafuzz-cases 1\nop dot a=fp64 b=fp64 c=fp64 d=fp64 k=1\n3ff0000000000000 | 3ff0000000000000 | 0000000000000000 | 3ff0000000000000\n')
 expect "the op that is declined is counted" has out "1 cases of ops that the unit declines were not compared"
 expect "and the rest compared" has out "2 cases, 1 mismatches"
+
+# d = a * b + c of columns and rows: 1*1, 1*2, 3*1, 3*2.
+printf 'mmafuzz-cases 1\nop gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=2 k=1\n3c00 4200 | 3c00 4000 | 00000000 00000000 00000000 00000000 | 3f800000 40000001 40400000 40c00001\n' >product.cases
+run check --unit exact product.cases
+expect "how much of a product differs" has out "product.cases:3: 2 of 4 elements differ from exact"
+expect "and where" has out "  d[0,1]: expected 40000001, got 40000000"
+expect "in each row" has out "  d[1,1]: expected 40c00001, got 40c00000"
+expect "what is equal is not shown" lacks out "d[1,0]"
+
+# ---- limits ----
+for _ in $(seq 2000); do echo '3c00 4000 | 3c00 4000 | 00000000'; done | cat inputs.cases - >long.cases
+for output in "-o limited.cases" ""; do
+  command="ulimit -f 1; mmafuzz eval long.cases $output"
+  # shellcheck disable=SC2086  # words
+  (ulimit -f 1; exec "$MMAFUZZ" eval --unit exact long.cases $output >out 2>err)
+  code=$?
+  expect "a file that may not grow ends with 2" ends_with 2
+  expect "and a line that says so" has err "File too large"
+done
+long=$(printf 'x%.0s' $(seq 100000))
+for arguments in "eval --unit $long good.cases" "eval $long" "$long" "fuzz --op $long" "eval --$long" "check --unit exact?$long good.cases"; do
+  # shellcheck disable=SC2086  # words
+  bad_call "xxx" $arguments
+  expect "200 characters of an argument are repeated at most" [ "$(wc -c <err)" -lt 1000 ]
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

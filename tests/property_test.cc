@@ -165,6 +165,7 @@ TEST(EveryExample, BreaksAndKeeps) {
       "inner_permutation",    "tile_permutation",  "answers"};
   for (const auto& property : all_properties())
     EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
+  EXPECT_EQ(seen.size() + elsewhere.size(), all_properties().size()) << "a name of no property";
 }
 
 TEST(ProductValue, TwelveTimesTwentyFourIsNotEighteenTimesSixteen) {
