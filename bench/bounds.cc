@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "core/case_text.h"
 #include "core/dot_case.h"
 #include "core/property.h"
@@ -195,9 +196,10 @@ class BoundSearch {
 struct BoundsOptions {
   uint64_t cases = 200'000, seed = 1;
   std::string only = "*", witnesses;
+  MeasuredRows rows;
 };
 
-int run_bounds(const BoundsOptions& options) {
+int run_bounds(BoundsOptions& options) {
   std::vector<Op> ops = default_ops(OpKind::dot);
   const size_t unscaled = ops.size();
   for (const char* text : scaled_ops) ops.push_back(op_from_text(text));
@@ -217,16 +219,25 @@ int run_bounds(const BoundsOptions& options) {
       Result<ErrorBounds> bounds = ErrorBounds::of_unit(ops[o], *unit);
       if (!bounds) continue;
       if (!std::exchange(any, true))
-        fmt::print("{:62} {:14} {:>9} {:>9} {:>5} {:>8}\n", "unit", "kernel", "greatest", "ratio of", "parts", "cases");
+        options.rows.say(fmt::format("{:62} {:14} {:>9} {:>9} {:>5} {:>8}", "unit", "kernel", "greatest", "ratio of",
+                                     "parts", "cases"));
       BoundSearch search(ops[o], std::move(unit), std::move(*bounds), options.seed);
       search.run(options.cases);
       broken |= search.greatest() > 1;
       const DotModel* model = search.unit().model();
       const BoundSearch::Kept* tightest = search.tightest();
-      fmt::print("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}\n", model ? name : name + " " + op_label(ops[o]),
-                 model ? parameter_text(*find_parameter("kernel"), *model) : "-", search.greatest(),
-                 tightest ? tightest->ratio : 0, tightest ? tightest->parts : 0, options.cases);
-      std::fflush(stdout);
+      const std::string kernel = model ? parameter_text(*find_parameter("kernel"), *model) : "-";
+      const double ratio = tightest ? tightest->ratio : 0, parts = tightest ? tightest->parts : 0;
+      options.rows.add(
+          {{"unit", name},
+           {"op", to_text(ops[o])},
+           {"kernel", kernel},
+           {"greatest", search.greatest()},
+           {"ratio", ratio},
+           {"parts", parts},
+           {"cases", options.cases}},
+          fmt::format("{:62} {:14} {:9.6f} {:9.6f} {:5.1f} {:8}", model ? name : name + " " + op_label(ops[o]), kernel,
+                      search.greatest(), ratio, parts, options.cases));
       if (!writer || !tightest) continue;
       Outcomes outcomes;
       search.unit().run(tightest->cases, outcomes);
@@ -238,6 +249,7 @@ int run_bounds(const BoundsOptions& options) {
   }
   if (!any) throw BadInput("bench bounds: no unit with a proven bound matches '" + options.only + "'");
   if (writer) writer->finish();
+  options.rows.end();
   return broken ? exit_divergence : exit_ok;
 }
 
@@ -254,6 +266,7 @@ void add_bench_bounds(Arguments& bench, int& status) {
   sub->add_option("--seed", options->seed, "seed of the search")->capture_default_str()->check(unsigned_number());
   sub->add_option("--units", options->only, "only units that match this glob");
   sub->add_option("--witnesses", options->witnesses, "write the tightest case of each unit to this file");
+  options->rows.add_json_flag(*sub);
   sub->footer(
       "Exit code 1 if a result lies beyond its bound.\n"
       "Example: mmafuzz bench bounds --units 'model:hopper/*' --cases 50000");

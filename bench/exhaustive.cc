@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "core/property.h"
 #include "oracles/convert/conversion_proof.h"
 #include "oracles/convert/bulk_convert_simd.h"
@@ -27,8 +28,12 @@ std::vector<std::string> all_destinations() {
   return names;
 }
 
+nlohmann::json proof_row(const Op& op, uint64_t inputs, const std::string& unit, uint64_t wrong) {
+  return {{"op", to_text(op)}, {"inputs", inputs}, {"unit", unit}, {"wrong", wrong}};
+}
+
 /// All 2^32 fp32 inputs; false where the codec is wrong somewhere.
-bool prove_from_fp32(const Op& op, unsigned threads) {
+bool prove_from_fp32(const Op& op, unsigned threads, MeasuredRows& rows) {
   if (!has_bulk_plan(op.d.fields()))
     throw BadInput("bench exhaustive: from fp32 only to formats of at most 10 fraction bits, not " + op.d.name());
   if (op.rounding == Rounding::stochastic)
@@ -42,20 +47,22 @@ bool prove_from_fp32(const Op& op, unsigned threads) {
         conversion.run(sources, count, 0, results, flags);
       },
       threads);
-  fmt::print("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: ", op.d.name(),
-             name_of(op.rounding), proof.segments, proof.referee_seconds, proof.scan_seconds);
-  if (!proof.first_wrong) {
-    fmt::print("proven\n");
-    return true;
+  std::string verdict = "proven";
+  if (proof.first_wrong) {
+    const exact::WrongConversion& w = *proof.first_wrong;
+    verdict =
+        fmt::format("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}", proof.wrong, to_hex(op.a, w.source),
+                    to_hex(op.d, w.encoding), w.flags, to_hex(op.d, w.expected), w.expected_flags);
   }
-  const exact::WrongConversion& w = *proof.first_wrong;
-  fmt::print("{} wrong, first {} | {} | {:02x} instead of {} | {:02x}\n", proof.wrong, to_hex(op.a, w.source),
-             to_hex(op.d, w.encoding), w.flags, to_hex(op.d, w.expected), w.expected_flags);
-  return false;
+  rows.add(
+      proof_row(op, uint64_t{1} << 32, "bulk", proof.wrong),
+      fmt::format("{:24} {:12} {:9} segments, {:5.1f} s MPFR, {:5.1f} s scan of 4294967296 inputs: {}", op.d.name(),
+                  name_of(op.rounding), proof.segments, proof.referee_seconds, proof.scan_seconds, verdict));
+  return !proof.first_wrong;
 }
 
 /// Every encoding of a source of at most 16 bits, against MPFR one by one.
-bool prove_from_few_bits(const Op& op) {
+bool prove_from_few_bits(const Op& op, MeasuredRows& rows) {
   if (op.a.fields().width > 16)
     throw BadInput("bench exhaustive: --from takes fp32 or a format of at most 16 bits, not " + op.a.name());
   Batch batch(op);
@@ -68,8 +75,9 @@ bool prove_from_few_bits(const Op& op) {
   uint64_t wrong = 0;
   compare_units("equals_model", Severity::contract, batch, name, ours, "exact:mpfr", referee,
                 [&](const Divergence&, uint64_t count) { wrong += count; });
-  fmt::print("{:24} {:12} from {}, {} inputs by {}: {}\n", op.d.name(), name_of(op.rounding), op.a.name(), batch.size(),
-             name, wrong ? std::to_string(wrong) + " wrong" : "proven");
+  rows.add(proof_row(op, batch.size(), name, wrong),
+           fmt::format("{:24} {:12} from {}, {} inputs by {}: {}", op.d.name(), name_of(op.rounding), op.a.name(),
+                       batch.size(), name, wrong ? std::to_string(wrong) + " wrong" : "proven"));
   return wrong == 0;
 }
 
@@ -81,6 +89,7 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
     std::string from = "fp32", round = "nearest_even";
     bool all = false, saturate = false, tiny_before = false;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub =
@@ -92,6 +101,7 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
   sub->add_flag("--tiny-before", options->tiny_before, "tininess is detected before rounding");
   sub->add_flag("--all", options->all, "every format that fp32 is converted to in bulk");
   sub->add_option("--jobs", options->jobs, "threads")->check(in_range(1, 1024));
+  options->rows.add_json_flag(*sub);
   sub->footer("Example: mmafuzz bench exhaustive --to e4m3 --to cfloat8_1_4_3:7");
   sub->callback([options, &status] {
     if (options->all == !options->to.empty()) throw BadInput("bench exhaustive: give --to FORMAT or --all");
@@ -100,9 +110,10 @@ void add_bench_exhaustive(Arguments& bench, int& status) {
       const Op op =
           op_from_text("convert from=" + options->from + " to=" + to + " round=" + options->round +
                        (options->saturate ? " saturate=1" : "") + (options->tiny_before ? " tiny=before" : ""));
-      proven &= op.a == format("fp32") ? prove_from_fp32(op, options->jobs) : prove_from_few_bits(op);
-      std::fflush(stdout);
+      proven &= op.a == format("fp32") ? prove_from_fp32(op, options->jobs, options->rows)
+                                       : prove_from_few_bits(op, options->rows);
     }
+    options->rows.end();
     status = proven ? exit_ok : exit_divergence;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "plan/default_fields.h"
 #include "plan/targets.h"
 #include "search/byte_codec.h"
@@ -18,7 +19,7 @@ namespace {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Looks at inputs as a property target does: a case and its neighbours through one unit, in turn.
-void print_rate(const FuzzTarget& target, const Op& op, double seconds) {
+void measure_rate(const FuzzTarget& target, const Op& op, double seconds, MeasuredRows& rows) {
   const Comparison comparison(op, default_units(registry(), op), registry(), properties_of(target));
   std::vector<Coverage> coverages;
   std::vector<Mutator> mutators;
@@ -48,23 +49,35 @@ void print_rate(const FuzzTarget& target, const Op& op, double seconds) {
                                   [&](const Divergence&, uint64_t count) { divergences += count; });
   }
   const double rate = static_cast<double>(inputs) / (now - start);
-  fmt::print("{:12} {:>2}x{:>2}x{:>3}{} {:8.0f} inputs/s {:9.0f} cases/s {:5} bins\n", target.name, op.m, op.n, op.k,
-             op.has_alpha_beta() ? " scaled" : "       ", rate, rate * static_cast<double>(cases_of_input(op)),
-             std::count(bins_reached.reached.begin(), bins_reached.reached.end(), 1));
+  const double cases = rate * static_cast<double>(cases_of_input(op));
+  const auto reached = std::count(bins_reached.reached.begin(), bins_reached.reached.end(), 1);
+  rows.add({{"target", target.name},
+            {"op", to_text(op)},
+            {"inputs_per_second", rate},
+            {"cases_per_second", cases},
+            {"bins", reached}},
+           fmt::format("{:12} {:>2}x{:>2}x{:>3}{} {:8.0f} inputs/s {:9.0f} cases/s {:5} bins", target.name, op.m, op.n,
+                       op.k, op.has_alpha_beta() ? " scaled" : "       ", rate, cases, reached));
 }
 
 }  // namespace
 
 void add_bench_gemm(Arguments& bench, int& status) {
-  auto seconds = std::make_shared<double>(1);
+  struct Options {
+    double seconds = 1;
+    MeasuredRows rows;
+  };
+  auto options = std::make_shared<Options>();
   Arguments* rates =
       bench.add_subcommand("gemm", "Inputs and cases per second of the targets that look at matrix products");
-  rates->add_option("--seconds", *seconds, "processor time per op")->check(in_range(0.01, 3600.0));
+  rates->add_option("--seconds", options->seconds, "processor time per op")->check(in_range(0.01, 3600.0));
+  options->rows.add_json_flag(*rates);
   rates->footer("Example: mmafuzz bench gemm --seconds 5");
-  rates->callback([seconds, &status] {
+  rates->callback([options, &status] {
     for (const FuzzTarget& target : fuzz_targets())
       for (const Op& op : ops_of(target))
-        if (op.kind == OpKind::gemm) print_rate(target, op, *seconds);
+        if (op.kind == OpKind::gemm) measure_rate(target, op, options->seconds, options->rows);
+    options->rows.end();
     status = exit_ok;
   });
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "identify/order.h"
 
 namespace mmafuzz {
@@ -13,6 +14,7 @@ struct OrderBench {
   std::vector<uint64_t> sizes = {64, 256, 1024};
   std::string formats = "a=fp32 b=fp32 c=fp32 d=fp32";
   OrderSettings settings;
+  MeasuredRows rows;
 };
 
 /// One case in advance, so that no measurement holds the start of a unit's process.
@@ -23,10 +25,10 @@ void start(const Unit& unit, const Op& op) {
   unit.run(batch, outcomes);
 }
 
-int run_order_bench(const OrderBench& options) {
+int run_order_bench(OrderBench& options) {
   int status = exit_ok;
-  fmt::print("{:<40} {:>5} {:>9} {:>6} {:>8} {:>9} {:>8} {:>8} {:>7} {:>8}  {}\n", "unit", "k", "questions", "rounds",
-             "s", "FPRev's", "s", "replayed", "differ", "unstable", "order");
+  options.rows.say(fmt::format("{:<40} {:>5} {:>9} {:>6} {:>8} {:>9} {:>8} {:>8} {:>7} {:>8}  {}", "unit", "k",
+                               "questions", "rounds", "s", "FPRev's", "s", "replayed", "differ", "unstable", "order"));
   for (const std::string& name : options.units)
     for (const uint64_t k : options.sizes) {
       const Op op = op_from_text("dot " + options.formats + " k=" + std::to_string(k) + " nan=any");
@@ -39,12 +41,24 @@ int run_order_bench(const OrderBench& options) {
       const RevealedOrder theirs = reveal_order(*unit, op, one_by_one);
       std::string order = ours.tree ? folded_tree(*ours.tree) : ours.reason;
       if (order.size() > 100) order = order.substr(0, 97) + "...";
-      fmt::print("{:<40} {:>5} {:>9} {:>6} {:>8.3f} {:>9} {:>8.3f} {:>8} {:>7} {:>8}  {}\n", name, k, ours.questions,
-                 ours.rounds, ours.reveal_seconds, theirs.questions, theirs.reveal_seconds, ours.replayed,
-                 ours.differing, ours.unstable, order);
-      std::fflush(stdout);
+      options.rows.add({{"unit", name},
+                        {"op", to_text(op)},
+                        {"questions", ours.questions},
+                        {"rounds", ours.rounds},
+                        {"seconds", ours.reveal_seconds},
+                        {"fprev_questions", theirs.questions},
+                        {"fprev_seconds", theirs.reveal_seconds},
+                        {"replayed", ours.replayed},
+                        {"differing", ours.differing},
+                        {"unstable", ours.unstable},
+                        {"order", ours.tree ? folded_tree(*ours.tree) : ""},
+                        {"reason", ours.tree ? "" : ours.reason}},
+                       fmt::format("{:<40} {:>5} {:>9} {:>6} {:>8.3f} {:>9} {:>8.3f} {:>8} {:>7} {:>8}  {}", name, k,
+                                   ours.questions, ours.rounds, ours.reveal_seconds, theirs.questions,
+                                   theirs.reveal_seconds, ours.replayed, ours.differing, ours.unstable, order));
       if (!ours.tree || ours.differing) status = exit_divergence;
     }
+  options.rows.end();
   return status;
 }
 
@@ -58,6 +72,7 @@ void add_bench_order(Arguments& bench, int& status) {
   sub->add_option("--formats", options->formats, "formats of the dots (default fp32)");
   sub->add_option("--replay", options->settings.verify, "random vectors to replay (default 100000)")
       ->check(unsigned_number());
+  options->rows.add_json_flag(*sub);
   sub->footer(
       "Exit code 1 if an order is not revealed, or does not replay bit for bit.\n"
       "Example: mmafuzz bench order --units ieee:serial ieee:pairwise --k 64 --replay 1000");

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 #include "search/structured_generator.h"
@@ -12,41 +13,48 @@
 namespace mmafuzz {
 namespace {
 
-constexpr size_t rate_cases = 4096;
+struct UnitRate {
+  std::string unit;
+  Op op;
+  double cases;  ///< a second
+  double products() const { return cases * op.k; }
+};
 
-/// Millions of cases a second.
-double rate_of(const Unit& unit, const Batch& batch, double seconds) {
+UnitRate rate_of(const std::string& name, const Op& op, double seconds) {
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, 4096, batch);
+  const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
   Outcomes outcomes;
   size_t cases = 0;
   const auto start = std::chrono::steady_clock::now();
   double elapsed = 0;
   do {
-    unit.run(batch, outcomes);
+    unit->run(batch, outcomes);
     cases += batch.size();
     elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   } while (elapsed < seconds);
-  return double(cases) / elapsed / 1e6;
+  return {name, op, double(cases) / elapsed};
 }
 
-/// The rates of all model rows, slowest first by products a second.
-void print_all_rates(double seconds) {
-  struct Rate {
-    std::string unit;
-    int k;
-    double cases;
-    double products() const { return cases * k; }
-  };
-  std::vector<Rate> rates;
-  for (const ModelRow& row : model_rows()) {
-    Batch batch(row.op);
-    StructuredGenerator(row.op, 1).fill(0, rate_cases, batch);
-    const std::string name = "model:" + row.name();
-    rates.push_back({name, row.op.k, rate_of(*bind_or_fail(name, row.op), batch, seconds)});
-  }
-  std::sort(rates.begin(), rates.end(), [](const Rate& x, const Rate& y) { return x.products() < y.products(); });
-  fmt::print("{} rows, structured operands, one thread, vector target {}; millions a second\n{:>10} {:>10} {:>4}  unit\n",
-             rates.size(), simd_target_name(), "products", "dots", "k");
-  for (const Rate& r : rates) fmt::print("{:10.1f} {:10.2f} {:4}  {}\n", r.products(), r.cases, r.k, r.unit);
+void add(MeasuredRows& rows, const UnitRate& r, const std::string& line) {
+  rows.add({{"unit", r.unit},
+            {"op", to_text(r.op)},
+            {"vector_target", simd_target_name()},
+            {"cases_per_second", r.cases}},
+           line);
+}
+
+/// All model rows, each on its own op, slowest first by products a second.
+void measure_all(MeasuredRows& rows, double seconds) {
+  std::vector<UnitRate> rates;
+  for (const ModelRow& row : model_rows()) rates.push_back(rate_of("model:" + row.name(), row.op, seconds));
+  std::sort(rates.begin(), rates.end(),
+            [](const UnitRate& x, const UnitRate& y) { return x.products() < y.products(); });
+  rows.say(fmt::format("{} rows, structured operands, one thread, vector target {}; millions a second", rates.size(),
+                       simd_target_name()));
+  rows.say(fmt::format("{:>10} {:>10} {:>4}  unit", "products", "dots", "k"));
+  for (const UnitRate& r : rates)
+    add(rows, r, fmt::format("{:10.1f} {:10.2f} {:4}  {}", r.products() / 1e6, r.cases / 1e6, r.op.k, r.unit));
 }
 
 }  // namespace
@@ -57,6 +65,7 @@ void add_bench_rate(Arguments& bench, int& status) {
     std::vector<std::string> units = {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "exact", "exact:mpfr", "ieee:fma"};
     double seconds = 0.5;
     bool all = false;
+    MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
   Arguments* rate = bench.add_subcommand("rate", "Cases per second of units, one thread, structured operands");
@@ -64,17 +73,21 @@ void add_bench_rate(Arguments& bench, int& status) {
   rate->add_option("--units", options->units, "units, comma-separated");
   rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
   rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));
+  options->rows.add_json_flag(*rate);
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
   rate->callback([options, &status] {
     status = exit_ok;
-    if (options->all) return print_all_rates(options->seconds);
-    const Op op = op_from_text(options->op);
-    Batch batch(op);
-    StructuredGenerator(op, 1).fill(0, rate_cases, batch);
-    fmt::print("{}  (vector target {})\n", to_text(op), simd_target_name());
-    for (const std::string& name : split_units(options->units))
-      fmt::print("{:60} {:10.3f} million cases per second\n", name,
-                 rate_of(*bind_or_fail(name, op), batch, options->seconds));
+    if (options->all) {
+      measure_all(options->rows, options->seconds);
+    } else {
+      const Op op = op_from_text(options->op);
+      options->rows.say(fmt::format("{}  (vector target {})", to_text(op), simd_target_name()));
+      for (const std::string& name : split_units(options->units)) {
+        const UnitRate r = rate_of(name, op, options->seconds);
+        add(options->rows, r, fmt::format("{:60} {:10.3f} million cases per second", name, r.cases / 1e6));
+      }
+    }
+    options->rows.end();
   });
 }
 

@@ -2,6 +2,7 @@
 // raw inputs. `--encode=FOLDER FILES` writes case text as an engine's seed inputs instead, `--decode FILES` prints
 // inputs as case text.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -87,6 +88,7 @@ int replay(int argc, char** argv) {
 }  // namespace mmafuzz
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // as the command does
   try {
     return mmafuzz::replay(argc, argv);
   } catch (const std::exception& error) {

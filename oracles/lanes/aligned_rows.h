@@ -54,6 +54,7 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
                             m.d.subnormals == SubnormalRule::gradual &&
                             (m.d.width == 8 || m.d.width == 16 || m.d.width == 32);
   if (!plain_result || m.block < 1) return std::nullopt;
+  if (m.subnormals == Subnormals::flushed_signed) return std::nullopt;  // it asks for a second, unbounded rounding
   if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
                         !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
     return std::nullopt;

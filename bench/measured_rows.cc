@@ -1,0 +1,25 @@
+#include "bench/measured_rows.h"
+
+#include <fmt/core.h>
+
+#include "core/json_text.h"
+#include "core/json_version.h"
+
+namespace mmafuzz {
+
+void MeasuredRows::say(const std::string& line) const {
+  if (json_) return;
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void MeasuredRows::add(const nlohmann::json& row, const std::string& line) {
+  if (json_) list_.push_back(row);
+  say(line);
+}
+
+void MeasuredRows::end() const {
+  if (json_) fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"list", list_}}));
+}
+
+}  // namespace mmafuzz
