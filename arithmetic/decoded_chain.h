@@ -1,5 +1,5 @@
-// The chain of fused multiply-adds of fma_chain.h in fp64, rounded to nearest even, on operands that were decoded
-// before and are finite. The same function as fma_chain there (tests/panel_test.cc).
+// The chain of fused multiply-adds of kernels/fma_chain-inl.h in fp64, rounded to nearest even, on operands that were
+// decoded before and are finite. The same function as fma_chain there (tests/panel_test.cc).
 #pragma once
 
 #include "arithmetic/dot_model.h"

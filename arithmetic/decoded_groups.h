@@ -1,5 +1,5 @@
-// The grouped scaled sum of grouped_sum.h on e2m1 operands that were decoded before: 64 products in groups of 16, each
-// summed by four dp4a. The same function as grouped_sum on the rows that decoded_groups_fit accepts
+// The sum of kernels/grouped_sum-inl.h on e2m1 operands that were decoded before: 64 products in groups of 16, each
+// summed by four dp4a. The same function as grouped_sum there on the rows that decoded_groups_fit accepts
 // (tests/panel_test.cc).
 #pragma once
 

@@ -1,10 +1,9 @@
 // Runs a row of parameters on one case: the instruction sequence along k, each instruction by the row's kernel.
 #pragma once
 
+#include "arithmetic/chains.h"
 #include "arithmetic/emulated_fp8.h"
 #include "arithmetic/exact_sum.h"
-#include "arithmetic/fma_chain.h"
-#include "arithmetic/fma_then_add.h"
 #include "arithmetic/fused_sum.h"
 #include "arithmetic/ieee_tree.h"
 #include "arithmetic/two_stage_sum.h"
@@ -32,10 +31,10 @@ MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& i
     case Kernel::exact_sum: return exact_sum(m, in, first_index, c_format, trace, step);
     case Kernel::ieee_tree: return ieee_tree(m, in, first_index, c_format, trace, step);
     case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);
-    case Kernel::fma_then_add: return fma_then_add(m, in, first_index, c_format, trace, step);
+    case Kernel::fma_then_add: return fma_then_add(OneChain<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::fma_chain: break;
   }
-  return fma_chain(m, in, first_index, c_format, trace, step);
+  return fma_chain(OneChain<Trace>(m, in, c_format, trace, step), in.c);
 }
 
 /// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last

@@ -37,11 +37,9 @@ UnitRate rate_of(const std::string& name, const Op& op, double seconds) {
 }
 
 void add(MeasuredRows& rows, const UnitRate& r, const std::string& line) {
-  rows.add({{"unit", r.unit},
-            {"op", to_text(r.op)},
-            {"vector_target", simd_target_name()},
-            {"cases_per_second", r.cases}},
-           line);
+  rows.add(
+      {{"unit", r.unit}, {"op", to_text(r.op)}, {"vector_target", simd_target_name()}, {"cases_per_second", r.cases}},
+      line);
 }
 
 /// All model rows, each on its own op, slowest first by products a second.

@@ -8,6 +8,7 @@
 #include "core/registry.h"
 #include "oracles/families.h"
 #include "oracles/models/amd_simd.h"
+#include "oracles/models/chain_simd.h"
 #include "core/function_unit.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
@@ -26,11 +27,14 @@ namespace mmafuzz {
 namespace {
 
 bool is_aligned(const DotModel& model) { return AlignedSumSimd(model).supported(); }
-bool supports(const DotModel& model, int k) { return is_aligned(model) || AmdSimd::supports(model, k); }
+bool is_of_any_k(const DotModel& model) { return is_aligned(model) || ChainSimd(model).supported(); }
+bool supports(const DotModel& model, int k) { return is_of_any_k(model) || AmdSimd::supports(model, k); }
 
 /// False: this processor cannot run the row's vector kernel.
 bool run(const DotModel& model, const Batch& batch, Column& results) {
-  return is_aligned(model) ? AlignedSumSimd(model).run(batch, results) : AmdSimd(model).run(batch, results);
+  if (is_aligned(model)) return AlignedSumSimd(model).run(batch, results);
+  if (ChainSimd(model).supported()) return ChainSimd(model).run(batch, results);
+  return AmdSimd(model).run(batch, results);
 }
 
 /// Of rows that compute the same, the first.
@@ -108,7 +112,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernelForAnyLengthAndNumberOfDots) {
   Op op = row.op;
   const int scale_block = std::max(1, op.scale_block);
   for (op.k = scale_block; op.k <= max_instruction_k + 2 * scale_block; op.k += scale_block) {
-    ASSERT_EQ(supports(row.model, op.k), is_aligned(row.model) || sequence_k(row.model, op.k) <= max_instruction_k);
+    ASSERT_EQ(supports(row.model, op.k), is_of_any_k(row.model) || sequence_k(row.model, op.k) <= max_instruction_k);
     if (!supports(row.model, op.k)) continue;
     for (const size_t cases : {1, 3, 16, 17, 33}) {
       Batch batch;
@@ -238,7 +242,7 @@ TEST(VectorKernel, EqualsTheScalarKernelOnAnyRow) {
   size_t in_lanes = 0;
   for (uint64_t number = 0; number < case_count(30000, 3000000); ++number) {
     const std::optional<AnyRow> row = any_row(7, number);
-    if (!row || !is_aligned(row->model)) continue;
+    if (!row || !is_of_any_k(row->model)) continue;
     ++in_lanes;
     std::string settings;
     for (const Parameter& p : parameters())

@@ -273,20 +273,27 @@ class FloatDecoder {
   uint32_t nan_, nan_mask_;
 };
 
-/// Decodes k elements (at most max_instruction_k; +0 beyond the column's count) of `dots` dots: out[i * lanes + j] is
-/// element i of dot j.
-HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int k,
-                            float* HWY_RESTRICT out) {
+/// Decodes the elements element.. of `dots` dots, `count` of them, at most max_instruction_k, of which `given` are
+/// there and the others +0: out[i * lanes + j] is element i of dot j.
+HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int element,
+                            int given, int count, float* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(D32());
   const int bytes = column.element_bytes(), per_word = 4 / bytes;
-  const int words = (k + per_word - 1) / per_word;
+  const int words = (count + per_word - 1) / per_word;
   HWY_ALIGN uint32_t packed[max_words * max_lanes];
-  transpose(column.data() + first * column.stride(), column.stride(), column.stride(), dots, size_t(words), packed);
+  transpose(column.data() + first * column.stride() + size_t(element * bytes), column.stride(), size_t(given * bytes),
+            dots, size_t(words), packed);
   for (int w = 0; w < words; ++w) {
     const V32 word = hn::Load(D32(), packed + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part)
       hn::Store(decode(unpack(word, bytes, part)), DF32(), out + size_t(w * per_word + part) * lanes);
   }
+}
+
+/// All elements of a column, and +0 behind them.
+HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, size_t first, size_t dots, int k,
+                            float* HWY_RESTRICT out) {
+  load_floats(decode, column, first, dots, 0, HWY_MIN(k, column.count()), k, out);
 }
 
 /// Bit j tells lane j.

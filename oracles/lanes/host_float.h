@@ -35,4 +35,23 @@ inline bool default_float_environment() {
 #endif
 }
 
+/// Makes the calling thread flush as x86 does (DAZ and FTZ of MXCSR) while it lives, if asked to; the environment was
+/// the default one.
+class FlushToZero {
+ public:
+  explicit FlushToZero(bool flushes) : flushes_(flushes) { set(0x8040); }
+  ~FlushToZero() { set(0); }
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  void set(unsigned bits) const {
+#if defined(__x86_64__)
+    constexpr unsigned both = 0x8040;
+    if (flushes_) _mm_setcsr((_mm_getcsr() & ~both) | bits);
+#endif
+  }
+  bool flushes_;
+};
+
 }  // namespace mmafuzz

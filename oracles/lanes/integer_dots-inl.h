@@ -301,6 +301,22 @@ class Rounder {
   bool positive_underflow_, via_fp32_, flushes_, may_lose_all_;
 };
 
+/// fp32 numbers rounded to fp16, to nearest even; every NaN as `nan`.
+HWY_INLINE V32 fp16_bits(VF32 x, uint64_t nan) {
+  const D32 d;
+  V32 worst = hn::Zero(d);
+  const Decoder<true> decode(fp32_fields);
+  const Decoded n = decode(hn::BitCast(d, x), worst);
+  const VI32 unit = hn::Sub(hn::BitCast(DI32(), n.field), hn::Set(DI32(), 127 + 23));
+  const Rounder round(fp16_fields, fp16_fields.fraction_bits, Rounding::nearest_even, Overflow::by_rounding,
+                      UnderflowSign::kept, OutputVia::direct, false, true);
+  const V32 sign = hn::And(hn::ShiftRight<16>(n.sign), hn::Set(d, 0x8000));
+  const V32 infinity = hn::Or(sign, hn::Set(d, static_cast<uint32_t>(fp16_fields.encode_infinity(false))));
+  const V32 not_finite =
+      hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), hn::Set(d, static_cast<uint32_t>(nan)), infinity);
+  return hn::IfThenElse(decode.are_special(worst), not_finite, round({n.significand, n.sign, unit}, n.sign));
+}
+
 /// Whether operands and products are what nearly all rows make of them.
 inline bool is_usual(const AlignedRow& row) {
   const DotModel& m = row.summed;

@@ -154,21 +154,9 @@ struct PartOf {
 /// x + y in the host's fp32, for fp32 and fp16: a sum of two fp16 numbers may be rounded to fp32 first, which has twice
 /// their precision and two bits (Figueroa, "When is double rounding innocuous?", SIGNUM Newsletter 30, 1995).
 HWY_INLINE V32 ieee_sum(const DotModel& m, V32 x, V32 y) {
-  const D32 d;
   const FloatDecoder number(m.d);
   const VF32 sum = hn::Add(number(x), number(y));
-  if (m.d == fp32_fields) return canonical_bits(sum, m.nan);
-  V32 worst = hn::Zero(d);
-  const Decoder<true> decode(fp32_fields);
-  const Decoded s = decode(hn::BitCast(d, sum), worst);
-  const VI32 unit = hn::Sub(hn::BitCast(DI32(), s.field), hn::Set(DI32(), 127 + 23));
-  const Rounder round(m.d, m.d.fraction_bits, Rounding::nearest_even, Overflow::by_rounding, UnderflowSign::kept,
-                      OutputVia::direct, false, false);
-  const V32 sign = hn::And(hn::ShiftRight<16>(s.sign), hn::Set(d, 0x8000));
-  const V32 infinity = hn::Or(sign, hn::Set(d, static_cast<uint32_t>(m.d.encode_infinity(false))));
-  const V32 not_finite =
-      hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(sum)), hn::Set(d, static_cast<uint32_t>(m.nan)), infinity);
-  return hn::IfThenElse(decode.are_special(worst), not_finite, round({s.significand, s.sign, unit}, s.sign));
+  return m.d == fp32_fields ? canonical_bits(sum, m.nan) : fp16_bits(sum, m.nan);
 }
 
 template <class Sums, bool IsUsual, class Operands>

@@ -6,6 +6,7 @@
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
 #include "oracles/models/amd_simd.h"
+#include "oracles/models/chain_simd.h"
 #include "core/function_unit.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
@@ -19,11 +20,12 @@ namespace {
 class ModelUnit final : public Unit, public GridUnit {
  public:
   ModelUnit(const DotModel& model, const Op& op)
-      : model_(model), k_(op.k), is_amd_(AmdSimd::supports(model, op.k)), aligned_(model), amd_(model) {}
+      : model_(model), k_(op.k), is_amd_(AmdSimd::supports(model, op.k)), aligned_(model), chain_(model), amd_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     if (aligned_.run(batch, outcomes.results)) return;
+    if (chain_.run(batch, outcomes.results)) return;
     if (is_amd_ && amd_.run(batch, outcomes.results)) return;
     DotCase one(batch.op());
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
@@ -38,6 +40,7 @@ class ModelUnit final : public Unit, public GridUnit {
   int k_;
   bool is_amd_;
   AlignedSumSimd aligned_;
+  ChainSimd chain_;
   AmdSimd amd_;
 };
 
