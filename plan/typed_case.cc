@@ -64,6 +64,13 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+/// What lies far beyond a format rounds as what lies a little beyond it, and is no number that MPFR could not hold.
+void keep_near(exact::Mpfr& x, const FormatFields& f, bool negative) {
+  const mpfr_exp_t least = f.least_bit() - 8, greatest = f.emax() + 8;
+  if (mpfr_zero_p(x.get())) mpfr_set_si_2exp(x.get(), negative ? -1 : 1, least, MPFR_RNDN);
+  else mpfr_set_exp(x.get(), std::clamp(mpfr_get_exp(x.get()), least, greatest));
+}
+
 }  // namespace
 
 uint64_t encoding_of(const Format& format, const std::string& word, bool& inexact) {
@@ -82,6 +89,7 @@ uint64_t encoding_of(const Format& format, const std::string& word, bool& inexac
     return f.has_infinity() && !f.integer ? f.encode_infinity(negative) : refuse("it has no infinity");
   exact::Mpfr x(typed_precision);
   const int ternary = mpfr_strtofr(x.get(), word.c_str(), nullptr, 0, MPFR_RNDZ);
+  if (!f.integer && (ternary != 0 || !mpfr_zero_p(x.get()))) keep_near(x, f, negative);
   if (negative && !f.has_sign() && !mpfr_zero_p(x.get())) return refuse("it has no negative numbers");
   if (f.integer) {
     const int bits = f.width - (f.has_sign() ? 1 : 0);

@@ -68,6 +68,24 @@ TEST(TypedCase, RoundsOnceToNearestEven) {
   EXPECT_FALSE(inexact);
 }
 
+/// Beyond every format and beyond MPFR's exponents: too small is a zero of its sign, too great is refused.
+TEST(TypedCase, ReadsOrRefusesWhatIsBeyondAllFormats) {
+  for (const char* format_name : {"fp16", "fp32", "fp64", "e4m3", "e2m1", "tf32"})
+    for (const char* exponent : {"999999999", "323228496", "99999", "5000"}) {
+      bool inexact = false;
+      const Format f = format(format_name);
+      for (const std::string& plain : {std::string("1e"), std::string("0x1p")}) {
+        EXPECT_EQ(encoding_of(f, plain + "-" + exponent, inexact), 0u) << plain << exponent;
+        EXPECT_TRUE(inexact);
+        EXPECT_EQ(encoding_of(f, "-" + plain + "-" + exponent, inexact), f.fields().encode_zero(true));
+        EXPECT_THROW(encoding_of(f, plain + exponent, inexact), BadInput) << plain << exponent;
+        EXPECT_THROW(encoding_of(f, "-" + plain + exponent, inexact), BadInput) << plain << exponent;
+      }
+    }
+  EXPECT_THAT(refusal("1e999999999 1. | 2. 1. | 0."), HasSubstr("its greatest is 65504"));
+  EXPECT_THAT(refusal("1. 1. | 2. 1. | 1e9999999999"), HasSubstr("is no number of fp32"));
+}
+
 TEST(TypedCase, RefusesWhatCouldBeTwoThings) {
   EXPECT_THAT(refusal("1.5 1000 | 2 3 | 0"), HasSubstr("'1000' could be a number or an encoding of fp16"));
   EXPECT_THAT(refusal("1.5 7e00 | 2 3 | 0"), HasSubstr("'7e00' could be a number or an encoding of fp16"));
