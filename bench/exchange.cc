@@ -9,6 +9,7 @@
 #include <random>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "campaign/exchange.h"
 #include "campaign/shard.h"
 #include "core/program.h"
@@ -26,6 +27,7 @@ struct ExchangeBench {
   size_t input_bytes = 72;
   std::string folder;
   bool rival = true;
+  MeasuredRows rows;
 };
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -130,25 +132,39 @@ double cost_of_files(unsigned count, const ExchangeBench& bench, const std::stri
   return seconds / (double(count) * bench.rounds);
 }
 
-void run(const ExchangeBench& bench) {
+void run(ExchangeBench& bench) {
   const std::string root = bench.folder + "/mmafuzz-bench-exchange-" + std::to_string(getpid());
-  fmt::print("{} fields, {} new inputs of {} bytes for each shard and round, {} rounds, in {}\n", bench.fields,
-             bench.gained, bench.input_bytes, bench.rounds, bench.folder);
-  fmt::print("{:>6} {:>12} {:>12} {:>9} {:>9} {:>10} {:>14} {:>13}{}\n", "shards", "ms a round", "longest ms",
-             "looked at", "read", "KiB read", "interval at 2 %", "files/s, all",
-             bench.rival ? "   ms with a file each" : "");
+  bench.rows.say(fmt::format("{} fields, {} new inputs of {} bytes for each shard and round, {} rounds, in {}",
+                             bench.fields, bench.gained, bench.input_bytes, bench.rounds, bench.folder));
+  bench.rows.say(fmt::format("{:>6} {:>12} {:>12} {:>9} {:>9} {:>10} {:>14} {:>13}{}", "shards", "ms a round",
+                             "longest ms", "looked at", "read", "KiB read", "interval at 2 %", "files/s, all",
+                             bench.rival ? "   ms with a file each" : ""));
   for (unsigned count = 1; count <= bench.most; count *= 2) {
     fs::create_directories(root);
     const Cost cost = cost_of_records(count, bench, root + "/records");
     if (cost.missed) throw std::logic_error(fmt::format("{} inputs did not arrive", cost.missed));
     const double every = std::max(interval, cost.seconds / share);
-    fmt::print("{:>6} {:>12.3f} {:>12.3f} {:>9.1f} {:>9.1f} {:>10.1f} {:>13.1f} s {:>13.0f}", count, cost.seconds * 1e3,
-               cost.worst * 1e3, cost.looked_at, cost.files, cost.bytes / 1024, every, count * cost.looked_at / every);
-    if (bench.rival) fmt::print(" {:>22.3f}", cost_of_files(count, bench, root + "/files") * 1e3);
-    fmt::print("\n");
-    std::fflush(stdout);
+    const double all_files = count * cost.looked_at / every;
+    nlohmann::json row = {{"shards", count},
+                          {"seconds", cost.seconds},
+                          {"longest_seconds", cost.worst},
+                          {"looked_at", cost.looked_at},
+                          {"files", cost.files},
+                          {"bytes", cost.bytes},
+                          {"interval", every},
+                          {"files_per_second", all_files}};
+    std::string line = fmt::format("{:>6} {:>12.3f} {:>12.3f} {:>9.1f} {:>9.1f} {:>10.1f} {:>13.1f} s {:>13.0f}", count,
+                                   cost.seconds * 1e3, cost.worst * 1e3, cost.looked_at, cost.files, cost.bytes / 1024,
+                                   every, all_files);
+    if (bench.rival) {
+      const double seconds = cost_of_files(count, bench, root + "/files");
+      row["rival_seconds"] = seconds;
+      line += fmt::format(" {:>22.3f}", seconds * 1e3);
+    }
+    bench.rows.add(row, line);
     fs::remove_all(root);
   }
+  bench.rows.end();
 }
 
 }  // namespace
@@ -172,6 +188,7 @@ void add_bench_exchange(Arguments& bench, int& status) {
       ->check(existing_path())
       ->capture_default_str();
   sub->add_flag("!--no-rival", options->rival, "leave out the folder with a file for each input");
+  options->rows.add_json_flag(*sub);
   sub->footer("Example: mmafuzz bench exchange --shards 64 --folder /shared/scratch");
   sub->callback([options, &status] {
     run(*options);

@@ -10,6 +10,7 @@
 
 #include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/exact/exact_gemm.h"
 #include "oracles/gemm/ozaki_unit.h"
@@ -110,9 +111,10 @@ struct OzakiOptions {
   std::string slice = "fp16", plan = "slices=5";
   double phi = 0.1;
   uint64_t seed = 1;
+  MeasuredRows rows;
 };
 
-int run_speed(const OzakiOptions& o) {
+int run_speed(OzakiOptions& o) {
   const Result<Shape> shape = gemm::checked_shape({o.m, o.k}, {o.k, o.n}, {o.m, o.n}, 8 * 16);
   if (!shape) throw BadInput("bench ozaki: " + shape.refusal().reason);
   gemm::NamedPlan plan = plan_or_fail(o.slice, o.plan);
@@ -124,12 +126,25 @@ int run_speed(const OzakiOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<uint64_t> d = engine.multiply(*shape, a.data(), b.data(), c.data(), &record);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products\n", o.m, o.n, o.k,
-             plan.on, o.threads, record.widths.a, record.widths.b, record.slices_a, record.slices_b,
-             record.slice_products);
-  fmt::print("{:.3f} s, {:.3f} GFLOP/s of DGEMM, greatest relative error {:.3g}\n", seconds,
-             2e-9 * double(o.m) * double(o.n) * double(o.k) / seconds,
-             ExactElements(*shape, a, b, 1024).greatest_relative_error(d));
+  const double flops = 2 * double(o.m) * double(o.n) * double(o.k) / seconds;
+  const double error = ExactElements(*shape, a, b, 1024).greatest_relative_error(d);
+  o.rows.say(fmt::format("{}x{}x{} on {}, {} threads: widths {} and {}, slices {} and {}, {} slice products", o.m, o.n,
+                         o.k, plan.on, o.threads, record.widths.a, record.widths.b, record.slices_a, record.slices_b,
+                         record.slice_products));
+  o.rows.add(
+      {{"unit", plan.on},
+       {"m", o.m},
+       {"n", o.n},
+       {"k", o.k},
+       {"threads", o.threads},
+       {"widths", {record.widths.a, record.widths.b}},
+       {"slices", {record.slices_a, record.slices_b}},
+       {"slice_products", record.slice_products},
+       {"seconds", seconds},
+       {"flops_per_second", flops},
+       {"greatest_relative_error", error}},
+      fmt::format("{:.3f} s, {:.3f} GFLOP/s of DGEMM, greatest relative error {:.3g}", seconds, 1e-9 * flops, error));
+  o.rows.end();
   return exit_ok;
 }
 
@@ -218,6 +233,7 @@ void add_bench_ozaki(Arguments& bench, int& status) {
   add_options(*speed, *options);
   speed->add_option("--plan", options->plan, "parameters of ozaki:dgemm, `on=` last")->capture_default_str();
   speed->add_option("--phi", options->phi, "spread of the elements")->check(in_range(0.0, 50.0))->capture_default_str();
+  options->rows.add_json_flag(*speed);
   speed->footer(
       "Example: mmafuzz bench ozaki -m 256 -n 256 -k 256 --plan slices=5,on=model:ampere/mma.m16n8k16.f32.f16.f16.f32");
   speed->callback([options, &status] { status = run_speed(*options); });

@@ -8,6 +8,7 @@
 
 #include "arithmetic/counter_rng.h"
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "core/case_text.h"
 #include "arithmetic/corner_encodings.h"
 #include "oracles/exact/mpfr_reference.h"
@@ -20,6 +21,7 @@ struct SplitOptions {
   std::string on = "model:volta/mma.m8n8k4.f32.f16.f16.f32", inputs = "random", witness;
   int k = 4, unit_k = 4;
   uint64_t cases = 100'000, seed = 1, search = 200'000, trials = 101;
+  MeasuredRows rows;
 };
 
 /// Distances of both methods from the exact result, in ulp of it; NaN where a result is no number.
@@ -160,7 +162,7 @@ void nudge(const Op& op, Batch& batch, size_t index, CounterRng& rng) {
 /// so that an exact result does not decide.
 double badness(const Errors& e) { return e.counts() ? e.ootomo / std::max(e.markidis, 0x1p-24) : 0; }
 
-int run_split(const SplitOptions& o) {
+int run_split(SplitOptions& o) {
   if (o.inputs != "random" && o.inputs != "structured") throw BadInput("bench split: --inputs is random or structured");
   const Duel duel(o);
   const Draws draws(duel.op(), o.inputs == "structured");
@@ -174,12 +176,12 @@ int run_split(const SplitOptions& o) {
     }
   }
   const double all = double(wins[0] + wins[1] + wins[2]);
-  fmt::print(
+  o.rows.say(fmt::format(
       "{} inputs of k={} on {}: nearer to the exact result is Ootomo-Yokota in {:.2f} %, Markidis in {:.2f} %, neither "
-      "in {:.2f} % of {} cases\n",
+      "in {:.2f} % of {} cases",
       o.inputs, o.k, o.on, 100 * double(wins[0]) / all, 100 * double(wins[1]) / all, 100 * double(wins[2]) / all,
-      static_cast<uint64_t>(all));
-  if (left_out) fmt::print("{} cases left out: an infinity or a NaN\n", left_out);
+      static_cast<uint64_t>(all)));
+  if (left_out) o.rows.say(fmt::format("{} cases left out: an infinity or a NaN", left_out));
 
   std::vector<size_t> firsts;
   for (uint64_t trial = 0; trial < o.trials; ++trial) {
@@ -190,8 +192,17 @@ int run_split(const SplitOptions& o) {
     firsts.push_back(at + 1);
   }
   std::sort(firsts.begin(), firsts.end());
-  fmt::print("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most\n",
-             firsts[firsts.size() / 2], o.trials, firsts.back());
+  o.rows.add({{"unit", o.on},
+              {"op", to_text(duel.op())},
+              {"inputs", o.inputs},
+              {"ootomo_nearer", wins[0]},
+              {"markidis_nearer", wins[1]},
+              {"neither", wins[2]},
+              {"left_out", left_out},
+              {"first_worse_median", firsts[firsts.size() / 2]},
+              {"first_worse_most", firsts.back()}},
+             fmt::format("first case on which Ootomo-Yokota is worse: draw {} at the median of {} seeds, {} at most",
+                         firsts[firsts.size() / 2], o.trials, firsts.back()));
 
   // Up the ratio: from the worst of some draws, keeping what is worse.
   std::vector<std::pair<double, Batch>> kept;
@@ -221,11 +232,12 @@ int run_split(const SplitOptions& o) {
     }
     offer(batch);
   }
+  o.rows.end();
   if (kept.empty()) return exit_ok;
   const Errors worst = duel.errors(kept[0].second)[0];
-  fmt::print(
-      "worst case of a search of {} cases: errors in ulp {:.6g} (Ootomo-Yokota) against {:.6g} (Markidis)\n{}\n{}\n",
-      o.search, worst.ootomo, worst.markidis, to_text(duel.op()), case_line(kept[0].second, 0));
+  o.rows.say(fmt::format(
+      "worst case of a search of {} cases: errors in ulp {:.6g} (Ootomo-Yokota) against {:.6g} (Markidis)\n{}\n{}",
+      o.search, worst.ootomo, worst.markidis, to_text(duel.op()), case_line(kept[0].second, 0)));
   if (!o.witness.empty()) duel.write(o.witness, kept[0].second, worst);
   return exit_ok;
 }
@@ -251,6 +263,7 @@ void add_bench_split(Arguments& bench, int& status) {
       ->check(unsigned_number());
   sub->add_option("--seed", options->seed, "seed")->capture_default_str()->check(unsigned_number());
   sub->add_option("--witness", options->witness, "write the worst case to this file");
+  options->rows.add_json_flag(*sub);
   sub->footer(
       "Example: mmafuzz bench split --inputs structured --on model:ampere/mma.m16n8k16.f32.f16.f16.f32 --unit-k 16 -k "
       "16");

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "triage/facts/knowledge.h"
 #include "triage/facts/trends.h"
 #include "triage/report/report.h"
@@ -22,6 +23,7 @@ struct StoreBench {
   std::string store, folder;
   unsigned nights = 365;
   unsigned samples = 256;
+  MeasuredRows rows;
 };
 
 double seconds_since(const Clock::time_point start) {
@@ -66,7 +68,7 @@ void make_night(const Night& like, unsigned number, unsigned samples, const std:
   });
 }
 
-void run(const StoreBench& bench) {
+void run(StoreBench& bench) {
   Night like;
   {
     const Store store(bench.store, Access::read);
@@ -76,10 +78,10 @@ void run(const StoreBench& bench) {
   const std::string root = fmt::format("{}/mmafuzz-bench-store-{}", bench.folder, getpid());
   fs::create_directories(root);
   const std::string all = root + "/all.sqlite", night = root + "/night.sqlite";
-  fmt::print("nights like {}: {} buckets, {} bins of fields, {} pairs, {} samples\n", bench.store, like.buckets.size(),
-             like.coverage.size(), like.pairs.size(), bench.samples);
-  fmt::print("{:>7} {:>10} {:>13} {:>9} {:>10} {:>10}\n", "nights", "MB", "KB a night", "merge s", "report s",
-             "trends s");
+  bench.rows.say(fmt::format("nights like {}: {} buckets, {} bins of fields, {} pairs, {} samples", bench.store,
+                             like.buckets.size(), like.coverage.size(), like.pairs.size(), bench.samples));
+  bench.rows.say(fmt::format("{:>7} {:>10} {:>13} {:>9} {:>10} {:>10}", "nights", "MB", "KB a night", "merge s",
+                             "report s", "trends s"));
   double last_size = 0;
   unsigned last_night = 0;
   for (unsigned number = 0; number < bench.nights; ++number) {
@@ -100,18 +102,23 @@ void run(const StoreBench& bench) {
     const double report = seconds_since(start);
     const auto begin = Clock::now();
     trends_of(Store(all, Access::read));
-    const double size = static_cast<double>(fs::file_size(all));
-    fmt::print("{:>7} {:>10.1f} {:>13.1f} {:>9.2f} {:>10.2f} {:>10.2f}\n", done, size / 1e6,
-               (size - last_size) / 1e3 / (done - last_night), merge, report, seconds_since(begin));
-    std::fflush(stdout);
+    const double trends = seconds_since(begin), size = static_cast<double>(fs::file_size(all));
+    bench.rows.add({{"nights", done},
+                    {"bytes", fs::file_size(all)},
+                    {"merge_seconds", merge},
+                    {"report_seconds", report},
+                    {"trends_seconds", trends}},
+                   fmt::format("{:>7} {:>10.1f} {:>13.1f} {:>9.2f} {:>10.2f} {:>10.2f}", done, size / 1e6,
+                               (size - last_size) / 1e3 / (done - last_night), merge, report, trends));
     last_size = size;
     last_night = done;
   }
   Store store(all, Access::write);
   const auto start = Clock::now();
   const PrunedStore pruned = store.prune(1767225600 + (int64_t{bench.nights} - 90) * 86400);
-  fmt::print("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB\n", pruned.campaigns, seconds_since(start),
-             static_cast<double>(fs::file_size(all)) / 1e6);
+  bench.rows.say(fmt::format("pruned to 90 nights: {} campaigns in {:.2f} s, {:.1f} MB", pruned.campaigns,
+                             seconds_since(start), static_cast<double>(fs::file_size(all)) / 1e6));
+  bench.rows.end();
   fs::remove_all(root);
 }
 
@@ -129,6 +136,7 @@ void add_bench_store(Arguments& bench, int& status) {
   sub->add_option("--folder", options->folder, "where the store is made")
       ->check(existing_path())
       ->capture_default_str();
+  options->rows.add_json_flag(*sub);
   sub->footer("Example: mmafuzz bench store out/findings.sqlite --nights 365");
   sub->callback([options, &status] {
     run(*options);

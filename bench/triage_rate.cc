@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "core/case_text.h"
 #include "search/mutator.h"
 #include "search/structured_generator.h"
@@ -65,6 +66,7 @@ void add_bench_triage(Arguments& bench, int& status) {
   struct Options {
     size_t divergences = 1000000, minimizations = 200;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = bench.add_subcommand("triage", "Time and memory of triage, and of one minimization");
@@ -75,6 +77,7 @@ void add_bench_triage(Arguments& bench, int& status) {
       ->check(unsigned_number())
       ->capture_default_str();
   sub->add_option("--jobs", options->jobs, "threads")->check(in_range(1, 1024))->capture_default_str();
+  options->rows.add_json_flag(*sub);
   sub->footer("Example: mmafuzz bench triage --divergences 100000");
   sub->callback([options, &status] {
     const std::string segment =
@@ -97,11 +100,15 @@ void add_bench_triage(Arguments& bench, int& status) {
     read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
     const std::vector<Bucket> buckets = triage.finish();
     const double seconds = now() - begin;
-    fmt::print(
-        "{} divergences, {} MB of segments: {} buckets in {:.1f} s on {} threads, {:.0f} MB of memory ({:.0f} "
-        "before)\n",
+    nlohmann::json row = {{"divergences", triage.added()},
+                          {"buckets", buckets.size()},
+                          {"seconds", seconds},
+                          {"threads", options->jobs},
+                          {"megabytes", memory_mb()}};
+    options->rows.say(fmt::format(
+        "{} divergences, {} MB of segments: {} buckets in {:.1f} s on {} threads, {:.0f} MB of memory ({:.0f} before)",
         triage.added(), std::filesystem::file_size(segment) >> 20, buckets.size(), seconds, options->jobs, memory_mb(),
-        before);
+        before));
     std::filesystem::remove(segment);
     std::vector<double> times;
     const Op op = dot_op("fp16", "fp32", "fp32", 32);
@@ -119,8 +126,12 @@ void add_bench_triage(Arguments& bench, int& status) {
                       });
     }
     std::sort(times.begin(), times.end());
-    fmt::print("minimizing one case of k = 32: {:.1f} ms at the median, {:.1f} ms at most ({} cases)\n",
-               1e3 * times[times.size() / 2], 1e3 * times.back(), times.size());
+    const double median = times[times.size() / 2];
+    row.update({{"minimized", times.size()}, {"median_seconds", median}, {"longest_seconds", times.back()}});
+    options->rows.add(
+        row, fmt::format("minimizing one case of k = 32: {:.1f} ms at the median, {:.1f} ms at most ({} cases)",
+                         1e3 * median, 1e3 * times.back(), times.size()));
+    options->rows.end();
     status = exit_ok;
   });
 }

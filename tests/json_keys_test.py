@@ -53,12 +53,17 @@ def evaluated():
     return {**whole, "notes": typed["notes"], "cases": whole["cases"] + typed["cases"] + root["cases"]}
 
 
-def measured():
+def measured(store):
     """What bench prints in rows. fp16 has 65,536 inputs, and their conversion is proven."""
     calls = {"rate": ["--seconds", "0.01", "--units", "exact"],
              "gemm": ["--seconds", "0.01"],
              "exhaustive": ["--from", "fp16", "--to", "e4m3"],
              "bounds": ["--units", volta, "--cases", "500"],
+             "ozaki": ["-m", "8", "-n", "8", "-k", "8", "--threads", "1"],
+             "split": ["--cases", "100", "--search", "100"],
+             "exchange": ["--shards", "1", "--rounds", "1"],
+             "store": [store, "--nights", "1"],
+             "triage": ["--divergences", "100", "--minimizations", "1"],
              "order": ["--units", "ieee:serial", "--k", "4", "--replay", "10"]}
     printed = {f"bench {name} --json": json.loads(output_of("bench", name, *more, "--json", codes=(0,))) for name, more in calls.items()}
     row = printed["bench exhaustive --json"]["list"][0]
@@ -177,7 +182,7 @@ with tempfile.TemporaryDirectory() as folder:
         "why --json": json.loads(output_of("why", "v100", "exact", "--op", op, "--cases", "4096", "--json")),
         "report --json FILE": report,
         "sweep --json": json.loads(output_of("sweep", "--unit", "model:hopper/mma.m16n8k16.f32.f16.f16.f32", "--cases", "5000", "--json")),
-        **measured(),
+        **measured(store),
         "bench discriminate --json": json.loads(output_of("bench", "discriminate", "--query", "carry-bits/*", "--seeds", "1", "--json")),
     }
 sections = json_page.sections(source)
