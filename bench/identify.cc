@@ -10,6 +10,7 @@
 
 #include "bench/bench.h"
 #include "bench/boxes_outside.h"
+#include "bench/measured_rows.h"
 #include "core/function_unit.h"
 #include "identify/fit.h"
 #include "identify/identify.h"
@@ -28,6 +29,7 @@ struct IdentifyBench {
   uint64_t points = 0, first_point = 0, seed = 1, compare = 1 << 17, verify = 0;
   bool no_rows = false, outside = false, questionnaires = false, verbose = false;
   IdentifySettings settings;
+  MeasuredRows table;
 };
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -128,15 +130,20 @@ T greatest(const std::vector<T>& values) {
 }
 
 /// A row of the table, which is Markdown: docs/identify.md holds it.
-void print_row(const std::string& name, std::string_view named, size_t open, size_t dots, size_t rounds, uint64_t held,
-               double seconds) {
-  fmt::print("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5.1f} |\n", name, named, open, dots, rounds, held,
-             seconds);
-  std::fflush(stdout);
+void add_row(MeasuredRows& table, const std::string& name, std::string_view named, size_t open, size_t dots,
+             size_t rounds, uint64_t held, double seconds) {
+  table.add({{"box", name},
+             {"named", named},
+             {"open", open},
+             {"dots", dots},
+             {"rounds", rounds},
+             {"held", held},
+             {"seconds", seconds}},
+            fmt::format("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5.1f} |", name, named, open, dots,
+                        rounds, held, seconds));
 }
 
-void one_box(const std::string& name, const Op& op, const DotModel& truth, const IdentifyBench& options,
-             Totals& totals) {
+void one_box(const std::string& name, const Op& op, const DotModel& truth, IdentifyBench& options, Totals& totals) {
   const std::unique_ptr<Unit> box = box_around(truth);
   const double before = cpu_seconds();
   const Identification id = identify(*box, op, options.settings);
@@ -152,42 +159,43 @@ void one_box(const std::string& name, const Op& op, const DotModel& truth, const
   totals.dots.push_back(id.dots);
   totals.rounds.push_back(id.rounds);
   totals.seconds.push_back(seconds);
-  print_row(name, word, j.undetermined, id.dots, id.rounds, id.verified.cases, seconds);
+  add_row(options.table, name, word, j.undetermined, id.dots, id.rounds, id.verified.cases, seconds);
   if (options.verbose && word != "exact") {
-    fmt::print("    truth {}\n    found {} {}\n", custom_name(truth, op), id.name, id.reason);
-    if (differing_from_twin(op, truth)) fmt::print("    the row and its twin differ: the box is not this row\n");
+    options.table.say(fmt::format("    truth {}\n    found {} {}", custom_name(truth, op), id.name, id.reason));
+    if (differing_from_twin(op, truth))
+      options.table.say(fmt::format("    the row and its twin differ: the box is not this row"));
     for (const Refuted& r : id.best)
-      fmt::print("    best {} {} of {}\n", r.hypothesis, r.mismatches, id.evidence.size());
+      options.table.say(fmt::format("    best {} {} of {}", r.hypothesis, r.mismatches, id.evidence.size()));
   }
 }
 
-void print_totals(const char* what, const Totals& t) {
-  fmt::print(
+void print_totals(const MeasuredRows& table, const char* what, const Totals& t) {
+  table.say(fmt::format(
       "\n{}: {} boxes: {} exact, {} not told apart by any case, {} with what is open said, {} not named, {} named "
       "wrongly; dots median {} "
-      "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}\n",
+      "greatest {}, rounds median {} greatest {}, seconds median {:.1f} greatest {:.1f}",
       what, t.boxes, t.exact, t.same, t.open, t.none, t.wrong, median(t.dots), greatest(t.dots), median(t.rounds),
-      greatest(t.rounds), median(t.seconds), greatest(t.seconds));
+      greatest(t.rounds), median(t.seconds), greatest(t.seconds)));
 }
 
 /// Boxes outside the space: none may be named.
-size_t run_outside(const IdentifyBench& options) {
+size_t run_outside(IdentifyBench& options) {
   size_t wrong = 0;
   for (const BoxOutside& box : boxes_outside()) {
     const double before = cpu_seconds();
     const Identification id = identify(*box.make(), box.op, options.settings);
     const bool is_named = id.verdict == IdentifyVerdict::identified;
     wrong += is_named;
-    print_row(box.name + ": " + box.flaw, is_named ? "WRONG" : "none", 0, id.dots, id.rounds, id.verified.cases,
-              cpu_seconds() - before);
-    if (options.verbose) fmt::print("    {}{}\n", id.name, id.reason);
+    add_row(options.table, box.name + ": " + box.flaw, is_named ? "WRONG" : "none", 0, id.dots, id.rounds,
+            id.verified.cases, cpu_seconds() - before);
+    if (options.verbose) options.table.say(fmt::format("    {}{}", id.name, id.reason));
   }
-  fmt::print("\noutside: {} boxes, {} named wrongly\n", boxes_outside().size(), wrong);
+  options.table.say(fmt::format("\noutside: {} boxes, {} named wrongly", boxes_outside().size(), wrong));
   return wrong;
 }
 
 /// Each row answers the questionnaire of its op: is it named without a second round? The slow twin answers.
-size_t run_questionnaires(const IdentifyBench& options) {
+size_t run_questionnaires(IdentifyBench& options) {
   std::map<std::string, Batch> asked;  // by op
   std::set<std::string> contents;
   size_t rows = 0, named_rows = 0, wrong = 0, most = 0;
@@ -208,18 +216,21 @@ size_t run_questionnaires(const IdentifyBench& options) {
     named_rows += id.verdict == IdentifyVerdict::identified;
     wrong += std::string_view(j.word) == "WRONG";
     most = std::max(most, cases.size());
-    print_row(row.name(), j.word, j.undetermined, cases.size(), id.next ? id.next->size() : 0, 0,
-              cpu_seconds() - before);
-    if (options.verbose && id.verdict != IdentifyVerdict::identified) fmt::print("    {}\n", id.reason);
+    add_row(options.table, row.name(), j.word, j.undetermined, cases.size(), id.next ? id.next->size() : 0, 0,
+            cpu_seconds() - before);
+    if (options.verbose && id.verdict != IdentifyVerdict::identified)
+      options.table.say(fmt::format("    {}", id.reason));
   }
-  fmt::print("\nquestionnaires of at most {} dots: {} of {} rows named without a second round, {} named wrongly\n",
-             most, named_rows, rows, wrong);
+  options.table.say(
+      fmt::format("\nquestionnaires of at most {} dots: {} of {} rows named without a second round, {} named wrongly",
+                  most, named_rows, rows, wrong));
   return wrong;
 }
 
-int run_identify_bench(const IdentifyBench& options) {
-  fmt::print("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5} |\n|{:-<66}|{}\n", "box", "named", "open",
-             "dots", "rnd", "held", "s", "", "------:|-----:|------:|----:|--------:|------:|");
+int run_identify_bench(IdentifyBench& options) {
+  options.table.say(fmt::format("| {:<64} | {:>5} | {:>4} | {:>5} | {:>3} | {:>7} | {:>5} |\n|{:-<66}|{}", "box",
+                                "named", "open", "dots", "rnd", "held", "s", "",
+                                "------:|-----:|------:|----:|--------:|------:|"));
   if (options.questionnaires) return run_questionnaires(options) ? exit_divergence : exit_ok;
   int status = exit_ok;
   Totals rows;
@@ -232,8 +243,8 @@ int run_identify_bench(const IdentifyBench& options) {
       if (!contents.insert(content).second) ++repeated;
       else one_box(row.name(), row.op, row.model, options, rows);
     }
-    fmt::print("\n{} more rows have the op and the parameters of a row above\n", repeated);
-    print_totals("rows", rows);
+    options.table.say(fmt::format("\n{} more rows have the op and the parameters of a row above", repeated));
+    print_totals(options.table, "rows", rows);
     if (rows.wrong || rows.none) status = exit_divergence;
   }
   Totals points;
@@ -243,7 +254,7 @@ int run_identify_bench(const IdentifyBench& options) {
                 "." + op.a.name() + "." + op.b.name() + " k=" + std::to_string(op.k),
             op, model, options, points);
   }
-  if (options.points) print_totals("points", points);
+  if (options.points) print_totals(options.table, "points", points);
   if (points.wrong) status = exit_divergence;
   if (options.outside && run_outside(options)) status = exit_divergence;
   return status;
@@ -265,6 +276,7 @@ void add_bench_identify(Arguments& bench, int& status) {
   sub->add_option("--seed", options->seed, "seed of the points")->check(unsigned_number());
   sub->add_option("--verify", options->verify, "cases of each verification")->check(unsigned_number());
   sub->add_flag("--verbose", options->verbose, "print what was found where it is not the truth");
+  options->table.add_json_flag(*sub);
   sub->footer(
       "exact: every parameter as in the box; same: some differ, and none of 131072 structured and 131072 random cases\n"
       "tells, nor of 32768 made for either row; open: a case does, and the answer lists each true value as one that\n"
@@ -274,6 +286,7 @@ void add_bench_identify(Arguments& bench, int& status) {
   sub->callback([options, sub, &status] {
     if (sub->count("--verify")) options->settings.verify = options->verify;
     status = run_identify_bench(*options);
+    options->table.end();
   });
 }
 

@@ -12,6 +12,7 @@ class MeasuredRows {
  public:
   /// This object must outlive the arguments.
   void add_json_flag(Arguments& command) { command.add_flag("--json", json_, "print one JSON object"); }
+  bool is_json() const { return json_; }
   void say(const std::string& line) const;  ///< only as text
   void add(const nlohmann::json& row, const std::string& line);
   void end() const;

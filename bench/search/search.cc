@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "bench/measured_rows.h"
 #include "bench/search/drawn_flaws.h"
 #include "bench/search/product_flaws.h"
 #include "bench/search/report.h"
@@ -29,6 +30,7 @@ void add_bench_search(Arguments& bench, int& status) {
     bool only_hard = false;
     std::vector<std::string> strategies;
     RaceLimits limits;
+    MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
   options->limits.cases = 1'000'000;
@@ -68,6 +70,7 @@ void add_bench_search(Arguments& bench, int& status) {
   sub->add_option("--jobs", options->limits.jobs, "threads")->check(in_range(1, 1024));
   sub->add_option("--csv", options->csv, "file for one line per run");
   sub->add_option("--plot", options->plot, "SVG file: share killed against time (needs gnuplot)");
+  options->rows.add_json_flag(*sub);
   sub->footer("Example: mmafuzz bench search --only 'model:hopper/*' --seeds 3 --cases 100000 --csv runs.csv");
   sub->callback([options, &status] {
     if (!options->limits.cases && options->limits.seconds == 0)
@@ -93,11 +96,22 @@ void add_bench_search(Arguments& bench, int& status) {
     });
     if (!options->csv.empty()) write_csv(result, options->csv);
     if (!options->plot.empty()) write_plot(result, options->plot);
+    status = exit_ok;
+    for (const MutantRun& run : result.runs)
+      if (options->rows.is_json())
+        options->rows.add({{"strategy", result.strategies[run.strategy]->name()},
+                           {"flaw", result.mutants[run.mutant].name},
+                           {"hard", result.mutants[run.mutant].hard},
+                           {"seed", run.seed},
+                           {"killed", run.killed},
+                           {"cases", run.cases},
+                           {"seconds", run.seconds}},
+                          "");
+    if (options->rows.is_json()) return options->rows.end();
     fmt::print("{} flaws, {} seeds, at most {} cases{} a run\n", result.mutants.size(), options->limits.seeds,
                options->limits.cases ? std::to_string(options->limits.cases) : "any number of",
                options->limits.seconds > 0 ? fmt::format(" and {} s", options->limits.seconds) : "");
     print_report(result);
-    status = exit_ok;
   });
 }
 
