@@ -1,6 +1,7 @@
 // The subcommands of mmafuzz bench, one row each. To add one, add its file with add_bench_<name>() and its row here.
 MMAFUZZ_BENCH(bounds)
 MMAFUZZ_BENCH(discriminate)
+MMAFUZZ_BENCH(distribution)
 MMAFUZZ_BENCH(exchange)
 MMAFUZZ_BENCH(exhaustive)
 MMAFUZZ_BENCH(gemm)

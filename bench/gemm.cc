@@ -12,6 +12,9 @@
 #include "plan/targets.h"
 #include "search/byte_codec.h"
 #include "search/comparison.h"
+#include "search/coverage.h"
+#include "search/mutator.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 namespace {

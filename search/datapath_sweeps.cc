@@ -9,12 +9,11 @@
 #include <numeric>
 
 #include "search/aligned_term.h"
+#include "search/integer_dot.h"
 #include "search/sweep_case.h"
 
 namespace mmafuzz {
 namespace {
-
-constexpr uint64_t longest_part = uint64_t{1} << 21;
 
 /// Kinds of values that decide a result by themselves or sit at a range's end.
 constexpr int special_kinds = 9;
@@ -247,9 +246,10 @@ bool is_finite(const FormatFields& f, uint64_t encoding) {
 
 DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed)
     : op_(op), hints_(hints), seed_(seed) {
-  if (op.a.fields().integer || op.b.fields().integer) return;
+  const bool integers = op.a.fields().integer || op.b.fields().integer;
+  if (integers && !is_integer_dot(op)) return;
   switch (op.kind) {
-    case OpKind::dot: add_dot_parts(); break;
+    case OpKind::dot: integers ? add_integer_parts() : add_dot_parts(); break;
     case OpKind::convert: add_conversion_parts(); break;
     case OpKind::scalar: add_scalar_parts(); break;
     case OpKind::gemm: return;

@@ -25,7 +25,7 @@ class DatapathSweeps {
     uint64_t first = 0;  ///< position of its first case in the whole walk
   };
 
-  /// Integers and matrix products have no parts.
+  /// Of integers dots have parts. Matrix products have none.
   DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t seed);
 
   /// The shortest first.
@@ -37,11 +37,13 @@ class DatapathSweeps {
   void make(uint64_t position, Batch& batch, size_t index) const;
 
  private:
+  static constexpr uint64_t longest_part = uint64_t{1} << 21;  ///< longer ones are left out
   using Make = std::function<void(Batch&, size_t, CounterRng&, uint64_t)>;
   using MakeDot = std::function<void(class SweepCase&, uint64_t)>;
   void add(const char* name, uint64_t length, Make make, uint64_t pass = 0);
   void add_dot(const char* name, uint64_t length, MakeDot make, uint64_t pass = 0);
   void add_dot_parts();
+  void add_integer_parts();
   void add_conversion_parts();
   void add_scalar_parts();
 

@@ -7,6 +7,7 @@
 #include "search/aligned_term.h"
 #include "search/draw_gemm.h"
 #include "search/gemm_moves.h"
+#include "search/integer_dot.h"
 
 namespace mmafuzz {
 namespace {
@@ -463,6 +464,7 @@ class DotMoves {
 void move_elements(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
   if (op.kind == OpKind::gemm && !op.a.fields().integer)
     return move_gemm(op, hints.slicing.value_or(reference_slicing(op.k)), batch, index, rng);
+  if (is_integer_dot(op)) return IntegerDot(op, batch, index, rng).move();
   const std::vector<FieldShape> fields = op.inputs();
   const size_t column = rng.below(static_cast<uint32_t>(fields.size()));
   const FormatFields& f = fields[column].format.fields();

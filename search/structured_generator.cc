@@ -5,6 +5,7 @@
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
 #include "search/draw_gemm.h"
+#include "search/integer_dot.h"
 
 namespace mmafuzz {
 namespace {
@@ -114,12 +115,17 @@ class DotDraw {
 
   void draw_scales(Batch& batch, size_t index) {
     const bool extreme = rng_.one_in(8);
+    // Both sides far from one, mostly so that they weigh little together: every exponent of a scale is met.
+    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    const int far = rng_.one_in(3) ? rng_.between(fs.emin(), fs.emax()) : 0;
+    const int against = rng_.one_in(4) ? rng_.between(ft.emin(), ft.emax()) : -far;
     for (size_t column : {size_t{3}, size_t{4}}) {
       const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
       for (int i = 0; i < op_.scales(); ++i) {
         const uint64_t fraction = draw_fraction(f, rng_);
         const int exponent = rng_.between(-6, 6);
-        uint64_t scale = encode_near(f, false, exponent, fraction);
+        const int middle = column == 3 ? far : far == 0 ? 0 : against;
+        uint64_t scale = encode_near(f, false, middle + exponent, fraction);
         if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
         if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? f.encode_nan() : 0;
         batch.inputs()[column].set(index, i, scale);
@@ -261,7 +267,10 @@ void StructuredGenerator::fill(uint64_t first, size_t count, Batch& batch) const
 void StructuredGenerator::draw(uint64_t number, Batch& batch, size_t index) const {
   CounterRng rng(seed_, number);
   switch (op_.kind) {
-    case OpKind::dot: DotDraw(op_, rng)(batch, index); break;
+    case OpKind::dot:
+      if (is_integer_dot(op_)) IntegerDot(op_, batch, index, rng).draw();
+      else DotDraw(op_, rng)(batch, index);
+      break;
     case OpKind::convert: draw_convert(op_, rng, batch, index); break;
     case OpKind::scalar: draw_scalar(op_, rng, batch, index); break;
     case OpKind::gemm: draw_gemm(op_, rng, batch, index); break;

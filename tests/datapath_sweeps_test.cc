@@ -13,6 +13,7 @@
 #include "plan/request.h"
 #include "search/guided_search.h"
 #include "search/random_generators.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 namespace {
@@ -206,8 +207,76 @@ TEST(DatapathSweeps, ACaseIsAFunctionOfItsPosition) {
   }
 }
 
+int64_t integer_of(uint64_t byte, bool has_sign) {
+  return has_sign && byte > 127 ? static_cast<int64_t>(byte) - 256 : static_cast<int64_t>(byte);
+}
+
+TEST(DatapathSweeps, EveryPairOfIntegersMeetsInEveryLane) {
+  const Op op = op_from_text("dot a=u8 b=s8 c=s32 d=s32 k=8");
+  const DatapathSweeps sweeps(op, {}, 1);
+  std::vector<bool> met(size_t{1} << 19);
+  walk(sweeps, op, "integer pairs", [&](const Batch& batch) {
+    for (int lane = 0; lane < 8; ++lane)
+      met[(static_cast<size_t>(lane) << 16) | batch.inputs()[0].get(0, lane) << 8 | batch.inputs()[1].get(0, lane)] =
+          true;
+  });
+  EXPECT_EQ(std::count(met.begin(), met.end(), false), 0);
+}
+
+/// A multiplier of pairs that saturates at 16 bits fails on these alone: -128 * -128 + -128 * -128 = 2^15.
+TEST(DatapathSweeps, CornersOfIntegersMeetInNeighbours) {
+  const Op op = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=16");
+  const DatapathSweeps sweeps(op, {}, 1);
+  std::set<int> places;
+  walk(sweeps, op, "corners of two", [&](const Batch& batch) {
+    const auto is_least = [&](int lane) {
+      return batch.inputs()[0].get(0, lane) == 0x80 && batch.inputs()[1].get(0, lane) == 0x80;
+    };
+    for (int lane = 0; lane + 1 < 16; ++lane)
+      if (is_least(lane) && is_least(lane + 1)) places.insert(lane);
+  });
+  EXPECT_EQ(places.size(), 15u);
+}
+
+TEST(DatapathSweeps, SumsOfIntegersStandBesideEveryPowerOfTwo) {
+  const Op op = op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=4");
+  const DatapathSweeps sweeps(op, {}, 1);
+  std::set<int64_t> whole;
+  walk(sweeps, op, "integer sums", [&](const Batch& batch) {
+    int64_t sum = static_cast<int32_t>(batch.inputs()[2].get(0, 0));
+    for (int lane = 0; lane < 4; ++lane)
+      sum += integer_of(batch.inputs()[0].get(0, lane), true) * integer_of(batch.inputs()[1].get(0, lane), true);
+    whole.insert(sum);
+  });
+  for (int bit = 0; bit < 31; ++bit)
+    for (int beside = -2; beside <= 2; ++beside)
+      for (const int sign : {-1, 1})
+        EXPECT_TRUE(whole.contains(sign * (int64_t{1} << bit) + beside)) << sign << " 2^" << bit << " + " << beside;
+}
+
+/// Each code of an operand has at least a quarter of its even share, and none more than a quarter of all.
+TEST(StructuredGenerator, DrawsIntegersAsIntegers) {
+  for (const char* text : {"dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=u8 b=u8 c=s32 d=s32 k=16"}) {
+    const Op op = op_from_text(text);
+    Batch batch;
+    StructuredGenerator(op, 5).fill(0, 20'000, batch);
+    std::vector<size_t> seen(256);
+    size_t pairs_at_end = 0;
+    const uint64_t end = op.a.fields().has_sign() ? 0x80 : 0xff;  // the greatest product
+    for (size_t i = 0; i < batch.size(); ++i)
+      for (int lane = 0; lane < 16; ++lane) {
+        ++seen[batch.a().get(i, lane)];
+        const auto at_end = [&](int at) { return batch.a().get(i, at) == end && batch.b().get(i, at) == end; };
+        pairs_at_end += lane > 0 && at_end(lane) && at_end(lane - 1);
+      }
+    const size_t all = batch.size() * 16;
+    EXPECT_GT(*std::min_element(seen.begin(), seen.end()) * 4 * 256, all) << text;
+    EXPECT_LT(*std::max_element(seen.begin(), seen.end()) * 4, all) << text;
+    EXPECT_GT(pairs_at_end, 100u) << text;
+  }
+}
+
 TEST(DatapathSweeps, WhatHasNoFloatingPointDatapathHasNoParts) {
-  EXPECT_EQ(DatapathSweeps(op_from_text("dot a=s8 b=s8 c=s32 d=s32 k=32"), {}, 1).length(), 0u);
   EXPECT_EQ(DatapathSweeps(op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=4"), {}, 1).length(), 0u);
 }
 

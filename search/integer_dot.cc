@@ -1,0 +1,173 @@
+#include "search/integer_dot.h"
+
+#include <algorithm>
+
+#include "arithmetic/corner_encodings.h"
+
+namespace mmafuzz {
+namespace {
+
+uint64_t greatest_integer(const FormatFields& f) { return low_mask(f.width - (f.has_sign() ? 1 : 0)); }
+uint64_t least_integer(const FormatFields& f) { return f.has_sign() ? uint64_t{1} << (f.width - 1) : 0; }
+
+/// value + by, modulo the width.
+uint64_t stepped(const FormatFields& f, uint64_t value, int by) {
+  return (value + static_cast<uint64_t>(int64_t{by})) & f.container_mask();
+}
+
+__int128 integer_value(const FormatFields& f, uint64_t encoding) {
+  const Number n = decode(f, encoding);
+  return n.negative ? -static_cast<__int128>(n.significand) : static_cast<__int128>(n.significand);
+}
+
+}  // namespace
+
+uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng) {
+  switch (rng.below(8)) {
+    case 0: return greatest_integer(f);
+    case 1: return least_integer(f);
+    case 2: {
+      const int inward = rng.between(1, 2);
+      return rng.one_in(2) ? stepped(f, greatest_integer(f), -inward) : stepped(f, least_integer(f), inward);
+    }
+    case 3: return stepped(f, 0, rng.between(f.has_sign() ? -2 : 0, 2));
+    case 4:
+    case 5: {
+      const uint64_t power = uint64_t{1} << rng.below(f.width);
+      const uint64_t value = stepped(f, power, rng.between(-1, 1));
+      return rng.one_in(2) ? value : (0 - value) & f.container_mask();
+    }
+    default: return rng.next() & f.container_mask();
+  }
+}
+
+std::vector<uint64_t> integer_corners(const FormatFields& f) {
+  std::vector<uint64_t> all = {least_integer(f),
+                               stepped(f, least_integer(f), 1),
+                               greatest_integer(f),
+                               stepped(f, greatest_integer(f), -1),
+                               0,
+                               1};
+  if (f.has_sign()) all.push_back(f.container_mask());
+  all.push_back(uint64_t{1} << (f.width - (f.has_sign() ? 2 : 1)));
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void IntegerDot::set_lane(int lane, uint64_t a, uint64_t b) {
+  batch_.inputs()[0].set(index_, lane, a);
+  batch_.inputs()[1].set(index_, lane, b);
+}
+
+void IntegerDot::draw_lanes() {
+  const uint32_t style = rng_.below(6);
+  const uint64_t same_a = draw_integer_corner(fa_, rng_);
+  const uint64_t same_b = draw_integer_corner(fb_, rng_);
+  for (int lane = 0; lane < op_.k; ++lane) {
+    const uint64_t corner_a = draw_integer_corner(fa_, rng_);
+    const uint64_t corner_b = draw_integer_corner(fb_, rng_);
+    const bool coin = rng_.one_in(2);
+    switch (style) {
+      case 0: set_lane(lane, same_a, same_b); break;  // the greatest sums
+      case 1: set_lane(lane, coin ? same_a : corner_a, coin ? same_b : corner_b); break;
+      case 2: {
+        const uint64_t x = rng_.next();
+        const uint64_t y = rng_.next();
+        set_lane(lane, x & fa_.container_mask(), y & fb_.container_mask());
+        break;
+      }
+      case 3:
+        if (rng_.one_in(3)) set_lane(lane, corner_a, corner_b);
+        else set_lane(lane, coin ? corner_a : 0, 0);
+        break;
+      case 4:  // neighbours alike
+        if (lane > 0 && coin) set_lane(lane, a(lane - 1), b(lane - 1));
+        else set_lane(lane, corner_a, corner_b);
+        break;
+      default: {  // minus an earlier product, or beside it
+        const int from = static_cast<int>(rng_.below(static_cast<uint32_t>(lane) + 1));
+        const bool cancels = lane > 0 && coin && fa_.has_sign();
+        if (cancels) set_lane(lane, stepped(fa_, 0 - a(from), rng_.one_in(4) ? 1 : 0), b(from));
+        else set_lane(lane, corner_a, corner_b);
+      }
+    }
+  }
+}
+
+void IntegerDot::aim_c(int lanes, __int128 target) {
+  for (int lane = 0; lane < lanes; ++lane) target -= integer_value(fa_, a(lane)) * integer_value(fb_, b(lane));
+  batch_.inputs()[2].set(index_, 0, static_cast<uint64_t>(target) & fc_.container_mask());
+}
+
+/// The adder at an end of d, or of an accumulator of any width, after some of the products or after all.
+void IntegerDot::draw_end_for_c() {
+  const int lanes = rng_.one_in(2) ? op_.k : any_lane();
+  const int width = op_.d.fields().integer ? op_.d.fields().width : 32;
+  const int bits = rng_.one_in(2) ? width - 1 : rng_.between(4, width);
+  const __int128 end = static_cast<__int128>(1) << bits;
+  const int beside = rng_.between(-2, 2);
+  aim_c(lanes, (rng_.one_in(2) ? end : -end) + beside);
+}
+
+void IntegerDot::draw_c() {
+  if (!fc_.integer) {
+    const int exponent = rng_.between(-4, fa_.width + fb_.width);
+    const uint64_t near = draw_near(fc_, exponent, rng_);
+    return batch_.inputs()[2].set(index_, 0, rng_.one_in(12) ? draw_special(fc_, rng_) : near);
+  }
+  switch (rng_.below(8)) {
+    case 0:
+    case 1: return batch_.inputs()[2].set(index_, 0, 0);
+    case 2: return batch_.inputs()[2].set(index_, 0, draw_integer_corner(fc_, rng_));
+    case 3: return batch_.inputs()[2].set(index_, 0, rng_.next() & fc_.container_mask());
+    case 4: return aim_c(op_.k, rng_.between(-2, 2));
+    default: return draw_end_for_c();
+  }
+}
+
+void IntegerDot::draw() {
+  draw_lanes();
+  draw_c();
+}
+
+void IntegerDot::move_element() {
+  const int lane = any_lane();
+  const bool of_a = rng_.one_in(2);
+  Column& column = batch_.inputs()[of_a ? 0 : 1];
+  const FormatFields& f = of_a ? fa_ : fb_;
+  uint64_t v = column.get(index_, lane);
+  switch (rng_.below(6)) {
+    case 0:
+    case 1: v = draw_integer_corner(f, rng_); break;
+    case 2: v = stepped(f, v, rng_.one_in(2) ? 1 : -1); break;
+    case 3: v ^= uint64_t{1} << rng_.below(f.width); break;
+    case 4: v = 0 - v; break;
+    default: v = rng_.next(); break;
+  }
+  column.set(index_, lane, v & f.container_mask());
+}
+
+void IntegerDot::move() {
+  const int lane = any_lane();
+  switch (rng_.below(10)) {
+    case 0: return draw_c();
+    case 1: return fc_.integer ? draw_end_for_c() : draw_c();
+    case 2: return set_lane((lane + 1) % op_.k, a(lane), b(lane));
+    case 3: {
+      const int other = any_lane();
+      const uint64_t x = a(lane), y = b(lane);
+      set_lane(lane, a(other), b(other));
+      return set_lane(other, x, y);
+    }
+    case 4: return set_lane(lane, 0, 0);
+    case 5: {
+      const uint64_t x = a(lane), y = b(lane);
+      for (int i = 0; i < op_.k; ++i) set_lane(i, x, y);
+      return;
+    }
+    default: return move_element();
+  }
+}
+
+}  // namespace mmafuzz

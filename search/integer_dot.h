@@ -1,0 +1,50 @@
+// Dots of integers: lanes and c where multipliers, adders and saturation of integers have corners. What draws, moves
+// and walks them shares the same few pieces.
+#pragma once
+
+#include "core/batch.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+
+inline bool is_integer_dot(const Op& op) {
+  return op.kind == OpKind::dot && op.a.fields().integer && op.b.fields().integer;
+}
+
+/// An end of the format or beside it, around zero, around a power of two of either sign, or any.
+uint64_t draw_integer_corner(const FormatFields& f, CounterRng& rng);
+
+/// The ends, their neighbours, -1, 0, 1 and half the range, each once: for walks.
+std::vector<uint64_t> integer_corners(const FormatFields& f);
+
+class IntegerDot {
+ public:
+  IntegerDot(const Op& op, Batch& batch, size_t index, CounterRng& rng)
+      : op_(op), fa_(op.a.fields()), fb_(op.b.fields()), fc_(op.c.fields()), batch_(batch), index_(index), rng_(rng) {}
+
+  /// A case of its own.
+  void draw();
+  /// One step from a case.
+  void move();
+
+  void set_lane(int lane, uint64_t a, uint64_t b);
+  void draw_lanes();
+  /// c becomes `target` less the first `lanes` products, modulo c's width: the adder stands at `target` there.
+  void aim_c(int lanes, __int128 target);
+
+ private:
+  uint64_t a(int lane) const { return batch_.a().get(index_, lane); }
+  uint64_t b(int lane) const { return batch_.b().get(index_, lane); }
+  int any_lane() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k))); }
+  void draw_c();
+  void draw_end_for_c();
+  void move_element();
+
+  const Op& op_;
+  const FormatFields &fa_, &fb_, &fc_;
+  Batch& batch_;
+  size_t index_;
+  CounterRng& rng_;
+};
+
+}  // namespace mmafuzz

@@ -1,0 +1,62 @@
+// The walks of integer dots: every product of narrow operands in every lane, corners in lanes that meet, and the adder
+// beside every power of two.
+#include <memory>
+
+#include "search/datapath_sweeps.h"
+#include "search/integer_dot.h"
+
+namespace mmafuzz {
+
+void DatapathSweeps::add_integer_parts() {
+  const FormatFields fa = op_.a.fields(), fb = op_.b.fields();
+  const uint64_t k = static_cast<uint64_t>(op_.k);
+  // A walk lasts as long as its op, which each case asks for anew.
+  const Op op = op_;
+  if (fa.width + fb.width <= 16) {
+    const uint64_t pairs = uint64_t{1} << (fa.width + fb.width);
+    add(
+        "integer pairs", pairs * std::min<uint64_t>(k, longest_part / pairs),
+        [op, fa, pairs](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+          IntegerDot dot(op, batch, index, rng);
+          dot.draw();
+          const int lane = static_cast<int>(n / pairs);
+          dot.set_lane(lane, n % pairs & fa.container_mask(), n % pairs >> fa.width);
+        },
+        pairs);
+  }
+  // What a pair, a triple or four of neighbours add may be narrower than the whole sum.
+  const auto of_a = std::make_shared<std::vector<uint64_t>>(integer_corners(fa));
+  const auto of_b = std::make_shared<std::vector<uint64_t>>(integer_corners(fb));
+  const uint64_t products = of_a->size() * of_b->size(), tuples = products * products;
+  const uint64_t distances = std::min<uint64_t>(k - 1, 3);
+  add(
+      "corners of two", tuples * distances * k,
+      [op, of_a, of_b, products, tuples, distances](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        IntegerDot dot(op, batch, index, rng);
+        const bool others_zero = rng.one_in(2);
+        dot.draw();
+        if (others_zero)
+          for (int lane = 0; lane < op.k; ++lane) dot.set_lane(lane, 0, 0);
+        const uint64_t tuple = n % tuples, place = n / tuples;
+        const int lane = static_cast<int>(place / distances);
+        const int other = (lane + 1 + static_cast<int>(place % distances)) % op.k;
+        const auto set = [&](int at, uint64_t product) {
+          dot.set_lane(at, (*of_a)[product % of_a->size()], (*of_b)[product / of_a->size()]);
+        };
+        set(lane, tuple % products);
+        set(other, tuple / products);
+      },
+      tuples);
+  if (!op_.c.fields().integer) return;
+  const uint64_t bits = static_cast<uint64_t>(op_.c.fields().width) + 1, beside = 5;
+  add("integer sums", bits * 2 * beside * (k + 1), [op, bits](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+    IntegerDot dot(op, batch, index, rng);
+    dot.draw_lanes();
+    const int by = static_cast<int>(n % 5) - 2;
+    const bool negative = n / 5 % 2;
+    const __int128 power = static_cast<__int128>(1) << (n / 10 % bits);
+    dot.aim_c(static_cast<int>(n / 10 / bits), (negative ? -power : power) + by);
+  });
+}
+
+}  // namespace mmafuzz
