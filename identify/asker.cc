@@ -17,8 +17,8 @@ Batch part_of(const Batch& batch, size_t first, size_t count) {
 
 }  // namespace
 
-Asker::Asker(const Unit& unit, const Limits& limits)
-    : unit_(unit), limits_(limits), start_(std::chrono::steady_clock::now()) {}
+Asker::Asker(const Unit& unit, const Op& op, const Limits& limits)
+    : unit_(unit), op_(op), limits_(limits), start_(std::chrono::steady_clock::now()) {}
 
 double Asker::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -36,7 +36,14 @@ bool Asker::answers(const Batch& batch, Outcomes& outcomes) {
   }
   const double before = seconds();
   try {
-    unit_.run(batch, outcomes);
+    if (batch.op() == op_) {
+      unit_.run(batch, outcomes);
+    } else {
+      Batch own(op_);
+      own.resize(batch.size());
+      own.inputs() = batch.inputs();
+      unit_.run(own, outcomes);
+    }
   } catch (const std::exception& error) {
     stopped_ = std::string("the unit failed: ") + error.what();
     return false;

@@ -16,7 +16,8 @@ class Asker {
     double seconds = 60;  ///< of asking and thinking
     size_t dots = SIZE_MAX;
   };
-  Asker(const Unit& unit, const Limits& limits);
+  /// `op` is the unit's own, which takes NaNs as they are, also where the evidence takes any for any.
+  Asker(const Unit& unit, const Op& op, const Limits& limits);
 
   /// One round: all cases at once where the unit is fast. Answers join the evidence under their questions, which are
   /// numbered from `first_question` on. False where the round could not be completed: stopped() says why.
@@ -37,6 +38,7 @@ class Asker {
 
  private:
   const Unit& unit_;
+  const Op op_;
   Limits limits_;
   std::chrono::steady_clock::time_point start_;
   size_t dots_ = 0, rounds_ = 0, unanswered_ = 0, failed_ = 0;

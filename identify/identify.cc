@@ -7,6 +7,7 @@
 
 #include "core/case_text.h"
 #include "identify/fit.h"
+#include "identify/nan_rule.h"
 #include "identify/separate.h"
 #include "oracles/models/model_rows.h"
 #include "plan/registry.h"
@@ -75,6 +76,7 @@ class Identifier {
         id_.reason = "the same case was answered in two ways: the unit is no function of the case";
         return finish(IdentifyVerdict::no_fit);
       }
+      if (nans_differ(evidence_) && fitting_plain().empty() && name_but_for_nans()) return;
       if (!find_row()) {
         if (give_up_rows()) continue;
         return;
@@ -490,6 +492,29 @@ class Identifier {
     return false;
   }
 
+  /// A row gives one NaN; where the answers hold several, what is the unit if any NaN is as good as any other?
+  bool name_but_for_nans() {
+    if (tried_without_nans_ || op().nan == NanPolicy::any) return false;
+    tried_without_nans_ = true;
+    Op any = op();
+    any.nan = NanPolicy::any;
+    Identification numbers(any);
+    if (asker_) {
+      Identifier(numbers, asker_, settings_).run();
+    } else {
+      for (size_t i = 0; i < evidence_.size(); ++i)
+        numbers.evidence.add(evidence_.cases().one(i), 0, evidence_.answer(i), 0);
+      Identifier(numbers, nullptr, settings_).run();
+    }
+    if (numbers.verdict != IdentifyVerdict::identified) return false;
+    if (asker_) asker_->ask(nan_questions(any), 0, numbers.evidence);
+    const bool in_catalogue = !numbers.nearest.empty() && numbers.nearest_differs.empty();
+    id_.reason = "equal to " + (in_catalogue ? numbers.nearest : numbers.name) +
+                 " but for the NaNs: " + nan_rule(numbers.evidence);
+    finish(IdentifyVerdict::no_fit);
+    return true;
+  }
+
   /// Units without parameters that give all answers.
   std::vector<const Unit*> fitting_plain() {
     judge_plain();
@@ -765,6 +790,7 @@ class Identifier {
   std::vector<Fit::Candidate> others_;      ///< the best of the other kernels
   size_t plain_rounds_ = 0;                 ///< of questions between units without parameters
   bool searched_others_ = false;
+  bool tried_without_nans_ = false;
   std::vector<HiddenPair> together_;  ///< that no case told apart when the row was last challenged
   bool tried_together_ = false;       ///< whether all such pairs were tried
   bool challenged_ = false;           ///< whether the row was held against joint rivals, and none was told apart
@@ -789,7 +815,7 @@ uint64_t default_verification(const Op& op) {
 
 Identification identify(const Unit& unit, const Op& op, const IdentifySettings& settings) {
   Identification result(op);
-  Asker asker(unit, {settings.seconds, SIZE_MAX});
+  Asker asker(unit, op, {settings.seconds, SIZE_MAX});
   Identifier(result, &asker, settings).run();
   return result;
 }

@@ -70,6 +70,26 @@ TEST_P(IdentifiedRow, ABoxAroundItsTwinIsNamed) {
     ASSERT_EQ(outcomes.results.get(i), slow_twin_dot(row.model, one.load(batch, i))) << id.name;
 }
 
+/// A unit of Hopper's numbers that passes NaN operands on as x86 does: quiet, the first of c, a0, a1, ..., b0, ...
+TEST(Identify, SaysWhatIsEqualButForTheNaNs) {
+  const ModelRow& row = *find_model_row("hopper/mma.m16n8k16.f32.f16.f16.f32");
+  const auto passes_on = [model = row.model](const DotOperands& in) -> uint64_t {
+    const uint64_t result = slow_twin_dot(model, in);
+    if ((in.c & 0x7fffffff) > 0x7f800000) return in.c | 0x400000;
+    for (const uint64_t* factors : {in.a, in.b})
+      for (int i = 0; i < in.k; ++i)
+        if ((factors[i] & 0x7fff) > 0x7c00)
+          return (factors[i] & 0x8000) << 16 | 0x7fc00000 | (factors[i] & 0x3ff) << 13;
+    return (result & 0x7fffffff) > 0x7f800000 ? 0xffc00000 : result;
+  };
+  const Identification id = identify(*named(make_dot_unit(passes_on), "box"), row.op, quick());
+  EXPECT_EQ(id.verdict, IdentifyVerdict::no_fit);
+  EXPECT_EQ(id.reason, "equal to model:" + row.name() +
+                           " but for the NaNs: a NaN operand is passed on, c before a before b, and made quiet; any "
+                           "other NaN is ffc00000");
+  EXPECT_LT(id.seconds, 10);
+}
+
 TEST(Identify, NamesNoBoxOutsideItsSpace) {
   const std::vector<BoxOutside> boxes = boxes_outside();
   EXPECT_EQ(boxes.size(), 20u);
@@ -119,7 +139,7 @@ TEST(Verification, ReachesRareFlaws) {
       return evaluate_dot(m, in) ^ (strikes ? 1 : 0);
     });
     const Evidence nothing(flaw.op);
-    Asker asker(*flawed, {600, SIZE_MAX});
+    Asker asker(*flawed, flaw.op, {600, SIZE_MAX});
     Verification verification(*sound, &m, nothing, asker, 1);
     EXPECT_EQ(verification.run(1 << 22), Verification::Result::differs) << flaw.name;
     EXPECT_LE(struck, 2u) << flaw.name << ": it is rare";
@@ -135,7 +155,7 @@ TEST(Verification, SaysWhatIsWhole) {
   const DotModel m = HypothesisSpace(op).starts(Kernel::fused_sum).front();
   const auto sound = make_dot_unit([m](const DotOperands& in) { return evaluate_dot(m, in); });
   const Evidence nothing(op);
-  Asker asker(*sound, {600, SIZE_MAX});
+  Asker asker(*sound, op, {600, SIZE_MAX});
   Verification verification(*sound, &m, nothing, asker, 1);
   ASSERT_EQ(verification.run((1 << 17) + 20'000), Verification::Result::held);
   const Verified& verified = verification.verified();
