@@ -122,6 +122,7 @@ class Identifier {
     return all;
   }
 
+  static constexpr uint64_t but_for_nans_verified = 1 << 17;
   static constexpr size_t round_limit() { return 2 * most_rounds; }
 
   /// Answers that were given: the name stands where no further case would tell more.
@@ -499,8 +500,10 @@ class Identifier {
     Op any = op();
     any.nan = NanPolicy::any;
     Identification numbers(any);
+    IdentifySettings settings = settings_;  // of a name that is none, half a minute of verification is too much
+    settings.verify = std::min<uint64_t>(settings.verify.value_or(but_for_nans_verified), but_for_nans_verified);
     if (asker_) {
-      Identifier(numbers, asker_, settings_).run();
+      Identifier(numbers, asker_, settings).run();
     } else {
       for (size_t i = 0; i < evidence_.size(); ++i)
         numbers.evidence.add(evidence_.cases().one(i), 0, evidence_.answer(i), 0);

@@ -238,8 +238,8 @@ TEST(Identify, ProvesOnlyWhatIsTrue) {
       }
     }
   }
-  for (const char* name : {"k", "block", "order", "special_scope", "integer_bits", "c_exponent", "zero_rule",
-                           "zero_exponent", "product_overflow", "overflow_rank"})
+  for (const char* name : {"k", "block", "order", "special_scope", "integer_bits", "c_exponent", "zero_exponent",
+                           "product_overflow", "overflow_rank"})
     EXPECT_GT(proofs[name], 0u) << name;
 }
 
