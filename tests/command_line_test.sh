@@ -268,7 +268,7 @@ d='dot a=fp16 b=fp16 c=fp32 d=fp32 k=2'
 bad "holds no number" eval exact --op "$d" --case ''
 bad "a case holds no result" eval exact --op "$d" --case '1. 2. | 3. 4. | 0. | 99.'
 bad "output is for the cases of files" eval exact --op "$d" --case '1. 2. | 3. 4. | 0.' -o typed.cases
-bad "have no sweeps" list sweeps dot a=s8 b=s8 c=s32 d=s32 k=32
+bad "have no sweeps" list sweeps gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=2
 good list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
 expect "a length for each sweep" has out "alignments of three"
 good eval h100 --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4' --case '1. 2. 3. 4. | 1. 1. 1. 1. | 0.'
