@@ -68,7 +68,8 @@ void list_sweeps(const std::vector<std::string>& op_words, const std::string& un
   const Op op = op_from_text(line);
   const std::unique_ptr<Unit> bound = unit == "*" ? nullptr : bind_or_fail(unit, op);
   const DatapathSweeps sweeps(op, corner_hints(bound ? bound->model() : nullptr), 1);
-  if (sweeps.parts().empty()) throw BadInput("matrix products, and conversions and operations of integers, have no sweeps");
+  if (sweeps.parts().empty())
+    throw BadInput("matrix products, and conversions and operations of integers, have no sweeps");
   for (const DatapathSweeps::Part& part : sweeps.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
   fmt::print("{:22} {:>9}\n", "all", sweeps.length());
 }

@@ -115,16 +115,22 @@ class DotDraw {
 
   void draw_scales(Batch& batch, size_t index) {
     const bool extreme = rng_.one_in(8);
-    // Both sides far from one, mostly so that they weigh little together: every exponent of a scale is met.
-    const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+    // Both sides far from one, so that every exponent of a scale is met; together they weigh little, or bring products
+    // to d's ends, where those of narrow formats are by their scales alone.
+    const FormatFields& fs = op_.scale_a.fields();
     const int far = rng_.one_in(3) ? rng_.between(fs.emin(), fs.emax()) : 0;
-    const int against = rng_.one_in(4) ? rng_.between(ft.emin(), ft.emax()) : -far;
+    int together = 0;
+    switch (rng_.below(4)) {
+      case 0: together = op_.d.fields().emin() - rng_.between(-8, 30); break;
+      case 1: together = op_.d.fields().emax() - rng_.between(-1, 6); break;
+      default: break;
+    }
     for (size_t column : {size_t{3}, size_t{4}}) {
       const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
       for (int i = 0; i < op_.scales(); ++i) {
         const uint64_t fraction = draw_fraction(f, rng_);
         const int exponent = rng_.between(-6, 6);
-        const int middle = column == 3 ? far : far == 0 ? 0 : against;
+        const int middle = column == 3 ? far : far == 0 ? 0 : together - far;
         uint64_t scale = encode_near(f, false, middle + exponent, fraction);
         if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
         if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? f.encode_nan() : 0;
