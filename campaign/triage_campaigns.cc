@@ -289,9 +289,9 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       for (Bucket& bucket : buckets) {
         if (bucket.witness.empty()) {
           const auto found = minimized.find(bucket.line());
-          const Bucket& earlier = found != minimized.end() ? found->second : known.at(bucket.id());
-          bucket.witness = earlier.witness;
-          bucket.addends = earlier.addends;
+          Bucket whole = found != minimized.end() ? found->second : known.at(bucket.id());
+          whole.count = bucket.count;
+          bucket = std::move(whole);
         } else {
           minimized[bucket.line()] = bucket;
           has_witness.insert(bucket.line());

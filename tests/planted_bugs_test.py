@@ -43,6 +43,18 @@ def shows_the_sequence(store, plugin):
     assert len(results) == 2 and results[0] != results[1], (plugin, text)
 
 
+def screen_explains(plugin, out):
+    """The campaign's screen says what its witness says of a flaw that is no parameter, also after triage has added cases."""
+    original = "model:ampere/mma.m16n8k16.f32.f16.f16.f32"
+    run = subprocess.run([mmafuzz, "campaign", "--units", f"plugin:{plugin},{original}", "--ops", own_op[original], "--cases", "200000", "--time",
+                          "60", "--jobs", "1", "--out", out], capture_output=True, text=True)
+    assert run.returncode == 1, run.stderr
+    witnesses = [open(os.path.join(out, "witnesses", name)).read() for name in os.listdir(os.path.join(out, "witnesses"))]
+    told = [w.splitlines()[2][2:] for w in witnesses if "equals_model" in w and " unexplained" in w.splitlines()[1]]
+    screen = " ".join(run.stdout.split())
+    assert told and all(detail in screen for detail in told), (plugin, told, run.stdout)
+
+
 def spread(items, count):
     """`count` of the items, evenly from the whole list."""
     return items if len(items) <= count else [items[i * len(items) // count] for i in range(count)]
@@ -69,6 +81,7 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
             named["of " + kind] += 1
             if causes != planted:
                 failures.append(f"{mutant}: {','.join(sorted(causes)) or 'nothing found'}")
+    screen_explains(plugins[0], f"{folder}/screen")
     for plugin in plugins:
         number += 1
         found = buckets(f"plugin:{plugin}", "model:ampere/mma.m16n8k16.f32.f16.f16.f32", f"{folder}/{number}")

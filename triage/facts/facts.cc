@@ -255,11 +255,11 @@ std::string sentence(const Fact& fact) {
 
 std::string evidence(const Fact& fact) {
   const auto counted = [](size_t n, const std::string& one) {
-    return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+    return n == 0 ? "no " + one : std::to_string(n) + " " + one + (n == 1 ? "" : "s");
   };
   const bool of_one = fact.best.key.units.size() == 1;
   const std::string size = is_of_sequence(fact.best.cause) ? counted(cases_in(fact.best.witness), "case")
-                                                           : counted(fact.best.addends, "addend");
+                                                           : counted(fact.best.addends, "nonzero addend");
   const std::string extent = extent_of(fact.name, fact.best.detail);
   return (of_one ? counted(fact.pairs, "unit") : counted(fact.pairs, "pair") + " of units") + ", " +
          counted(fact.ops.size(), "op") + ", " + size + " in the smallest witness" +
