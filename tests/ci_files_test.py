@@ -206,10 +206,49 @@ def run_night(folder):
                 expect(f"night {night + 1} of {unit.stem} leaves {file}", (work / file).stat().st_size > 0)
 
 
+def run_github_nights(folder):
+    """The steps of the GitHub night as its runner runs them, the cache a folder: the first night fails on what is new, the second,
+    of the same seed, begins with the first one's store and does not; what a person has decided is not new either."""
+    steps = yaml.safe_load((source / "ci/examples/github-actions.yml").read_text())["jobs"]["night"]["steps"]
+    bin_folder, cache = folder / "github-bin", folder / "cache"
+    bin_folder.mkdir()
+    (bin_folder / "mmafuzz").symlink_to(program)
+    environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", UNIT=f"plugin:{planted}", NIGHT="5", GITHUB_RUN_NUMBER="1")
+
+    def night(name, decisions=None):
+        work, failed = folder / name, False
+        work.mkdir()
+        if decisions:
+            shutil.copy(decisions, work / "decisions.sqlite")
+        for step in steps:
+            if step["name"] in ("Install mmafuzz", "Build the unit") if "name" in step else True:
+                continue
+            if failed and step.get("if") != "always()":
+                continue
+            action = step.get("uses", "")
+            if action.startswith("actions/cache") and "save" not in action and cache.exists():
+                shutil.copytree(cache, work / "nights")
+            if action.startswith("actions/cache/save") and (work / "nights").exists():
+                shutil.rmtree(cache, ignore_errors=True)
+                shutil.copytree(work / "nights", cache)
+            if "run" in step:
+                failed |= subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=work, env=environment, capture_output=True, check=False).returncode != 0
+        return failed
+
+    expect("GitHub: the first night fails on what is new", night("first"))
+    expect("GitHub: the second night knows it", not night("second"))
+    decided = folder / "decided.sqlite"
+    shutil.copy(folder / "first/nights/all-nights.sqlite", decided)
+    run(program, "findings", decided, "--status", "new", "--set", "known")
+    shutil.rmtree(cache, ignore_errors=True)
+    expect("GitHub: what a person decided is not new, without any night before", not night("third", decided))
+
+
 with tempfile.TemporaryDirectory(prefix="mmafuzz-ci-files-") as name:
     check_files(pathlib.Path(name))
     if "--run" in sys.argv:
         run_night(pathlib.Path(name))
+        run_github_nights(pathlib.Path(name))
     else:
         check_sarif(pathlib.Path(name))
 print("\n".join(failures))
