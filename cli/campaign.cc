@@ -117,16 +117,6 @@ bool failed(const std::string& fail_on, const CampaignFindings& findings) {
   return (fail_on != "contract" && all.accuracy) || (fail_on == "semantic" && all.semantic);
 }
 
-/// Of a unit in a file or a process. A command that is looked for in PATH stays.
-std::string with_absolute_path(const std::string& unit) {
-  UnitName name(unit);
-  const Result<std::string> path = decode_command(name.path);
-  if (!path) return unit;  // binding says what is wrong
-  if (name.backend == "process" && path->substr(0, path->find(' ')).find('/') == std::string::npos) return unit;
-  name.path = encode_command(fs::absolute(*path).string());
-  return name.text();
-}
-
 /// The settings as the call gives them, their names made whole.
 void complete_settings(CampaignOptions& options) {
   CampaignSettings& settings = options.settings;
@@ -134,8 +124,6 @@ void complete_settings(CampaignOptions& options) {
   settings.targets = settings.targets.empty() ? std::vector<std::string>{"*"} : split_units(settings.targets);
   settings.with = split_units(settings.with);
   for (std::string& folder : settings.engine_folders) folder = fs::absolute(folder).string();
-  for (std::string& unit : settings.units)  // workers run in the same folder, but a resumed campaign may not
-    if (registry().role_of(unit) == Role::plugin) unit = with_absolute_path(unit);
   if (!settings.jobs) settings.jobs = std::max(1u, std::thread::hardware_concurrency());
   if (settings.engine_folders.empty()) settings.engine_folders = default_engine_folders();
   if (settings.cases && settings.with.empty()) settings.with = {"batch"};

@@ -3,14 +3,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 
 namespace mmafuzz {
 namespace {
@@ -38,6 +42,44 @@ size_t send_some(int socket, const void* data, size_t bytes) {
   return moved(send(socket, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 size_t receive_some(int socket, void* data, size_t bytes) { return moved(recv(socket, data, bytes, MSG_DONTWAIT)); }
+
+/// Runs tasks on a thread that lives as long as the process. Linux ends a child when the thread that forked it ends,
+/// and the threads of a search come and go.
+class LastingThread {
+ public:
+  static void run(const std::function<void()>& task) {
+    static std::mutex one_at_a_time;
+    static LastingThread* thread = nullptr;  // never deleted: the thread outlives static objects
+    const std::lock_guard lock(one_at_a_time);
+    if (!thread || thread->process_ != getpid()) thread = new LastingThread;  // a fork has one thread alone
+    thread->run_here(task);
+  }
+
+ private:
+  LastingThread() {
+    std::thread([this] {
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        changed_.wait(lock, [&] { return task_ != nullptr; });
+        (*task_)();
+        task_ = nullptr;
+        changed_.notify_all();
+      }
+    }).detach();
+  }
+
+  void run_here(const std::function<void()>& task) {
+    std::unique_lock lock(mutex_);
+    task_ = &task;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return task_ == nullptr; });
+  }
+
+  const pid_t process_ = getpid();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* task_ = nullptr;
+};
 
 }  // namespace
 
@@ -93,17 +135,23 @@ void ChildProcess::start(const std::vector<std::string>& command, Output output)
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  pid_ = fork();
-  if (pid_ == 0) {  // only async-signal-safe calls until exec
+  const pid_t parent = getpid();
+  int fork_error = 0;
+  LastingThread::run([&] {
+    pid_ = fork();
+    fork_error = errno;
+    if (pid_ != 0) return;
+    // Only async-signal-safe calls until exec.
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);  // the parent was killed before the line above
     dup2(ends[1], 0);
     dup2(output == Output::socket ? 0 : 2, 1);  // or nothing that a library prints reaches the parent's output
     execvp(arguments[0], arguments.data());
     const int error = errno;
     if (write(failure[1], &error, sizeof error) < 0) _exit(126);
     _exit(127);
-  }
-  const int fork_error = errno;
+  });
   close(ends[1]);
   close(failure[1]);
   socket_ = ends[0];

@@ -23,7 +23,7 @@ void talk(int socket, std::string_view text, std::string& received, const std::f
           Deadline deadline);
 
 /// A child process at the other end of a socket. It has a process group of its own, so that what it starts ends with
-/// it; when this process ends, the child finds its standard input closed.
+/// it; when this process ends, however that happens, the child is killed.
 class ChildProcess {
  public:
   enum class Output {

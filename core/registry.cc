@@ -27,6 +27,10 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& 
     const std::string words = not_honoured(op, family->honours(name, op));
     if (!words.empty()) return declined(name + " does not honour " + words);
     (*unit)->set_role(role_of(name));
+    std::vector<Claim> claims = (*unit)->claims();
+    for (Claim& claim : claims)
+      if (claim.property == "equals_model") claim.detail = alias_(claim.detail, op);
+    (*unit)->describe((*unit)->name(), std::move(claims));
     return unit;
   }
   std::string message = "unknown unit " + quoted(name);

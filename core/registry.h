@@ -10,6 +10,10 @@ class Registry {
  public:
   void add(std::unique_ptr<Family> family) { families_.push_back(std::move(family)); }
 
+  /// Short names of units, as of GPUs, that the claims of bound units may use: what a name stands for on an op.
+  using Alias = std::function<std::string(const std::string&, const Op&)>;
+  void set_alias(Alias alias) { alias_ = std::move(alias); }
+
   /// Binds a unit name to an op. An unknown name is refused with the nearest known ones.
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const;
 
@@ -38,6 +42,7 @@ class Registry {
 
  private:
   std::vector<std::unique_ptr<Family>> families_;
+  Alias alias_ = [](const std::string& name, const Op&) { return name; };
 };
 
 }  // namespace mmafuzz

@@ -11,6 +11,7 @@ namespace mmafuzz {
 Registry make_registry() {
   Registry all = oracle_registry();
   add_device_units(all);
+  all.set_alias(unit_of_alias);
   return all;
 }
 
