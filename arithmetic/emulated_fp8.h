@@ -1,8 +1,8 @@
 // The domain of kernels/emulated_fp8-inl.h for one dot at a time: FP8 operands as fp16, dealt to the two fused sums.
 #pragma once
 
+#include "arithmetic/chains.h"
 #include "arithmetic/fused_sum.h"
-#include "arithmetic/ieee_tree.h"
 
 namespace mmafuzz {
 
@@ -45,7 +45,8 @@ class OneEmulatedDot {
     DotModel add = m_;
     add.output_rounding = Rounding::nearest_even;
     if constexpr (Trace::enabled) step_.block = 2;
-    return tree_add(add, decode(c_format_, c), sum, trace_, step_);
+    const OneChain<Trace> ieee(add, part_[0], c_format_, trace_, step_);
+    return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
   }
 
  private:

@@ -5,7 +5,6 @@
 #include "arithmetic/emulated_fp8.h"
 #include "arithmetic/exact_sum.h"
 #include "arithmetic/fused_sum.h"
-#include "arithmetic/ieee_tree.h"
 #include "arithmetic/two_stage_sum.h"
 
 namespace mmafuzz {
@@ -28,8 +27,8 @@ MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& i
     case Kernel::fused_sum: return fused_sum(OneDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
     case Kernel::grouped_sum: return grouped_sum(OneDot<Trace>(m, in, 0, c_format, trace, step), in.c);
     case Kernel::emulated_fp8: return emulated_fp8(OneEmulatedDot<Trace>(m, in, c_format, trace, step), in.c);
-    case Kernel::exact_sum: return exact_sum(m, in, first_index, c_format, trace, step);
-    case Kernel::ieee_tree: return ieee_tree(m, in, first_index, c_format, trace, step);
+    case Kernel::exact_sum: return exact_sum(OneExactDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
+    case Kernel::ieee_tree: return ieee_tree(OneChain<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);
     case Kernel::fma_then_add: return fma_then_add(OneChain<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::fma_chain: break;

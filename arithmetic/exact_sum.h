@@ -1,5 +1,4 @@
-// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses
-// block, output_rounding, overflow, zero_sign, nan, subnormals, product_overflow.
+// The domain of kernels/exact_sum-inl.h for one dot at a time, with or without a trace.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -12,50 +11,79 @@ using ProductAccumulator = WideInt<10>;
 inline constexpr int product_accumulator_unit = -300;
 
 template <class Trace>
-MMAFUZZ_HD uint64_t exact_sum_block(const DotModel& m, const Product* product, int n, int first_index,
-                                    const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step) {
-  const Number c = read_operand(m, c_format, c_encoding);
-  SpecialTerms specials;
-  bool all_negative = c.negative, all_positive = !c.negative;
-  ProductAccumulator sum;
-  for (int i = 0; i < n; ++i) {
-    specials.add(product[i].cls, product[i].negative);
-    (product[i].negative ? all_positive : all_negative) = false;
-    if (product[i].significand)
-      sum.add_shifted(product[i].negative, product[i].significand, product[i].exponent - product_accumulator_unit);
-  }
-  specials.add(c.cls, c.negative);
-  if (c.significand) sum.add_shifted(c.negative, c.significand, c.exponent - product_accumulator_unit);
-  RoundingRule rule;
-  rule.rounding = m.output_rounding;
-  rule.overflow = m.overflow;
-  Rounded r;
-  if (specials.any()) {
-    r.encoding = specials.result(m.d, m.nan);
-  } else {
-    r = round_wide(m.d, sum, product_accumulator_unit, zero_is_negative(m, all_negative, all_positive), rule);
-    r.encoding = flush_result(m, r);
-  }
-  if constexpr (Trace::enabled) {
-    step.kind = specials.any() ? Step::Kind::special : Step::Kind::exact_sum;
-    step.count = n + 1;
-    step.aligned = false;
-    for (int i = 0; i < n; ++i) step.addend[i] = addend_of(product[i], first_index + i);
-    step.addend[n] = addend_of(c, Addend::Source::c, 0);
-    step.rounded = r;
-    step.result = r.encoding;
-    trace(step);
-  }
-  return r.encoding;
-}
+class OneExactDot {
+ public:
+  using Code = uint64_t;
+  struct Sum {
+    ProductAccumulator finite;
+    SpecialTerms specials;
+    bool all_negative = true, all_positive = true;
 
-template <class Trace>
-MMAFUZZ_HD_CALL uint64_t exact_sum(const DotModel& m, const DotOperands& in, int first_index,
-                                   const FormatFields& c_format, Trace& trace, Step& step) {
-  return chain_blocks(m, in, first_index, c_format, step,
-                      [&](const Product* product, int n, int first, const FormatFields& format, uint64_t c) {
-                        return exact_sum_block(m, product, n, first, format, c, trace, step);
-                      });
-}
+    MMAFUZZ_HD void add(NumberClass cls, bool negative, uint64_t significand, int exponent) {
+      specials.add(cls, negative);
+      (negative ? all_positive : all_negative) = false;
+      if (significand) finite.add_shifted(negative, significand, exponent - product_accumulator_unit);
+    }
+  };
+
+  MMAFUZZ_HD OneExactDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                         Trace& trace, Step& step)
+      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
+
+  MMAFUZZ_HD const DotModel& model() const { return m_; }
+  MMAFUZZ_HD void begin_block(int block) const {
+    if constexpr (Trace::enabled) step_.block = block;
+  }
+  MMAFUZZ_HD Sum nothing() const { return {}; }
+  MMAFUZZ_HD void add_product(Sum& sum, int i) const {
+    const Product p = product(i);
+    sum.add(p.cls, p.negative, p.significand, p.exponent);
+  }
+
+  /// The sum and c, rounded once.
+  MMAFUZZ_HD uint64_t rounded(Sum& sum, int first, int n, bool is_own, uint64_t c_code) const {
+    const Number c = read_operand(m_, is_own ? c_format_ : m_.d, c_code);
+    sum.add(c.cls, c.negative, c.significand, c.exponent);
+    const bool special = sum.specials.any();
+    Rounded r;
+    if (special) {
+      r.encoding = sum.specials.result(m_.d, m_.nan);
+    } else {
+      RoundingRule rule;
+      rule.rounding = m_.output_rounding;
+      rule.overflow = m_.overflow;
+      r = round_wide(m_.d, sum.finite, product_accumulator_unit,
+                     zero_is_negative(m_, sum.all_negative, sum.all_positive), rule);
+      r.encoding = flush_result(m_, r);
+    }
+    if constexpr (Trace::enabled) {
+      step_.kind = special ? Step::Kind::special : Step::Kind::exact_sum;
+      step_.count = n + 1;
+      step_.aligned = false;
+      for (int i = 0; i < n; ++i) step_.addend[i] = addend_of(product(first + i), first_index_ + first + i);
+      step_.addend[n] = addend_of(c, Addend::Source::c, 0);
+      step_.rounded = r;
+      step_.result = r.encoding;
+      trace_(step_);
+    }
+    return r.encoding;
+  }
+
+ private:
+  MMAFUZZ_HD Product product(int i) const {
+    return multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
+  }
+
+  const DotModel& m_;
+  const DotOperands& in_;
+  int first_index_;
+  FormatFields c_format_;
+  Trace& trace_;
+  Step& step_;
+};
+
+#define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
+#include "arithmetic/kernels/exact_sum-inl.h"
+#undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

@@ -7,11 +7,11 @@
 #include "core/case_text.h"
 #include "core/registry.h"
 #include "oracles/families.h"
-#include "oracles/models/amd_simd.h"
-#include "oracles/models/chain_simd.h"
+#include "oracles/models/host_float_simd.h"
 #include "core/function_unit.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
+#include "oracles/models/two_stage_simd.h"
 #include "search/structured_generator.h"
 #include "tests/any_row.h"
 #include "tests/case_count.h"
@@ -27,14 +27,14 @@ namespace mmafuzz {
 namespace {
 
 bool is_aligned(const DotModel& model) { return AlignedSumSimd(model).supported(); }
-bool is_of_any_k(const DotModel& model) { return is_aligned(model) || ChainSimd(model).supported(); }
-bool supports(const DotModel& model, int k) { return is_of_any_k(model) || AmdSimd::supports(model, k); }
+bool is_of_any_k(const DotModel& model) { return is_aligned(model) || HostFloatSimd(model).supported(); }
+bool supports(const DotModel& model, int k) { return is_of_any_k(model) || TwoStageSimd::supports(model, k); }
 
 /// False: this processor cannot run the row's vector kernel.
 bool run(const DotModel& model, const Batch& batch, Column& results) {
   if (is_aligned(model)) return AlignedSumSimd(model).run(batch, results);
-  if (ChainSimd(model).supported()) return ChainSimd(model).run(batch, results);
-  return AmdSimd(model).run(batch, results);
+  if (HostFloatSimd(model).supported()) return HostFloatSimd(model).run(batch, results);
+  return TwoStageSimd(model).run(batch, results);
 }
 
 /// Of rows that compute the same, the first.
@@ -265,15 +265,8 @@ TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
             0x21800000u);
 }
 
-TEST(VectorKernelRows, TheCommonInstructionsAreVectorized) {
-  for (const char* name : {"volta/mma.m8n8k4.f32.f16.f16.f32", "ampere/mma.m16n8k16.f32.bf16.bf16.f32",
-                           "hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/mma.m16n8k8.f32.tf32.tf32.f32",
-                           "ada/mma.m16n8k32.f32.e4m3.e5m2.f32", "hopper/wgmma.m64n8k32.f32.e5m2.e5m2.f32",
-                           "cdna1/mfma.16x16x16.f32.f16.f16.f32", "cdna1/mfma.16x16x8.f32.bf16.bf16.f32",
-                           "cdna2/mfma.16x16x16.f32.f16.f16.f32", "cdna2/mfma_1k.16x16x16.f32.bf16.bf16.f32",
-                           "cdna3/mfma.16x16x8.f32.xf32.xf32.f32", "cdna3/mfma.16x16x16.f32.bf16.bf16.f32",
-                           "cdna3/mfma.16x16x32.f32.e4m3fnuz.e5m2fnuz.f32"})
-    EXPECT_TRUE(supports(find_model_row(name)->model, 16)) << name;
+TEST(VectorKernelRows, EveryRowIsVectorized) {
+  for (const ModelRow& row : model_rows()) EXPECT_TRUE(supports(row.model, row.op.k)) << row.name();
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/families.h"
 #include "oracles/ieee/gemm_of_dots.h"
-#include "oracles/models/amd_simd.h"
-#include "oracles/models/chain_simd.h"
+#include "oracles/models/host_float_simd.h"
 #include "core/function_unit.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
+#include "oracles/models/two_stage_simd.h"
 
 namespace mmafuzz {
 namespace {
@@ -20,13 +20,18 @@ namespace {
 class ModelUnit final : public Unit, public GridUnit {
  public:
   ModelUnit(const DotModel& model, const Op& op)
-      : model_(model), k_(op.k), is_amd_(AmdSimd::supports(model, op.k)), aligned_(model), chain_(model), amd_(model) {}
+      : model_(model),
+        k_(op.k),
+        is_two_stage_(TwoStageSimd::supports(model, op.k)),
+        aligned_(model),
+        host_(model),
+        two_stage_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     if (aligned_.run(batch, outcomes.results)) return;
-    if (chain_.run(batch, outcomes.results)) return;
-    if (is_amd_ && amd_.run(batch, outcomes.results)) return;
+    if (host_.run(batch, outcomes.results)) return;
+    if (is_two_stage_ && two_stage_.run(batch, outcomes.results)) return;
     DotCase one(batch.op());
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
   }
@@ -38,10 +43,10 @@ class ModelUnit final : public Unit, public GridUnit {
  private:
   DotModel model_;
   int k_;
-  bool is_amd_;
+  bool is_two_stage_;
   AlignedSumSimd aligned_;
-  ChainSimd chain_;
-  AmdSimd amd_;
+  HostFloatSimd host_;
+  TwoStageSimd two_stage_;
 };
 
 class TwinUnit final : public Unit {

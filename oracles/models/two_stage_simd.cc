@@ -1,19 +1,15 @@
 // One vector lane is one dot (oracles/lanes/dot_lanes-inl.h). Compiled without contraction.
-#include "oracles/models/amd_simd.h"
-
-#include <bit>
+#include "oracles/models/two_stage_simd.h"
 
 #include "arithmetic/evaluate_dot.h"
-#include "core/function_unit.h"
 #include "oracles/lanes/host_float.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "oracles/models/amd_simd.cc"
+#define HWY_TARGET_INCLUDE "oracles/models/two_stage_simd.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "oracles/lanes/dot_lanes-inl.h"
-#include "oracles/lanes/exact_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {
@@ -22,67 +18,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
+using DF64 = hn::ScalableTag<double>;
+using VF64 = hn::Vec<DF64>;
+using DF32Half = hn::Rebind<float, DF64>;  // as many lanes as a vector of fp64 numbers
+
 constexpr size_t max_operands = max_instruction_k * max_lanes;
-
-/// c + a block of products, exact, rounded once: c[lanes] becomes the result. Bit j of the answer: dot j needs the
-/// scalar kernel.
-template <bool Narrow>
-HWY_INLINE uint64_t exact_sum_lanes(const float* x, const float* y, int block, float* c) {
-  const DF64 d;
-  const DF32Half df;
-  const size_t lanes = hn::Lanes(DF32()), half = hn::Lanes(d);
-  uint64_t lost = 0;
-  for (size_t at = 0; at < lanes; at += half) {
-    const ExactSum<Narrow> sum = sum_products<Narrow>(x + at, y + at, block, lanes);
-    hn::Store(hn::DemoteTo(df, sum.plus(hn::PromoteTo(d, hn::Load(df, c + at)))), df, c + at);
-    if constexpr (!Narrow) lost |= mask_bits(d, sum.lost()) << at;
-  }
-  return lost;
-}
-
-/// Subnormal operands read as +0; a format's least normal number is `least`.
-HWY_INLINE VF32 flush_operand(VF32 x, VF32 least) {
-  const auto subnormal = hn::And(hn::Lt(hn::Abs(x), least), hn::Ne(x, hn::Zero(DF32())));
-  return hn::IfThenZeroElse(subnormal, x);
-}
-
-/// -0 reads as +0.
-HWY_INLINE VF32 positive_zero(VF32 x) { return hn::IfThenZeroElse(hn::Eq(x, hn::Zero(DF32())), x); }
-
-/// Subnormal results become zeros of their sign.
-HWY_INLINE VF32 flush_result(VF32 r) {
-  const DF32 d;
-  return hn::IfThenElse(hn::Lt(hn::Abs(r), hn::Set(d, 0x1p-126f)), hn::CopySign(hn::Zero(d), r), r);
-}
-
-/// Products, their pairwise sums, then c, each rounded; overwrites x. `starts`: c is the instruction's own.
-HWY_INLINE VF32 ieee_tree_lanes(const DotModel& m, float* x, const float* y, VF32 c, bool starts) {
-  const DF32 d;
-  const size_t lanes = hn::Lanes(d);
-  const bool flushed = m.subnormals == Subnormals::flushed, positive = m.zero_operands == ZeroOperands::positive;
-  const auto result = [&](VF32 r) HWY_ATTR { return flushed ? flush_result(r) : r; };
-  const auto node = [&](int i) { return x + size_t(i) * lanes; };
-  const VF32 least_a = hn::Set(d, std::bit_cast<float>(uint32_t(m.a.emin() + 127) << 23));
-  const VF32 least_b = hn::Set(d, std::bit_cast<float>(uint32_t(m.b.emin() + 127) << 23));
-  for (int i = 0; i < m.block; ++i) {
-    VF32 a = hn::Load(d, node(i)), b = hn::Load(d, y + size_t(i) * lanes);
-    if (flushed) {
-      a = flush_operand(a, least_a);
-      b = flush_operand(b, least_b);
-    }
-    if (positive) {
-      a = positive_zero(a);
-      b = positive_zero(b);
-    }
-    hn::Store(result(hn::Mul(a, b)), d, node(i));
-  }
-  for (int count = m.block; count > 1; count /= 2)
-    for (int i = 0; i < count / 2; ++i)
-      hn::Store(result(hn::Add(hn::Load(d, node(2 * i)), hn::Load(d, node(2 * i + 1)))), d, node(i));
-  if (flushed) c = flush_operand(c, hn::Set(d, 0x1p-126f));
-  if (positive && starts) c = positive_zero(c);
-  return result(hn::Add(c, hn::Load(d, node(0))));
-}
 
 /// Products of one block of CDNA3, decoded; lane j of entry i at [i * lanes + j].
 struct Products {
@@ -208,40 +148,23 @@ HWY_INLINE void load_products(const DotModel& m, const AnyDecoder& decode_a, con
   }
 }
 
-bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
+bool two_stage_batch(const DotModel& m, const Batch& batch, Column& results) {
   const DF32 d;
   const size_t lanes = hn::Lanes(d);
   const int k = sequence_k(m, batch.op().k);
-  const bool narrow = products_are_narrow(m.a, m.b, m.block);
   const FloatDecoder number_a(m.a), number_b(m.b), number_c(m.c);
   const AnyDecoder decode_a(m.a), decode_b(m.b);
-  HWY_ALIGN float x[max_operands], y[max_operands], accumulator[max_lanes];
+  HWY_ALIGN float x[max_operands], y[max_operands];
   HWY_ALIGN uint32_t result[max_lanes];
   Products products;
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(number_a, batch.a(), first, dots, k, x);
     load_floats(number_b, batch.b(), first, dots, k, y);
-    if (m.kernel == Kernel::two_stage_sum) load_products(m, decode_a, decode_b, batch, first, dots, k, products);
+    load_products(m, decode_a, decode_b, batch, first, dots, k, products);
     VF32 c = load_float(number_c, batch.c(), first, dots);
-    uint64_t lost = 0;
-    for (int i = 0; i < k; i += m.block) {
-      const size_t at = size_t(i) * lanes;
-      switch (m.kernel) {
-        case Kernel::exact_sum:
-          hn::Store(c, d, accumulator);
-          lost |= (narrow ? exact_sum_lanes<true> : exact_sum_lanes<false>)(x + at, y + at, m.block, accumulator);
-          c = hn::Load(d, accumulator);
-          break;
-        case Kernel::ieee_tree: c = ieee_tree_lanes(m, x + at, y + at, c, i % m.k == 0); break;
-        default: c = two_stage_lanes(m, x, y, products, i, c); break;
-      }
-    }
+    for (int i = 0; i < k; i += m.block) c = two_stage_lanes(m, x, y, products, i, c);
     hn::Store(canonical_bits(c, m.nan), D32(), result);
-    for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
-      const size_t j = size_t(std::countr_zero(lost));
-      result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
-    }
     store_words(result, dots, first, results);
   }
   return true;
@@ -249,7 +172,7 @@ bool amd_batch(const DotModel& m, const Batch& batch, Column& results) {
 
 #else
 
-bool amd_batch(const DotModel&, const Batch&, Column&) { return false; }
+bool two_stage_batch(const DotModel&, const Batch&, Column&) { return false; }
 
 #endif
 
@@ -260,9 +183,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mmafuzz {
 
-HWY_EXPORT(amd_batch);
+HWY_EXPORT(two_stage_batch);
 
-bool AmdSimd::supports(const DotModel& m, int k) {
+bool TwoStageSimd::supports(const DotModel& m, int k) {
   const bool formats =
       fits_fp32(m.a) && fits_fp32(m.b) && m.c == fp32_fields && m.d == fp32_fields && m.a.width == m.b.width;
   const bool common = m.block > 0 && m.order == ProductOrder::ascending && m.k % m.block == 0 &&
@@ -270,27 +193,17 @@ bool AmdSimd::supports(const DotModel& m, int k) {
                       m.output_rounding == Rounding::nearest_even && m.low_bits == LowBits::ignored &&
                       m.overflow != Overflow::saturate &&
                       decode(fp32_fields, m.nan).cls == NumberClass::nan;  // as the host passes it on
-  if (!formats || !common) return false;
-  switch (m.kernel) {
-    case Kernel::exact_sum: return m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee;
-    case Kernel::ieee_tree:
-      return std::has_single_bit(unsigned(m.block)) && m.subnormals != Subnormals::flushed_signed &&
-             m.product_overflow != ProductOverflow::positive_infinity && m.overflow_rank == OverflowRank::equal;
-    case Kernel::two_stage_sum: {
-      const bool defaults = m.zero_rule != ZeroRule::operand && m.second_stage == SecondStage::floor32_then_31 &&
-                            m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&
-                            m.overflow_rank == OverflowRank::equal && m.subnormals == Subnormals::kept &&
-                            m.product == ProductRule::unnormalized;
-      // Sums of truncated products fit in 31 bits, products in 22 bits and so in fp32.
-      return defaults && m.fraction_bits >= 1 && int64_t{m.block} << (m.fraction_bits + 2) <= int64_t{1} << 30 &&
-             m.a.fraction_bits + m.b.fraction_bits <= 22;
-    }
-    default: return false;
-  }
+  const bool defaults = m.zero_rule != ZeroRule::operand && m.second_stage == SecondStage::floor32_then_31 &&
+                        m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&
+                        m.overflow_rank == OverflowRank::equal && m.subnormals == Subnormals::kept &&
+                        m.product == ProductRule::unnormalized;
+  // Sums of truncated products fit in 31 bits, products in 22 bits and so in fp32.
+  return m.kernel == Kernel::two_stage_sum && formats && common && defaults && m.fraction_bits >= 1 &&
+         int64_t{m.block} << (m.fraction_bits + 2) <= int64_t{1} << 30 && m.a.fraction_bits + m.b.fraction_bits <= 22;
 }
 
-bool AmdSimd::run(const Batch& batch, Column& results) const {
-  return default_float_environment() && HWY_DYNAMIC_DISPATCH(amd_batch)(model_, batch, results);
+bool TwoStageSimd::run(const Batch& batch, Column& results) const {
+  return default_float_environment() && HWY_DYNAMIC_DISPATCH(two_stage_batch)(model_, batch, results);
 }
 
 }  // namespace mmafuzz

@@ -1,5 +1,5 @@
-// Chains of IEEE operations on many dots at once, in the host's floating point: fma_chain in fp32 and fp64 and
-// fma_then_add, rounded to nearest even.
+// Many dots at once in the host's floating point, rounded to nearest even: fma_chain in fp32 and fp64, and in fp32
+// fma_then_add, ieee_tree and exact_sum.
 #pragma once
 
 #include "arithmetic/dot_model.h"
@@ -7,12 +7,12 @@
 
 namespace mmafuzz {
 
-class ChainSimd {
+class HostFloatSimd {
  public:
-  explicit ChainSimd(const DotModel& model);
+  explicit HostFloatSimd(const DotModel& model);
 
   /// Whether vector code computes this row; the scalar kernels compute every row.
-  bool supported() const { return is_fp32_ || is_fp64_; }
+  bool supported() const { return is_supported_; }
 
   /// results must have batch.size() entries. False, and nothing done, where the row is not supported, this processor
   /// has no fused multiply-add, or the calling thread's floating-point environment is not the default one.
@@ -20,7 +20,7 @@ class ChainSimd {
 
  private:
   DotModel model_;
-  bool is_fp32_, is_fp64_;
+  bool is_supported_;
 };
 
 }  // namespace mmafuzz
