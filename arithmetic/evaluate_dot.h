@@ -29,7 +29,8 @@ MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& i
     case Kernel::emulated_fp8: return emulated_fp8(OneEmulatedDot<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::exact_sum: return exact_sum(OneExactDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
     case Kernel::ieee_tree: return ieee_tree(OneChain<Trace>(m, in, c_format, trace, step), in.c);
-    case Kernel::two_stage_sum: return two_stage_sum(m, in, first_index, c_format, trace, step);
+    case Kernel::two_stage_sum:
+      return two_stage_sum(OneTwoStageDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
     case Kernel::fma_then_add: return fma_then_add(OneChain<Trace>(m, in, c_format, trace, step), in.c);
     case Kernel::fma_chain: break;
   }

@@ -23,12 +23,6 @@ MMAFUZZ_HD inline int64_t wrap_sum(const DotModel& m, int64_t sum) {
   return sum < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
 }
 
-// What texts of kernels say of masks and numbers, for one dot.
-MMAFUZZ_HD constexpr bool any(bool mask) { return mask; }
-MMAFUZZ_HD constexpr bool all(bool mask) { return mask; }
-MMAFUZZ_HD constexpr uint64_t select(bool mask, uint64_t yes, uint64_t no) { return mask ? yes : no; }
-MMAFUZZ_HD constexpr int greater_of(int x, int y) { return larger(x, y); }
-
 /// One instruction of one dot. c is an encoding of c_format; `first_index` is the place of its products in the whole
 /// dot.
 template <class Trace>

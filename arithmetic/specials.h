@@ -7,6 +7,12 @@
 
 namespace mmafuzz {
 
+// What texts of kernels say of masks and numbers, for one dot.
+MMAFUZZ_HD constexpr bool any(bool mask) { return mask; }
+MMAFUZZ_HD constexpr bool all(bool mask) { return mask; }
+MMAFUZZ_HD constexpr uint64_t select(bool mask, uint64_t yes, uint64_t no) { return mask ? yes : no; }
+MMAFUZZ_HD constexpr int greater_of(int x, int y) { return larger(x, y); }
+
 /// Exponent that a zero term reads under ZeroRule::operand, whatever its format (MMA-Sim 2025, D1 and D2 of
 /// docs/units.md).
 inline constexpr int operand_rule_zero_exponent = -126;
@@ -133,23 +139,6 @@ MMAFUZZ_HD inline Addend addend_of(const Product& p, int index) {
 }
 MMAFUZZ_HD inline Addend addend_of(const Number& n, Addend::Source source, int index) {
   return make_addend(source, index, n.cls, n.negative, n.significand, n.exponent, n.scale_exponent);
-}
-
-/// An instruction's blocks of m.block products in index order, each joining c of c_format or the last block's result:
-/// evaluate(products, count, first index, format of c, c).
-template <class Evaluate>
-MMAFUZZ_HD uint64_t chain_blocks(const DotModel& m, const DotOperands& in, int first_index,
-                                 const FormatFields& c_format, Step& step, Evaluate evaluate) {
-  uint64_t accumulator = in.c;
-  for (int first = 0; first < m.k; first += m.block) {
-    const int n = smaller(m.block, m.k - first);
-    Product product[max_instruction_k];
-    for (int i = 0; i < n; ++i)
-      product[i] = multiply(m, read_operand(m, m.a, in.a[first + i]), read_operand(m, m.b, in.b[first + i]));
-    step.block = first / m.block;
-    accumulator = evaluate(product, n, first_index + first, first == 0 ? c_format : m.d, accumulator);
-  }
-  return accumulator;
 }
 
 /// Sign of an exactly zero sum under the row's rule.

@@ -1,22 +1,10 @@
-// CDNA3's matrix core (docs/semantics.md 7): products are truncated and summed first, c joins in a second stage that
-// floors both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block,
-// fraction_bits (24), zero_rule, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank,
-// output_rounding, overflow, nan, low_bits, subnormals.
+// The domain of kernels/two_stage_sum-inl.h for one dot at a time, with or without a trace.
 #pragma once
 
 #include "arithmetic/specials.h"
 #include "arithmetic/trace.h"
 
 namespace mmafuzz {
-
-namespace detail {
-
-/// A signed integer sum with its unit; no terms: exponent is far below every real product.
-struct PartialSum {
-  static constexpr int nothing = -100000;
-  int64_t sum = 0;
-  int greatest = nothing;
-};
 
 /// floor(value * 2^(from - to)), exact for to <= from.
 MMAFUZZ_HD inline int64_t floor_to(int64_t value, int from, int to) {
@@ -25,140 +13,167 @@ MMAFUZZ_HD inline int64_t floor_to(int64_t value, int from, int to) {
   return shift >= 63 ? (value < 0 ? -1 : 0) : value >> shift;
 }
 
-MMAFUZZ_HD inline PartialSum truncated_sum(const DotModel& m, const Product* product, int n, int first, int stride) {
-  PartialSum s;
-  for (int i = first; i < n; i += stride)
-    if (!product[i].zero || m.zero_rule == ZeroRule::operand)
-      s.greatest = larger(s.greatest, product[i].scale_exponent);
-  for (int i = first; i < n; i += stride) {
-    bool lost;
-    const int64_t kept =
-        static_cast<int64_t>(align(product[i].significand, product[i].exponent, s.greatest - m.fraction_bits, lost));
-    s.sum += product[i].negative ? -kept : kept;
-  }
-  return s;
-}
-
-}  // namespace detail
-
-/// One block of n products and c.
 template <class Trace>
-MMAFUZZ_HD uint64_t two_stage_block(const DotModel& m, Product* product, int n, int first_index,
-                                    const FormatFields& c_format, uint64_t c_encoding, Trace& trace, Step& step) {
-  const int f = m.fraction_bits;
-  Number c = read_operand(m, c_format, c_encoding);
-  const bool c_is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
+class OneTwoStageDot {
+ public:
+  using Code = uint64_t;
+  using Int = int;
+  using Term = Product;
+  struct Seen {
+    SpecialTerms specials, operands;  ///< with and without products that overflow
+  };
+  struct Partial {
+    int64_t sum = 0;         ///< at fraction_bits below the greatest exponent
+    int greatest = -100000;  ///< of no term: far below every real product
+  };
+  struct Addend {
+    Number number;
+    int exponent;
+  };
+  struct Wide {
+    int64_t value;
+    int unit;
+  };
 
-  SpecialTerms specials, operands;
-  for (int i = 0; i < n; ++i) {
-    Product& p = product[i];
-    operands.add(p.cls, p.negative);
-    if (m.product_overflow != ProductOverflow::none && overflows_fp32(p)) {
+  MMAFUZZ_HD OneTwoStageDot(const DotModel& m, const DotOperands& in, int first_index, const FormatFields& c_format,
+                            Trace& trace, Step& step)
+      : m_(m), in_(in), first_index_(first_index), c_format_(c_format), trace_(trace), step_(step) {}
+
+  MMAFUZZ_HD const DotModel& model() const { return m_; }
+  MMAFUZZ_HD Seen nothing_seen() const { return {}; }
+  MMAFUZZ_HD void begin_block(int block) const {
+    if constexpr (Trace::enabled) step_.block = block;
+  }
+
+  MMAFUZZ_HD Product product(int i, Seen& seen) const {
+    Product p = multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
+    seen.operands.add(p.cls, p.negative);
+    if (m_.product_overflow != ProductOverflow::none && overflows_fp32(p)) {
       p.cls = NumberClass::infinity;
-      if (m.product_overflow == ProductOverflow::positive_infinity) p.negative = false;
+      if (m_.product_overflow == ProductOverflow::positive_infinity) p.negative = false;
     }
-    specials.add(p.cls, p.negative);
+    seen.specials.add(p.cls, p.negative);
+    return p;
   }
 
-  detail::PartialSum dot;
-  if (m.odd_even) {
-    const detail::PartialSum even = detail::truncated_sum(m, product, n, 0, 2);
-    const detail::PartialSum odd = detail::truncated_sum(m, product, n, 1, 2);
-    dot.greatest = larger(even.greatest, odd.greatest);
-    dot.sum =
-        detail::floor_to(even.sum, even.greatest, dot.greatest) + detail::floor_to(odd.sum, odd.greatest, dot.greatest);
-  } else {
-    dot = detail::truncated_sum(m, product, n, 0, 1);
+  /// Of the terms first, first + stride, ... below n.
+  MMAFUZZ_HD Partial cut_and_summed(const Product* term, int first, int stride, int n) const {
+    Partial p;
+    for (int i = first; i < n; i += stride)
+      if (!term[i].zero || m_.zero_rule == ZeroRule::operand) p.greatest = larger(p.greatest, term[i].scale_exponent);
+    for (int i = first; i < n; i += stride) {
+      const int64_t kept = cut(term[i], p.greatest);
+      p.sum += term[i].negative ? -kept : kept;
+    }
+    return p;
+  }
+  MMAFUZZ_HD Partial joined(const Partial& x, const Partial& y) const {
+    const int greatest = larger(x.greatest, y.greatest);
+    return {floor_to(x.sum, x.greatest, greatest) + floor_to(y.sum, y.greatest, greatest), greatest};
   }
 
-  bool c_dropped = false;
-  if (c_is_special && m.c_special == CSpecial::reads_minus_one) {
-    // D31: the special c reads exponent -1 and is dropped like any c that is too small.
-    c_dropped = !specials.any() && -1 < larger(dot.greatest, -1) - (f + 1);
+  MMAFUZZ_HD Addend addend(bool is_own, uint64_t code, const Partial& products, Seen& seen) const {
+    const FormatFields& f = is_own ? c_format_ : m_.d;
+    Number c = read_operand(m_, f, code);
+    const bool is_special = c.cls == NumberClass::infinity || c.cls == NumberClass::nan;
+    // D31: such a c reads exponent -1 and is dropped like any c that is too small.
+    const bool is_dropped = is_special && m_.c_special == CSpecial::reads_minus_one && !seen.specials.any() &&
+                            -1 < larger(products.greatest, -1) - (m_.fraction_bits + 1);
+    if (is_dropped) c = Number{};
+    seen.specials.add(c.cls, c.negative);
+    seen.operands.add(c.cls, c.negative);
+    return {c, c.significand ? alignment_exponent_of_c(m_, f, c) : operand_rule_zero_exponent};
   }
-  if (!c_dropped) {
-    specials.add(c.cls, c.negative);
-    operands.add(c.cls, c.negative);
+
+  MMAFUZZ_HD Wide floored(const Partial& p, int greatest, int below) const {
+    return {floor_to(p.sum, p.greatest - m_.fraction_bits, greatest - below), greatest - below};
   }
-  Rounded r;
-  int64_t total = 0;
-  int unit = 0, total_unit = 0, greatest = 0;
-  int64_t product_part = 0, c_part = 0;
-  const bool special = specials.any();
-  if (special) {
-    const bool yields = m.overflow_rank == OverflowRank::below_operands && operands.any();
-    r.encoding = (yields ? operands : specials).result(m.d, m.nan);
-  } else {
-    if (c_dropped) c = Number{};
-    const int c_exponent = c.significand ? alignment_exponent_of_c(m, c_format, c) : operand_rule_zero_exponent;
-    greatest = larger(dot.greatest, c_exponent);
-    const bool fine = m.second_stage == SecondStage::floor32_then_31;
-    unit = greatest - (f + 7) - (fine ? 1 : 0);
-    product_part = detail::floor_to(dot.sum, dot.greatest - f, unit);
+  /// c is floored at fraction_bits first.
+  MMAFUZZ_HD Wide floored(const Addend& c, int greatest, int below) const {
+    const int at = greatest - m_.fraction_bits;
     bool lost;
-    const bool c_too_small = m.odd_even && c_exponent < greatest - (f + 1);
-    if (!c_too_small) {
-      const int64_t floored = align_floor(c.negative, c.significand, c.exponent, greatest - f, lost);
-      c_part = detail::floor_to(floored, greatest - f, unit);
-    }
-    total = product_part + c_part;
-    total_unit = unit;
-    if (fine && total != 0) {
-      // Below the normal range the floor stays where that of the least normal number is (N7).
-      const uint64_t magnitude = static_cast<uint64_t>(total < 0 ? -total : total);
-      const int leading = larger(unit + fast_bit_length(magnitude) - 1, m.d.emin());
-      const int drop = leading - (f + 7) - unit;
-      if (drop > 0) {
-        total_unit += drop;
-        total = detail::floor_to(total, unit, total_unit);
-      }
-    }
-    RoundingRule rule;
-    rule.rounding = m.output_rounding;
-    rule.overflow = m.overflow;
-    const bool negative = total < 0;
-    r = round_once(m.d, negative, static_cast<uint64_t>(negative ? -total : total), total_unit, false, rule);
-    r.encoding = flush_result(m, r);
+    const int64_t kept = align_floor(c.number.negative, c.number.significand, c.number.exponent, at, lost);
+    return {floor_to(kept, at, greatest - below), greatest - below};
   }
-  if constexpr (Trace::enabled) {
-    step.kind = special ? Step::Kind::special : Step::Kind::second_stage;
-    step.count = n + 1;
-    step.aligned = !special;
-    step.greatest_exponent = greatest;
-    step.unit_exponent = unit;
-    // A floor far above the units of the step is not shown.
-    step.sum = total_unit - unit < 62 ? detail::floor_to(total, total_unit, unit) : product_part + c_part;
-    for (int i = 0; i <= n; ++i) {
-      Addend& t = step.addend[i];
-      t = i == n ? addend_of(c, Addend::Source::c, 0) : addend_of(product[i], first_index + i);
-      if (special || t.significand == 0) continue;
-      t.shift = greatest - t.scale_exponent;
-      if (i == n) {
-        t.kept = c_part;
-        bool lost;
-        align(t.significand, t.exponent, greatest - f, lost);
-        t.lost = lost;
-      } else {
-        bool lost;
-        const int64_t kept = static_cast<int64_t>(align(t.significand, t.exponent, dot.greatest - f, lost));
-        t.kept = detail::floor_to(t.negative ? -kept : kept, dot.greatest - f, unit);
-        t.lost = lost;
-      }
-    }
-    step.rounded = r;
-    step.result = r.encoding;
-    trace(step);
+  MMAFUZZ_HD Wide zero_where_below(const Wide& x, int exponent, int greatest, int bits) const {
+    return {exponent < greatest - bits ? 0 : x.value, x.unit};
   }
-  return r.encoding;
-}
+  MMAFUZZ_HD Wide plus(const Wide& x, const Wide& y) const { return {x.value + y.value, x.unit}; }
+  /// At `kept` bits below the leading one; below the normal range where that of the least normal number is (N7).
+  MMAFUZZ_HD Wide floored_below_leading(const Wide& x, int, int, int kept) const {
+    const uint64_t magnitude = static_cast<uint64_t>(x.value < 0 ? -x.value : x.value);
+    const int leading = larger(x.unit + fast_bit_length(magnitude) - 1, m_.d.emin());
+    const int unit = larger(leading - kept, x.unit);
+    return {floor_to(x.value, x.unit, unit), unit};
+  }
 
-template <class Trace>
-MMAFUZZ_HD_CALL uint64_t two_stage_sum(const DotModel& m, const DotOperands& in, int first_index,
-                                       const FormatFields& c_format, Trace& trace, Step& step) {
-  return chain_blocks(m, in, first_index, c_format, step,
-                      [&](Product* product, int n, int first, const FormatFields& format, uint64_t c) {
-                        return two_stage_block(m, product, n, first, format, c, trace, step);
-                      });
-}
+  template <class Stages>
+  MMAFUZZ_HD uint64_t rounded(const Stages& s, const Wide& total, const Product* term, int first, int n,
+                              const Seen& seen) const {
+    const bool special = seen.specials.any();
+    Rounded r;
+    if (special) {
+      const bool yields = m_.overflow_rank == OverflowRank::below_operands && seen.operands.any();
+      r.encoding = (yields ? seen.operands : seen.specials).result(m_.d, m_.nan);
+    } else {
+      RoundingRule rule;
+      rule.rounding = m_.output_rounding;
+      rule.overflow = m_.overflow;
+      const bool negative = total.value < 0;
+      const uint64_t magnitude = static_cast<uint64_t>(negative ? -total.value : total.value);
+      r = round_once(m_.d, negative, magnitude, total.unit, false, rule);
+      r.encoding = flush_result(m_, r);
+    }
+    if constexpr (Trace::enabled) {
+      show(s, total, term, first, n, special);
+      step_.rounded = r;
+      step_.result = r.encoding;
+      trace_(step_);
+    }
+    return r.encoding;
+  }
+
+ private:
+  MMAFUZZ_HD int64_t cut(const Product& p, int greatest) const {
+    bool lost;
+    return static_cast<int64_t>(align(p.significand, p.exponent, greatest - m_.fraction_bits, lost));
+  }
+
+  template <class Stages>
+  MMAFUZZ_HD void show(const Stages& s, const Wide& total, const Product* term, int first, int n, bool special) const {
+    const int unit = s.greatest - s.below;
+    step_.kind = special ? Step::Kind::special : Step::Kind::second_stage;
+    step_.count = n + 1;
+    step_.aligned = !special;
+    step_.greatest_exponent = special ? 0 : s.greatest;
+    step_.unit_exponent = special ? 0 : unit;
+    // A floor far above the units of the step is not shown.
+    step_.sum = special                  ? 0
+                : total.unit - unit < 62 ? floor_to(total.value, total.unit, unit)
+                                         : s.product_part.value + s.c_part.value;
+    for (int i = 0; i <= n; ++i) {
+      mmafuzz::Addend& t = step_.addend[i];
+      t = i == n ? addend_of(s.c.number, mmafuzz::Addend::Source::c, 0) : addend_of(term[i], first_index_ + first + i);
+      if (special || t.significand == 0) continue;
+      t.shift = s.greatest - t.scale_exponent;
+      const int greatest = i == n ? s.greatest : s.products.greatest;
+      bool lost;
+      const int64_t kept = static_cast<int64_t>(align(t.significand, t.exponent, greatest - m_.fraction_bits, lost));
+      t.kept = i == n ? s.c_part.value : floor_to(t.negative ? -kept : kept, greatest - m_.fraction_bits, unit);
+      t.lost = lost;
+    }
+  }
+
+  const DotModel& m_;
+  const DotOperands& in_;
+  int first_index_;
+  FormatFields c_format_;
+  Trace& trace_;
+  Step& step_;
+};
+
+#define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
+#include "arithmetic/kernels/two_stage_sum-inl.h"
+#undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

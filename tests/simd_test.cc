@@ -11,7 +11,6 @@
 #include "core/function_unit.h"
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
-#include "oracles/models/two_stage_simd.h"
 #include "search/structured_generator.h"
 #include "tests/any_row.h"
 #include "tests/case_count.h"
@@ -27,14 +26,11 @@ namespace mmafuzz {
 namespace {
 
 bool is_aligned(const DotModel& model) { return AlignedSumSimd(model).supported(); }
-bool is_of_any_k(const DotModel& model) { return is_aligned(model) || HostFloatSimd(model).supported(); }
-bool supports(const DotModel& model, int k) { return is_of_any_k(model) || TwoStageSimd::supports(model, k); }
+bool supports(const DotModel& model) { return is_aligned(model) || HostFloatSimd(model).supported(); }
 
 /// False: this processor cannot run the row's vector kernel.
 bool run(const DotModel& model, const Batch& batch, Column& results) {
-  if (is_aligned(model)) return AlignedSumSimd(model).run(batch, results);
-  if (HostFloatSimd(model).supported()) return HostFloatSimd(model).run(batch, results);
-  return TwoStageSimd(model).run(batch, results);
+  return is_aligned(model) ? AlignedSumSimd(model).run(batch, results) : HostFloatSimd(model).run(batch, results);
 }
 
 /// Of rows that compute the same, the first.
@@ -47,7 +43,7 @@ std::vector<std::string> supported_rows() {
       return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.scale_a == y.scale_a && x.scale_b == y.scale_b &&
              x.scale_block == y.scale_block && row.op.k == other->op.k && same_arithmetic(x, y);
     };
-    if (!supports(row.model, row.op.k) || std::any_of(kept.begin(), kept.end(), is_known)) continue;
+    if (!supports(row.model) || std::any_of(kept.begin(), kept.end(), is_known)) continue;
     kept.push_back(&row);
     names.push_back(row.name());
   }
@@ -57,7 +53,7 @@ std::vector<std::string> supported_rows() {
 void expect_equal(const DotModel& model, const Batch& batch) {
   Column results(batch.op().d, 1);
   results.resize(batch.size());
-  ASSERT_TRUE(supports(model, batch.op().k));
+  ASSERT_TRUE(supports(model));
   ASSERT_TRUE(run(model, batch, results));
   DotCase one(batch.op());
   for (size_t i = 0; i < batch.size(); ++i)
@@ -100,7 +96,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
       p.set(changed, value);
       const std::string text = std::string(p.name) + "=" + parameter_text(p, changed);
       const Result<DotModel> model = with_overrides(row.model, text);
-      if (!model || !supports(*model, row.op.k) || model->k != row.op.k) continue;
+      if (!model || !supports(*model) || model->k != row.op.k) continue;
       SCOPED_TRACE(text);
       expect_equal(*model, batch);
     }
@@ -112,8 +108,6 @@ TEST_P(VectorKernel, EqualsTheScalarKernelForAnyLengthAndNumberOfDots) {
   Op op = row.op;
   const int scale_block = std::max(1, op.scale_block);
   for (op.k = scale_block; op.k <= max_instruction_k + 2 * scale_block; op.k += scale_block) {
-    ASSERT_EQ(supports(row.model, op.k), is_of_any_k(row.model) || sequence_k(row.model, op.k) <= max_instruction_k);
-    if (!supports(row.model, op.k)) continue;
     for (const size_t cases : {1, 3, 16, 17, 33}) {
       Batch batch;
       StructuredGenerator(op, 19).fill(0, cases, batch);
@@ -127,7 +121,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernelForOtherFractionBits) {
   for (int f = 1; f <= 26; ++f) {
     DotModel model = row.model;
     model.fraction_bits = f;
-    if (!supports(model, row.op.k)) continue;
+    if (!supports(model)) continue;
     Batch batch;
     StructuredGenerator(row.op, 23).fill(0, 500, batch);
     expect_equal(model, batch);
@@ -140,7 +134,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernelUnderOverrides) {
        {"subnormals=kept", "subnormals=flushed", "nan=7fc00000", "block=1", "block=2", "block=4", "odd_even=0",
         "odd_even=1", "zero_rule=clamp", "c_exponent=c_format", "product_overflow=none", "overflow=by_rounding"}) {
     const Result<DotModel> model = with_overrides(row.model, overrides);
-    if (!model || !supports(*model, row.op.k)) continue;
+    if (!model || !supports(*model)) continue;
     Batch batch;
     StructuredGenerator(row.op, 43).fill(0, 1000, batch);
     SCOPED_TRACE(overrides);
@@ -242,7 +236,7 @@ TEST(VectorKernel, EqualsTheScalarKernelOnAnyRow) {
   size_t in_lanes = 0;
   for (uint64_t number = 0; number < case_count(30000, 3000000); ++number) {
     const std::optional<AnyRow> row = any_row(7, number);
-    if (!row || !is_of_any_k(row->model)) continue;
+    if (!row || !supports(row->model)) continue;
     ++in_lanes;
     std::string settings;
     for (const Parameter& p : parameters())
@@ -266,7 +260,7 @@ TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
 }
 
 TEST(VectorKernelRows, EveryRowIsVectorized) {
-  for (const ModelRow& row : model_rows()) EXPECT_TRUE(supports(row.model, row.op.k)) << row.name();
+  for (const ModelRow& row : model_rows()) EXPECT_TRUE(supports(row.model)) << row.name();
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include "oracles/lanes/dot_lanes-inl.h"
 #include "oracles/lanes/exact_lanes-inl.h"
 #include "oracles/lanes/integer_dots-inl.h"
+#include "oracles/lanes/host_dots-inl.h"
+#include "oracles/lanes/two_stage_dots-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {
@@ -23,196 +25,68 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MMAFUZZ_HOST_FMA
 
-/// The domain of chains and trees (arithmetic/kernels/): operands are host numbers, lane j of product i at
-/// [i * lanes + j]. A code is the number that it encodes: encodings are read and written by the batch.
-template <class D>
-class LaneChains {
- public:
-  struct Numbers {
-    hn::Vec<D> v;
-  };
-  using Real = Numbers;
-  using Code = Numbers;
-  using T = hn::TFromD<D>;
-  struct Seen {};  // a product that overflows is an infinity as good as an operand
+/// One instruction of each kernel: run() makes the sum of c. Bit j of its answer: dot j needs the scalar kernel.
+struct NumbersOnly {
+  explicit NumbersOnly(const DotModel& model) : m(model) {}
+  /// What a kernel needs of a window beside its numbers.
+  void load(const Batch&, size_t, size_t, int, int, int) {}
 
-  HWY_INLINE LaneChains(const DotModel& m, const T* a, const T* b) : m_(m), a_(a), b_(b) {}
-
-  HWY_INLINE const DotModel& model() const { return m_; }
-  HWY_INLINE void begin_block(int) const {}
-  HWY_INLINE Numbers zero() const { return {hn::Zero(D())}; }
-  HWY_INLINE Numbers a(int i) const { return {hn::Load(D(), a_ + size_t(i) * hn::Lanes(D()))}; }
-  HWY_INLINE Numbers b(int i) const { return {hn::Load(D(), b_ + size_t(i) * hn::Lanes(D()))}; }
-  HWY_INLINE Numbers addend(Numbers c) const { return c; }
-  HWY_INLINE Numbers stored(Numbers x) const { return x; }
-  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const { return {hn::MulAdd(x.v, y.v, z.v)}; }
-  HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return {hn::Mul(x.v, y.v)}; }
-  HWY_INLINE Numbers add(Numbers x, Numbers y) const { return {hn::Add(x.v, y.v)}; }
-  HWY_INLINE Numbers product(int i, Seen&) const { return multiply(a(i), b(i)); }
-  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
-
- private:
-  const DotModel& m_;
-  const T *a_, *b_;
+  const DotModel& m;
 };
 
-/// The same under CDNA2's rules, which no processor has: subnormal operands read as +0, subnormal results become zeros
-/// of their sign, and zero operands may read as +0.
-template <bool Flushes>
-class LaneTrees : public LaneChains<DF32> {
- public:
-  HWY_INLINE LaneTrees(const DotModel& m, const float* a, const float* b)
-      : LaneChains(m, a, b), zeros_are_positive_(m.zero_operands == ZeroOperands::positive) {}
-
-  HWY_INLINE Numbers addend(Numbers c) const { return operand(c, model().c); }
-  HWY_INLINE Numbers add(Numbers x, Numbers y) const { return result(LaneChains::add(x, y)); }
-  HWY_INLINE Numbers product(int i, Seen&) const {
-    return result(multiply(operand(a(i), model().a), operand(b(i), model().b)));
-  }
-  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
-
- private:
-  HWY_INLINE Numbers operand(Numbers x, const FormatFields& f) const {
-    const DF32 d;
-    const auto zero = hn::Eq(x.v, hn::Zero(d));
-    if constexpr (Flushes) {
-      const VF32 least = hn::Set(d, std::bit_cast<float>(uint32_t(f.emin() + 127) << 23));
-      x.v = hn::IfThenZeroElse(hn::AndNot(zero, hn::Lt(hn::Abs(x.v), least)), x.v);
-    }
-    return zeros_are_positive_ ? Numbers{hn::IfThenZeroElse(zero, x.v)} : x;
-  }
-  HWY_INLINE Numbers result(Numbers r) const {
-    if constexpr (!Flushes) return r;
-    const DF32 d;
-    const VF32 least = hn::Set(d, 0x1p-126f);
-    return {hn::IfThenElse(hn::Lt(hn::Abs(r.v), least), hn::CopySign(hn::Zero(d), r.v), r.v)};
-  }
-
-  bool zeros_are_positive_;
-};
-
-/// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
-/// exact sum (oracles/lanes/exact_lanes-inl.h).
-class LaneHalfChains : public LaneChains<DF32> {
- public:
-  HWY_INLINE LaneHalfChains(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
-
-  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const {
-    const DF32Half half;
-    const auto lower = hn::LowerHalf(half, x.v), upper = hn::UpperHalf(half, x.v);
-    const VF32 sum = hn::Combine(DF32(), fma(upper, hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
-                                 fma(lower, hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)));
-    return {FloatDecoder(fp16_fields)(fp16_bits(sum, model().nan))};
-  }
-
- private:
-  using Half = hn::Vec<DF32Half>;
-
-  HWY_INLINE static Half fma(Half x, Half y, Half z) {
-    const DF64 d;
-    const D64 du;
-    const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
-    const VF64 sum = hn::Add(product, c);
-    const auto bits = hn::BitCast(du, hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
-    const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
-    const auto last = hn::Set(du, uint64_t{1} << 29);
-    const auto inexact = hn::Ne(hn::And(bits, beyond), hn::Zero(du));
-    const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
-    return hn::DemoteTo(DF32Half(), hn::BitCast(d, odd));
-  }
-};
-
-/// The domain of exact sums: two vectors of fp64 numbers are one of fp32.
-template <bool Narrow>
-class LaneExactDots {
- public:
-  using Code = LaneChains<DF32>::Numbers;
-  struct Sum {
-    ExactSum<Narrow> lower, upper;
-  };
-
-  HWY_INLINE LaneExactDots(const DotModel& m, const float* a, const float* b) : m_(m), a_(a), b_(b) {}
-
-  HWY_INLINE const DotModel& model() const { return m_; }
-  HWY_INLINE void begin_block(int) const {}
-  HWY_INLINE Sum nothing() const { return {}; }
-  HWY_INLINE void add_product(Sum& sum, int i) const {
-    const size_t at = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
-    sum.lower.add(hn::Mul(load(a_ + at), load(b_ + at)));
-    sum.upper.add(hn::Mul(load(a_ + at + half), load(b_ + at + half)));
-  }
-  HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
-    const DF32 d;
-    const DF32Half half;
-    const auto lower = hn::DemoteTo(half, sum.lower.plus(hn::PromoteTo(DF64(), hn::LowerHalf(half, c.v))));
-    const auto upper = hn::DemoteTo(half, sum.upper.plus(hn::PromoteTo(DF64(), hn::UpperHalf(half, c.v))));
-    if constexpr (!Narrow)
-      lost_ |= mask_bits(DF64(), sum.lower.lost()) | mask_bits(DF64(), sum.upper.lost()) << hn::Lanes(DF64());
-    return {hn::Combine(d, upper, lower)};
-  }
-
-  /// Bit j: dot j needs the scalar kernel.
-  uint64_t lost() const { return lost_; }
-
- private:
-  HWY_INLINE static VF64 load(const float* from) { return hn::PromoteTo(DF64(), hn::Load(DF32Half(), from)); }
-
-  const DotModel& m_;
-  const float *a_, *b_;
-  mutable uint64_t lost_ = 0;
-};
-
-#define MMAFUZZ_KERNEL HWY_INLINE
-#include "arithmetic/kernels/exact_sum-inl.h"
-#include "arithmetic/kernels/fma_chain-inl.h"
-#include "arithmetic/kernels/fma_then_add-inl.h"
-#include "arithmetic/kernels/ieee_tree-inl.h"
-#undef MMAFUZZ_KERNEL
-
-// One instruction of each kernel: c becomes the sum. Bit j of the answer: dot j needs the scalar kernel.
-
-struct FmaChain {
+struct FmaChain : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
   template <class V, class T>
-  static HWY_INLINE uint64_t run(const DotModel& m, const T* a, const T* b, V& c) {
+  HWY_INLINE uint64_t run(size_t, const T* a, const T* b, V& c) const {
     using D = hn::DFromV<V>;
     c = fma_chain(LaneChains<D>(m, a, b), typename LaneChains<D>::Numbers{c}).v;
     return 0;
   }
 };
-struct HalfFmaChain {
-  static HWY_INLINE uint64_t run(const DotModel& m, const float* a, const float* b, VF32& c) {
+struct HalfFmaChain : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
     c = fma_chain(LaneHalfChains(m, a, b), {c}).v;
     return 0;
   }
 };
-struct FmaThenAdd {
-  static HWY_INLINE uint64_t run(const DotModel& m, const float* a, const float* b, VF32& c) {
+struct FmaThenAdd : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
     c = fma_then_add(LaneChains<DF32>(m, a, b), {c}).v;
     return 0;
   }
 };
 /// Without rules for subnormal numbers and zeros.
-struct PlainTree {
-  template <class V, class T>
-  static HWY_INLINE uint64_t run(const DotModel& m, const T* a, const T* b, V& c) {
-    using D = hn::DFromV<V>;
-    c = ieee_tree(LaneChains<D>(m, a, b), typename LaneChains<D>::Numbers{c}).v;
+struct PlainTree : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const double* a, const double* b, VF64& c) const {
+    c = ieee_tree(LaneChains<DF64>(m, a, b), {c}).v;
     return 0;
   }
 };
 template <bool Flushes>
-struct IeeeTree {
-  static HWY_INLINE uint64_t run(const DotModel& m, const float* a, const float* b, VF32& c) {
+struct IeeeTree : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
     c = ieee_tree(LaneTrees<Flushes>(m, a, b), {c}).v;
     return 0;
   }
 };
 template <bool Narrow>
-struct ExactSums {
-  static HWY_INLINE uint64_t run(const DotModel& m, const float* a, const float* b, VF32& c) {
+struct ExactSums : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
     const LaneExactDots<Narrow> dots(m, a, b);
     c = exact_sum(dots, {c}).v;
     return dots.lost();
+  }
+};
+struct TwoStageSums : TwoStageWindow {
+  using TwoStageWindow::TwoStageWindow;
+  HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
+    c = two_stage_sum(LaneTwoStageDots(model, a, b, products, at), {c}).v;
+    return 0;
   }
 };
 
@@ -240,6 +114,7 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
   HWY_ALIGN float x_in_order[max_instruction_k * max_lanes], y_in_order[max_instruction_k * max_lanes];
   HWY_ALIGN uint32_t result[max_lanes];
+  Kernel kernel(m);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     VF32 sum = load_float(number_c, batch.c(), first, dots);
@@ -250,9 +125,10 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       const int count = loaded_elements(m, batch.op().k, element);
       load_floats(number_a, batch.a(), first, dots, element, given, count, x);
       load_floats(number_b, batch.b(), first, dots, element, given, count, y);
+      kernel.load(batch, first, dots, element, given, count);
       for (int i = 0; i < count; i += m.k) {
         const size_t at = size_t(i) * lanes;
-        lost |= Kernel::run(m, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
+        lost |= kernel.run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
         if (m.d == fp32_fields) continue;
         code = fp16_bits(sum, m.nan);
         sum = number_d(code);
@@ -308,7 +184,7 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
       load_doubles(batch.b(), first, dots, element, given, count, y);
       for (int i = 0; i < count; i += m.k) {
         const size_t at = size_t(i) * lanes;
-        Kernel::run(m, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
+        Kernel(m).run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
       }
     }
     const auto bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), hn::BitCast(du, sum));
@@ -332,6 +208,8 @@ bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   } else if (m.kernel == Kernel::ieee_tree) {
     m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<true>>(m, batch, results)
                                         : run_fp32<IeeeTree<false>>(m, batch, results);
+  } else if (m.kernel == Kernel::two_stage_sum) {
+    run_fp32<TwoStageSums>(m, batch, results);
   } else if (products_are_narrow(m.a, m.b, smaller(m.block, m.k))) {
     run_fp32<ExactSums<true>>(m, batch, results);
   } else {
@@ -380,6 +258,16 @@ bool is_chain_of_fp16(const DotModel& m) {
   return m.c == fp16_fields && m.d == fp16_fields && m.a.least_bit() + m.b.least_bit() >= -126;
 }
 
+/// Sums of cut products fit in 31 bits; products have at most 22 bits, so that fp32 holds them.
+bool is_plain_two_stage_sum(const DotModel& m) {
+  return m.a.width == m.b.width && m.order == ProductOrder::ascending && m.subnormals == Subnormals::kept &&
+         m.overflow != Overflow::saturate && m.zero_rule != ZeroRule::operand && m.c_special == CSpecial::propagates &&
+         m.product_overflow == ProductOverflow::infinity && m.overflow_rank == OverflowRank::equal &&
+         m.product == ProductRule::unnormalized && m.fraction_bits >= 1 &&
+         int64_t{smaller(m.block, m.k)} << (m.fraction_bits + 2) <= int64_t{1} << 30 &&
+         m.a.fraction_bits + m.b.fraction_bits <= 22;
+}
+
 bool is_row_of_fp32(const DotModel& m) {
   if (!is_of_the_host(m) || !fits_fp32(m.a) || !fits_fp32(m.b) || !fits_fp32(m.c)) return false;
   const bool fp32_result = m.d == fp32_fields, fp32_addend = fp32_result && m.c == fp32_fields && m.block > 0;
@@ -392,6 +280,7 @@ bool is_row_of_fp32(const DotModel& m) {
     case Kernel::exact_sum:
       return fp32_addend && m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee &&
              m.overflow != Overflow::saturate;
+    case Kernel::two_stage_sum: return fp32_addend && is_plain_two_stage_sum(m);
     default: return false;
   }
 }

@@ -1,5 +1,5 @@
 // Many dots at once in the host's floating point, rounded to nearest even: fma_chain in fp32 and fp64, and in fp32
-// fma_then_add, ieee_tree and exact_sum.
+// fma_then_add, ieee_tree, exact_sum and two_stage_sum.
 #pragma once
 
 #include "arithmetic/dot_model.h"

@@ -11,7 +11,6 @@
 #include "oracles/models/model_rows.h"
 #include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
-#include "oracles/models/two_stage_simd.h"
 
 namespace mmafuzz {
 namespace {
@@ -19,19 +18,12 @@ namespace {
 /// A row bound to an op: vectorized where the row allows it, the scalar kernel elsewhere.
 class ModelUnit final : public Unit, public GridUnit {
  public:
-  ModelUnit(const DotModel& model, const Op& op)
-      : model_(model),
-        k_(op.k),
-        is_two_stage_(TwoStageSimd::supports(model, op.k)),
-        aligned_(model),
-        host_(model),
-        two_stage_(model) {}
+  ModelUnit(const DotModel& model, const Op& op) : model_(model), k_(op.k), aligned_(model), host_(model) {}
 
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     if (aligned_.run(batch, outcomes.results)) return;
     if (host_.run(batch, outcomes.results)) return;
-    if (is_two_stage_ && two_stage_.run(batch, outcomes.results)) return;
     DotCase one(batch.op());
     for (size_t i = 0; i < batch.size(); ++i) outcomes.results.set(i, 0, evaluate_dot(model_, one.load(batch, i)));
   }
@@ -43,10 +35,8 @@ class ModelUnit final : public Unit, public GridUnit {
  private:
   DotModel model_;
   int k_;
-  bool is_two_stage_;
   AlignedSumSimd aligned_;
   HostFloatSimd host_;
-  TwoStageSimd two_stage_;
 };
 
 class TwinUnit final : public Unit {

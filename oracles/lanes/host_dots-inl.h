@@ -1,0 +1,171 @@
+// The domains of arithmetic/kernels/ in which one vector lane is one dot and its numbers are the host's. Included once
+// per Highway target, after exact_lanes-inl.h and integer_dots-inl.h; compiled without contraction.
+#include <bit>
+
+#if defined(MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H
+#undef MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H
+#else
+#define MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mmafuzz {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if MMAFUZZ_HOST_FMA
+
+/// The domain of chains and trees (arithmetic/kernels/): operands are host numbers, lane j of product i at
+/// [i * lanes + j]. A code is the number that it encodes: encodings are read and written by the batch.
+template <class D>
+class LaneChains {
+ public:
+  struct Numbers {
+    hn::Vec<D> v;
+  };
+  using Real = Numbers;
+  using Code = Numbers;
+  using T = hn::TFromD<D>;
+  struct Seen {};  // a product that overflows is an infinity as good as an operand
+
+  HWY_INLINE LaneChains(const DotModel& m, const T* a, const T* b) : m_(m), a_(a), b_(b) {}
+
+  HWY_INLINE const DotModel& model() const { return m_; }
+  HWY_INLINE void begin_block(int) const {}
+  HWY_INLINE Numbers zero() const { return {hn::Zero(D())}; }
+  HWY_INLINE Numbers a(int i) const { return {hn::Load(D(), a_ + size_t(i) * hn::Lanes(D()))}; }
+  HWY_INLINE Numbers b(int i) const { return {hn::Load(D(), b_ + size_t(i) * hn::Lanes(D()))}; }
+  HWY_INLINE Numbers addend(Numbers c) const { return c; }
+  HWY_INLINE Numbers stored(Numbers x) const { return x; }
+  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const { return {hn::MulAdd(x.v, y.v, z.v)}; }
+  HWY_INLINE Numbers multiply(Numbers x, Numbers y) const { return {hn::Mul(x.v, y.v)}; }
+  HWY_INLINE Numbers add(Numbers x, Numbers y) const { return {hn::Add(x.v, y.v)}; }
+  HWY_INLINE Numbers product(int i, Seen&) const { return multiply(a(i), b(i)); }
+  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
+
+ private:
+  const DotModel& m_;
+  const T *a_, *b_;
+};
+
+/// The same under CDNA2's rules, which no processor has: subnormal operands read as +0, subnormal results become zeros
+/// of their sign, and zero operands may read as +0.
+template <bool Flushes>
+class LaneTrees : public LaneChains<DF32> {
+ public:
+  HWY_INLINE LaneTrees(const DotModel& m, const float* a, const float* b)
+      : LaneChains(m, a, b), zeros_are_positive_(m.zero_operands == ZeroOperands::positive) {}
+
+  HWY_INLINE Numbers addend(Numbers c) const { return operand(c, model().c); }
+  HWY_INLINE Numbers add(Numbers x, Numbers y) const { return result(LaneChains::add(x, y)); }
+  HWY_INLINE Numbers product(int i, Seen&) const {
+    return result(multiply(operand(a(i), model().a), operand(b(i), model().b)));
+  }
+  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
+
+ private:
+  HWY_INLINE Numbers operand(Numbers x, const FormatFields& f) const {
+    const DF32 d;
+    const auto zero = hn::Eq(x.v, hn::Zero(d));
+    if constexpr (Flushes) {
+      const VF32 least = hn::Set(d, std::bit_cast<float>(uint32_t(f.emin() + 127) << 23));
+      x.v = hn::IfThenZeroElse(hn::AndNot(zero, hn::Lt(hn::Abs(x.v), least)), x.v);
+    }
+    return zeros_are_positive_ ? Numbers{hn::IfThenZeroElse(zero, x.v)} : x;
+  }
+  HWY_INLINE Numbers result(Numbers r) const {
+    if constexpr (!Flushes) return r;
+    const DF32 d;
+    const VF32 least = hn::Set(d, 0x1p-126f);
+    return {hn::IfThenElse(hn::Lt(hn::Abs(r.v), least), hn::CopySign(hn::Zero(d), r.v), r.v)};
+  }
+
+  bool zeros_are_positive_;
+};
+
+/// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
+/// exact sum (oracles/lanes/exact_lanes-inl.h).
+class LaneHalfChains : public LaneChains<DF32> {
+ public:
+  HWY_INLINE LaneHalfChains(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
+
+  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const {
+    const DF32Half half;
+    const auto lower = hn::LowerHalf(half, x.v), upper = hn::UpperHalf(half, x.v);
+    const VF32 sum = hn::Combine(DF32(), fma(upper, hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
+                                 fma(lower, hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)));
+    return {FloatDecoder(fp16_fields)(fp16_bits(sum, model().nan))};
+  }
+
+ private:
+  using Half = hn::Vec<DF32Half>;
+
+  HWY_INLINE static Half fma(Half x, Half y, Half z) {
+    const DF64 d;
+    const D64 du;
+    const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
+    const VF64 sum = hn::Add(product, c);
+    const auto bits = hn::BitCast(du, hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
+    const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
+    const auto last = hn::Set(du, uint64_t{1} << 29);
+    const auto inexact = hn::Ne(hn::And(bits, beyond), hn::Zero(du));
+    const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
+    return hn::DemoteTo(DF32Half(), hn::BitCast(d, odd));
+  }
+};
+
+/// The domain of exact sums: two vectors of fp64 numbers are one of fp32.
+template <bool Narrow>
+class LaneExactDots {
+ public:
+  using Code = LaneChains<DF32>::Numbers;
+  struct Sum {
+    ExactSum<Narrow> lower, upper;
+  };
+
+  HWY_INLINE LaneExactDots(const DotModel& m, const float* a, const float* b) : m_(m), a_(a), b_(b) {}
+
+  HWY_INLINE const DotModel& model() const { return m_; }
+  HWY_INLINE void begin_block(int) const {}
+  HWY_INLINE Sum nothing() const { return {}; }
+  HWY_INLINE void add_product(Sum& sum, int i) const {
+    const size_t at = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
+    sum.lower.add(hn::Mul(load(a_ + at), load(b_ + at)));
+    sum.upper.add(hn::Mul(load(a_ + at + half), load(b_ + at + half)));
+  }
+  HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
+    const DF32 d;
+    const DF32Half half;
+    const auto lower = hn::DemoteTo(half, sum.lower.plus(hn::PromoteTo(DF64(), hn::LowerHalf(half, c.v))));
+    const auto upper = hn::DemoteTo(half, sum.upper.plus(hn::PromoteTo(DF64(), hn::UpperHalf(half, c.v))));
+    if constexpr (!Narrow)
+      lost_ |= mask_bits(DF64(), sum.lower.lost()) | mask_bits(DF64(), sum.upper.lost()) << hn::Lanes(DF64());
+    return {hn::Combine(d, upper, lower)};
+  }
+
+  /// Bit j: dot j needs the scalar kernel.
+  uint64_t lost() const { return lost_; }
+
+ private:
+  HWY_INLINE static VF64 load(const float* from) { return hn::PromoteTo(DF64(), hn::Load(DF32Half(), from)); }
+
+  const DotModel& m_;
+  const float *a_, *b_;
+  mutable uint64_t lost_ = 0;
+};
+
+#define MMAFUZZ_KERNEL HWY_INLINE
+#include "arithmetic/kernels/exact_sum-inl.h"
+#include "arithmetic/kernels/fma_chain-inl.h"
+#include "arithmetic/kernels/fma_then_add-inl.h"
+#include "arithmetic/kernels/ieee_tree-inl.h"
+#undef MMAFUZZ_KERNEL
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmafuzz
+HWY_AFTER_NAMESPACE();
+
+#endif
