@@ -17,19 +17,32 @@
 namespace mmafuzz::cli {
 namespace {
 
-std::vector<std::string> units_for_everywhere(const Bucket& bucket, bool leave_out) {
+bool is_own(const std::string& unit) { return registry().role_of(unit) == Role::plugin; }
+
+/// Whether a regression can hold the unit: one's own code travels with it, a device and a recording do not.
+bool is_for_everywhere(const std::string& unit) {
+  return is_own(unit) || !is_of_this_machine(registry().role_of(unit));
+}
+
+/// The units whose results the regression holds. A unit of one's own stands alone, so that another can take its place
+/// (check --unit).
+std::vector<std::string> replayed_units(const Bucket& bucket, bool leave_out) {
   std::vector<std::string> kept;
-  for (const std::string& unit : bucket.key.units) {
-    if (!is_of_this_machine(registry().role_of(unit))) {
-      kept.push_back(unit);
-    } else if (!leave_out) {
-      throw BadInput("bucket " + bucket.id() + ": " + unit +
-                     " is of this machine, a regression runs on every one; --leave-out promotes it without");
-    }
-  }
-  if (kept.empty())
-    throw BadInput("bucket " + bucket.id() + ": every unit is of this machine (" + bucket.key.units[0] +
-                   "): nothing to replay elsewhere");
+  std::string left_out;
+  for (const std::string& unit : bucket.key.units) (is_for_everywhere(unit) ? kept.emplace_back() : left_out) = unit;
+  if (!left_out.empty() && !leave_out)
+    throw BadInput("bucket " + bucket.id() + ": " + left_out +
+                   " is of this machine, a regression runs on every one; --leave-out promotes it without");
+  const auto only_refers = [](const std::string& unit) {
+    const Role role = registry().role_of(unit);
+    return role == Role::exact || role == Role::ieee || role == Role::referee;
+  };
+  if (!left_out.empty() && std::all_of(kept.begin(), kept.end(), only_refers))
+    throw BadInput("bucket " + bucket.id() + ": without " + left_out + " " +
+                   (kept.empty() ? "no unit" : "only " + kept[0]) +
+                   " is left, which cannot show the difference: replay it where that unit is");
+  if (std::any_of(kept.begin(), kept.end(), is_own))
+    std::erase_if(kept, [](const auto& unit) { return !is_own(unit); });
   return kept;
 }
 
@@ -56,10 +69,9 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
   if (bucket.witness.empty()) throw BadInput("bucket " + bucket.id() + " has no witness");
   Regression regression;
   regression.id = bucket.id();
-  regression.units = units_for_everywhere(bucket, leave_out);
+  regression.units = replayed_units(bucket, leave_out);
   for (const std::string& unit : bucket.key.units)
-    if (std::find(regression.units.begin(), regression.units.end(), unit) == regression.units.end())
-      regression.left_out.push_back(unit);
+    if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
   text += comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what each unit gives.");
@@ -104,17 +116,16 @@ void add_promote(Arguments& app, int& status) {
       app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_option("ids", options->ids, "ids of buckets, or the beginnings of them")->required();
-  sub->add_option("--corpus", options->corpus, "folder of corpora; the file is TARGET/regressions/ID.cases in it")
+  sub->add_option("--corpus", options->corpus,
+                  "folder of corpora, made where it is missing; the file is TARGET/regressions/ID.cases in it")
       ->capture_default_str();
   sub->add_flag("--leave-out", options->leave_out,
-                "promote without units that only this machine has (plugins, recordings, devices)");
+                "promote without units that only this machine has (recordings, devices)");
   sub->add_flag("--json", options->json, "print one JSON object");
   sub->footer("Example: mmafuzz promote night.store 3f2a9 --corpus corpus");
   sub->callback([options, &status] {
     namespace fs = std::filesystem;
     const Store store(options->store, Access::read);
-    if (!fs::is_directory(options->corpus))
-      throw BadInput(options->corpus + " is no folder: name the corpus with --corpus");
     std::vector<Regression> regressions;  // all are made before one is written
     for (const std::string& id : options->ids) regressions.push_back(regression_of(store.find(id), options->leave_out));
     nlohmann::json list = nlohmann::json::array();

@@ -321,6 +321,34 @@ class CampaignTest(unittest.TestCase):
         units = set(re.findall(r"plugin:[^ ,]*typed\.so", pathlib.Path(self.out, "findings.cases").read_text()))
         self.assertEqual(units, {"plugin:./typed.so"})
 
+    def test_a_regression_of_a_unit_of_ones_own_replays_it_and_fails_when_its_result_changes(self):
+        built = pathlib.Path(MMAFUZZ).parent.resolve() / "tests"
+        flawed, other = built / "flawed_plugin_1.so", built / "flawed_plugin_14.so"
+        here = pathlib.Path(self.folder.name)
+        shutil.copy(flawed, here / "mine.so")
+        at_home = lambda *arguments: subprocess.run([os.path.abspath(MMAFUZZ), *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=here)
+        for unit in ("plugin:./mine.so", "plugin:./mine.so?isolated=1"):
+            out, corpus = here / f"of {len(unit)}", here / f"corpus {len(unit)}"
+            run = at_home("campaign", "--out", out, "--targets", "dot_models", "--units", f"{unit},exact", "--ops", OP, "--cases", "20000")
+            self.assertEqual(run.returncode, 1, run.stderr)
+            buckets = json.loads(at_home("findings", out / "findings.sqlite", "--buckets", "--json").stdout)
+            promoted = at_home("promote", out / "findings.sqlite", buckets[0]["id"], "--corpus", corpus)
+            self.assertEqual(promoted.returncode, 0, promoted.stderr)
+            regression = promoted.stdout.strip()
+            self.assertEqual(re.findall("^unit (.*)$", pathlib.Path(regression).read_text(), re.M), [unit])
+            self.assertEqual(at_home("check", regression).returncode, 0)
+            self.assertEqual(at_home("check", regression, "--unit", f"plugin:{flawed}").returncode, 0)
+            changed = at_home("check", regression, "--unit", f"plugin:{other}")
+            self.assertEqual(changed.returncode, 1, changed.stdout + changed.stderr)
+            replay = lambda: subprocess.run(["bash", os.path.abspath(pathlib.Path(__file__).parent / "regressions.sh"), os.path.abspath(MMAFUZZ), corpus],
+                                            capture_output=True, text=True, timeout=120, cwd=here)
+            self.assertEqual(replay().returncode, 0)
+            os.replace(shutil.copy(other, here / "new.so"), here / "mine.so")
+            after = replay()
+            self.assertEqual(after.returncode, 1, after.stdout + after.stderr)
+            self.assertIn(f"{unit} gives", after.stdout)
+            os.replace(shutil.copy(flawed, here / "new.so"), here / "mine.so")
+
     def test_a_broken_contract_that_triage_cannot_read_is_not_green(self):
         run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
                        "--no-triage")

@@ -98,7 +98,7 @@ def minimized(folder):
 
 def promoted(store, folder, buckets):
     """The fate of a regression: new, then unchanged; of this machine's processor nothing is kept."""
-    bucket = next(b for b in buckets if len(b["units"]) == 2 and b["units"][0].startswith("cpu:"))
+    bucket = next(b for b in buckets if [u.split(":")[0] for u in b["units"]] == ["cpu", "model"])
     call = ["promote", "--json", "--leave-out", "--corpus", folder, store, bucket["id"]]
     first, second = json.loads(output_of(*call)), json.loads(output_of(*call))
     fates = [p["regressions"][0]["fate"] for p in (first, second)]

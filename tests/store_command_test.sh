@@ -84,6 +84,10 @@ BUCKETS = [  # name, property, op, first, second, class, cause, severity, witnes
      "mmafuzz-cases 1\nop convert from=fp32 to=fp16 round=nearest_even\n3f801fff\n", "new"),
     ("plugin", "equals_model", "dot.f32.f16.f16.f32", "plugin:/here/only.so", volta, "normal", "unexplained", "contract",
      "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("recording", "equal", "dot.f32.f16.f16.f32", "recorded:mine.cases", volta, "normal", "unexplained", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
+    ("reference", "equal", "dot.f32.f16.f16.f32", "recorded:mine.cases", "exact", "normal", "unexplained", "semantic",
+     "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
     ("lonely", "sign_symmetry", "dot.f32.f16.f16.f32", "recorded:mine.cases", "", "normal", "unexplained", "semantic",
      "mmafuzz-cases 1\n" + dot + "3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n", "new"),
     ("empty", "equal", "dot.f32.f16.f16.f32", "exact", volta, "overflow", "block", "semantic", "", "new"),
@@ -120,7 +124,8 @@ def make(path, campaign, names, count):
 if __name__ == "__main__":
     all_names = [b[0] for b in BUCKETS]
     make("monday.store", "m", all_names[:4], 10)
-    make("tuesday.store", "t", all_names, 5)
+    make("tuesday.store", "t", [n for n in all_names if n not in ("recording", "reference")], 5)
+    make("recorded.store", "r", ["recording", "reference"], 5)
     open("ids.py", "w").write("import sys\nprint(%r[sys.argv[1]])\n" % {b[0]: bucket_id(line_of(b)) for b in BUCKETS})
 END
 python3 make_stores.py "$(dirname "$regressions")/../docs/store.md" || exit 1
@@ -256,7 +261,6 @@ expect "so does what nothing explains" has out "unexplained"
 sql tuesday.store "UPDATE bucket_rows SET severity = 'contract' WHERE id = '$(id_of convert)'"
 
 # ---- promote ----
-mkdir corpus
 for name in truncation fasi split scalar convert; do good promote all.store "$(id_of $name)" --corpus corpus; done
 regression="corpus/dot_models/regressions/$(id_of truncation).cases"
 cat >expected <<'END'
@@ -278,14 +282,17 @@ expect "a pair of cases" same "$(grep -c '^3c00' "corpus/dot_monotone/regression
 expect "by target" [ -e "corpus/dot_metamorphic/regressions/$(id_of split).cases" ]
 expect "by target" [ -e "corpus/scalar/regressions/$(id_of scalar).cases" ]
 expect "flags of conversions" has "corpus/convert/regressions/$(id_of convert).cases" "3f801fff | 3c01 | 01"
-bad "plugin:/here/only.so is of this machine" promote all.store "$(id_of plugin)" --corpus corpus
-good promote all.store "$(id_of plugin)" --corpus corpus --leave-out
-expect "the model's result remains" has "corpus/dot_models/regressions/$(id_of plugin).cases" "| 3f800000 | 3f800000"
-expect "the plugin is no unit there" lacks "corpus/dot_models/regressions/$(id_of plugin).cases" "unit plugin:"
-bad "every unit is of this machine (recorded:mine.cases)" promote all.store "$(id_of lonely)" --corpus corpus --leave-out
+bad "/here/only.so" promote all.store "$(id_of plugin)" --corpus corpus
+bad "recorded:mine.cases is of this machine" promote recorded.store "$(id_of recording)" --corpus corpus
+good promote recorded.store "$(id_of recording)" --corpus corpus --leave-out
+expect "the model's result remains" has "corpus/dot_models/regressions/$(id_of recording).cases" "| 3f800000 | 3f800000"
+expect "the recording is no unit there" lacks "corpus/dot_models/regressions/$(id_of recording).cases" "unit recorded:"
+bad "only exact is left, which cannot show the difference" promote recorded.store "$(id_of reference)" --corpus corpus --leave-out
+bad "no unit is left" promote all.store "$(id_of lonely)" --corpus corpus --leave-out
 bad "has no witness" promote all.store "$(id_of empty)" --corpus corpus
 bad "no bucket 'ffffffffff'" promote all.store "$(id_of truncation)" ffffffffff --corpus corpus
-bad "nowhere is no folder" promote all.store "$(id_of truncation)" --corpus nowhere
+touch file
+bad "file/dot_models/regressions: cannot be created" promote all.store "$(id_of truncation)" --corpus file
 good check corpus/*/regressions/*.cases
 
 # ---- replaying ----
