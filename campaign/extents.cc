@@ -7,8 +7,10 @@
 #include <optional>
 
 #include "campaign/differing_cases.h"
+#include "campaign/strangers.h"
 #include "core/case_text.h"
 #include "core/parallel.h"
+#include "core/row_of_unit.h"
 #include "core/ulps.h"
 #include "plan/registry.h"
 #include "search/structured_generator.h"
@@ -24,6 +26,7 @@ struct Pair {
   Op op;
   std::string first, second;
   bool by_parameter;  ///< one row with the parameter changed; else the units of the witness, which may differ in more
+  std::string stranger = "";  ///< the one of them that claims nothing
 };
 
 std::optional<Op> op_of_witness(const std::string& witness) {
@@ -45,8 +48,14 @@ std::optional<Pair> pair_for(const Fact& fact, const std::map<std::string, Expec
   const std::vector<std::string>& units = fact.best.key.units;
   const std::optional<Op> op = op_of_witness(fact.best.witness);
   if (fact.best.facts.size() != 1 || units.size() != 2 || !op || op->kind == OpKind::gemm) return {};
-  if (!is_safe_here(units[0]) || !is_safe_here(units[1])) return {};
-  return Pair{*op, units[0], units[1], false};
+  std::string stranger;
+  for (const std::string& name : units) {
+    if (is_safe_here(name)) continue;
+    const Result<std::unique_ptr<Unit>> unit = registry().bind(name, *op);
+    if (!unit || !is_stranger(**unit) || op->kind != OpKind::dot) return {};
+    stranger = name;
+  }
+  return Pair{*op, units[0], units[1], false, stranger};
 }
 
 /// "it changes 0.4 % alone, by up to 1 ulp"; empty where nothing differs.
@@ -73,7 +82,8 @@ std::string measured(const Pair& pair) {
                                  pair.by_parameter ? " alone" : "");
   if (greatest > 1000000) text += ", by up to more than a million ulps";
   else if (greatest) text += fmt::format(", by up to {} ulp{}", greatest, greatest == 1 ? "" : "s");
-  return text;
+  if (pair.stranger.empty()) return text;
+  return text + ", " + likeness(pair.stranger, pair.stranger == pair.first ? pair.second : pair.first, batch);
 }
 
 /// The detail stands in the witness, too.

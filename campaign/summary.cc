@@ -91,7 +91,7 @@ std::string fields_text(const nlohmann::json& summary) {
 }
 
 std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
-                         bool resumable) {
+                         bool resumable, const std::vector<Stranger>& strangers) {
   std::map<std::string, size_t> ran, left;
   uint64_t bins = 0;
   for (const auto& field : summary["fields"]) {
@@ -134,6 +134,9 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   if (triaged && resumable)
     text +=
         fmt::format("  {} campaign --resume --time 10m --out {}  (search on)\n", program_name(), shell_word(folder));
+  for (const Stranger& stranger : triaged ? strangers : std::vector<Stranger>{})
+    text += fmt::format("  {} identify --unit {} --op {}  (name what claims nothing)\n", program_name(),
+                        shell_word(stranger.unit), shell_word(to_text(stranger.op).substr(3)));
   if (!triaged) text += fmt::format("What to do next:\n  {} triage {}\n", program_name(), shell_word(folder));
   return text;
 }

@@ -6,6 +6,7 @@
 #include "campaign/findings.h"
 #include "campaign/plan.h"
 #include "campaign/state.h"
+#include "campaign/strangers.h"
 #include "triage/facts/conclusions.h"
 
 namespace mmafuzz {
@@ -18,7 +19,7 @@ std::string fields_text(const nlohmann::json& summary);
 /// What was covered, what was not, and what to do next.
 /// `resumable`: whether --resume goes on in the folder.
 std::string summary_text(const nlohmann::json& summary, const std::string& folder, bool triaged, size_t width,
-                         bool resumable = true);
+                         bool resumable, const std::vector<Stranger>& strangers);
 
 /// Facts of a campaign for programs: contradictions, new, known, unseen.
 nlohmann::json conclusions_json(const Conclusions& conclusions);

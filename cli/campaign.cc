@@ -175,7 +175,9 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   replace_file(options.out + "/summary.json", json_text(summary));
   if (options.json) fmt::print("{}", json_text(summary));
   else
-    fmt::print("{}{}", ending, summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards));
+    fmt::print("{}{}", ending,
+               summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards,
+                            strangers_of(plan, settings.units)));
   return contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
 }
 

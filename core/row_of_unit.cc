@@ -26,4 +26,8 @@ bool is_reference(const Unit& unit) {
          role == Role::hypothesis;
 }
 
+bool is_stranger(const Unit& unit) {
+  return is_of_this_machine(unit.role()) && !is_reference(unit) && model_name_of(unit).empty();
+}
+
 }  // namespace mmafuzz

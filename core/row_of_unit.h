@@ -17,4 +17,7 @@ std::string row_name_of(const Unit& unit, const Op& op, const Registry& registry
 /// Whether a unit is an arithmetic of its own without parameters: `exact`, `ieee`, `ieee:`..., `cpu:`...
 bool is_reference(const Unit& unit);
 
+/// Whether nothing is known of a unit's arithmetic: somebody's code, device or recording that claims to equal no row.
+bool is_stranger(const Unit& unit);
+
 }  // namespace mmafuzz

@@ -349,6 +349,41 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(f"{unit} gives", after.stdout)
             os.replace(shutil.copy(flawed, here / "new.so"), here / "mine.so")
 
+    def test_a_unit_that_claims_nothing_contradicts_nothing_and_is_described(self):
+        unit = f"plugin:{pathlib.Path(MMAFUZZ).parent}/tests/serial_dot.so"
+        run = campaign("--out", self.out, "--targets", "dot_*", "--units", unit + ",exact", "--ops", OP, "--cases", "20000")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        said = " ".join(run.stdout.split())
+        self.assertIn("Nothing contradicts what is claimed; 1 fact is new", said)
+        [[differing, as_serial]] = re.findall(r"of these (\d+) cases plugin:.*? ieee:serial on (\d+)", said)
+        self.assertGreater(int(differing), 100)
+        self.assertEqual(as_serial, differing, "it is a serial sum")
+        self.assertLess(int(re.search(r"ieee:pairwise on (\d+)", said)[1]), int(differing))
+        self.assertRegex(said, r"the nearest row is model:\S+ with the same result on \d+ % of all")
+        self.assertIn(f"identify --unit {unit} --op '{OP}'", said)
+        found = " ".join(self.mmafuzz("findings", self.out / "findings.sqlite", code=0).stdout.split())
+        self.assertIn(f"ieee:serial on {differing}", found, "the store holds it")
+
+    def test_a_conversion_that_claims_nothing_contradicts_nothing(self):
+        units = pathlib.Path(__file__).parent.parent / "examples/units.py"
+        run = campaign("--out", self.out, "--targets", "convert", "--units", f"python:{units}:negate,exact", "--ops", "convert from=fp16 to=fp16",
+                       "--cases", "5000", "--json")
+        facts = json.loads(run.stdout)["facts"]
+        self.assertEqual((run.returncode, facts["contradictions"]), (0, []), run.stderr)
+        self.assertIn(f"python:{units}:negate computes in its own way", " ".join(f["sentence"] for f in facts["new"]))
+
+    def test_a_claim_names_a_gpu_and_is_held_to_its_row(self):
+        hopper = "model:hopper/mma.m16n8k16.f32.f16.f16.f32"
+        for unit in (f"plugin:{pathlib.Path(MMAFUZZ).parent}/tests/serial_dot_h100.so{setting}" for setting in ("", "?isolated=1")):
+            run = campaign("--out", f"{self.out}{len(unit)}", "--targets", "dot_models", "--units", unit + ",exact", "--ops", OP, "--cases", "20000",
+                           "--json")
+            [contradiction] = json.loads(run.stdout)["facts"]["contradictions"]
+            self.assertEqual(run.returncode, 1)
+            self.assertIn(f"{unit} differs from {hopper}, which it claims to equal", contradiction["sentence"])
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", "h100,exact", "--ops", OP, "--cases", "5000", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(hopper, json.dumps(json.loads(run.stdout)["findings"]))
+
     def test_a_broken_contract_that_triage_cannot_read_is_not_green(self):
         run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
                        "--no-triage")

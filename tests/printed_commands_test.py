@@ -65,6 +65,10 @@ with tempfile.TemporaryDirectory() as folder:
     end = output_of("campaign", "--cases", "2048", "--targets", "dot_models,dot_monotone,convert,split_gemm", "--out", campaign)
     run([c.replace("--time 10m", "--cases 4096") for c in commands_in(end)], "end of a campaign", elsewhere, 3)
 
+    plugin = os.path.dirname(program) + "/tests/serial_dot.so"
+    end = output_of("campaign", "--cases", "2048", "--targets", "dot_models", "--units", f"plugin:{plugin},exact", "--out", folder + "/stranger")
+    run([c for c in commands_in(end) if " identify " in c], "a unit that claims nothing", elsewhere, 1)
+
     store = campaign + "/findings.sqlite"
     nothing_known = ["--knowledge", folder]  # every fact is new, and has its command
     run(commands_in(output_of("findings", store, *nothing_known)), "findings", elsewhere, 6)

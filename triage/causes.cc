@@ -20,8 +20,13 @@ constexpr size_t most_replaced_by_reference = 3;
 constexpr char kernel_name[] = "kernel";
 constexpr char nan_payload_detail[] =
     "nan_payload (the NaN of a processor is an operand's or its own; a row has one): both results are NaN";
-constexpr char unclaimed_detail[] =
-    "kernel (the arithmetic): the unit does not have this property, and does not claim it";
+
+/// Of units without parameters.
+std::string kernel_detail(const Judge& judge) {
+  if (judge.units().size() == 1)
+    return "kernel (the arithmetic): the unit does not have this property, and does not claim it";
+  return "kernel (the arithmetic): " + judge.units()[0]->name() + " against " + judge.units()[1]->name();
+}
 
 Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   Batch part(cases.op());
@@ -127,7 +132,7 @@ class Causes::Ablation final : public Method {
     if (name != kernel_name) return name;
     if (judge_.units().size() == 1)
       return "kernel (the arithmetic)" + std::string(row_[0] ? ": holds where the exact sum is rounded once" : "");
-    return "kernel (the arithmetic): " + judge_.units()[0]->name() + " against " + judge_.units()[1]->name();
+    return kernel_detail(judge_);
   }
 
   std::string fact_of_one(const std::string& name) const override {
@@ -286,7 +291,7 @@ class Causes::Variants final : public Method {
     return causes;
   }
   std::string detail_of_one(const std::string& name) const override {
-    return name == kernel_name ? std::string(unclaimed_detail) : name + " (" + OpVariants::meaning(name) + ")";
+    return name == kernel_name ? kernel_detail(judge_) : name + " (" + OpVariants::meaning(name) + ")";
   }
   std::string fact_of_one(const std::string& name) const override {
     const Unit& unit = *judge_.units()[0];
@@ -349,7 +354,7 @@ class Causes::Defaults final : public Method {
     return causes;
   }
   std::string detail_of_one(const std::string& name) const override {
-    return name == kernel_name ? std::string(unclaimed_detail) : name + " (a parameter of the scheme, docs/ozaki.md)";
+    return name == kernel_name ? kernel_detail(judge_) : name + " (a parameter of the scheme, docs/ozaki.md)";
   }
   std::string fact_of_one(const std::string& name) const override {
     const std::string first = UnitName(judge_.units()[0]->name()).backend;
@@ -373,15 +378,17 @@ Causes::Causes(const Judge& judge, const Registry& registry) : judge_(judge) {
 
 Causes::~Causes() = default;
 
-bool Causes::is_unclaimed_property() const {
-  if (judge_.units().size() != 1) return false;
-  const Unit& unit = *judge_.units()[0];
-  return model_name_of(unit).empty() && !claims(unit, judge_.property());
+bool Causes::contradicts_nothing() const {
+  const std::vector<std::unique_ptr<Unit>>& units = judge_.units();
+  for (const std::unique_ptr<Unit>& unit : units)
+    if (claims(*unit, judge_.property())) return false;
+  if (units.size() == 1) return model_name_of(*units[0]).empty();
+  return std::any_of(units.begin(), units.end(), [](const auto& unit) { return is_stranger(*unit); });
 }
 
 std::vector<std::string> Causes::find(const Batch& cases, const std::vector<Verdict>& verdicts) {
   std::vector<std::string> causes = method_->find(cases, verdicts);
-  if (is_unclaimed_property())
+  if (contradicts_nothing())
     std::replace(causes.begin(), causes.end(), std::string(unexplained), std::string(kernel_name));
   return causes;
 }

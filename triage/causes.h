@@ -32,8 +32,8 @@ class Causes {
   class Variants;
   class Defaults;
   class Products;
-  /// Whether it is a divergence of something that nobody promised.
-  bool is_unclaimed_property() const;
+  /// Whether nobody promised what the divergence breaks: nothing needs to explain it.
+  bool contradicts_nothing() const;
 
   const Judge& judge_;
   std::unique_ptr<Method> method_;

@@ -111,15 +111,9 @@ std::string value_with_families(const std::string& value, const Parameter* param
 
 /// "exact_sum (cdna1) adds c and ..."
 std::string what_it_does(const std::string& arithmetic, const Parameter* kernel, const std::set<std::string>& units) {
-  std::string does = what_kernel_does(arithmetic);
-  if (arithmetic == "ieee") does = "rounds every addition as IEEE 754 does";
-  if (arithmetic == "ieee:serial") does = "rounds each product and adds them to c in order, each time rounded";
-  if (arithmetic == "ieee:fma") does = "adds one exact product at a time to c, each time rounded";
-  if (arithmetic == "ozaki") does = "cuts operands into slices and sums exact products of slices";
-  if (arithmetic == "split") does = "adds the products of two narrow parts of each operand";
-  if (arithmetic == "ieee:pairwise") does = "rounds each product, adds them by halves and c last, each rounded";
+  const std::string does = what_arithmetic_does(arithmetic);
   const std::string who = value_with_families(arithmetic, kernel, units);
-  return does.empty() ? who + " adds in its own way" : who + " " + does;
+  return does.empty() ? who + " computes in its own way" : who + " " + does;
 }
 
 std::string sentence_of_one(const std::string& name, const std::set<std::string>& units, const Bucket& best) {
@@ -243,6 +237,17 @@ std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets) 
     for (const Bucket* bucket : best) ids.insert(bucket->id());
   }
   return ids;
+}
+
+std::string what_arithmetic_does(const std::string& arithmetic) {
+  if (arithmetic == "exact") return "rounds the exact result once";
+  if (arithmetic == "ieee") return "rounds every addition as IEEE 754 does";
+  if (arithmetic == "ieee:serial") return "rounds each product and adds them to c in order, each time rounded";
+  if (arithmetic == "ieee:fma") return "adds one exact product at a time to c, each time rounded";
+  if (arithmetic == "ieee:pairwise") return "rounds each product, adds them by halves and c last, each rounded";
+  if (arithmetic == "ozaki") return "cuts operands into slices and sums exact products of slices";
+  if (arithmetic == "split") return "adds the products of two narrow parts of each operand";
+  return what_kernel_does(arithmetic);
 }
 
 std::string sentence(const Fact& fact) {

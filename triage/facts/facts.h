@@ -45,6 +45,10 @@ std::set<std::string> simplest_of_each_fact(const std::vector<Bucket>& buckets);
 /// "bits kept below the greatest exponent: 24 (ampere, turing) against 25 (hopper)"
 std::string sentence(const Fact& fact);
 
+/// "rounds each product and adds them to c in order, each time rounded" of ieee:serial; empty for what adds in a way
+/// that has no words here.
+std::string what_arithmetic_does(const std::string& arithmetic);
+
 /// "61 pairs of units, 5 ops, 2 addends in the smallest witness; in structured cases it changes 0.4 % alone, by up to 1
 /// ulp"
 std::string evidence(const Fact& fact);

@@ -1,0 +1,69 @@
+#include "campaign/strangers.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/row_of_unit.h"
+#include "plan/registry.h"
+#include "triage/facts/facts.h"
+
+namespace mmafuzz {
+
+std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::string>& units) {
+  std::vector<Stranger> all;
+  for (const Assignment& assignment : plan.assignments) {
+    if (!assignment.op || assignment.op->kind != OpKind::dot) continue;
+    for (const std::string& name : units_of(units, *assignment.op)) {
+      const bool is_told =
+          std::any_of(all.begin(), all.end(), [&](const Stranger& stranger) { return stranger.unit == name; });
+      if (is_told || !is_of_this_machine(registry().role_of(name))) continue;
+      const Result<std::unique_ptr<Unit>> unit = registry().bind(name, *assignment.op);
+      if (unit && is_stranger(**unit)) all.push_back({name, *assignment.op});
+    }
+  }
+  return all;
+}
+
+std::string likeness(const std::string& unit, const std::string& other, const Batch& cases) {
+  const auto results_of = [&](const std::string& name) {
+    Outcomes outcomes;
+    if (const Result<std::unique_ptr<Unit>> bound = registry().bind(name, cases.op())) (*bound)->run(cases, outcomes);
+    return outcomes;
+  };
+  const Outcomes own = results_of(unit), theirs = results_of(other);
+  const auto same = [&](const Outcomes& x, size_t i) {
+    return own.has_answer(i) && x.has_answer(i) && first_difference(cases, own.results, x.results, i) < 0;
+  };
+  std::vector<size_t> differing;
+  for (size_t i = 0; i < cases.size(); ++i)
+    if (own.has_answer(i) && theirs.has_answer(i) && !same(theirs, i)) differing.push_back(i);
+  std::vector<std::pair<size_t, std::string>> orders;  // how many of these cases each explains
+  std::pair<size_t, std::string> nearest;              // of rows, on all cases
+  for (const std::string& name : registry().searched_by_default(cases.op())) {
+    const Role role = registry().role_of(name);
+    if (name == other || (role != Role::ieee && role != Role::exact && role != Role::model)) continue;
+    const Outcomes outcomes = results_of(name);
+    const auto agrees = [&](size_t i) { return same(outcomes, i); };
+    if (role != Role::model) {
+      orders.emplace_back(std::count_if(differing.begin(), differing.end(), agrees), name);
+      continue;
+    }
+    size_t agreeing = 0;
+    for (size_t i = 0; i < cases.size(); ++i) agreeing += agrees(i);
+    if (agreeing > nearest.first) nearest = {agreeing, name};
+  }
+  std::stable_sort(orders.begin(), orders.end(), [](const auto& x, const auto& y) { return x.first > y.first; });
+  std::vector<std::string> parts;
+  for (const auto& [count, name] : orders) {
+    const std::string does = parts.empty() ? what_arithmetic_does(name) : "";
+    parts.push_back(fmt::format("{}{} on {}", name, does.empty() ? "" : " (" + does + ")", count));
+  }
+  if (!parts.empty()) parts[0] = fmt::format("of these {} cases {} gives what {}", differing.size(), unit, parts[0]);
+  if (nearest.first)
+    parts.push_back(fmt::format("the nearest row is {} with the same result on {:.2g} % of all", nearest.second,
+                                100.0 * static_cast<double>(nearest.first) / static_cast<double>(cases.size())));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace mmafuzz
