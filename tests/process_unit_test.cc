@@ -427,6 +427,14 @@ def first(op, operands):
     print("what a function prints is no answer")
     return operands[0]
 
+seen = 0
+
+@per_case
+def counts(op, operands):
+    global seen
+    seen += 1
+    return seen
+
 @per_case
 def text(op, operands):
     return "3c00"
@@ -493,6 +501,20 @@ TEST_F(PythonUnits, WhatTheyRaiseOrGiveWronglyIsAFinding) {
   EXPECT_TRUE(outcomes_.has_answer(2));
   EXPECT_THAT(run(*bind_or_fail(unit("text"), op_from_text(add16)), cases_of({1})), HasSubstr("the result is a str"));
   EXPECT_THAT(run(*bind_or_fail(unit("wide"), op_from_text(add16)), cases_of({1})), HasSubstr("OverflowError"));
+}
+
+TEST_F(PythonUnits, RememberNothingWhereTheyAreFresh) {
+  const auto first_result = [&](const std::string& name) {
+    EXPECT_EQ(run(*bind_or_fail(name, op_from_text(add16)), cases_of({1, 1})), "");
+    EXPECT_EQ(outcomes_.results.get(1), outcomes_.results.get(0) + 1);
+    return outcomes_.results.get(0);
+  };
+  EXPECT_EQ(first_result(unit("counts")), 1u);
+  EXPECT_EQ(first_result(unit("counts")), 3u);
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(first_result(begun_anew(unit("counts"))), 1u);
+  EXPECT_EQ(begun_anew(unit("counts")), unit("counts") + "?fresh=1");
+  EXPECT_EQ(begun_anew("exact"), "exact");
+  EXPECT_THAT(reason(unit("counts") + "?fresh=2"), HasSubstr("fresh=0 or 1"));
 }
 
 /// The same functions on arrays, where this machine's Python has numpy.

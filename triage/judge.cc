@@ -4,6 +4,7 @@
 
 #include "core/quoted.h"
 #include "oracles/properties/properties.h"
+#include "oracles/units/process_unit.h"
 
 namespace mmafuzz {
 
@@ -59,6 +60,13 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second);
   }
   return verdicts;
+}
+
+std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& registry) const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Unit>& unit : units_) names.push_back(begun_anew(unit->name()));
+  const Result<Judge> anew = bind(property_, names, op_, registry);
+  return anew ? anew->judge(cases) : std::vector<Verdict>(cases.size());
 }
 
 std::vector<Batch> Judge::twins(const Batch& cases) const {

@@ -33,6 +33,10 @@ class Judge {
   /// One verdict per case. A case that a unit has no answer for does not fail.
   std::vector<Verdict> judge(const Batch& cases) const;
 
+  /// The same by units that have evaluated nothing before, as for whoever replays the cases: somebody's code runs in a
+  /// new process. Nothing fails where it cannot be started.
+  std::vector<Verdict> judge_anew(const Batch& cases, const Registry& registry) const;
+
   /// The twins of the cases under a property whose twin is one case of the op itself; empty for others.
   std::vector<Batch> twins(const Batch& cases) const;
 

@@ -1,32 +1,13 @@
 #include "triage/minimize_sequence.h"
 
-#include <algorithm>
-
 #include "triage/operands.h"
 #include "triage/simplifications.h"
 
 namespace mmafuzz {
 namespace {
 
-/// Zeros before a sequence, so that what came before it is forgotten. Rests of different lengths: what fails every so
-/// many cases does not fail after all of them.
-constexpr size_t rests[] = {16, 17, 18, 20};
-constexpr size_t most_tries = 20'000;  ///< sequences that are looked at to find the simplest form
-
-Batch after_rest(const Batch& sequence, size_t resting_cases) {
-  Batch all(sequence.op());
-  all.resize(resting_cases + sequence.size());
-  Operands zeros(sequence.op(), sequence, 0);
-  for (size_t at = 0; at < zeros.size(); ++at) zeros.clear(at);
-  for (size_t i = 0; i < resting_cases; ++i) zeros.store(all, i);
-  for (size_t i = 0; i < sequence.size(); ++i) Operands(sequence.op(), sequence, i).store(all, resting_cases + i);
-  return all;
-}
-
-bool last_fails(const Judge& judge, const Batch& sequence) {
-  return std::all_of(std::begin(rests), std::end(rests),
-                     [&](size_t rest) { return judge.judge(after_rest(sequence, rest)).back().fails; });
-}
+constexpr int times = 4;            ///< that a sequence fails where it is found and where it is kept
+constexpr size_t most_tries = 300;  ///< sequences that are looked at to find the simplest form: each starts processes
 
 Batch without(const Batch& sequence, size_t first, size_t count) {
   Batch rest(sequence.op());
@@ -35,10 +16,15 @@ Batch without(const Batch& sequence, size_t first, size_t count) {
   return rest;
 }
 
-Batch last_of(const Batch& sequence) { return without(sequence, 0, sequence.size() - 1); }
+/// Whether it fails this time.
+bool fails_once(const Judge& judge, const Registry& registry, const Batch& sequence) {
+  return sequence.size() > 1 && judge.judge_anew(sequence, registry).back().fails &&
+         !judge.judge_anew(without(sequence, 0, sequence.size() - 1), registry)[0].fails;
+}
 
 /// Makes case `i` simpler in one respect, if the sequence then still fails. Counts what it tries.
-bool simplify_one(const Judge& judge, Batch& sequence, size_t i, Simplification simplify, size_t& tries) {
+bool simplify_one(const Judge& judge, const Registry& registry, Batch& sequence, size_t i, Simplification simplify,
+                  size_t& tries) {
   const Operands current(sequence.op(), sequence, i);
   const CaseCost cost = current.cost();
   for (const Operands& candidate : simplify(current)) {
@@ -47,7 +33,7 @@ bool simplify_one(const Judge& judge, Batch& sequence, size_t i, Simplification 
     ++tries;
     Batch changed = sequence;
     candidate.store(changed, i);
-    if (!fails_after_others(judge, changed)) continue;
+    if (!fails_once(judge, registry, changed)) continue;
     sequence = std::move(changed);
     return true;
   }
@@ -56,40 +42,52 @@ bool simplify_one(const Judge& judge, Batch& sequence, size_t i, Simplification 
 
 }  // namespace
 
-bool fails_after_others(const Judge& judge, const Batch& sequence) {
-  return sequence.size() > 1 && last_fails(judge, sequence) && !last_fails(judge, last_of(sequence));
+bool fails_after_others(const Judge& judge, const Registry& registry, const Batch& sequence) {
+  for (int i = 0; i < times; ++i)
+    if (!fails_once(judge, registry, sequence)) return false;
+  return true;
 }
 
-size_t period_of(const Judge& judge, const Batch& one) {
+Period period_of(const Judge& judge, const Registry& registry, const Batch& one) {
   constexpr size_t longest = 64, periods = 8;
   Batch copies(one.op());
   for (size_t i = 0; i < longest * periods; ++i) copies.append(one, 0);
-  const std::vector<Verdict> verdicts = judge.judge(copies);
+  const std::vector<Verdict> verdicts = judge.judge_anew(copies, registry);
   for (size_t n = 2; n <= longest; ++n) {
-    size_t failing = 0;
+    size_t failing = 0, shown = 0;
     for (size_t i = 0; i < n; ++i) failing += verdicts[i].fails;
     bool repeats = failing > 0 && failing < n;
     for (size_t i = n; repeats && i < verdicts.size(); ++i) repeats = verdicts[i].fails == verdicts[i - n].fails;
-    if (repeats) return n;
+    if (!repeats) continue;
+    for (shown = n; !verdicts[shown - 1].fails;) ++shown;
+    return {n, shown};
   }
-  return 0;
+  return {};
 }
 
-Batch minimize_sequence(const Judge& judge, const Batch& sequence) {
+std::optional<Batch> minimize_sequence(const Judge& judge, const Registry& registry, const Batch& sequence) {
   Batch best = sequence;
   for (size_t count = best.size() / 2; count >= 1; count /= 2)
     for (size_t first = 0; first + count < best.size();) {
       Batch shorter = without(best, first, count);
-      if (fails_after_others(judge, shorter)) best = std::move(shorter);
+      if (fails_once(judge, registry, shorter)) best = std::move(shorter);
       else first += count;
     }
+  for (size_t i = 0; i + 1 < best.size(); ++i) {  // most only have to be there
+    Batch emptier = best;
+    Operands zeros(best.op(), best, i);
+    for (size_t at = 0; at < zeros.size(); ++at) zeros.clear(at);
+    zeros.store(emptier, i);
+    if (fails_once(judge, registry, emptier)) best = std::move(emptier);
+  }
   size_t tries = 0;
   for (bool changed = true; changed && tries < most_tries;) {
     changed = false;
     for (size_t i = 0; i < best.size(); ++i)
       for (const Simplification simplify : simplifications())
-        while (simplify_one(judge, best, i, simplify, tries)) changed = true;
+        while (simplify_one(judge, registry, best, i, simplify, tries)) changed = true;
   }
+  if (!fails_after_others(judge, registry, best)) return std::nullopt;
   return best;
 }
 

@@ -136,6 +136,7 @@ class Triage::Group {
   std::vector<Bucket> buckets(const std::set<std::string>& has_witness) {
     look();
     set_unstable_apart();
+    find_periods();
     find_history();
     std::vector<Bucket> list;
     for (const auto& [key, kept] : kept_) {
@@ -145,16 +146,6 @@ class Triage::Group {
       list.push_back(std::move(bucket));
     }
     return list;
-  }
-
-  /// What is unstable may come every so many cases; to be called while no other group uses the units.
-  void find_periods(std::vector<Bucket>& list) const {
-    for (Bucket& bucket : list) {
-      if (bucket.cause != unstable) continue;
-      for (const auto& [key, kept] : kept_)
-        if (key.second == unstable && name_of(key.first) == bucket.key.value_class)
-          set_period(bucket, kept.one, kept.verdict);
-    }
   }
 
   /// What was looked at, without witnesses.
@@ -199,25 +190,6 @@ class Triage::Group {
     set_witness(bucket, judge, witness, judge.judge(witness)[0], true);
   }
 
-  /// Zeros show it as well as any other case, unless the unit counts only some.
-  void set_period(Bucket& bucket, const Batch& one, const Verdict& verdict) const {
-    const size_t n = period_of(judge_, one);
-    if (n == 0) return;
-    Batch zeros(one.op());
-    zeros.resize(1);
-    Operands operands(one.op(), one, 0);
-    for (size_t at = 0; at < operands.size(); ++at) operands.clear(at);
-    operands.store(zeros, 0);
-    const bool any = period_of(judge_, zeros) == n;
-    Batch sequence(one.op());
-    for (size_t i = 0; i < n; ++i) sequence.append(any ? zeros : one, 0);
-    bucket.cause = periodic;
-    bucket.detail = "every " + ordinal(n) +
-                    (any ? " case fails, whatever the cases are" : " time that this case comes, it fails") +
-                    ": the unit counts them";
-    set_witness(bucket, judge_, sequence, verdict, true);
-  }
-
   /// The witness may be of a smaller matrix product.
   void minimize_product(Bucket& bucket, const Batch& one, ValueClass cls) const {
     std::vector<std::string> statement = {judge_.property()};
@@ -230,7 +202,7 @@ class Triage::Group {
   void set_unstable_apart() {
     for (auto at = kept_.begin(); at != kept_.end();) {
       const auto [cls, cause] = at->first;
-      if (cause == unstable || repeats(at->second.one, judge_)) {
+      if (is_as_it_is(cause) || repeats(at->second.one, judge_)) {
         ++at;
         continue;
       }
@@ -239,6 +211,36 @@ class Triage::Group {
       if (all.count == 0) all = at->second;
       all.count = count;
       at = kept_.erase(at);
+    }
+  }
+
+  /// What comes and goes may come every so many cases. Zeros show it as well as any other case, unless the unit counts
+  /// only some.
+  void find_periods() {
+    for (auto at = kept_.begin(); at != kept_.end();) {
+      const auto [cls, cause] = at->first;
+      const Period own = cause == unstable ? period_of(judge_, registry_, at->second.one) : Period{};
+      if (own.cases == 0) {
+        ++at;
+        continue;
+      }
+      Batch zeros(judge_.op());
+      zeros.resize(1);
+      Operands operands(judge_.op(), at->second.one, 0);
+      for (size_t i = 0; i < operands.size(); ++i) operands.clear(i);
+      operands.store(zeros, 0);
+      const Period of_zeros = period_of(judge_, registry_, zeros);
+      const bool any = of_zeros.cases == own.cases;
+      Kept found;
+      found.count = at->second.count + kept_[{cls, periodic}].count;
+      found.one = Batch(judge_.op());
+      for (size_t i = 0; i < (any ? of_zeros : own).shown; ++i) found.one.append(any ? zeros : at->second.one, 0);
+      found.verdict = judge_.judge_anew(found.one, registry_).back();
+      found.detail = "every " + ordinal(own.cases) +
+                     (any ? " case fails, whatever the cases are" : " time that this case comes, it fails") +
+                     ": the unit counts them";
+      at = kept_.erase(at);
+      kept_[{cls, periodic}] = std::move(found);
     }
   }
 
@@ -251,11 +253,13 @@ class Triage::Group {
     for (const std::string& text : sequences_) {
       CaseReader reader("segment", text);
       CaseBlock block;
-      if (!reader.next(block, SIZE_MAX) || !fails_after_others(judge_, block.batch)) continue;
+      if (!reader.next(block, SIZE_MAX) || !fails_after_others(judge_, registry_, block.batch)) continue;
+      const std::optional<Batch> sequence = minimize_sequence(judge_, registry_, block.batch);
+      if (!sequence) continue;
       Kept found;
-      found.count = count;
-      found.one = minimize_sequence(judge_, block.batch);
-      found.verdict = judge_.judge(found.one).back();
+      found.one = *sequence;
+      found.verdict = judge_.judge_anew(found.one, registry_).back();
+      found.count = count + kept_[{found.verdict.cls, history}].count;
       std::erase_if(kept_, [](const auto& kept) { return kept.first.second == unstable; });
       kept_[{found.verdict.cls, history}] = std::move(found);
       return;
@@ -267,6 +271,7 @@ class Triage::Group {
     Batch one;  ///< of a unit that remembers, a sequence
     Verdict verdict;
     CaseCost cost;
+    std::string detail;  ///< where the cause alone does not say it
   };
 
   Bucket without_witness(const std::pair<ValueClass, std::string>& key, const Kept& kept) const {
@@ -274,7 +279,7 @@ class Triage::Group {
     bucket.key = {judge_.property(), op_label(judge_.op()), {}, name_of(key.first)};
     for (const std::unique_ptr<Unit>& unit : judge_.units()) bucket.key.units.push_back(unit->name());
     bucket.cause = key.second;
-    bucket.detail = causes_.detail(bucket.cause);
+    bucket.detail = kept.detail.empty() ? causes_.detail(bucket.cause) : kept.detail;
     bucket.facts = causes_.facts(bucket.cause);
     bucket.severity = severity_;
     bucket.count = kept.count;
@@ -391,7 +396,6 @@ std::vector<Bucket> Triage::finish(const std::set<std::string>& has_witness, con
     const std::lock_guard<std::mutex> lock(mutex);
     ++done;
   });
-  for (size_t i = 0; i < groups.size(); ++i) groups[i]->find_periods(lists[i]);
   std::vector<Bucket> all;
   for (const std::vector<Bucket>& list : lists) all.insert(all.end(), list.begin(), list.end());
   const std::set<std::string> simplest = simplest_of_each_fact(all);

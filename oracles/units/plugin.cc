@@ -126,7 +126,8 @@ class PluginFamily final : public Family {
   FamilyParameters parameters() const override {
     return {"plugin:",
             {{"isolated", "1: in a process of its own, so that a crash is a finding", "0 or 1 (0)"},
-             {timeout_setting, std::string(timeout_meaning) + ", with isolated=1", "0.01 to 86400 (10)"}}};
+             {timeout_setting, std::string(timeout_meaning) + ", with isolated=1", "0.01 to 86400 (10)"},
+             {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
   }
 
   /// All that the interface can hand on (plugin_abi.h).
@@ -135,24 +136,28 @@ class PluginFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
     UnitName parts(name);
-    bool isolated = false;
+    bool isolated = false, fresh = false;
     double timeout = default_timeout;
     for (const auto& [setting, value] : parts.each_setting()) {
       if (setting == "isolated" && (value == "0" || value == "1")) {
         isolated = value == "1";
+      } else if (setting == fresh_setting && (value == "0" || value == "1")) {
+        fresh = value == "1";
       } else if (setting == timeout_setting) {
         const Result<double> seconds = parse_timeout(name, value);
         if (!seconds) return seconds.refusal();
         timeout = *seconds;
       } else {
-        return invalid("unit " + mmafuzz::quoted(name) + ": a plugin takes isolated=0 or 1, and timeout=SECONDS");
+        return invalid("unit " + mmafuzz::quoted(name) +
+                       ": a plugin takes isolated=0 or 1, fresh=0 or 1, and timeout=SECONDS");
       }
     }
     // A name is one word in records and witnesses, whatever the file is called.
     const Result<std::string> file = decode_command(parts.path);
     if (!file) return invalid("unit " + mmafuzz::quoted(name) + ": " + file.refusal().reason);
     parts.path = encode_command(*file);
-    if (isolated) return bind_process(parts.text(), {own_command(), "serve", parts.plain()}, timeout, op);
+    if (isolated || fresh)
+      return bind_process(parts.text(), {own_command(), "serve", parts.plain()}, timeout, fresh, op);
     const Result<Library> library = load(*file);
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);

@@ -22,7 +22,8 @@ class ProcessFamilyBase : public Family {
   }
   Role role(const std::string&) const override { return Role::plugin; }
   FamilyParameters parameters() const override {
-    return {backend_ + ":", {{timeout_setting, timeout_meaning, "0.01 to 86400 (10)"}}};
+    return {backend_ + ":",
+            {{timeout_setting, timeout_meaning, "0.01 to 86400 (10)"}, {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
   }
   /// The process sees the whole op line, and refuses what it does not know.
   Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
@@ -30,10 +31,16 @@ class ProcessFamilyBase : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
     UnitName name(text);
     double timeout = default_timeout;
+    bool fresh = false;
     for (const auto& [setting, value] : name.each_setting()) {
+      if (setting == fresh_setting && (value == "0" || value == "1")) {
+        fresh = value == "1";
+        continue;
+      }
       if (setting != timeout_setting)
         return invalid("unit " + mmafuzz::quoted(text) + " has no parameter " + mmafuzz::quoted(setting) + ", only " +
-                       timeout_setting + "; a ? that belongs to the command is written %3f");
+                       timeout_setting + " and " + fresh_setting +
+                       "=0 or 1; a ? that belongs to the command is written %3f");
       const Result<double> seconds = parse_timeout(text, value);
       if (!seconds) return seconds.refusal();
       timeout = *seconds;
@@ -43,7 +50,7 @@ class ProcessFamilyBase : public Family {
     name.path = encode_command(*decoded);
     const Result<std::vector<std::string>> command = command_of(*decoded);
     if (!command) return command.refusal();
-    return bind_process(name.text(), *command, timeout, op);
+    return bind_process(name.text(), *command, timeout, fresh, op);
   }
 
  protected:

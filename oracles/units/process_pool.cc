@@ -5,7 +5,8 @@
 namespace mmafuzz {
 
 std::shared_ptr<ProcessPool> ProcessPool::of(const std::vector<std::string>& command,
-                                             std::chrono::milliseconds patience) {
+                                             std::chrono::milliseconds patience, bool fresh) {
+  if (fresh) return std::shared_ptr<ProcessPool>(new ProcessPool(command, patience));
   static std::mutex mutex;
   static std::map<std::pair<std::vector<std::string>, int64_t>, std::shared_ptr<ProcessPool>> pools;
   const std::lock_guard lock(mutex);

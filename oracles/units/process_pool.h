@@ -12,8 +12,9 @@ namespace mmafuzz {
 
 class ProcessPool {
  public:
-  /// The pool of that command; there is one for all ops.
-  static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience);
+  /// The pool of that command; there is one for all ops, but each time another where it is to be fresh.
+  static std::shared_ptr<ProcessPool> of(const std::vector<std::string>& command, std::chrono::milliseconds patience,
+                                         bool fresh);
 
   /// Whether the command takes an op, asked once: what it says of it, or a refusal with its reason.
   Result<ProcessTakes> take(const Op& op);

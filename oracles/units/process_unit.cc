@@ -8,6 +8,7 @@
 #include "core/function_unit.h"
 #include "core/kept_batch.h"
 #include "core/quoted.h"
+#include "core/unit_name.h"
 #include "oracles/units/process_pool.h"
 
 namespace mmafuzz {
@@ -155,13 +156,19 @@ Result<double> parse_timeout(const std::string& unit, const std::string& value) 
 }
 
 Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::vector<std::string>& command,
-                                           double timeout, const Op& op) {
-  const auto pool = ProcessPool::of(command, std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout)));
+                                           double timeout, bool fresh, const Op& op) {
+  const auto pool = ProcessPool::of(command, std::chrono::milliseconds(static_cast<int64_t>(1000 * timeout)), fresh);
   const Result<ProcessTakes> taken = pool->take(op);
   if (!taken) return declined(name + ": " + taken.refusal().reason);
   std::vector<Claim> claims = claims_of({"answers"});
   if (!taken->equals.empty()) claims.push_back({"equals_model", taken->equals});
   return named(std::make_unique<ProcessUnit>(pool, taken->features), name, std::move(claims));
+}
+
+std::string begun_anew(const std::string& unit) {
+  const UnitName name(unit);
+  const bool has_process = name.backend == "plugin" || name.backend == "process" || name.backend == "python";
+  return has_process ? name.with(std::string(fresh_setting) + "=1").text() : unit;
 }
 
 std::string encode_command(std::string_view command) {

@@ -1,7 +1,7 @@
 // Plugins that are wrong in ways that no parameter of a row describes, one for each value of PLANTED_FLAW. Each
 // computes Ampere's m16n8k16 from fp16 to fp32, two blocks of 8, with our own arithmetic, says that it equals the
-// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, the one that
-// counts periodic, and the one that remembers has to be shown as a sequence.
+// model, and has one flaw of the kinds that hardware has. Triage has to call them unexplained, those that
+// count periodic, and those that remember have to be shown as a sequence.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -110,6 +110,15 @@ uint64_t flawed(const Case& in) {
       static std::atomic<bool> after_infinity{false};
       const uint64_t result = evaluate(in);
       return after_infinity.exchange((result & 0x7fffffff) == 0x7f800000) ? result ^ 1 : result;
+    }
+    case 15: {  // a unit that counts: every 24th case is a bit off
+      static std::atomic<unsigned> calls{0};
+      return evaluate(in) ^ (++calls % 24 == 0);
+    }
+    case 16: {  // a unit that remembers plain cases: a subnormal in one lane after three of them is a bit off
+      static std::atomic<int> plain{0};
+      if (!is_subnormal(in.a[3])) return ++plain, evaluate(in);
+      return evaluate(in) ^ (plain.exchange(0) >= 3);
     }
     case 12:  // a stuck operand bit
       changed.b[12] = in.b[12] | 0x10;
