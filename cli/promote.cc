@@ -11,6 +11,7 @@
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/replace_file.h"
+#include "oracles/units/process_unit.h"
 #include "plan/targets.h"
 #include "triage/store/store.h"
 
@@ -70,6 +71,8 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
   Regression regression;
   regression.id = bucket.id();
   regression.units = replayed_units(bucket, leave_out);
+  if (is_of_sequence(bucket.cause))  // what the unit saw in other files must not matter
+    for (std::string& unit : regression.units) unit = begun_anew(unit);
   for (const std::string& unit : bucket.key.units)
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());

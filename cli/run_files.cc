@@ -46,9 +46,9 @@ std::string text_of_cases(const Op& op, const std::vector<std::string>& cases, s
 
 void run_files(const std::vector<std::string>& files, const std::string& chosen, const VisitBlock& visit,
                uint64_t* declined_cases) {
-  UnitCache units;
   Outcomes outcomes;
   for (const std::string& file : files) {
+    UnitCache units;  // of the file alone: a unit that begins anew does so for each
     CaseReader reader(file);
     CaseBlock block;
     while (reader.next(block, 4096)) {

@@ -349,6 +349,17 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(f"{unit} gives", after.stdout)
             os.replace(shutil.copy(flawed, here / "new.so"), here / "mine.so")
 
+    def test_a_regression_of_a_unit_that_remembers_begins_anew(self):
+        counts = pathlib.Path(MMAFUZZ).parent / "tests/flawed_plugin_13.so"  # the first, sixth, ... case is wrong
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{counts},exact", "--ops", OP, "--cases", "20000")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        buckets = json.loads(self.mmafuzz("findings", self.out / "findings.sqlite", "--buckets", "--json", code=0).stdout)
+        ids = [b["id"] for b in buckets if b["cause"] == "periodic"]
+        self.assertGreater(len(ids), 1)
+        files = self.mmafuzz("promote", self.out / "findings.sqlite", *ids, "--corpus", self.out / "corpus", code=0).stdout.split()
+        self.mmafuzz("check", *files, code=0)
+        self.mmafuzz("check", *reversed(files), code=0)
+
     def test_a_unit_that_claims_nothing_contradicts_nothing_and_is_described(self):
         unit = f"plugin:{pathlib.Path(MMAFUZZ).parent}/tests/serial_dot.so"
         run = campaign("--out", self.out, "--targets", "dot_*", "--units", unit + ",exact", "--ops", OP, "--cases", "20000")
