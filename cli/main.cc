@@ -1,5 +1,7 @@
 // The mmafuzz command.
 #include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +21,8 @@
 #include "cli/version_screen.h"
 
 namespace {
+
+pid_t unfinished = 0;  ///< this process, until main returns
 
 /// A message with at most 200 characters in a row of an argument.
 std::string shortened(const std::string& message, int argc, char** argv) {
@@ -43,6 +47,17 @@ std::string shortened(const std::string& message, int argc, char** argv) {
 
 }  // namespace
 
+/// Stands before the one of libc: a plugin that runs in this process (?isolated=0) and ends it must not look like
+/// success. Code of ours ends at once by quick_exit.
+extern "C" void _exit(int code) {
+  if (unfinished == getpid()) {  // not in a fork
+    std::fprintf(stderr, "mmafuzz: a unit ended this process: run it without ?isolated=0\n");
+    code = mmafuzz::exit_bad_input;
+  }
+  for (;;) syscall(SYS_exit_group, code);
+}
+extern "C" void _Exit(int code) noexcept { _exit(code); }
+
 int main(int argc, char** argv) {
   using namespace mmafuzz;
   using namespace mmafuzz::cli;
@@ -51,15 +66,12 @@ int main(int argc, char** argv) {
       "Exit codes: 0 nothing to fail on, 1 a contract divergence or a mismatch, 2 the call or an input was wrong,\n"
       "3 mmafuzz contradicts itself, 4 unknown (prove, identify), 130 a signal ended it.");
   Arguments& app = line.arguments();
-  // A plugin that calls exit() must not look like success.
-  static bool ended_by_itself = false;
+  if (argc < 2 || std::string_view(argv[1]) != "serve") unfinished = getpid();  // who asked a served unit sees its end
   std::atexit([] {
-    if (ended_by_itself) return;
-    std::fprintf(stderr, "mmafuzz: a unit ended this process: run it as plugin:FILE?isolated=1\n");
-    std::_Exit(exit_bad_input);
+    if (unfinished) _exit(exit_ok);
   });
   struct End {
-    ~End() { ended_by_itself = true; }
+    ~End() { unfinished = 0; }
   } end_of_main;
   std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` a write fails, and that ends with a message
   int status = exit_ok;

@@ -1,9 +1,9 @@
 #include "survey/survey.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <thread>
 
 #include "core/json_version.h"
@@ -29,7 +29,7 @@ class LastResort {
     std::unique_lock lock(mutex_);
     if (changed_.wait_until(lock, at, [&] { return over_; })) return;
     book.close("a step did not come back in time");
-    _exit(2);
+    std::quick_exit(2);
   }
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -310,7 +310,7 @@ class CampaignTest(unittest.TestCase):
         shown = self.mmafuzz("explain", witness, "--units", unit, code=0)
         self.assertEqual(self.mmafuzz("explain", witness, "--units", f"plugin:{self.broken_unit()}", code=0).stdout, shown.stdout)
         self.mmafuzz("minimize", witness, code=0)
-        self.mmafuzz("eval", witness, "--unit", f"plugin:{self.broken_unit()}?isolated=1", code=0)
+        self.mmafuzz("eval", witness, "--unit", f"plugin:{self.broken_unit()}?isolated=0", code=0)
         self.mmafuzz("eval", witness, "--unit", "plugin:100%.so", code=2)
 
     def test_a_unit_of_ones_own_has_the_name_that_was_typed(self):

@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-install-") as folder:
     example = (source / "tests/plugin_example/truncating_dot.c").read_text().replace("oracles/units/plugin_abi.h", "mmafuzz/plugin_abi.h")
     pathlib.Path(folder, "mine.c").write_text(example)
     run("cc", "-O2", "-shared", "-fPIC", "-I", prefix / "include", "mine.c", "-o", "mine.so", "-lm", **elsewhere)
-    fuzz = run(mmafuzz, "fuzz", "--op", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "--units", "plugin:mine.so?isolated=1,exact", "--cases", 2000, "--quiet", **elsewhere)
+    fuzz = run(mmafuzz, "fuzz", "--op", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "--units", "plugin:mine.so,exact", "--cases", 2000, "--quiet", **elsewhere)
     expect(f"a plugin that was compiled against the installed header runs:\n{fuzz}", "plugin:mine.so" in fuzz)
 
     outside = pathlib.Path(folder, "outside")

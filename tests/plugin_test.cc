@@ -25,7 +25,10 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string example_file = MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
-const std::string example = "plugin:" + example_file;
+
+/// The plugin in this process, so that sanitizers see what it is given.
+std::string plugin(const std::string& file) { return "plugin:" + file + "?isolated=0"; }
+const std::string example = plugin(example_file);
 
 /// Why a unit cannot be had; empty if it can.
 std::string reason(const std::string& name, const std::string& op, Refusal::Kind kind = Refusal::Kind::declined) {
@@ -188,21 +191,21 @@ TEST(ExamplePlugin, RefusesOtherOpsWithItsReason) {
 }
 
 TEST(Plugin, GemmIsRefusedBeforeLoading) {
-  EXPECT_EQ(reason("plugin:/nowhere/none.so", "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4"),
+  EXPECT_EQ(reason(plugin("/nowhere/none.so"), "gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4"),
             "plugins evaluate dot, convert and scalar ops");
 }
 
 TEST(Plugin, AMissingFileIsDeclinedWithItsName) {
-  const std::string why = reason("plugin:/nowhere/none.so", dot4);
+  const std::string why = reason(plugin("/nowhere/none.so"), dot4);
   EXPECT_THAT(why, StartsWith("cannot load plugin: /nowhere/none.so"));
   EXPECT_THAT(why, HasSubstr("No such file"));
 }
 
 TEST(Plugin, AFileThatIsNoLibraryIsDeclined) {
   const Folder folder;
-  EXPECT_THAT(reason("plugin:" + folder.write("text.so", "not a library\n"), dot4),
+  EXPECT_THAT(reason(plugin(folder.write("text.so", "not a library\n")), dot4),
               StartsWith("cannot load plugin: " + folder.path() + "/text.so"));
-  EXPECT_THAT(reason("plugin:" + folder.path(), dot4), StartsWith("cannot load plugin: "));
+  EXPECT_THAT(reason(plugin(folder.path()), dot4), StartsWith("cannot load plugin: "));
 }
 
 TEST(Plugin, ALibraryThatIsNoPluginIsDeclinedWithTheSymbolItLacks) {
@@ -211,7 +214,7 @@ TEST(Plugin, ALibraryThatIsNoPluginIsDeclinedWithTheSymbolItLacks) {
   link_map* map = nullptr;
   ASSERT_EQ(dlinfo(handle, RTLD_DI_LINKMAP, &map), 0);
   const std::string file = map->l_name;
-  EXPECT_EQ(reason("plugin:" + file, dot4), file + " is no mmafuzz plugin: it does not export mmafuzz_plugin_abi");
+  EXPECT_EQ(reason(plugin(file), dot4), file + " is no mmafuzz plugin: it does not export mmafuzz_plugin_abi");
   dlclose(handle);
 }
 
@@ -240,7 +243,7 @@ TEST(Plugin, OfAnotherInterfaceIsDeclined) {
   const std::string file =
       built(folder, "old", "int mmafuzz_plugin_abi(void) { return 999; }\n" + name + supports + run);
   if (file.empty()) GTEST_SKIP() << "no C compiler";
-  EXPECT_EQ(reason("plugin:" + file, dot4),
+  EXPECT_EQ(reason(plugin(file), dot4),
             file + " was built for plugin interface 999, this is " + std::to_string(MMAFUZZ_PLUGIN_ABI));
 }
 
@@ -248,7 +251,7 @@ TEST(Plugin, ThatLacksAFunctionIsDeclinedWithItsName) {
   const Folder folder;
   const std::string file = built(folder, "lacking", abi + name + supports);
   if (file.empty()) GTEST_SKIP() << "no C compiler";
-  EXPECT_THAT(reason("plugin:" + file, dot4), EndsWith("it does not export mmafuzz_plugin_run"));
+  EXPECT_THAT(reason(plugin(file), dot4), EndsWith("it does not export mmafuzz_plugin_run"));
 }
 
 TEST(Plugin, MayRefuseWithoutAReasonOrWithOneThatFillsTheSpace) {
@@ -257,13 +260,13 @@ TEST(Plugin, MayRefuseWithoutAReasonOrWithOneThatFillsTheSpace) {
       folder, "silent",
       abi + name + run + "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) { return 0; }\n");
   if (silent.empty()) GTEST_SKIP() << "no C compiler";
-  EXPECT_EQ(reason("plugin:" + silent, dot4), "bad: op not supported");
+  EXPECT_EQ(reason(plugin(silent), dot4), "bad: op not supported");
   const std::string long_winded =
       built(folder, "long_winded",
             abi + name + run +
                 "int mmafuzz_plugin_supports(const struct mmafuzz_op* o, char* r, size_t n) "
                 "{ for (size_t i = 0; i < n; ++i) r[i] = 'x'; return 0; }\n");
-  EXPECT_THAT(reason("plugin:" + long_winded, dot4), StartsWith("bad: xxxx"));
+  EXPECT_THAT(reason(plugin(long_winded), dot4), StartsWith("bad: xxxx"));
 }
 
 TEST(Plugin, ThatFailsThrowsWithItsCode) {
@@ -274,13 +277,13 @@ TEST(Plugin, ThatFailsThrowsWithItsCode) {
           "int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) { return 7; }\n");
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   const Op op = op_from_text(dot4);
-  const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + file, op);
+  const std::unique_ptr<Unit> unit = bind_or_fail(plugin(file), op);
   Outcomes outcomes;
   try {
     unit->run(random_batch(op, 3), outcomes);
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_EQ(std::string(e.what()), "plugin:" + file + " failed with code 7");
+    EXPECT_EQ(std::string(e.what()), plugin(file) + " failed with code 7");
   }
 }
 
@@ -310,8 +313,8 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   if (file.empty()) GTEST_SKIP() << "no C compiler";
   {
     const Op op = op_from_text("dot a=e4m3 b=e5m2 c=fp32 d=fp64 k=3 sa=e8m0 sb=ue4m3 sblock=2");
-    const uint64_t r = run_one_dot(*bind_or_fail("plugin:" + file, op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc,
-                                   {7, 0xd8}, {0xe9, 10});
+    const uint64_t r =
+        run_one_dot(*bind_or_fail(plugin(file), op), op, {1, 2, 0xa3}, {4, 0xb5, 6}, 0xcccccccc, {7, 0xd8}, {0xe9, 10});
     EXPECT_EQ(to_hex(op.d, r), "cccccccce9d8b5a3");
   }
   const auto results = [&](const std::string& op, const std::vector<std::vector<uint64_t>>& cases) {
@@ -320,7 +323,7 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
     for (size_t i = 0; i < cases.size(); ++i)
       for (size_t j = 0; j < cases[i].size(); ++j) batch.inputs()[0].set(i, static_cast<int>(j), cases[i][j]);
     Outcomes outcomes;
-    bind_or_fail("plugin:" + file, batch.op())->run(batch, outcomes);
+    bind_or_fail(plugin(file), batch.op())->run(batch, outcomes);
     std::vector<uint64_t> values;
     for (size_t i = 0; i < cases.size(); ++i) values.push_back(outcomes.results.get(i));
     return values;

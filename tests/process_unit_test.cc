@@ -1,4 +1,4 @@
-// Units in processes of their own: `process:`, `python:` and isolated plugins, well-behaved and not. A failure means
+// Units in processes of their own: `process:`, `python:` and `plugin:`, well-behaved and not. A failure means
 // that someone's unit is fed wrong operands, that what breaks passes, or that it ends the search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -374,16 +374,16 @@ TEST_F(ProcessUnits, SeveralOpsAndThreadsMayUseOneCommand) {
   EXPECT_THAT(wrong, ::testing::Each(0));
 }
 
-TEST_F(ProcessUnits, AnIsolatedPluginEqualsThePluginAndItsCrashIsAFinding) {
+TEST_F(ProcessUnits, APluginIsAProcessThatEqualsItAndItsCrashIsAFinding) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=4");
   Batch batch(op);
   StructuredGenerator(op, 1).fill(0, 500, batch);
   const std::string example = "plugin:" MMAFUZZ_BINARY_DIR "/tests/truncating_dot.so";
   Outcomes here;
-  bind_or_fail(example, op)->run(batch, here);
-  EXPECT_EQ(run(*bind_or_fail(example + "?isolated=1", op), batch), "");
+  bind_or_fail(example + "?isolated=0", op)->run(batch, here);
+  EXPECT_EQ(run(*bind_or_fail(example, op), batch), "");
   EXPECT_EQ(std::memcmp(here.results.data(), outcomes_.results.data(), 500 * here.results.stride()), 0);
-  EXPECT_THAT(reason(example + "?isolated=1"), HasSubstr("computes dot products only, not scalar"));
+  EXPECT_THAT(reason(example), HasSubstr("computes dot products only, not scalar"));
 
   const std::filesystem::path source = folder_ / "crash.c", library = folder_ / "crash.so";
   std::ofstream(source) << R"(#include "oracles/units/plugin_abi.h"
@@ -403,7 +403,7 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
   const std::string command = "cc -shared -fPIC -I '" MMAFUZZ_SOURCE_DIR "' '" + source.string() + "' -o '" +
                               library.string() + "' 2>/dev/null";
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no C compiler";
-  const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + library.string() + "?isolated=1", op_from_text(add16));
+  const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + library.string(), op_from_text(add16));
   EXPECT_THAT(run(*unit, cases_of({1, bad, 3})), HasSubstr("died of Aborted"));
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_TRUE(outcomes_.has_failed(1));

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
@@ -135,7 +136,7 @@ void end_with(int socket, std::shared_ptr<std::atomic<bool>> done) {
   std::thread([socket, done] {
     pollfd p{socket, 0, 0};  // a hang-up is always reported
     while (poll(&p, 1, -1) <= 0 || !(p.revents & (POLLHUP | POLLERR | POLLNVAL))) {}
-    if (!*done) _exit(0);
+    if (!*done) std::quick_exit(0);
   }).detach();
 }
 

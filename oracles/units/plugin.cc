@@ -125,7 +125,7 @@ class PluginFamily final : public Family {
 
   FamilyParameters parameters() const override {
     return {"plugin:",
-            {{"isolated", "1: in a process of its own, so that a crash is a finding", "0 or 1 (0)"},
+            {{"isolated", "1: in a process of its own, so that a crash is a finding; 0: in this one", "0 or 1 (1)"},
              {timeout_setting, std::string(timeout_meaning) + ", with isolated=1", "0.01 to 86400 (10)"},
              {fresh_setting, fresh_meaning, "0 or 1 (0)"}}};
   }
@@ -136,7 +136,7 @@ class PluginFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
     UnitName parts(name);
-    bool isolated = false, fresh = false;
+    bool isolated = true, fresh = false;
     double timeout = default_timeout;
     for (const auto& [setting, value] : parts.each_setting()) {
       if (setting == "isolated" && (value == "0" || value == "1")) {
@@ -157,7 +157,7 @@ class PluginFamily final : public Family {
     if (!file) return invalid("unit " + mmafuzz::quoted(name) + ": " + file.refusal().reason);
     parts.path = encode_command(*file);
     if (isolated || fresh)
-      return bind_process(parts.text(), {own_command(), "serve", parts.plain()}, timeout, fresh, op);
+      return bind_process(parts.text(), {own_command(), "serve", parts.plain() + "?isolated=0"}, timeout, fresh, op);
     const Result<Library> library = load(*file);
     if (!library) return library.refusal();
     auto unit = std::make_unique<PluginUnit>(*library, op);
