@@ -8,6 +8,7 @@
 #include "bench/measured_rows.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
+#include "plan/judge_answers.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -20,7 +21,7 @@ struct UnitRate {
   double products() const { return cases * op.k; }
 };
 
-UnitRate rate_of(const std::string& name, const Op& op, double seconds) {
+UnitRate rate_of(const std::string& name, const Op& op, double seconds, AnswerCounts& answers) {
   Batch batch(op);
   StructuredGenerator(op, 1).fill(0, 4096, batch);
   const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
@@ -30,6 +31,7 @@ UnitRate rate_of(const std::string& name, const Op& op, double seconds) {
   double elapsed = 0;
   do {
     unit->run(batch, outcomes);
+    answers[name].add(outcomes);
     cases += batch.size();
     elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   } while (elapsed < seconds);
@@ -43,9 +45,9 @@ void add(MeasuredRows& rows, const UnitRate& r, const std::string& line) {
 }
 
 /// All model rows, each on its own op, slowest first by products a second.
-void measure_all(MeasuredRows& rows, double seconds) {
+void measure_all(MeasuredRows& rows, double seconds, AnswerCounts& answers) {
   std::vector<UnitRate> rates;
-  for (const ModelRow& row : model_rows()) rates.push_back(rate_of("model:" + row.name(), row.op, seconds));
+  for (const ModelRow& row : model_rows()) rates.push_back(rate_of("model:" + row.name(), row.op, seconds, answers));
   std::sort(rates.begin(), rates.end(),
             [](const UnitRate& x, const UnitRate& y) { return x.products() < y.products(); });
   rows.say(fmt::format("{} rows, structured operands, one thread, vector target {}; millions a second", rates.size(),
@@ -74,18 +76,19 @@ void add_bench_rate(Arguments& bench, int& status) {
   options->rows.add_json_flag(*rate);
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
   rate->callback([options, &status] {
-    status = exit_ok;
+    AnswerCounts answers;
     if (options->all) {
-      measure_all(options->rows, options->seconds);
+      measure_all(options->rows, options->seconds, answers);
     } else {
       const Op op = op_from_text(options->op);
       options->rows.say(fmt::format("{}  (vector target {})", to_text(op), simd_target_name()));
       for (const std::string& name : split_units(options->units)) {
-        const UnitRate r = rate_of(name, op, options->seconds);
+        const UnitRate r = rate_of(name, op, options->seconds, answers);
         add(options->rows, r, fmt::format("{:60} {:10.3f} million cases per second", name, r.cases / 1e6));
       }
     }
     options->rows.end();
+    status = judge_answers(answers, exit_ok);
   });
 }
 

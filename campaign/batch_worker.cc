@@ -99,6 +99,7 @@ class BatchWorker {
     if (comparison_.properties_of(unit).empty()) return;
     Outcomes base;
     comparison_.units()[unit]->run(batch, base);
+    seen_.answers[comparison_.units()[unit]->name()].add(base);
     comparison_.examine_properties(batch, base, unit, round, report);
   }
 
@@ -129,8 +130,8 @@ class BatchWorker {
     const auto [focus, feature] = guided_.newest();
     replace_file(
         options_.status,
-        fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\nnewest {}\n", seconds(), cases_,
-                    reached.count(), log_.buckets(),
+        fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\n{}newest {}\n", seconds(), cases_,
+                    reached.count(), log_.buckets(), to_text(seen_.answers),
                     feature < 0             ? ""
                     : feature < bins::count ? bin_name(feature)
                                             : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));

@@ -141,6 +141,7 @@ void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
   progress.cases += worker.status.cases;
   progress.inputs += worker.status.inputs;
   progress.seconds += worker.status.seconds;
+  mmafuzz::add(progress.answers, worker.status.answers);
 }
 
 void Campaign::note_bins(Running& worker) {

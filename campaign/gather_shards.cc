@@ -67,6 +67,7 @@ void add(CampaignProgress& to, const CampaignProgress& shard) {
     all.inputs += part.inputs;
     all.seconds += part.seconds;
     all.done = all.done || part.done;
+    add(all.answers, part.answers);
   }
 }
 

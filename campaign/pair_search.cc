@@ -20,6 +20,8 @@ void count_differences(const PairSearch& search, const Unit& x, const Unit& y, P
   Outcomes first, second;
   x.run(batch, first);
   y.run(batch, second);
+  answer.answers[x.name()].add(first);
+  answer.answers[y.name()].add(second);
   SpecialOperands special(batch);
   const DifferenceTally tally = tally_differences(batch, special, first, second);
   answer.compared = tally.compared;

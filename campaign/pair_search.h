@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/answers.h"
 #include "core/registry.h"
 #include "triage/facts/conclusions.h"
 
@@ -20,6 +21,7 @@ struct PairSearch {
 struct PairAnswer {
   std::vector<std::string> units;        ///< as they were bound
   uint64_t compared = 0, differing = 0;  ///< structured cases without guidance: how often they differ
+  AnswerCounts answers;                  ///< to them
   std::vector<Fact> facts;
   std::vector<std::string> unseen;  ///< facts that the rows imply and no case showed
   std::vector<std::string> hidden;  ///< in which the rows differ, too, but no operands of the op can show it

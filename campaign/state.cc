@@ -24,7 +24,8 @@ namespace mmafuzz {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, units, targets, ops, with, engine_folders,
                                                 seed, cases, memory_mb, fail_on, stop_on, shard, shards, plan, uuid,
                                                 command, machine, version, started)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AnswerCount, asked, answered, failed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done, answers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 
 namespace {
@@ -107,6 +108,12 @@ WorkerStatus read_status(const std::string& file) {
     else if (word == "bins") in >> status.bins;
     else if (word == "divergences") in >> status.divergences;
     else if (word == "newest") in >> status.newest;
+    else if (word == "answers") {
+      AnswerCount count;
+      std::string unit;
+      in >> count.asked >> count.answered >> count.failed >> std::ws;
+      if (std::getline(in, unit)) status.answers[unit] = count;
+    }
   }
   return status;
 }

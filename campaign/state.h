@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/answers.h"
+
 namespace mmafuzz {
 
 /// Kept in campaign.json; --resume starts from them.
@@ -29,6 +31,7 @@ struct ShareProgress {
   uint64_t slices = 0, cases = 0, inputs = 0;
   double seconds = 0;
   bool done = false;  ///< all of its --cases
+  AnswerCounts answers;
 };
 
 /// Kept in progress.json, rewritten every few seconds: a killed campaign repeats at most those.
@@ -51,6 +54,7 @@ struct WorkerStatus {
   double seconds = 0;
   uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
   std::string newest;
+  AnswerCounts answers;
 };
 WorkerStatus read_status(const std::string& file);
 

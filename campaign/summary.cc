@@ -75,6 +75,15 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
           {"findings", list}};
 }
 
+AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
+  AnswerCounts answers;
+  for (const Assignment& assignment : plan.assignments)
+    if (const auto share = progress.shares.find(assignment.name()); share != progress.shares.end())
+      for (const auto& [unit, count] : share->second.answers)
+        answers[unit + (assignment.op ? " on '" + to_text(*assignment.op) + "'" : "")] += count;
+  return answers;
+}
+
 std::string fields_text(const nlohmann::json& summary) {
   std::string text =
       fmt::format(row, "target", "op", "cases", "inputs", "bins", "contract", "accuracy", "semantic", "crash");

@@ -13,6 +13,9 @@ namespace mmafuzz {
 
 nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progress, const CampaignFindings& findings);
 
+/// Of each unit on each op, over all workers.
+AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress);
+
 /// Targets and ops as a table.
 std::string fields_text(const nlohmann::json& summary);
 

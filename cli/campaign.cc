@@ -29,6 +29,7 @@
 #include "triage/store/store.h"
 #include "cli/command.h"
 #include "oracles/units/process_unit.h"
+#include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 
 namespace mmafuzz::cli {
@@ -153,8 +154,11 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
                options.out);
   }
   nlohmann::json summary = campaign_summary(plan, progress, findings);
+  const AnswerCounts answers = answers_of(plan, progress);
   bool contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
+  if (const std::string silent = silent_unit(answers); !silent.empty())
+    ending += wrapped(silent, terminal_width(1), 0) + "\n";
   if (options.triage) {
     TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
     std::set<std::string> seen_before;
@@ -178,7 +182,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
     fmt::print("{}{}", ending,
                summary_text(summary, options.out, options.triage, terminal_width(1), !settings.shards,
                             strangers_of(plan, settings.units)));
-  return contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok;
+  return judge_answers(answers, contradicted || failed(settings.fail_on, findings) ? exit_divergence : exit_ok);
 }
 
 /// One shard: its part of the plan in its own folder; triage is for the end of all.

@@ -10,6 +10,7 @@
 #include "core/json_version.h"
 #include "core/property.h"
 #include "core/ulps.h"
+#include "plan/judge_answers.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -54,6 +55,7 @@ class UlpHistogram {
 struct Checker {
   bool json = false;
   uint64_t cases = 0, mismatches = 0, without_result = 0, unanswered = 0;
+  AnswerCounts answers;  ///< with a result to compare
   UlpHistogram ulps;
   nlohmann::json list = nlohmann::json::array();
 
@@ -85,12 +87,15 @@ struct Checker {
 
   void operator()(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
     const FieldShape result = block.batch.op().result();
+    AnswerCount& count = answers[unit.name()];
     for (size_t i = 0; i < block.batch.size(); ++i) {
       if (!block.has_expected[i]) {
         ++without_result;
         continue;
       }
+      ++count.asked;
       if (outcomes.has_failed(i)) {
+        ++count.failed;
         ++cases;
         ++mismatches;
         const std::string expected = hex_results(result, block.expected, i);
@@ -104,6 +109,7 @@ struct Checker {
         continue;
       }
       ++cases;
+      ++count.answered;
       std::vector<int> differing;
       for (int j = 0; j < result.count; ++j) {
         const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
@@ -179,8 +185,8 @@ void add_check(Arguments& app, int& status) {
       throw;
     }
     summary();
-    if (checker.cases == 0) throw BadInput("nothing was compared: no case had a result that the unit answers");
-    status = checker.mismatches ? exit_divergence : exit_ok;
+    status = judge_answers(checker.answers, checker.mismatches ? exit_divergence : exit_ok);
+    if (checker.cases == 0) throw BadInput("nothing was compared: no case had a result that the unit takes");
   });
 }
 

@@ -7,6 +7,7 @@
 #include "cli/run_files.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
+#include "plan/judge_answers.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/number_text.h"
@@ -32,7 +33,7 @@ void print_evaluated(const nlohmann::json& cases, const std::vector<std::string>
   fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"notes", notes}, {"cases", cases}}));
 }
 
-/// What each unit makes of each case that was typed. A unit that breaks on one makes the exit code 1.
+/// What each unit makes of each case that was typed.
 int print_typed(const std::string& op_text, const std::vector<std::string>& cases,
                 const std::vector<std::string>& names, bool json) {
   if (op_text.empty()) throw BadInput("--case needs --op");
@@ -49,7 +50,7 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
   std::vector<std::string> notes;
   CaseReader reader("--case", text_of_cases(op, cases, notes));
   Outcomes outcomes;
-  bool any_failed = false;
+  AnswerCounts answers;
   nlohmann::json evaluated = nlohmann::json::array();
   for (const std::string& note : json ? std::vector<std::string>() : notes) fmt::print("{}\n", note);
   for (CaseBlock block; reader.next(block, 1);) {
@@ -58,7 +59,7 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
     else fmt::print("{}\n", case_line(block.batch, 0));
     for (const std::unique_ptr<Unit>& unit : units) {
       unit->run(block.batch, outcomes);
-      any_failed |= outcomes.has_failed(0);
+      answers[unit->name()].add(outcomes);
       if (json) {
         evaluated.back()["units"].push_back(evaluated_by(*unit, op.d, outcomes, 0));
         continue;
@@ -74,7 +75,7 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
   if (reader.error())
     throw BadInput("--case: column " + std::to_string(reader.error()->column) + ": " + reader.error()->message);
   if (json) print_evaluated(evaluated, notes);
-  return any_failed ? exit_divergence : exit_ok;
+  return judge_answers(answers, exit_ok);
 }
 
 }  // namespace
@@ -110,15 +111,15 @@ void add_eval(Arguments& app, int& status) {
     if (!options->op.empty()) throw BadInput("--op needs --case; a case file has its own op lines");
     if (options->files.empty()) throw BadInput("eval needs case files, or --op and --case");
     if (options->json && options->output != "-") throw BadInput("--output is for case text; --json prints");
-    bool any_failed = false;
+    AnswerCounts answers;
     nlohmann::json evaluated = nlohmann::json::array();
     CaseWriter writer(options->output);
     run_files(options->files, options->unit,
               [&](const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
                 if (!options->json) writer.unit(unit.name());
                 if (!options->json) writer.op(block.batch.op());
+                answers[unit.name()].add(outcomes);
                 for (size_t i = 0; i < block.batch.size(); ++i) {
-                  any_failed |= outcomes.has_failed(i);
                   if (!options->json) {
                     writer.one_case(block.batch, i, &outcomes);
                     continue;
@@ -130,7 +131,7 @@ void add_eval(Arguments& app, int& status) {
               });
     if (options->json) print_evaluated(evaluated, {});
     else writer.finish();
-    status = any_failed ? exit_divergence : exit_ok;
+    status = judge_answers(answers, exit_ok);
   });
 }
 

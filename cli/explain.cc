@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "core/json_text.h"
 #include "core/words.h"
+#include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explain.h"
@@ -164,7 +165,10 @@ void add_explain(Arguments& app, int& status) {
                      (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
     if (options->json) fmt::print("{}", json_text(explanation_json(explanation)));
     else fmt::print("{}", explanation_text(explanation, style_of_output()));
-    status = exit_ok;
+    AnswerCounts answers;
+    for (const ExplainedCase& one : explanation.cases)
+      for (const ExplainedUnit& unit : one.units) answers[unit.name] += {1, unit.no_answer.empty(), unit.failed};
+    status = judge_answers(answers, exit_ok);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "core/json_version.h"
 #include "core/parallel.h"
 #include "plan/default_fields.h"
+#include "plan/judge_answers.h"
 #include "oracles/properties/properties.h"
 #include "search/any_op.h"
 #include "search/parallel_search.h"
@@ -35,6 +36,7 @@ class Merger {
   void merge(const Comparison& field, Findings chunk) {
     total_.cases += chunk.cases;
     total_.compared += chunk.compared;
+    for (const auto& [unit, count] : chunk.answers) total_.answers[unit + " on '" + to_text(field.op()) + "'"] += count;
     for (const auto& [pair, count] : chunk.differing) differing_[pair] += count;
     for (auto& [key, entry] : chunk.buckets) {
       auto [at, fresh] = total_.buckets.try_emplace(key, entry);
@@ -53,6 +55,7 @@ class Merger {
     const uint64_t before = total_.cases;
     total_.cases += found.cases;
     total_.compared += found.compared;
+    add(total_.answers, found.answers);
     ops_ += found.compared > 0;
     for (auto& [key, entry] : found.buckets) {
       auto [at, fresh] = total_.buckets.try_emplace(key, entry);
@@ -206,7 +209,7 @@ int finish(const FuzzOptions& options, const Merger& merger) {
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
   const bool failed = merger.contract() || (options.fail_on != "contract" && merger.any(Severity::accuracy)) ||
                       (options.fail_on == "semantic" && merger.any(Severity::semantic));
-  return failed ? exit_divergence : exit_ok;
+  return judge_answers(total.answers, failed ? exit_divergence : exit_ok);
 }
 
 int run_any(const FuzzOptions& options, Clock::time_point start, double time, unsigned threads, Merger& merger) {

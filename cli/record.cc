@@ -5,6 +5,7 @@
 #include "cli/run_files.h"
 #include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
+#include "plan/judge_answers.h"
 #include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
@@ -41,6 +42,7 @@ void add_record(Arguments& app, int& status) {
     };
     std::string refusal, recorded;  // recorded: the unit that the last op's name stands for
     Outcomes outcomes;
+    AnswerCounts answers;
     for (const std::string& file : options->files) {
       CaseReader reader(file);
       CaseBlock block;
@@ -53,6 +55,7 @@ void add_record(Arguments& app, int& status) {
           continue;
         }
         (*unit)->run(block.batch, outcomes);
+        answers[name].add(outcomes);
         if (!writer) begin();
         if (name != recorded) writer->unit(recorded = name);
         writer->op(block.batch.op());
@@ -63,7 +66,7 @@ void add_record(Arguments& app, int& status) {
     }
     if (!writer) throw BadInput("nothing was recorded" + (refusal.empty() ? "" : ": " + refusal));
     writer->finish();
-    status = exit_ok;
+    status = judge_answers(answers, exit_ok);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "core/json_text.h"
 #include "core/program.h"
 #include "plan/default_fields.h"
+#include "plan/judge_answers.h"
 #include "plan/unit_alias.h"
 #include "triage/explain/number_text.h"
 #include "triage/facts/conclusions_text.h"
@@ -69,7 +70,8 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
 
 void print(const Op& op, const PairAnswer& answer, size_t width) {
   fmt::print("{}\n  {}\n  {}\n", to_text(op), answer.units[0], answer.units[1]);
-  if (answer.facts.empty() && answer.unseen.empty())
+  if (answer.compared == 0) fmt::print("  Nothing was compared: they answered no case both.\n");
+  else if (answer.facts.empty() && answer.unseen.empty())
     fmt::print("  They agree: no operands were found on which they differ.\n");
   else if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
   else fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
@@ -92,7 +94,7 @@ nlohmann::json answer_json(const Op& op, const PairAnswer& answer) {
       {"facts", facts},    {"hidden", answer.hidden}, {"unseen", answer.unseen}};
 }
 
-void run_why(const WhyOptions& options) {
+int run_why(const WhyOptions& options) {
   if (options.units.size() != 2) throw BadInput("why takes two units, as in 'mmafuzz why a100 h100'");
   check_names(options.units);
   std::vector<Op> ops;
@@ -102,8 +104,10 @@ void run_why(const WhyOptions& options) {
     throw BadInput("no known op is taken by both " + options.units[0] + " and " + options.units[1] +
                    ": name one with --op; 'mmafuzz list -v' has the ops of every unit");
   nlohmann::json answers = nlohmann::json::array();
+  AnswerCounts counts;
   for (size_t i = 0; i < ops.size(); ++i) {
     const PairAnswer answer = search_pair({ops[i], options.units[0], options.units[1], options.cases, options.seed});
+    for (const auto& [unit, count] : answer.answers) counts[unit + " on '" + to_text(ops[i]) + "'"] += count;
     if (options.json) {
       answers.push_back(answer_json(ops[i], answer));
       continue;
@@ -112,6 +116,7 @@ void run_why(const WhyOptions& options) {
     print(ops[i], answer, terminal_width(1));
   }
   if (options.json) fmt::print("{}", json_text(answers));
+  return judge_answers(counts, exit_ok);
 }
 
 }  // namespace
@@ -131,10 +136,7 @@ void add_why(Arguments& app, int& status) {
   sub->add_flag("--json", options->json, "print JSON: an array with an object for each op");
   add_rows_option(*sub);
   sub->footer("Example: mmafuzz why a100 h100 --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
-  sub->callback([options, &status] {
-    run_why(*options);
-    status = exit_ok;
-  });
+  sub->callback([options, &status] { status = run_why(*options); });
 }
 
 }  // namespace mmafuzz::cli

@@ -222,8 +222,12 @@ void NumberTarget::write_status() {
     }
   }
   size_t reached = 0;
-  for (const std::unique_ptr<Field>& field : fields_) reached += field->reached.count();
-  status_.write({inputs_, cases_, reached, buckets_, newest_bin_});
+  AnswerCounts answers;
+  for (const std::unique_ptr<Field>& field : fields_) {
+    reached += field->reached.count();
+    add(answers, field->seen.answers);
+  }
+  status_.write({inputs_, cases_, reached, buckets_, newest_bin_, answers});
 }
 
 }  // namespace mmafuzz

@@ -19,6 +19,7 @@ class PropertyTarget final : public NumberTarget {
     const size_t unit = field.focuses[focus].unit;
     Outcomes base;
     field.comparison.units()[unit]->run(field.batch, base);
+    field.seen.answers[field.comparison.units()[unit]->name()].add(base);
     field.comparison.examine_properties(
         field.batch, base, unit, field.turn, [&](Divergence d, uint64_t count) { report(std::move(d), count); },
         [&](const Property& property, size_t compared, bool broken) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/answers.h"
 #include "core/replace_file.h"
 
 namespace mmafuzz {
@@ -12,6 +13,7 @@ namespace mmafuzz {
 struct TargetCounts {
   uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
   std::string newest_bin;
+  AnswerCounts answers;
 };
 
 class StatusFile {
@@ -30,8 +32,8 @@ class StatusFile {
     try {
       replace_file(path_, "seconds " + std::to_string(last_) + "\ninputs " + std::to_string(counts.inputs) +
                               "\ncases " + std::to_string(counts.cases) + "\nbins " + std::to_string(counts.bins) +
-                              "\ndivergences " + std::to_string(counts.divergences) + "\nnewest " + counts.newest_bin +
-                              "\n");
+                              "\ndivergences " + std::to_string(counts.divergences) + "\n" + to_text(counts.answers) +
+                              "newest " + counts.newest_bin + "\n");
     } catch (const std::runtime_error&) {}
   }
 

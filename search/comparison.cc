@@ -124,6 +124,10 @@ void Comparison::run(const Batch& batch, std::vector<Outcomes>& outcomes) const 
   for (size_t i = 0; i < units_.size(); ++i) units_[i]->run(batch, outcomes[i]);
 }
 
+void Comparison::count_answers(const std::vector<Outcomes>& outcomes, AnswerCounts& answers) const {
+  for (size_t i = 0; i < units_.size(); ++i) answers[units_[i]->name()].add(outcomes[i]);
+}
+
 void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
                                  const std::vector<Outcomes>& sampled, Findings& findings) const {
   const auto report = [&](Divergence d, uint64_t cases) { findings.add(std::move(d), cases); };
@@ -131,6 +135,7 @@ void Comparison::check_contracts(const Batch& batch, const std::vector<Outcomes>
     const Batch& cases = contract.slow ? sample : batch;
     Outcomes expected;
     contract.reference->run(cases, expected);
+    findings.answers[contract.reference->name()].add(expected);
     findings.compared += compare_units("equals_model", Severity::contract, cases, units_[contract.unit]->name(),
                                        (contract.slow ? sampled : outcomes)[contract.unit], contract.reference->name(),
                                        expected, report);
@@ -144,6 +149,7 @@ Findings Comparison::examine(const Batch& batch, uint64_t first) const {
   const bool refereed = first < refereed_cases;
   std::vector<Outcomes> outcomes, sampled;
   run(batch, outcomes);
+  count_answers(outcomes, findings.answers);
   if (refereed) {
     check_contracts(batch, outcomes, batch, outcomes, findings);
   } else {
@@ -172,6 +178,7 @@ Findings Comparison::examine_claims(const Batch& batch) const {
   findings.cases = batch.size();
   std::vector<Outcomes> outcomes;
   run(batch, outcomes);
+  count_answers(outcomes, findings.answers);
   check_contracts(batch, outcomes, batch, outcomes, findings);
   for (size_t i = 0; i < units_.size(); ++i)
     for (const BoundProperty& property : properties_[i])
@@ -185,6 +192,7 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
                                  uint64_t round, SeenClasses& seen, const ReportDivergence& report) const {
   SpecialOperands special(batch);
   size_t compared = 0;
+  count_answers(outcomes, seen.answers);
   for (size_t i = 0; i < units_.size(); ++i)
     for (const BoundProperty& property : properties_[i])
       if (property.is_free()) compared += property.check(batch, outcomes[i], report);
@@ -216,10 +224,14 @@ size_t Comparison::examine_focus(const Batch& batch, const std::vector<Outcomes>
       Outcomes given;
       units_[contract.unit]->run(one, given);
       contract.reference->run(one, computed);
+      seen.answers[second].add(computed);
       SpecialOperands operands(one);
       tell("equals_model", Severity::contract, one, operands, n * n + i, first, given, second, computed);
     } else {
-      if (!contract.among_units) contract.reference->run(batch, computed);
+      if (!contract.among_units) {
+        contract.reference->run(batch, computed);
+        seen.answers[second].add(computed);
+      }
       const Outcomes& expected = contract.among_units ? outcomes[*contract.among_units] : computed;
       tell("equals_model", Severity::contract, batch, special, n * n + i, first, outcomes[contract.unit], second,
            expected);

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "core/answers.h"
 #include "core/property.h"
 #include "core/registry.h"
 #include "core/thinning.h"
@@ -24,6 +25,7 @@ struct Findings {
   std::map<BucketKey, Finding> buckets;
   uint64_t cases = 0, compared = 0;
   std::map<std::pair<std::string, std::string>, uint64_t> differing;  ///< cases by unit pair
+  AnswerCounts answers;                                               ///< of the units, and of what they claim to equal
 
   void add(Divergence d, uint64_t count);
 };
@@ -31,6 +33,8 @@ struct Findings {
 /// Counts what pairs of units have shown in each value class, and says which occurrences are worth a report.
 class SeenClasses {
  public:
+  AnswerCounts answers;  ///< of the units, and of what they claim to equal
+
   /// Counts `count` more cases of a pair. If a report is due, returns the cases since the last report, otherwise 0.
   uint64_t add(size_t pair, ValueClass cls, uint64_t count) {
     if (pair >= seen_.size()) seen_.resize(pair + 1);
@@ -119,6 +123,7 @@ class Comparison {
   /// where there is no such row.
   std::function<bool(size_t)> told_by_rows(const std::vector<Outcomes>& outcomes, size_t x, size_t y) const;
 
+  void count_answers(const std::vector<Outcomes>& outcomes, AnswerCounts& answers) const;
   /// `sample` and `sampled`: the cases for slow references and the units' outcomes on them.
   void check_contracts(const Batch& batch, const std::vector<Outcomes>& outcomes, const Batch& sample,
                        const std::vector<Outcomes>& sampled, Findings& findings) const;

@@ -75,7 +75,7 @@ while line := source.readline():
         elif words[1:4] == ["scalar", "add", "format=fp16"] and fault.startswith("features"):
             count = {"features_0": "0", "features_many": "65537", "features_word": "x", "features_twice": "2 features 2"}
             say("yes features " + count.get(fault, "32"))
-        elif words[1:4] == ["scalar", "add", "format=fp16"]:
+        elif words[1:4] == ["scalar", "add", "format=fp16"] or fault == "knows_nothing":
             say("yes equals " + sys.argv[3] if len(sys.argv) > 3 else "yes")
         else:
             say("no it takes scalar add format=fp16")
@@ -97,7 +97,9 @@ while line := source.readline():
         else:
             cases = [source.readline().decode().split()[0] for _ in range(n)]
         batches += 1
-        if "7e00" in cases or (fault == "crash_third" and batches == 3):
+        if fault == "knows_nothing":
+            say(f"results {n}", *["-"] * n, "end")
+        elif "7e00" in cases or (fault == "crash_third" and batches == 3):
             if fault == "crash_third":
                 if batches < 3:
                     cases = list(cases)

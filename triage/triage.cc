@@ -73,6 +73,11 @@ std::optional<ExplainedVerdict> verdict_of_pair(const Batch& one, const std::vec
                                                 const Registry& registry) {
   const Result<Judge> judge = Judge::bind("equal", units, one.op(), registry);
   if (!judge) return std::nullopt;
+  for (const std::unique_ptr<Unit>& unit : judge->units()) {
+    Outcomes outcomes;
+    unit->run(one, outcomes);
+    if (!outcomes.has_answer(0)) return std::nullopt;
+  }
   const Verdict verdict = judge->judge(one)[0];
   if (!verdict.fails) return ExplainedVerdict{false, "", "they agree"};
   Causes causes(*judge, registry);

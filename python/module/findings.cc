@@ -104,6 +104,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
         [&](Findings chunk) {
           total.cases += chunk.cases;
           total.compared += chunk.compared;
+          add(total.answers, chunk.answers);
           for (auto& [key, finding] : chunk.buckets) {
             auto [at, fresh] = total.buckets.try_emplace(key, finding);
             if (!fresh) at->second.count += finding.count;
@@ -117,6 +118,7 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
     for (auto& [key, finding] : total.buckets)
       if (std::find(key.units.begin(), key.units.end(), names[0]) != key.units.end()) kept.emplace_back(key, finding);
   }
+  if (const std::string silent = silent_unit(total.answers); !silent.empty()) throw BadInput(silent);
   nb::list findings;
   for (const auto& [key, finding] : kept) {
     std::optional<MinimizedDivergence> small;

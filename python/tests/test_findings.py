@@ -160,3 +160,11 @@ def test_explain():
     assert shown.verdict.startswith("verdict: they differ")
     assert shown._repr_html_().startswith("<div") and "<svg" in shown.svg and shown.svg.endswith("</svg>")
     assert "exact value" in str(mmafuzz.explain("exact", np.float32(1.5), op="convert from=fp32 to=fp16"))
+
+
+def test_a_unit_that_answers_nothing_is_no_agreement(tmp_path):
+    op = "scalar add format=fp16"
+    other = tmp_path / "other.cases"
+    other.write_text(f"mmafuzz-cases 1\nop {op}\n1234 5678 | 0000\n")
+    with pytest.raises(ValueError, match="other.cases answered none of 1000 cases"):
+        mmafuzz.fuzz("exact", against=f"recorded:{other}", op=op, cases=1000)

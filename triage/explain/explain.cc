@@ -212,7 +212,8 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
     out.steps = explained_steps(trace.steps, results);
   }
   if (!outcomes.has_answer(index)) {
-    out.no_answer = "no answer for this case";
+    out.failed = outcomes.has_failed(index);
+    out.no_answer = out.failed ? "it breaks on this case" : "no answer for this case";
     return out;
   }
   for (int i = 0; i < op.result().count; ++i)

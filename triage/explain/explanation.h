@@ -68,6 +68,7 @@ struct ExplainedUnit {
   std::vector<ExplainedStep> steps;      ///< empty for a unit without a trace
   std::vector<ExplainedNumber> results;  ///< empty: no answer
   std::string no_answer;                 ///< why
+  bool failed = false;                   ///< it broke on the case
   std::optional<double> ulps;            ///< error against the exact value
   std::optional<uint8_t> flags;
   std::string neighbour;  ///< conversions and scalar operations: "the lower neighbour"
