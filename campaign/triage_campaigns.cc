@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "campaign/conclusions_of.h"
@@ -56,6 +57,20 @@ std::vector<std::string> segments_of(const std::string& path) {
   if (files.empty() && !is_campaign(path)) throw BadInput(path + " holds neither a campaign nor segments");
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// How many findings of each severity a campaign's summary lists and no segment of it holds any more: files were
+/// damaged. `held` has the lines of those that were read.
+std::map<std::string, uint64_t> lost_findings(const std::string& folder, const std::set<std::string>& held) {
+  std::map<std::string, uint64_t> lost;
+  std::ifstream file(folder + "/summary.json");
+  if (!file) return lost;  // the campaign did not come to its end
+  const nlohmann::json summary = nlohmann::json::parse(file, nullptr, false);
+  if (!summary.is_object() || !summary.contains("findings"))
+    throw std::runtime_error(folder + "/summary.json is damaged: it has no findings");
+  for (const nlohmann::json& finding : summary["findings"])
+    if (finding.at("severity") != "crash" && !held.contains(finding.at("line"))) ++lost[finding.at("severity")];
+  return lost;
 }
 
 CampaignRecord record_of(const CampaignSettings& settings, const CampaignProgress& progress) {
@@ -276,9 +291,13 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     }
     has_witness = stored;
     Triage triage(registry(), request.jobs);
+    std::set<std::string> held;
     for (const std::string& path : part.paths)
       for (const std::string& segment : segments_of(path))
-        read_segment(segment, 0, [&](LoggedDivergence d) { triage.add(d); });
+        read_segment(segment, 0, [&](LoggedDivergence d) {
+          triage.add(d);
+          held.insert(std::move(d.key));
+        });
     outcome.divergences += triage.added();    // before triage adds cases of its own
     std::map<std::string, Bucket> minimized;  // by line; what has a witness needs no second one
     const auto finish = [&] {
@@ -308,7 +327,13 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     if (request.deepen && deepen(triage, buckets, request.deepen, 1)) buckets = finish();
     if (part.campaign) add_extents(buckets, expected, request.jobs);
     for (const auto& [reason, count] : triage.refused()) outcome.left_out[reason] += count;
-    const uint64_t of_contract = triage.refused_of_contract();
+    uint64_t of_contract = triage.refused_of_contract();
+    if (part.campaign) {
+      for (const auto& [severity, count] : lost_findings(part.paths[0], held)) {
+        outcome.left_out[part.paths[0] + "/summary.json lists them, and no segment there holds them"] += count;
+        if (severity == name_of(Severity::contract)) of_contract += count;
+      }
+    }
     outcome.left_out_of_contract += of_contract;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;

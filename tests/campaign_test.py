@@ -418,6 +418,26 @@ class CampaignTest(unittest.TestCase):
         self.assertNotIn('failures="0"', junit.read_text())
         self.mmafuzz("merge", "--fail-on-new", pathlib.Path(self.folder.name, "all.sqlite"), store, code=1)
 
+    def test_a_broken_contract_whose_segment_is_lost_is_not_green(self):
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", f"plugin:{self.broken_unit()},exact", "--ops", OP, "--cases", "60000",
+                       "--no-triage")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        damages = {"emptied": lambda s: s.write_bytes(b""), "zeroed": lambda s: s.write_bytes(bytes(s.stat().st_size)), "deleted": pathlib.Path.unlink,
+                   "garbage": lambda s: s.write_bytes(os.urandom(4096)), "cut off": lambda s: s.write_bytes(s.read_bytes()[:100]),
+                   "deleted with its folder": lambda s: shutil.rmtree(s.parent)}
+        for name, damage in damages.items():
+            with self.subTest(name):
+                out = shutil.copytree(self.out, f"{self.out} {name}")
+                [segment] = pathlib.Path(out, "segments").iterdir()
+                damage(segment)
+                triaged = self.mmafuzz("triage", out, "--json", code=1)
+                [left_out] = json.loads(triaged.stdout)["left_out"]
+                self.assertIn("no segment", left_out["reason"])
+                self.assertIn("say that a contract is broken", triaged.stderr)
+                store = f"{out}/findings.sqlite"
+                self.mmafuzz("report", store, "--junit", f"{out}/junit.xml", code=1)
+                self.mmafuzz("merge", "--fail-on-new", f"{out}/all.sqlite", store, code=1)
+
     def test_triage_counts_the_records_that_it_read_and_shows_what_its_store_holds(self):
         folders = [f"{self.out}{seed}" for seed in (1, 2)]
         for seed, out in enumerate(folders, 1):
