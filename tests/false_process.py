@@ -97,7 +97,9 @@ while line := source.readline():
         else:
             cases = [source.readline().decode().split()[0] for _ in range(n)]
         batches += 1
-        if fault == "knows_nothing":
+        if fault == "crash_always":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        elif fault == "knows_nothing":
             say(f"results {n}", *["-"] * n, "end")
         elif "7e00" in cases or (fault == "crash_third" and batches == 3):
             if fault == "crash_third":

@@ -24,6 +24,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string add16 = "scalar add format=fp16";
 
@@ -294,6 +295,36 @@ TEST_F(ProcessUnits, ThatCannotBeStartedAnyMoreTakesNoFurtherPart) {
   }
   EXPECT_EQ(run(*unit, cases_of({1})), "");
   EXPECT_FALSE(outcomes_.has_answer(0));
+}
+
+TEST_F(ProcessUnits, ThatDiesOnBatchAfterBatchTakesNoFurtherPart) {
+  const std::filesystem::path script = folder_ / "dying", starts = folder_ / "starts";
+  std::ofstream(script) << "#!/bin/sh\necho >> " << starts
+                        << "\nexec python3 " MMAFUZZ_SOURCE_DIR "/tests/false_process.py crash_always\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const std::unique_ptr<Unit> unit = bind_or_fail("process:" + script.string(), op_from_text(add16));
+  const Batch batch = cases_of(std::vector<uint64_t>(1024, 1));
+  for (int i = 1; i <= 5; ++i) {
+    const std::string said = run(*unit, batch);
+    EXPECT_EQ(
+        said.find("takes no further part: it died in 5 batches in a row and answered no case of them") != said.npos,
+        i == 5);
+    EXPECT_TRUE(outcomes_.has_failed(0)) << "it stays a finding";
+  }
+  EXPECT_EQ(run(*unit, batch), "");
+  EXPECT_FALSE(outcomes_.has_answer(0));
+  EXPECT_LE(std::filesystem::file_size(starts), 26u) << "after the first batch it is not searched for long";
+}
+
+TEST_F(ProcessUnits, ThatDiesOnSomeCasesOfEachBatchGoesOn) {
+  const std::unique_ptr<Unit> unit = bind_or_fail(false_unit("crash", "text", "ieee"), op_from_text(add16));
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_THAT(run(*unit, cases_of({bad, bad, 3, 4})), Not(HasSubstr("takes no further part")));
+    EXPECT_EQ(outcomes_.results.get(3), 4u);
+    EXPECT_TRUE(outcomes_.has_failed(0));
+  }
+  for (int i = 0; i < 8; ++i)  // as minimization asks: case by case
+    EXPECT_THAT(run(*unit, cases_of({bad})), Not(HasSubstr("takes no further part")));
 }
 
 TEST_F(ProcessUnits, AFailureThatDoesNotComeAgainIsStillAFinding) {

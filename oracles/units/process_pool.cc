@@ -58,10 +58,16 @@ bool ProcessPool::lose_features() {
   return std::exchange(tells_features_, false);
 }
 
-void ProcessPool::note_batch(size_t answered) {
+void ProcessPool::note_batch(size_t answered, bool died) {
   const std::lock_guard lock(mutex_);
   unanswered_in_a_row_ = answered ? 0 : unanswered_in_a_row_ + 1;
+  died_in_a_row_ = answered ? 0 : died_in_a_row_ + died;
   if (answered) not_started_in_a_row_ = 0;
+}
+
+bool ProcessPool::is_dying() {
+  const std::lock_guard lock(mutex_);
+  return died_in_a_row_ > 0;
 }
 
 void ProcessPool::note_failure(ProcessFailure::Kind kind) {
@@ -71,10 +77,12 @@ void ProcessPool::note_failure(ProcessFailure::Kind kind) {
 }
 
 std::string ProcessPool::given_up() {
-  constexpr uint64_t most_unanswered = 1000, most_late = 64, most_not_started = 3;
+  constexpr uint64_t most_unanswered = 1000, most_died = 5, most_late = 64, most_not_started = 3;
   const std::lock_guard lock(mutex_);
   if (not_started_in_a_row_ >= most_not_started)
     return "it could not be started " + std::to_string(most_not_started) + " times in a row";
+  if (died_in_a_row_ >= most_died)
+    return "it died in " + std::to_string(most_died) + " batches in a row and answered no case of them";
   if (late_ >= most_late) return "it gave no answer in time " + std::to_string(most_late) + " times";
   if (unanswered_in_a_row_ >= most_unanswered)
     return "it answered nothing in " + std::to_string(most_unanswered) + " batches in a row";

@@ -23,8 +23,10 @@ class ProcessPool {
   std::unique_ptr<ProcessChild> borrow();
   void give_back(std::unique_ptr<ProcessChild> child);
 
-  /// Notes how many cases of a batch were answered in the end.
-  void note_batch(size_t answered);
+  /// Notes how many cases of a batch were answered in the end; `died`: of several cases none, the process died instead.
+  void note_batch(size_t answered, bool died = false);
+  /// Whether it died in the batch before and answered no case of it.
+  bool is_dying();
   void note_failure(ProcessFailure::Kind kind);
   /// Whether features are asked for: until the first time that they did not come. True from `lose_features` the first
   /// time alone.
@@ -46,7 +48,7 @@ class ProcessPool {
   std::vector<std::unique_ptr<ProcessChild>> idle_;
   std::map<std::string, Result<ProcessTakes>> taken_;  ///< by op line
   std::optional<Refusal> unusable_;                    ///< it never answered
-  uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
+  uint64_t failed_batches_ = 0, unanswered_in_a_row_ = 0, died_in_a_row_ = 0, late_ = 0, not_started_in_a_row_ = 0;
   bool tells_features_ = true;
 };
 

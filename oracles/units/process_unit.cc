@@ -16,7 +16,7 @@ namespace {
 
 /// After a failure the batch is given again in parts, so that what can be answered is, and the case that breaks the
 /// process stands alone. Once there is one, this much more may break: a process that is started again costs the most.
-constexpr int most_cost = 192, cost_of_saying_so = 1, cost_of_a_start = 16;
+constexpr int most_cost = 192, most_cost_if_dying = 48, cost_of_saying_so = 1, cost_of_a_start = 16;
 /// Large batches come from a search. Where many of them fail, few are searched for the culprit; of the others nothing
 /// is known but that they failed.
 constexpr size_t large_batch = 512;
@@ -79,15 +79,19 @@ class ProcessUnit final : public Unit {
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
     const uint64_t number = pool_->count_failed_batch();
+    const bool dying = pool_->is_dying();
+    bool says = false;  // that it failed: it is there still
     size_t answered = 0, culprit = batch.size();
     int cost = 0;
     std::vector<Part> parts;  // what is still to do, the next part last
     const auto failed = [&](const Part& part, ProcessFailure::Kind kind) {
       cost += kind == ProcessFailure::said ? cost_of_saying_so : cost_of_a_start;
+      says |= kind == ProcessFailure::said;
       pool_->note_failure(kind);
       if (part.count > 1) {
-        parts.push_back({part.first + part.count / 2, part.count - part.count / 2});
-        parts.push_back({part.first, part.count / 2});
+        const size_t half = dying ? 1 : part.count / 2;  // what dies on each case shows it on the first
+        parts.push_back({part.first + half, part.count - half});
+        parts.push_back({part.first, half});
         return;
       }
       outcomes.answered[part.first] = 0;
@@ -100,7 +104,7 @@ class ProcessUnit final : public Unit {
     while (!parts.empty()) {
       const Part part = parts.back();
       parts.pop_back();
-      const bool enough = culprit < batch.size() && cost >= most_cost;
+      const bool enough = culprit < batch.size() && cost >= (dying ? most_cost_if_dying : most_cost);
       if (!searched || enough || !pool_->given_up().empty()) {
         for (size_t i = part.first; i < part.first + part.count; ++i) {
           outcomes.answered[i] = 0;
@@ -119,7 +123,7 @@ class ProcessUnit final : public Unit {
     const bool slow = all_answered && first.kind == ProcessFailure::late;
     // What does not fail again in parts is still a failure: the last case stands for the batch, and has its result.
     if (all_answered && !slow) outcomes.failed[batch.size() - 1] = 1;
-    pool_->note_batch(answered);
+    pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !says);
     tell(batch, number, first.what(),
          slow           ? "; in parts it is in time: give it more with ?timeout=SECONDS"
          : all_answered ? "; run again in parts it is answered"
