@@ -62,7 +62,7 @@ class BatchWorker {
         next_import = seconds() + import_interval;
       }
     }
-    write_status();
+    write_status(true);
   }
 
  private:
@@ -120,7 +120,7 @@ class BatchWorker {
     }
   }
 
-  void write_status() {
+  void write_status(bool done = false) {
     corpus_.flush();
     ReachedBins reached(guided_.focus_count());
     for (size_t focus = 0; focus < guided_.focus_count(); ++focus)
@@ -130,8 +130,8 @@ class BatchWorker {
     const auto [focus, feature] = guided_.newest();
     replace_file(
         options_.status,
-        fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\n{}newest {}\n", seconds(), cases_,
-                    reached.count(), log_.buckets(), to_text(seen_.answers),
+        fmt::format("seconds {:.3f}\ninputs 0\ncases {}\nbins {}\ndivergences {}\ndone {:d}\n{}newest {}\n", seconds(),
+                    cases_, reached.count(), log_.buckets(), done, to_text(seen_.answers),
                     feature < 0             ? ""
                     : feature < bins::count ? bin_name(feature)
                                             : "a feature of " + guided_.focus_unit(static_cast<size_t>(focus))));

@@ -174,7 +174,8 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
             findings_.add_crash(assignment.name(), "in an input of AFL++", worker.command, worker.run.log()))
       tell(*entry);
   if (worker.stopping) return;
-  if (!end.signaled && end.code == 0) {
+  const bool cut_short = assignment.engine == Engine::batch && !worker.status.done;  // a unit may have ended it with 0
+  if (!end.signaled && end.code == 0 && !cut_short) {
     share.early_deaths = 0;
     if (settings_.cases) progress_.shares[assignment.name()].done = true;
     return;

@@ -53,6 +53,7 @@ CampaignProgress load_progress(const std::string& file);
 struct WorkerStatus {
   double seconds = 0;
   uint64_t inputs = 0, cases = 0, bins = 0, divergences = 0;
+  bool done = false;  ///< of a batch worker: it came to its end
   std::string newest;
   AnswerCounts answers;
 };

@@ -1,9 +1,11 @@
 // The mmafuzz command.
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -47,16 +49,23 @@ std::string shortened(const std::string& message, int argc, char** argv) {
 
 }  // namespace
 
-/// Stands before the one of libc: a plugin that runs in this process (?isolated=0) and ends it must not look like
-/// success. Code of ours ends at once by quick_exit.
+// These stand before those of libc: a plugin that runs in this process (?isolated=0) and ends it must not look like
+// success. Code of ours ends at once by quick_exit. An atexit handler would not do: it runs in one of several threads.
 extern "C" void _exit(int code) {
-  if (unfinished == getpid()) {  // not in a fork
+  static std::atomic_flag ending;
+  if (unfinished == getpid()) {             // not in a fork
+    while (ending.test_and_set()) pause();  // another thread says it
     std::fprintf(stderr, "mmafuzz: a unit ended this process: run it without ?isolated=0\n");
     code = mmafuzz::exit_bad_input;
   }
   for (;;) syscall(SYS_exit_group, code);
 }
 extern "C" void _Exit(int code) noexcept { _exit(code); }
+extern "C" void exit(int code) noexcept {
+  if (unfinished == getpid()) _exit(code);
+  reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"))(code);
+  std::abort();  // it does not come back
+}
 
 int main(int argc, char** argv) {
   using namespace mmafuzz;
@@ -67,9 +76,6 @@ int main(int argc, char** argv) {
       "3 mmafuzz contradicts itself, 4 unknown (prove, identify), 130 a signal ended it.");
   Arguments& app = line.arguments();
   if (argc < 2 || std::string_view(argv[1]) != "serve") unfinished = getpid();  // who asked a served unit sees its end
-  std::atexit([] {
-    if (unfinished) _exit(exit_ok);
-  });
   struct End {
     ~End() { unfinished = 0; }
   } end_of_main;

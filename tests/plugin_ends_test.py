@@ -63,6 +63,12 @@ class PluginEndsTest(unittest.TestCase):
                     self.assertEqual(code, 2, out + err)
                     self.assertIn("mmafuzz: a unit ended this process", err)
 
+    def test_a_worker_that_a_unit_ended_unseen_is_a_crash(self):
+        code, out, err = self.run_it("system call", [*COMMANDS["campaign"], "--no-triage"], UNIT + "?isolated=0")
+        self.assertEqual(code, 1, out + err)
+        self.assertIn("mmafuzz: crash dot_models", out)
+        self.assertIn("exit code 0\n", out)
+
     def test_what_a_unit_prints_is_in_no_output(self):
         for name in "fuzz", "check", "eval", "explain", "why", "bench":
             with self.subTest(name):
