@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "campaign/begin_again.h"
 #include "campaign/corpus.h"
 #include "core/fnv1a.h"
 #include "core/replace_file.h"
@@ -75,7 +76,9 @@ void Campaign::begin_fields() {
     const std::string field = assignment.field();
     if (reached_.contains(field)) continue;
     const std::string corpus = folder_ + "/corpus/" + field;
-    if (!std::filesystem::exists(corpus)) {
+    // A campaign that was killed here has a folder and no inputs.
+    if (!std::filesystem::exists(corpus + ".inputs") &&
+        (!std::filesystem::exists(corpus) || std::filesystem::is_empty(corpus))) {
       const std::string seeds = default_corpus_folder() + "/" + assignment.target->name + "/seeds";
       if (assignment.op) seed_corpus(corpus, *assignment.op, seeds, plan_.with_engine(field));
       else seed_text_corpus(corpus, seeds);
@@ -92,7 +95,8 @@ bool Campaign::open(size_t share) const {
   if (shares_[share].set_aside) return false;
   if (!settings_.cases) return true;
   const auto known = progress_.shares.find(plan_.assignments[share].name());
-  return shares_[share].running == 0 && (known == progress_.shares.end() || !known->second.done);
+  return shares_[share].running == 0 &&
+         (known == progress_.shares.end() || !known->second.has_all(plan_.assignments[share].cases));
 }
 
 /// Free slots take the next open assignment in turn, those that nobody works on first.
@@ -124,11 +128,17 @@ void Campaign::start(size_t share, double seconds) {
   WorkerRun run{&assignment,
                 id,
                 folder_,
-                seed_for(settings_.seed, id, progress.slices++, settings_.shard),
+                seed_for(settings_.seed, id, progress.slices, settings_.shard),
                 seconds,
                 plan_.with_engine(assignment.field()),
                 progress.cases + static_cast<uint64_t>(assignment.place * walk_of_all_shards),
                 lease_ ? "." + lease_->writer() : ""};
+  if (settings_.cases) {
+    begin_again(run, progress);
+    save(snapshot(), folder_ + "/progress.json");  // before the worker changes what it begins with
+  } else {
+    ++progress.slices;
+  }
   std::filesystem::remove(run.status());
   const ProcessSpec spec = worker_process(run, settings_);
   const double deadline = settings_.cases ? 1e18 : at + seconds + grace_seconds;
@@ -177,14 +187,15 @@ void Campaign::ended(Running& worker, const ProcessEnd& end) {
   const bool cut_short = assignment.engine == Engine::batch && !worker.status.done;  // a unit may have ended it with 0
   if (!end.signaled && end.code == 0 && !cut_short) {
     share.early_deaths = 0;
-    if (settings_.cases) progress_.shares[assignment.name()].done = true;
     return;
   }
   const bool of_target =
       assignment.engine != Engine::afl && !(end.code == 127 && !end.signaled);  // afl-fuzz fails only by itself
-  if (of_target && !killed_from_outside(end))
+  if (of_target && !killed_from_outside(end)) {
     if (const auto* entry = findings_.add_crash(assignment.name(), end.to_string(), worker.command, worker.run.log()))
       tell(*entry);
+    if (settings_.cases) ++progress_.shares[assignment.name()].slices;  // from the same seed it would crash again
+  }
   ++progress_.restarts;
   share.early_deaths = at - worker.started < early_death ? share.early_deaths + 1 : 0;
   if (share.early_deaths >= most_early_deaths) {

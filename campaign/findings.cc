@@ -48,7 +48,11 @@ CampaignFindings::CampaignFindings(std::string folder, bool as_known) : folder_(
 
 const CampaignFindings::Entry* CampaignFindings::add(Entry entry) {
   entry.known = loading_;
-  const auto [at, fresh] = entries_.try_emplace(entry.line, std::move(entry));
+  const auto [at, fresh] = entries_.try_emplace(entry.line, entry);
+  if (!fresh && entry.segment < at->second.segment) {
+    at->second.segment = std::move(entry.segment);
+    at->second.divergence = std::move(entry.divergence);
+  }
   return fresh ? &at->second : nullptr;
 }
 

@@ -20,7 +20,7 @@ class CampaignFindings {
  public:
   struct Entry {
     std::string line;     ///< "mmafuzz: divergence ..." or "mmafuzz: crash ..."
-    std::string segment;  ///< the worker that found it first
+    std::string segment;  ///< of the workers that found it the first by name, whoever was faster
     LoggedDivergence divergence;
     bool crash = false, known = false;
   };

@@ -22,6 +22,10 @@ namespace fs = std::filesystem;
 /// Under the shard's name; a link where the file system has links, because a segment may be large.
 void bring(const std::string& from, const std::string& to, const std::string& shard) {
   fs::create_directories(to);
+  for (const fs::directory_entry& entry : fs::directory_iterator(to)) {  // of an earlier gathering
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(shard + ".") && !fs::exists(fs::path(from) / name.substr(shard.size() + 1))) fs::remove(entry);
+  }
   std::error_code error;
   for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
     if (!at->is_regular_file()) continue;
@@ -66,7 +70,6 @@ void add(CampaignProgress& to, const CampaignProgress& shard) {
     all.cases += part.cases;
     all.inputs += part.inputs;
     all.seconds += part.seconds;
-    all.done = all.done || part.done;
     add(all.answers, part.answers);
   }
 }

@@ -25,7 +25,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignSettings, time, jobs, un
                                                 seed, cases, memory_mb, fail_on, stop_on, shard, shards, plan, uuid,
                                                 command, machine, version, started)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AnswerCount, asked, answered, failed)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, done, answers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ShareProgress, slices, cases, inputs, seconds, answers, begun,
+                                                cases_before, corpus_before)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CampaignProgress, elapsed, time, restarts, shares, bins)
 
 namespace {

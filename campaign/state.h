@@ -30,11 +30,15 @@ void set_identity(CampaignSettings& settings);
 struct ShareProgress {
   uint64_t slices = 0, cases = 0, inputs = 0;
   double seconds = 0;
-  bool done = false;  ///< all of its --cases
   AnswerCounts answers;
+  // Of --cases: where the assignment began. One that did not come to its end begins there again and gives the same.
+  bool begun = false;
+  uint64_t cases_before = 0, corpus_before = 0;  ///< cases, and bytes of its packed inputs
+
+  bool has_all(uint64_t asked) const { return begun && cases >= cases_before + asked; }
 };
 
-/// Kept in progress.json, rewritten every few seconds: a killed campaign repeats at most those.
+/// Kept in progress.json, rewritten every few seconds: a killed campaign with --time repeats at most those.
 struct CampaignProgress {
   double elapsed = 0, time = 0;  ///< seconds so far, and in all
   uint64_t restarts = 0;

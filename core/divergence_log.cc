@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/case_text.h"
+#include "core/fnv1a.h"
 
 namespace mmafuzz {
 namespace {
@@ -65,12 +66,16 @@ std::string divergence_record(const Divergence& d, bool before) {
 }
 
 DivergenceLog::DivergenceLog(const std::string& path) : path_(path) {
-  read_segment(path, 0, [&](LoggedDivergence d) { ++keys_[d.key].records; });
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
   const std::string start = opening_line(path);
   if (write(file_, start.data(), start.size()) != static_cast<ssize_t>(start.size()))
     throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
+  read_segment(path, 0, [&](const LoggedDivergence& d) {
+    Written& written = keys_[d.key];
+    ++written.records;
+    written.there.insert(fnv1a(d.text.substr(0, d.text.find(before_word))));
+  });
 }
 
 DivergenceLog::~DivergenceLog() { close(file_); }
@@ -78,10 +83,16 @@ DivergenceLog::~DivergenceLog() { close(file_); }
 bool DivergenceLog::add(const Divergence& divergence, uint64_t count) {
   const auto [at, is_new] = keys_.try_emplace(divergence.key.to_string());
   Written& written = at->second;
-  if (!written.seen.add(count) || written.records >= most_records) return is_new;
+  if (!written.seen.add(count)) return is_new;
+  std::string record = divergence_record(divergence);
+  if (const auto same = written.there.find(fnv1a(record)); same != written.there.end()) {
+    written.there.erase(same);
+    return is_new;
+  }
+  if (written.records >= most_records) return is_new;
   ++written.records;
-  const bool before = divergence.before.size() > 0 && written.records <= records_with_before;
-  const std::string record = divergence_record(divergence, before) + std::string(end_line);
+  if (written.records <= records_with_before) record = divergence_record(divergence, true);
+  record += end_line;
   if (write(file_, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
     throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
   return is_new;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/property.h"
@@ -19,7 +20,8 @@ std::string divergence_record(const Divergence& divergence, bool before = false)
 inline constexpr std::string_view before_word = "# before ";
 
 /// Writes the segment of one worker: of each bucket, as far as the search knows it, some divergences from the whole
-/// time, because triage may find different causes in them (core/thinning.h), but at most 256.
+/// time, because triage may find different causes in them (core/thinning.h), but at most 256. A record that a writer
+/// before this one left is not written twice: a search that begins again leaves the same segment.
 class DivergenceLog {
  public:
   /// Appends to `path`, creating it with its header. Throws std::runtime_error if it cannot be opened.
@@ -38,8 +40,9 @@ class DivergenceLog {
   std::string path_;
   int file_ = -1;
   struct Written {
-    Thinning seen;    ///< by this log
-    int records = 0;  ///< in the file
+    Thinning seen;                  ///< by this log
+    int records = 0;                ///< in the file
+    std::multiset<uint64_t> there;  ///< hashes of those that stood in the file and did not come again yet
   };
   std::map<std::string, Written> keys_;
 };

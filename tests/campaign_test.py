@@ -51,6 +51,16 @@ def keys_of(path):
     return re.findall(r"^# (mmafuzz: divergence .*)$", path.read_text(), re.M)
 
 
+def cases_of_workers(out):
+    """That they say they have done."""
+    texts = [p.read_text() for p in (out / "workers").glob("*.status")]
+    return sum(int(n) for text in texts for n in re.findall(r"^cases (\d+)$", text, re.M))
+
+
+def cases_in_progress(out):
+    return sum(share["cases"] for share in json.loads((out / "progress.json").read_text())["shares"].values())
+
+
 def reached(out):
     """Bins of its store."""
     return set(sqlite3.connect(out / "findings.sqlite").execute("SELECT field, op, bin FROM coverage WHERE hits"))
@@ -138,6 +148,29 @@ class CampaignTest(unittest.TestCase):
         other = campaign("--out", self.out / "third", *FEW, "--cases", 30000, "--jobs", 1, "--seed", 8, "--targets", "dot_models")
         self.assertEqual(other.returncode, 0, other.stderr)
         self.assertNotEqual((self.out / "third/findings.cases").read_bytes(), (outs[0] / "findings.cases").read_bytes())
+
+    def test_a_campaign_of_cases_ends_the_same_however_often_it_is_killed_or_stopped_early(self):
+        call = [*FEW, "--jobs", 2, "--seed", 7, "--targets", "dot_*"]
+        whole, killed, longer = (self.out / name for name in ("whole", "killed", "longer"))
+        self.out.mkdir()
+        self.assertEqual(campaign("--out", whole, *call, "--cases", 400000).returncode, 0)
+        for resume in ([*call, "--cases", 400000], ["--resume"], ["--resume"]):
+            process = start("--out", killed, *resume)
+            # Once before progress is saved, later behind it.
+            wait_for(lambda: cases_of_workers(killed) > 20000 and (resume != ["--resume"] or cases_in_progress(killed) > 20000))
+            process.kill()
+            process.communicate()
+            wait_for(lambda: not workers_of(str(killed)))
+        self.assertEqual(campaign("--out", killed, "--resume").returncode, 0)
+        self.assertEqual(campaign("--out", longer, *call, "--cases", 102400, "--no-triage").returncode, 0)
+        self.assertEqual(campaign("--out", longer, "--resume", "--cases", 400000).returncode, 0)
+        for out in (killed, longer):
+            with self.subTest(out.name):
+                self.assertEqual(*[json.loads((o / "summary.json").read_text())["cases"] for o in (whole, out)])
+                names = [sorted(str(p.relative_to(o)) for part in ("corpus", "findings.cases", "witnesses") for p in [o / part, *(o / part).rglob("*")]
+                                if p.is_file()) for o in (whole, out)]  # fmt: skip
+                self.assertEqual(*names)
+                self.assertEqual(filecmp.cmpfiles(whole, out, names[0], shallow=False)[1:], ([], []))
 
     def test_a_folder_whose_name_is_no_utf_8(self):
         odd = os.fsencode(self.folder.name) + b"/caf\xe9"

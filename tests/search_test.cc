@@ -131,9 +131,9 @@ class Segment : public testing::Test {
   Segment() : path_(testing::TempDir() + "segment-" + std::to_string(getpid())) { std::filesystem::remove(path_); }
   ~Segment() override { std::filesystem::remove(path_); }
 
-  static Divergence divergence(const char* property) {
+  static Divergence divergence(const char* property, uint64_t number = 0) {
     Batch batch;
-    StructuredGenerator(dot_op("fp16", "fp32", "fp32", 4), 1).fill(0, 1, batch);
+    StructuredGenerator(dot_op("fp16", "fp32", "fp32", 4), 1).fill(number, 1, batch);
     return make_divergence(property, Severity::contract, batch, 0, ValueClass::normal, "first", 1, "second", 2);
   }
   std::vector<std::string> keys() const {
@@ -166,9 +166,24 @@ TEST_F(Segment, OfABucketFewAreWritten) {
 TEST_F(Segment, ARestartedWorkerKnowsWhatItWrote) {
   for (int i = 0; i < 20; ++i) {
     DivergenceLog log(path_);
-    for (int j = 0; j < 16; ++j) EXPECT_EQ(log.add(divergence("one")), i + j == 0);
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(log.add(divergence("one", static_cast<uint64_t>(16 * i + j))), i + j == 0);
   }
   EXPECT_EQ(keys().size(), 256u);
+}
+
+TEST_F(Segment, AWorkerThatBeginsAgainWritesNothingTwice) {
+  for (const uint64_t last : {20u, 10u, 30u}) {
+    DivergenceLog log(path_);
+    for (uint64_t i = 0; i < last; ++i) {
+      log.add(divergence("one", i));
+      log.add(divergence("the same case twice"));
+      log.add(divergence("the same case twice"));
+    }
+  }
+  const std::vector<std::string> all = keys();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const auto& key) { return key.find("one") != std::string::npos; }),
+            30);
+  EXPECT_EQ(all.size(), 30u + 32 + 8 + 4);  // every one up to 32, then every second up to 48, every third up to 60
 }
 
 TEST_F(Segment, WhateverIsCutOffWholeRecordsStay) {

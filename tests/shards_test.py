@@ -80,6 +80,26 @@ class ShardsTest(unittest.TestCase):
         fields = json.loads((self.out / "summary.json").read_text())["fields"]
         self.assertEqual([f["cases"] for f in fields], [10001, 10001])
 
+    def test_shards_of_cases_give_the_same_however_often_they_are_killed(self):
+        whole, cases = self.out.with_name("whole"), ["--cases", 1500000]
+        for i in (1, 2):
+            self.ended(self.start(f"{i}/2", *cases, time=None, out=whole))
+        self.conclude(out=whole)
+        for _ in range(2):
+            shard = self.start("1/2", *cases, time=None)
+            folder = self.out / "shards/0001-of-0002"
+            wait_for(lambda: any(re.search(r"^cases [1-9]\d{5}", p.read_text(), re.M) for p in folder.glob("workers/*.status")))
+            wait_for(lambda: '"cases": 0' not in (folder / "progress.json").read_text())
+            shard.kill()
+            shard.communicate()
+        self.conclude()  # of what there is
+        for i in (1, 2):
+            self.ended(self.start(f"{i}/2", *cases, time=None))
+        self.conclude()
+        self.assertEqual(*[json.loads((out / "summary.json").read_text())["cases"] for out in (whole, self.out)])
+        self.assertEqual(*[(out / "findings.cases").read_text() for out in (whole, self.out)])
+        self.assertEqual(*[json.loads((out / "summary.json").read_text())["divergences"] for out in (whole, self.out)])
+
     def test_a_stopped_shard_goes_on_and_a_killed_one_too(self):
         shard = self.start("1/2", "--verbose", time="6")
         wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
