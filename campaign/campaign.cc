@@ -25,6 +25,7 @@ constexpr double step_seconds = 0.1, look_interval = 0.5, save_interval = 2;
 constexpr double look_seconds = 0.05;      ///< for the facts of findings, at each look
 constexpr double exchange_interval = 2;    ///< of shards, at least
 constexpr double exchange_share = 0.02;    ///< of a shard's time goes into exchange, at most
+constexpr double least_interval = 0.25;    ///< seconds in which a rate is measured
 constexpr double least_run = 0.5;          ///< seconds; less is not worth a start
 constexpr double grace_seconds = 5;        ///< between asking a worker to end and killing it
 constexpr double early_death = 2;          ///< a worker that dies sooner did not get to work
@@ -154,8 +155,20 @@ void Campaign::add_worker(CampaignProgress& to, const Running& worker) {
   mmafuzz::add(progress.answers, worker.status.answers);
 }
 
+/// Its start and what it waits for are no part of its speed.
+void Campaign::measure(Running& worker, const WorkerStatus& status) {
+  const WorkerStatus& from = worker.measured;
+  const double seconds = status.seconds - from.seconds;
+  const bool worked = status.cases > from.cases || status.inputs > from.inputs;
+  if (!worked || seconds < (from.seconds > 0 ? least_interval : 1e-3)) return;
+  worker.cases_per_second = double(status.cases - from.cases) / seconds;
+  worker.inputs_per_second = double(status.inputs - from.inputs) / seconds;
+  worker.measured = status;
+}
+
 void Campaign::note_bins(Running& worker) {
   const WorkerStatus status = read_status(worker.run.status());
+  measure(worker, status);
   const bool more = status.bins > worker.status.bins;
   worker.status = status;
   const std::string field = worker.run.assignment->field();
@@ -174,6 +187,7 @@ void Campaign::note_bins(Running& worker) {
 /// A worker that ended by itself: the end of its slice, a crash, or somebody's kill.
 void Campaign::ended(Running& worker, const ProcessEnd& end) {
   note_bins(worker);
+  if (cases_per_second_ == 0) cases_per_second_ = worker.cases_per_second;  // it ended before anybody looked
   add_worker(progress_, worker);
   Share& share = shares_[worker.share];
   --share.running;
@@ -299,13 +313,10 @@ CampaignView Campaign::view() const {
   for (const auto& [name, bins] : all.bins) view.bins += bins;
   for (const Running& worker : workers_) {
     const WorkerStatus& s = worker.status;
-    const double seconds = std::max(s.seconds, 1e-3);
     view.workers.push_back({worker.run.assignment->target->name, name_of(worker.run.assignment->engine),
-                            worker.run.assignment->label(), double(s.cases) / seconds, double(s.inputs) / seconds,
-                            s.bins});
-    view.cases_per_second += double(s.cases) / seconds;
+                            worker.run.assignment->label(), worker.cases_per_second, worker.inputs_per_second, s.bins});
   }
-  if (workers_.empty() && all.elapsed > 0) view.cases_per_second = double(view.cases) / all.elapsed;
+  view.cases_per_second = cases_per_second_;
   view.facts = facts_.counts();
   view.crashes = findings_.total().crash;
   view.newest_bin = newest_bin_;
@@ -379,7 +390,12 @@ void Campaign::run() {
     const double at = now();
     if (at >= next_look) {
       next_look = at + look_interval;
-      for (Running& worker : workers_) note_bins(worker);
+      double sum = 0;
+      for (Running& worker : workers_) {
+        note_bins(worker);
+        sum += worker.cases_per_second;
+      }
+      if (sum > 0) cases_per_second_ = sum;
       follow();
       facts_.look(look_seconds);
       panel_.show(view());

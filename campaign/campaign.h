@@ -45,7 +45,8 @@ class Campaign {
     Process process;
     double started, deadline;  ///< elapsed seconds
     bool stopping = false;
-    WorkerStatus status = {};
+    WorkerStatus status = {}, measured = {};             ///< the newest, and where its rates end
+    double cases_per_second = 0, inputs_per_second = 0;  ///< in its last interval that worked
   };
   /// What this run, unlike progress_, knows of an assignment.
   struct Share {
@@ -64,6 +65,7 @@ class Campaign {
   void end_overdue();
   void follow();
   void tell(const CampaignFindings::Entry& entry);
+  static void measure(Running& worker, const WorkerStatus& status);
   void note_bins(Running& worker);
   void begin_fields();
   void exchange();
@@ -95,6 +97,7 @@ class Campaign {
   bool exchange_fails_ = false, lost_ = false;
   std::string newest_bin_, newest_where_;
   double newest_at_ = 0;
+  double cases_per_second_ = 0;  ///< of all workers, when some last worked
 };
 
 }  // namespace mmafuzz

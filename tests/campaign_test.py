@@ -18,6 +18,7 @@ import unittest
 from waiting import wait_for
 
 MMAFUZZ = ""
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
 UNITS = "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
 FEW = ["--ops", OP, "--units", UNITS, "--with", "batch"]
@@ -171,6 +172,17 @@ class CampaignTest(unittest.TestCase):
                                 if p.is_file()) for o in (whole, out)]  # fmt: skip
                 self.assertEqual(*names)
                 self.assertEqual(filecmp.cmpfiles(whole, out, names[0], shallow=False)[1:], ([], []))
+
+    def test_the_rate_is_that_of_the_work_and_leaves_out_what_was_waited_for(self):
+        late = pathlib.Path(self.folder.name) / "late.sh"
+        late.write_text("sleep 6; exec python3 examples/process_add.py")
+        done = campaign("--out", self.out, "--ops", "scalar add format=fp32", "--units", f"process:sh {late},exact", "--targets", "scalar",
+                        "--with", "batch", "--cases", 100000, "--no-triage", "--json", cwd=ROOT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        elapsed, cases = (json.loads(done.stdout)[key] for key in ("elapsed", "cases"))
+        value, unit = re.search(r" cases at ([\d.]+) ?(\w?)/s.*\n$", done.stderr).groups()
+        rate = float(value) * {"": 1, "k": 1e3, "M": 1e6}[unit]
+        self.assertGreater(rate, 1.5 * cases / elapsed, done.stderr)
 
     def test_a_folder_whose_name_is_no_utf_8(self):
         odd = os.fsencode(self.folder.name) + b"/caf\xe9"
