@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 constexpr Engine all_engines[] = {Engine::batch, Engine::libfuzzer, Engine::afl};
 
 constexpr double greatest_slice = 60;
-constexpr double busy = 0.9;  ///< the rest goes into starting workers; what is left begins the next round
+constexpr double weight_of_claim = 4;  ///< of a target that checks a claim, where others of the op have 1
+constexpr double busy = 0.9;           ///< the rest goes into starting workers; what is left begins the next round
 
 bool in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -70,13 +71,17 @@ void check_rows(const std::vector<std::string>& units, const std::vector<Op>& op
   if (!wanted.empty()) throw BadInput("no row of --rows is for an op that is searched: give --ops '" + wanted + "'");
 }
 
-/// Whether the units can be searched on this op; otherwise why not.
-std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op) {
+/// Whether the units can be searched on this op; otherwise why not. Also notes whether one of this machine is held to
+/// what it claims to equal.
+std::string refusal(const FuzzTarget& target, const std::vector<std::string>& units, const Op& op, bool& checks_claim) {
   if (units.empty()) return "no unit evaluates '" + to_text(op) + "'";
   bool any_property = false;
   for (const std::string& name : units) {
     Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
     if (!unit) return "unit " + name + " declines '" + to_text(op) + "': " + unit.refusal().reason;
+    for (const Claim& claim : (*unit)->claims())
+      checks_claim |=
+          target.compares_units() && is_of_this_machine((*unit)->role()) && claim.property == "equals_model";
     for (const Property* property : properties_of(target))
       any_property |= static_cast<bool>(BoundProperty::bind(*property, **unit, op, registry()));
   }
@@ -146,9 +151,28 @@ void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) 
           kept.push_back(all->second[round]);
     shares = std::move(kept);
   }
-  for (Assignment& share : shares)
-    share.seconds =
-        seconds > 0 ? std::clamp(seconds / static_cast<double>(shares.size()), least, greatest_slice) : greatest_slice;
+  struct OfOp {
+    double targets = 0, weight = 0;
+  };
+  std::map<std::string, OfOp> ops;
+  const auto weight = [](const Assignment& share) { return share.checks_claim ? weight_of_claim : 1; };
+  const auto op_of = [&](const Assignment& share) -> OfOp& {
+    return ops[share.op ? to_text(*share.op) : share.target->name];
+  };
+  for (const Assignment& share : shares) {
+    OfOp& op = op_of(share);
+    ++op.targets;
+    op.weight += weight(share);
+  }
+  double greatest = 0;  // of the parts below; equal parts are 1
+  for (Assignment& share : shares) {
+    const OfOp& op = op_of(share);
+    share.seconds = weight(share) * op.targets / op.weight;
+    greatest = std::max(greatest, share.seconds);
+  }
+  const double part = seconds > 0 ? std::min(seconds / static_cast<double>(shares.size()), greatest_slice / greatest)
+                                  : greatest_slice / greatest;
+  for (Assignment& share : shares) share.seconds = std::max(least, part * share.seconds);
 }
 
 }  // namespace
@@ -219,11 +243,14 @@ Plan make_plan(const PlanRequest& asked) {
   }
   for (const FuzzTarget* target : targets) {
     wants_op |= target->has_ops();
-    if (!target->has_ops() && (asks_for_all || named(*target))) fields.push_back({target, {}, Engine::batch, ""});
+    if (!target->has_ops() && (asks_for_all || named(*target)))
+      fields.push_back({target, {}, Engine::batch, "", false});
     for (const Op& op : ops_of(*target, request)) {
-      const std::string why = lacks_row(request.units, op) ? "no row of the named units is for '" + to_text(op) + "'"
-                                                           : refusal(*target, units_of(request.units, op), op);
-      if (why.empty()) fields.push_back({target, op, Engine::batch, ""});
+      bool checks_claim = false;
+      const std::string why = lacks_row(request.units, op)
+                                  ? "no row of the named units is for '" + to_text(op) + "'"
+                                  : refusal(*target, units_of(request.units, op), op, checks_claim);
+      if (why.empty()) fields.push_back({target, op, Engine::batch, "", checks_claim});
       else if (reason.empty()) reason = why;
       any_op |= why.empty();
     }

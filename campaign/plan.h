@@ -19,10 +19,11 @@ struct Assignment {
   const FuzzTarget* target = nullptr;
   std::optional<Op> op;  ///< none: the target has no ops
   Engine engine = Engine::batch;
-  std::string binary;  ///< of the engine; for AFL++ its mutator stands beside it
-  double seconds = 0;  ///< until its worker makes place for the next assignment
-  uint64_t cases = 0;  ///< of a campaign with --cases, how many
-  double place = 0;    ///< of a shard's part: where in the whole assignment it begins, from 0 to 1
+  std::string binary;         ///< of the engine; for AFL++ its mutator stands beside it
+  bool checks_claim = false;  ///< compares a unit of this machine with what it claims to equal
+  double seconds = 0;         ///< until its worker makes place for the next assignment
+  uint64_t cases = 0;         ///< of a campaign with --cases, how many
+  double place = 0;           ///< of a shard's part: where in the whole assignment it begins, from 0 to 1
 
   std::string field() const;  ///< "dot_models/dot_a=fp16_...": names the corpus that engines share
   std::string name() const;   ///< "dot_models.dot_a=fp16_....batch"
@@ -48,9 +49,10 @@ struct Plan {
   bool with_engine(const std::string& field) const;
 };
 
-/// Batch searches and each engine get equal parts of the time. An engine needs some seconds to get to work: it runs on
-/// as many ops as its part has time for, at least one of each target, or not at all. Throws BadInput: an unknown
-/// target, an op that no unit evaluates, nothing to do.
+/// Batch searches and each engine get equal parts of the time, and so do targets; of an op that a unit of this machine
+/// claims to compute as another does, the target that holds it to that gets most. An engine needs some seconds to get
+/// to work: it runs on as many ops as its part has time for, at least one of each target, or not at all. Throws
+/// BadInput: an unknown target, an op that no unit evaluates, nothing to do.
 Plan make_plan(const PlanRequest& request);
 
 /// An engine as this machine has it.

@@ -184,6 +184,16 @@ class CampaignTest(unittest.TestCase):
         rate = float(value) * {"": 1, "k": 1e3, "M": 1e6}[unit]
         self.assertGreater(rate, 1.5 * cases / elapsed, done.stderr)
 
+    def test_most_of_the_time_goes_into_what_a_unit_claims_to_equal(self):
+        plugin = pathlib.Path(MMAFUZZ).parent / "tests/wrong_row.so"
+        for unit, most in ((f"plugin:{plugin}", True), ("model:hopper/mma.m16n8k16.f32.f16.f16.f32", False)):
+            out = self.out.with_name(f"most-{most}")
+            done = campaign("--out", out, "--ops", OP, "--units", unit, "--with", "batch", "--jobs", 1, "--time", 6, "--no-triage", "--json")
+            seconds = {field["target"]: field["seconds"] for field in json.loads(done.stdout)["fields"]}
+            self.assertEqual(set(seconds), {"dot_models", "dot_monotone", "dot_metamorphic"})
+            of_claim = seconds.pop("dot_models")
+            (self.assertGreater if most else self.assertLess)(of_claim, 1.2 * sum(seconds.values()), done.stderr)
+
     def test_a_folder_whose_name_is_no_utf_8(self):
         odd = os.fsencode(self.folder.name) + b"/caf\xe9"
         done = subprocess.run([MMAFUZZ, "campaign", "--cases", "64", "--ops", OP, "--targets", "dot_models", "--with", "batch",
