@@ -155,7 +155,7 @@ void share_time(std::vector<Assignment>& shares, double seconds, uint64_t seed) 
     double targets = 0, weight = 0;
   };
   std::map<std::string, OfOp> ops;
-  const auto weight = [](const Assignment& share) { return share.checks_claim ? weight_of_claim : 1; };
+  const auto weight = [](const Assignment& share) { return share.checks_claim && !share.cases ? weight_of_claim : 1; };
   const auto op_of = [&](const Assignment& share) -> OfOp& {
     return ops[share.op ? to_text(*share.op) : share.target->name];
   };
@@ -273,6 +273,7 @@ Plan make_plan(const PlanRequest& asked) {
     for (Assignment share : fields) {
       share.engine = engine;
       share.binary = builds[share.target];
+      share.cases = request.cases;
       if (engine == Engine::batch ? share.op.has_value() : !share.binary.empty()) shares.push_back(std::move(share));
     }
     if (!shares.empty()) engines.push_back(std::move(shares));
@@ -300,7 +301,6 @@ Plan make_plan(const PlanRequest& asked) {
                                        shares.size(), all));
     plan.assignments.insert(plan.assignments.end(), shares.begin(), shares.end());
   }
-  for (Assignment& assignment : plan.assignments) assignment.cases = request.cases;
   std::map<std::string, size_t> place;  // what has no op first: no batch search would do its work
   for (size_t i = 0; i < fields.size(); ++i) place[fields[i].field()] = fields[i].op ? i + 1 : 0;
   std::stable_sort(plan.assignments.begin(), plan.assignments.end(),

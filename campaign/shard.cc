@@ -79,7 +79,7 @@ Plan part_of(const Plan& plan, const Shard& shard) {
   if (!shard) return plan;
   double whole = 0;
   for (const Assignment& assignment : plan.assignments) whole += assignment.seconds;
-  const double piece = whole / shard.count, begin = piece * (shard.index - 1), end = begin + piece;
+  const double piece = whole / shard.count, begin = piece * (shard.index - 1), end = piece * shard.index;
   Plan part;
   part.notes = plan.notes;
   std::vector<Assignment> all;
