@@ -22,7 +22,7 @@ class Counted {
 
   void count(const Column& column, size_t index) {
     for (int i = 0; i < column.count(); ++i) {
-      const uint64_t code = column.get(index, i) >> f_.ignored_low_bits;
+      const uint64_t code = column.get(index, i) >> f_.ignored_low_bits & low_mask(significant());
       ++seen_[code >> (significant() - bits())];
       zeros_ += code == 0;
       ++all_;
@@ -47,7 +47,7 @@ class Counted {
   }
 
  private:
-  int significant() const { return f_.width - f_.ignored_low_bits; }
+  int significant() const { return f_.width - f_.ignored_low_bits - (f_.sign == SignField::ignored); }
   int bits() const { return std::min(8, significant()); }
   double share(uint64_t n) const { return double(n) / double(all_); }
 

@@ -43,7 +43,7 @@ size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
 GuidedSearch::Origin GuidedSearch::origin(size_t focus, size_t index, CounterRng& rng) const {
   if (settings_.sweeps && sweeps_[focus]->length() && index % sweep_share == 0) return Origin::sweep;
   const uint32_t kind = rng.below(16);
-  if (kind == 0 && settings_.plain) return Origin::plain;
+  if (kind < 2 && settings_.plain) return Origin::plain;
   if (kind < 5) return Origin::fresh;
   if (kind < settings_.kept_from || known_[focus].reached.empty()) return Origin::fresh_moved;
   return kind == 14 ? Origin::kept_crossed : kind == 15 ? Origin::kept_crossed_moved : Origin::kept_moved;

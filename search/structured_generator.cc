@@ -32,6 +32,7 @@ class DotDraw {
     const int spread = draw_spread();
     const bool sparse = rng_.one_in(3), one_sign = rng_.one_in(6), patterned = rng_.one_in(2);
     const bool allow_specials = rng_.one_in(12);
+    const bool many = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each is met
     for (int i = 0; i < op_.k; ++i) {
       if (sparse && !rng_.one_in(3)) {
         a.set(index, i, a_.encode_zero(rng_.one_in(8)));
@@ -56,8 +57,10 @@ class DotDraw {
       const uint64_t fraction = patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask();
       const bool negative_b = !one_sign && (rng_.next() & 1);
       b.set(index, i, container_noise(b_, encode_near(b_, negative_b, target - ea, fraction)));
-      if (allow_specials && rng_.one_in(8)) a.set(index, i, container_noise(a_, draw_special(a_, rng_)));
-      if (allow_specials && rng_.one_in(8)) b.set(index, i, container_noise(b_, draw_special(b_, rng_)));
+      if (allow_specials && rng_.one_in(many ? 2 : 8))
+        a.set(index, i, container_noise(a_, many ? draw_not_finite(a_) : draw_special(a_, rng_)));
+      if (allow_specials && rng_.one_in(many ? 2 : 8))
+        b.set(index, i, container_noise(b_, many ? draw_not_finite(b_) : draw_special(b_, rng_)));
     }
     batch.inputs()[2].set(index, 0, draw_c(batch, index, reference));
     if (op_.has_scales()) draw_scales(batch, index);
@@ -79,17 +82,27 @@ class DotDraw {
     return rng_.one_in(2) ? encode_near(b_, rng_.next() & 1, b_.emax(), b_.fraction_mask()) : b_.encode_zero(true);
   }
 
-  /// Bits below a tf32 fraction are ignored by hardware and worth setting.
+  /// Bits below a tf32 fraction and the top bit of ue4m3 are ignored by hardware and worth setting.
   uint64_t container_noise(const FormatFields& f, uint64_t encoding) {
-    if (f.ignored_low_bits == 0 || !rng_.one_in(3)) return encoding;
-    return encoding | (rng_.one_in(2) ? low_mask(f.ignored_low_bits) : rng_.next() & low_mask(f.ignored_low_bits));
+    const uint64_t ignored =
+        low_mask(f.ignored_low_bits) | (f.sign == SignField::ignored ? uint64_t{1} << (f.width - 1) : 0);
+    if (ignored == 0 || !rng_.one_in(3)) return encoding;
+    return encoding | (rng_.one_in(2) ? ignored : rng_.next() & ignored);
+  }
+
+  /// Infinity or any NaN: a unit may care for sign and payload. In formats of fnuz the sign is what makes a NaN.
+  uint64_t draw_not_finite(const FormatFields& f) {
+    const bool negative = f.specials != Specials::fnuz && (rng_.next() & 1);
+    const uint64_t payload = rng_.next() & f.fraction_mask();
+    const uint64_t code = f.has_infinity() ? f.encode_infinity(false) | f.in_container(payload) : f.encode_nan();
+    return code | (negative ? f.in_container(f.sign_bit()) : 0);
   }
 
   uint64_t draw_c(const Batch& batch, size_t index, int reference) {
-    switch (rng_.below(10)) {
+    switch (rng_.below(11)) {
       case 0:
       case 1: return c_.encode_zero(rng_.one_in(3));
-      case 2: return draw_special(c_, rng_);
+      case 2: return rng_.one_in(4) ? draw_not_finite(c_) : draw_special(c_, rng_);
       case 3:
       case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
         const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
@@ -102,6 +115,7 @@ class DotDraw {
         const uint64_t c = round_exact(c_, p, rule).encoding;
         return rng_.one_in(2) ? c : c ^ c_.in_container(1);
       }
+      case 10: return rng_.next() & c_.container_mask();  // far from the products, too
       default: {
         static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
         const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
@@ -114,7 +128,7 @@ class DotDraw {
   }
 
   void draw_scales(Batch& batch, size_t index) {
-    const bool extreme = rng_.one_in(8);
+    const bool extreme = rng_.one_in(6);
     // Both sides far from one, so that every exponent of a scale is met; together they weigh little, or bring products
     // to d's ends, where those of narrow formats are by their scales alone.
     const FormatFields& fs = op_.scale_a.fields();
@@ -133,8 +147,8 @@ class DotDraw {
         const int middle = column == 3 ? far : far == 0 ? 0 : together - far;
         uint64_t scale = encode_near(f, false, middle + exponent, fraction);
         if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
-        if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? f.encode_nan() : 0;
-        batch.inputs()[column].set(index, i, scale);
+        if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? draw_not_finite(f) : 0;
+        batch.inputs()[column].set(index, i, container_noise(f, scale));
       }
     }
   }

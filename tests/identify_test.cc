@@ -113,7 +113,7 @@ std::vector<RareFlaw> rare_flaws() {
     return all;
   };
   return {{"one pair of operands in one lane", dot_op("e4m3", "fp32", "fp32", 8),
-           [](const DotOperands& in) { return in.a[5] == 0x3b && in.b[5] == 0xb5; }},
+           [](const DotOperands& in) { return in.a[5] == 0x3d && in.b[5] == 0xb5; }},
           {"one pair of fractions in any lane", dot_op("fp16", "fp32", "fp32", 4),
            [](const DotOperands& in) {
              for (int i = 0; i < in.k; ++i)
