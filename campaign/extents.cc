@@ -77,9 +77,8 @@ std::string measured(const Pair& pair) {
     if (gap != UINT64_MAX) greatest = std::max(greatest, gap);
   }
   if (differing == 0) return "";
-  const double percent = 100.0 * static_cast<double>(differing) / static_cast<double>(batch.size());
-  std::string text = fmt::format("{} {:.2g} %{}", pair.by_parameter ? "it changes" : "its units differ on", percent,
-                                 pair.by_parameter ? " alone" : "");
+  std::string text = fmt::format("{} {}{}", pair.by_parameter ? "it changes" : "its units differ on",
+                                 percent(differing, batch.size()), pair.by_parameter ? " alone" : "");
   if (greatest > 1000000) text += ", by up to more than a million ulps";
   else if (greatest) text += fmt::format(", by up to {} ulp{}", greatest, greatest == 1 ? "" : "s");
   if (pair.stranger.empty()) return text;

@@ -10,6 +10,11 @@
 
 namespace mmafuzz {
 
+std::string percent(size_t part, size_t of_all) {
+  const double value = 100.0 * static_cast<double>(part) / static_cast<double>(of_all);
+  return fmt::format("{:.{}g} %", value, value < 99 ? 2 : 3);
+}
+
 std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::string>& units) {
   std::vector<Stranger> all;
   for (const Assignment& assignment : plan.assignments) {
@@ -61,8 +66,8 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   }
   if (!parts.empty()) parts[0] = fmt::format("of these {} cases {} gives what {}", differing.size(), unit, parts[0]);
   if (nearest.first)
-    parts.push_back(fmt::format("the nearest row is {} with the same result on {:.2g} % of all", nearest.second,
-                                100.0 * static_cast<double>(nearest.first) / static_cast<double>(cases.size())));
+    parts.push_back(fmt::format("the nearest row is {} with the same result on {} of all", nearest.second,
+                                percent(nearest.first, cases.size())));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

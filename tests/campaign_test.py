@@ -425,7 +425,7 @@ class CampaignTest(unittest.TestCase):
         self.assertGreater(int(differing), 100)
         self.assertEqual(as_serial, differing, "it is a serial sum")
         self.assertLess(int(re.search(r"ieee:pairwise on (\d+)", said)[1]), int(differing))
-        self.assertRegex(said, r"the nearest row is model:\S+ with the same result on \d+ % of all")
+        self.assertRegex(said, r"the nearest row is model:\S+ with the same result on [\d.]+ % of all")
         self.assertIn(f"identify --unit {unit} --op '{OP}'", said)
         found = " ".join(self.mmafuzz("findings", self.out / "findings.sqlite", code=0).stdout.split())
         self.assertIn(f"ieee:serial on {differing}", found, "the store holds it")
