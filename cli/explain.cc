@@ -11,6 +11,7 @@
 #include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 #include "plan/typed_case.h"
+#include "plan/unit_alias.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/explanation_text.h"
@@ -54,16 +55,20 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
           (verdict.fails ? "breaks " + property + ": " + to_hex(d, verdict.first) + twin : "keeps " + property)};
 }
 
-/// The op of a typed case where --op is left out: that of the first unit that is a model's row, with as many products
-/// as the case has.
+/// The op of a typed case where --op is left out, with as many products as the case has: that of the first unit that
+/// is a model's row; of GPUs alone the one that all of them have, fp16 to fp32.
 Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
-  for (const std::string& name : split_units(units)) {
+  const std::vector<std::string> names = split_units(units);
+  const int products = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
+  for (const std::string& name : names) {
     std::optional<Op> op = op_of_row(name);
     if (!op) continue;
-    op->k = std::max(1, static_cast<int>(words_of(text.substr(0, text.find('|'))).size()));
+    op->k = products;
     return *op;
   }
-  throw BadInput("a case needs --op, or a model's row among --units");
+  if (std::any_of(names.begin(), names.end(), is_alias))
+    return op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=" + std::to_string(products));
+  throw BadInput("a case needs --op, or a GPU or a model's row among --units");
 }
 
 }  // namespace
@@ -81,7 +86,8 @@ void add_explain(Arguments& app, int& status) {
   sub->add_option("--units", options->units,
                   "units, comma-separated (default: the file's property line, or its unit line and exact)")
       ->allow_extra_args(false);
-  sub->add_option("--op", options->op, "op line of --case (default: that of a model's row among --units)");
+  sub->add_option("--op", options->op,
+                  "op line of --case (default: that of a model's row among --units; of GPUs fp16 to fp32)");
   sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings; repeatable")
       ->allow_extra_args(false);
   sub->add_option("--line", options->lines,
@@ -109,6 +115,9 @@ void add_explain(Arguments& app, int& status) {
     if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file or a case");
+    if (!given && is_alias(options->file))
+      throw BadInput(options->file + " is a unit; explain shows a case: explain --units " + options->file +
+                     ",exact '1.5 0.1 | 2. 3. | 0.'");
     const auto op = [&] {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };

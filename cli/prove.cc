@@ -115,9 +115,11 @@ void add_prove(Arguments& app, int& status) {
   Arguments* sub = app.add_subcommand("prove", "Prove a statement about all inputs, or give a witness against it");
   sub->require_subcommand();
   sub->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
-  sub->footer(
-      "Exit codes: 0 proven, 1 a witness, 4 unknown.\n"
-      "Example: mmafuzz prove property sign_symmetry model:volta/mma.m8n8k4.f32.f16.f16.f32");
+  const auto show_example = [](Arguments* mode, const std::string& words) {
+    mode->footer("Exit codes: 0 proven, 1 a witness, 4 unknown.\nExample: mmafuzz prove " + words);
+  };
+  const std::string volta = " model:volta/mma.m8n8k4.f32.f16.f16.f32";
+  show_example(sub, "property sign_symmetry" + volta);
   const auto takes_op = [options](Arguments* mode) {
     mode->add_option("--op", options->inquiry.op, "op line (default: the op of the unit's row)");
   };
@@ -147,6 +149,7 @@ void add_prove(Arguments& app, int& status) {
   takes_op(equal);
   takes_domain(equal);
   common(equal);
+  show_example(equal, "equal" + volta + volta + "?fraction_bits=24");
   equal->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove equal takes two units");
     prove::Solvers solvers = start_solvers(*options);
@@ -161,6 +164,7 @@ void add_prove(Arguments& app, int& status) {
                      "op line (default: the row's op; of split: one element that takes one dot)");
   takes_domain(nearer);
   common(nearer);
+  show_example(nearer, "nearer" + volta + "?fraction_bits=24" + volta + " --time 60");
   nearer->callback([options, &status] {
     if (options->units.size() != 2) throw BadInput("prove nearer takes two units");
     prove::Solvers solvers = start_solvers(*options);
@@ -174,6 +178,7 @@ void add_prove(Arguments& app, int& status) {
   takes_op(property);
   takes_domain(property);
   common(property);
+  show_example(property, "property sign_symmetry" + volta);
   property->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
     ProveOutput output = options->output("property");
@@ -188,12 +193,14 @@ void add_prove(Arguments& app, int& status) {
   takes_op(mutants);
   takes_domain(mutants);
   common(mutants);
+  show_example(mutants, "mutants bench/equivalent_mutants.txt --time 20");
   mutants->callback([options, &status] { status = run_mutants(*options); });
   Arguments* bits = sub->add_subcommand("bits", "How many integer bits the sum of a unit needs");
   bits->add_option("unit", options->unit, "the unit")->required();
   takes_op(bits);
   takes_domain(bits);
   common(bits);
+  show_example(bits, "bits" + volta);
   bits->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
     const prove::IntegerBits found = prove::ask_integer_bits(solvers, options->unit, inquiry_of(*options));
@@ -216,6 +223,7 @@ void add_prove(Arguments& app, int& status) {
   monotone->add_option("unit", options->unit, "the unit")->required();
   takes_op(monotone);
   common(monotone);
+  show_example(monotone, "monotone" + volta);
   monotone->callback([options, &status] {
     prove::Solvers solvers = start_solvers(*options);
     ProveOutput output = options->output("monotone");
@@ -248,6 +256,7 @@ void add_prove(Arguments& app, int& status) {
       ->check(positive_number());
   ozaki->add_option("--unit", options->unit, "the unit (default: a Hopper fp16 row)");
   common(ozaki);
+  show_example(ozaki, "ozaki 11,10 16");
   ozaki->callback([options, &status] { status = run_ozaki(*options); });
 }
 
