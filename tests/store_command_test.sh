@@ -98,7 +98,7 @@ def line_of(b):
 
 def make(path, campaign, names, count):
     db = sqlite3.connect(path)
-    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=8; PRAGMA journal_mode=WAL;")
+    db.executescript(tables(sys.argv[1]) + "PRAGMA application_id=1835884902; PRAGMA user_version=1; PRAGMA journal_mode=WAL;")
     db.execute(f"INSERT INTO campaigns VALUES(?, {1000 if campaign == 'm' else 90000}, 60, 10, 10, 7, 'mmafuzz campaign', 'a machine', '0.1.0', 0)", (campaign,))
     db.execute("INSERT INTO campaign_numbers(uuid) VALUES(?)", (campaign,))
     for b in BUCKETS:

@@ -37,7 +37,7 @@ TEST(Store, IsAWalDatabaseWithItsApplicationIdAndVersion) {
   const Folder folder;
   { const Store made(folder / "a.store", Access::write); }
   EXPECT_EQ(sql(folder / "a.store", "PRAGMA journal_mode; PRAGMA application_id; PRAGMA user_version"),
-            "wal\n1835884902\n8\n");
+            "wal\n1835884902\n1\n");
   EXPECT_EQ(bytes_of(folder / "a.store").substr(68, 4), "mmaf");
   EXPECT_EQ(contents_of(folder.path()).size(), 1u) << "the last to close leaves one file";
 }

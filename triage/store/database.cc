@@ -172,26 +172,21 @@ void Database::check(const DatabaseKind& kind) const {
     refuse(path_, "written by a newer mmafuzz (version " + std::to_string(version) + " of the " + kind.name +
                       ", this one knows up to " + std::to_string(kind.newest_version()) +
                       "); nothing was changed: use that mmafuzz");
-  std::string damage = first_damage("PRAGMA quick_check(1)", nullptr);
-  if (kind.false_alarm && version < kind.newest_version() && damage.starts_with(kind.false_alarm))
-    damage = first_damage("PRAGMA quick_check(1000000000)", kind.false_alarm);
+  std::string damage = first_damage();
   for (char& c : damage) c = c == '\n' ? ' ' : c;
   if (!damage.empty()) refuse(path_, damaged(damage));
 }
 
-/// The first line of a check but those that begin so; empty where nothing is wrong.
-std::string Database::first_damage(const char* check, const char* but) const {
-  Statement lines(*this, check);
-  while (lines.next()) {
-    const std::string line = lines.text(0);
-    if (line != "ok" && !(but && line.starts_with(but))) return line;
-  }
-  return "";
+/// The first line of SQLite's check; empty where nothing is wrong.
+std::string Database::first_damage() const {
+  Statement lines(*this, "PRAGMA quick_check(1)");
+  lines.next();
+  const std::string line = lines.text(0);
+  return line == "ok" ? "" : line;
 }
 
 void Database::upgrade(const DatabaseKind& kind) {
   atomically([&] {
-    if (kind.mend) kind.mend(*this, number("PRAGMA user_version"));
     // Asked again: another process may have been faster.
     for (int64_t version = number("PRAGMA user_version"); version < kind.newest_version(); ++version)
       run(kind.upgrades[static_cast<size_t>(version)]);

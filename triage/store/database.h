@@ -26,10 +26,6 @@ struct DatabaseKind {
   uint32_t application_id;
   std::span<const char* const> upgrades;
   void (*add_functions)(sqlite3*) = nullptr;  ///< of its own, which its scripts and statements use
-  /// Before the upgrades: what files of a version lack that were written before it was final.
-  void (*mend)(const Database&, int64_t version) = nullptr;
-  /// How the check of a file begins that is wrong about older versions' tables; nullptr: it is right.
-  const char* false_alarm = nullptr;
   int newest_version() const { return static_cast<int>(upgrades.size()); }
 };
 
@@ -67,7 +63,7 @@ class Database {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
   void check(const DatabaseKind& kind) const;
-  std::string first_damage(const char* check, const char* but) const;
+  std::string first_damage() const;
   void upgrade(const DatabaseKind& kind);
   void copy_to_memory();
   void within(const char* begin, const std::function<void()>& body) const;
