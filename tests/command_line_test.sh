@@ -437,12 +437,12 @@ COLUMNS=180 good explain --op "$dot2" --case '0001 0000 | 3e00 0000 | 3f800000' 
 expect "units side by side where it is wide" grep -q "^$hopper  .*$hopper?fraction_bits=23" out
 bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file or a case" explain
-bad_call "a case needs --op, or a GPU or a model's row among --units" explain --case '3c00'
-bad_call "a case needs --op, or a GPU or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
-good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'
 good explain --units v100,h100 '1. | 1. | 0.'
 expect "GPUs alone have an op" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1"
 bad_call "h100 is a unit; explain shows a case: explain --units h100,exact '1.5 0.1 | 2. 3. | 0.'" explain h100
+bad_call "a case needs --op, or a GPU or a model's row among --units" explain --case '3c00'
+bad_call "a case needs --op, or a GPU or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
+good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'
 expect "a case stands for a file; its op is the row's, with two products" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=2"
 expect "it is said how a decimal was rounded" has out "a: 0.1 is rounded to fp16 2e66"
 bad_call "field b: expected 2 encodings, found 1" explain --units "$hopper" '1.5 1. | 2. | 0.'
