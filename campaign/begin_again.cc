@@ -33,10 +33,12 @@ void begin_again(const WorkerRun& run, ShareProgress& progress) {
   if (!progress.begun) {
     progress.begun = true;
     progress.cases_before = progress.cases;
+    progress.answers_before = progress.answers;
     progress.corpus_before = there ? fs::file_size(inputs) : 0;
     return;
   }
   progress.cases = progress.cases_before;
+  progress.answers = progress.answers_before;
   if (there) fs::resize_file(inputs, progress.corpus_before);
   if (!run.writer.empty()) take_over_segments(run);
 }

@@ -6,8 +6,8 @@
 
 namespace mmafuzz {
 
-/// Notes where an assignment begins; later takes its corpus and its cases back to there. The findings of this shard's
-/// earlier processes come into the file of this one.
+/// Notes where an assignment begins; later takes its corpus, its cases and its answers back to there. The findings of
+/// this shard's earlier processes come into the file of this one.
 void begin_again(const WorkerRun& run, ShareProgress& progress);
 
 }  // namespace mmafuzz

@@ -34,6 +34,7 @@ struct ShareProgress {
   // Of --cases: where the assignment began. One that did not come to its end begins there again and gives the same.
   bool begun = false;
   uint64_t cases_before = 0, corpus_before = 0;  ///< cases, and bytes of its packed inputs
+  AnswerCounts answers_before;
 
   bool has_all(uint64_t asked) const { return begun && cases >= cases_before + asked; }
 };

@@ -168,6 +168,8 @@ class CampaignTest(unittest.TestCase):
         for out in (killed, longer):
             with self.subTest(out.name):
                 self.assertEqual(*[json.loads((o / "summary.json").read_text())["cases"] for o in (whole, out)])
+                self.assertEqual(*[{name: share["answers"] for name, share in json.loads((o / "progress.json").read_text())["shares"].items()}
+                                   for o in (whole, out)])
                 names = [sorted(str(p.relative_to(o)) for part in ("corpus", "findings.cases", "witnesses") for p in [o / part, *(o / part).rglob("*")]
                                 if p.is_file()) for o in (whole, out)]  # fmt: skip
                 self.assertEqual(*names)
