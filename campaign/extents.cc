@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "campaign/differing_cases.h"
+#include "campaign/percent.h"
 #include "campaign/strangers.h"
 #include "core/case_text.h"
 #include "core/parallel.h"

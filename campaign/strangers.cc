@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
+#include "campaign/percent.h"
 #include "core/row_of_unit.h"
 #include "plan/registry.h"
 #include "triage/facts/facts.h"
 
 namespace mmafuzz {
-
-std::string percent(size_t part, size_t of_all) {
-  const double value = 100.0 * static_cast<double>(part) / static_cast<double>(of_all);
-  return fmt::format("{:.{}g} %", value, value < 99 ? 2 : 3);
-}
 
 std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::string>& units) {
   std::vector<Stranger> all;

@@ -8,9 +8,6 @@
 
 namespace mmafuzz {
 
-/// "0.42 %", "9.2 %", "91 %", "99.7 %", "100 %".
-std::string percent(size_t part, size_t of_all);
-
 /// A unit without a row, and a dot of the plan that it takes.
 struct Stranger {
   std::string unit;

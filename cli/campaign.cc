@@ -28,7 +28,6 @@
 #include "triage/facts/conclusions_text.h"
 #include "triage/store/store.h"
 #include "cli/command.h"
-#include "oracles/units/process_unit.h"
 #include "plan/judge_answers.h"
 #include "plan/named_rows.h"
 

@@ -30,7 +30,10 @@ bool is_for_everywhere(const std::string& unit) {
 std::vector<std::string> replayed_units(const Bucket& bucket, bool leave_out) {
   std::vector<std::string> kept;
   std::string left_out;
-  for (const std::string& unit : bucket.key.units) (is_for_everywhere(unit) ? kept.emplace_back() : left_out) = unit;
+  for (const std::string& unit : bucket.key.units) {
+    if (is_for_everywhere(unit)) kept.push_back(unit);
+    else left_out = unit;
+  }
   if (!left_out.empty() && !leave_out)
     throw BadInput("bucket " + bucket.id() + ": " + left_out +
                    " is of this machine, a regression runs on every one; --leave-out promotes it without");
@@ -72,7 +75,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
   regression.id = bucket.id();
   regression.units = replayed_units(bucket, leave_out);
   if (is_of_sequence(bucket.cause))  // what the unit saw in other files must not matter
-    for (std::string& unit : regression.units) unit = begun_anew(unit);
+    for (std::string& unit : regression.units) unit = begun_anew(unit, registry());
   for (const std::string& unit : bucket.key.units)
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());

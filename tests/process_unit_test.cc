@@ -542,9 +542,9 @@ TEST_F(PythonUnits, RememberNothingWhereTheyAreFresh) {
   };
   EXPECT_EQ(first_result(unit("counts")), 1u);
   EXPECT_EQ(first_result(unit("counts")), 3u);
-  for (int times = 0; times < 2; ++times) EXPECT_EQ(first_result(begun_anew(unit("counts"))), 1u);
-  EXPECT_EQ(begun_anew(unit("counts")), unit("counts") + "?fresh=1");
-  EXPECT_EQ(begun_anew("exact"), "exact");
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(first_result(begun_anew(unit("counts"), registry())), 1u);
+  EXPECT_EQ(begun_anew(unit("counts"), registry()), unit("counts") + "?fresh=1");
+  EXPECT_EQ(begun_anew("exact", registry()), "exact");
   EXPECT_THAT(reason(unit("counts") + "?fresh=2"), HasSubstr("fresh=0 or 1"));
 }
 

@@ -64,7 +64,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
 
 std::vector<Verdict> Judge::judge_anew(const Batch& cases, const Registry& registry) const {
   std::vector<std::string> names;
-  for (const std::unique_ptr<Unit>& unit : units_) names.push_back(begun_anew(unit->name()));
+  for (const std::unique_ptr<Unit>& unit : units_) names.push_back(begun_anew(unit->name(), registry));
   const Result<Judge> anew = bind(property_, names, op_, registry);
   return anew ? anew->judge(cases) : std::vector<Verdict>(cases.size());
 }

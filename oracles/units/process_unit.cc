@@ -169,10 +169,13 @@ Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::v
   return named(std::make_unique<ProcessUnit>(pool, taken->features), name, std::move(claims));
 }
 
-std::string begun_anew(const std::string& unit) {
+std::string begun_anew(const std::string& unit, const Registry& registry) {
   const UnitName name(unit);
-  const bool has_process = name.backend == "plugin" || name.backend == "process" || name.backend == "python";
-  return has_process ? name.with(std::string(fresh_setting) + "=1").text() : unit;
+  for (const FamilyParameters& family : registry.parameters())
+    for (const FamilyParameters::One& parameter : family.parameters)
+      if (family.units == name.backend + ":" && parameter.name == fresh_setting)
+        return name.with(std::string(fresh_setting) + "=1").text();
+  return unit;
 }
 
 std::string encode_command(std::string_view command) {

@@ -1,7 +1,7 @@
 // A unit whose cases a process evaluates.
 #pragma once
 
-#include "core/unit.h"
+#include "core/registry.h"
 
 namespace mmafuzz {
 
@@ -20,8 +20,9 @@ Result<double> parse_timeout(const std::string& unit, const std::string& value);
 Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::vector<std::string>& command,
                                            double timeout, bool fresh, const Op& op);
 
-/// The name under which a unit that may remember cases begins anew each time that it is bound.
-std::string begun_anew(const std::string& unit);
+/// The name under which a unit that may remember cases begins anew each time that it is bound: of a family that takes
+/// `fresh`.
+std::string begun_anew(const std::string& unit, const Registry& registry);
 
 /// The characters of a command that mean something in a unit's name or in case text are written %xx there.
 std::string encode_command(std::string_view command);

@@ -1,0 +1,16 @@
+// A share for people.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+
+namespace mmafuzz {
+
+/// "0.42 %", "9.2 %", "91 %", "99.7 %", "100 %".
+inline std::string percent(size_t part, size_t of_all) {
+  const double value = 100.0 * static_cast<double>(part) / static_cast<double>(of_all);
+  return fmt::format("{:.{}g} %", value, value < 99 ? 2 : 3);
+}
+
+}  // namespace mmafuzz
