@@ -31,7 +31,7 @@ void LiveFacts::take(const LoggedDivergence& divergence) {
     return role == Role::plugin || role == Role::device;
   });
   if (divergence.severity == Severity::contract && statement.size() > 1)
-    contradictions_.insert(claim_fact(statement[1]));
+    contradictions_.insert(claim_fact(statement[1], statement[0]));
   else if (foreign) ++left_to_triage_;
   else open_.push_back(divergence);
   counts_.contradictions = contradictions_.size();

@@ -20,7 +20,7 @@ std::vector<Stranger> strangers_of(const Plan& plan, const std::vector<std::stri
           std::any_of(all.begin(), all.end(), [&](const Stranger& stranger) { return stranger.unit == name; });
       if (is_told || !is_of_this_machine(registry().role_of(name))) continue;
       const Result<std::unique_ptr<Unit>> unit = registry().bind(name, *assignment.op);
-      if (unit && is_stranger(**unit)) all.push_back({name, *assignment.op});
+      if (unit && is_stranger(**unit) && !(*unit)->claim("equals_model")) all.push_back({name, *assignment.op});
     }
   }
   return all;

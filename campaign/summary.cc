@@ -158,11 +158,9 @@ nlohmann::json conclusions_json(const Conclusions& all) {
   };
   nlohmann::json unseen = nlohmann::json::array();
   for (const auto& [name, example] : all.unseen) unseen.push_back({{"name", name}, {"example", example}});
-  return {{"json_version", json_version},
-          {"contradictions", list(all.contradictions)},
-          {"new", list(all.fresh)},
-          {"known", list(all.confirmed)},
-          {"unseen", unseen}};
+  return {
+      {"json_version", json_version}, {"inconclusive", all.inconclusive}, {"contradictions", list(all.contradictions)},
+      {"new", list(all.fresh)},       {"known", list(all.confirmed)},     {"unseen", unseen}};
 }
 
 }  // namespace mmafuzz

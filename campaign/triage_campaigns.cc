@@ -20,6 +20,7 @@
 #include "campaign/interrupt.h"
 #include "campaign/plan.h"
 #include "campaign/state.h"
+#include "campaign/summary.h"
 #include "core/contradiction.h"
 #include "core/parallel.h"
 #include "core/program.h"
@@ -287,7 +288,7 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
     }
     if (store) {  // true until everything is in its bucket, whatever ends this process
       store->add_campaign(record_of(settings, progress));
-      store->set_untriaged(settings.uuid, true);
+      store->set_inconclusive(settings.uuid, not_triaged);
     }
     has_witness = stored;
     Triage triage(registry(), request.jobs);
@@ -335,13 +336,15 @@ TriageOutcome triage_campaigns(const TriageRequest& request) {
       }
     }
     outcome.left_out_of_contract += of_contract;
+    const std::string silent = silent_unit(answers_of(plan, progress));
+    if (outcome.inconclusive.empty()) outcome.inconclusive = of_contract ? not_triaged : silent;
     for (Bucket& bucket : buckets) {
       bucket.seed = settings.seed;
       bucket.first_seen = bucket.last_seen = now;
     }
     if (store) {
       store->atomically([&] {
-        store->set_untriaged(settings.uuid, of_contract > 0);
+        store->set_inconclusive(settings.uuid, of_contract ? not_triaged : silent);
         for (const Bucket& bucket : buckets) store->add(bucket, settings.uuid);
         if (!part.campaign) return;
         add_circumstances(*store, part.paths[0], settings, plan, request.jobs);

@@ -25,7 +25,8 @@ struct TriageOutcome {
   std::vector<std::string> is_new;           ///< ids that the store did not know
   uint64_t divergences = 0;                  ///< records of the segments
   std::map<std::string, uint64_t> left_out;  ///< records that could not be looked at, by reason
-  uint64_t left_out_of_contract = 0;         ///< of them; their campaigns stay untriaged
+  uint64_t left_out_of_contract = 0;         ///< of them; nothing can be concluded from their campaigns
+  std::string inconclusive;                  ///< why nothing can be concluded from one of the campaigns
   std::string store;                         ///< empty: none was written
 };
 

@@ -156,15 +156,14 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
   const AnswerCounts answers = answers_of(plan, progress);
   bool contradicted = false;
   std::string ending = "\n" + (options.verbose || !options.triage ? fields_text(summary) + "\n" : "");
-  if (const std::string silent = silent_unit(answers); !silent.empty())
-    ending += wrapped(silent, terminal_width(1), 0) + "\n";
   if (options.triage) {
     TriageOutcome outcome = triage_campaigns({{options.out}, "", settings.jobs, true, 0});
     std::set<std::string> seen_before;
     if (!options.store.empty())
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
-    const Conclusions conclusions =
+    Conclusions conclusions =
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
+    if (!silent_unit(answers).empty()) conclusions.inconclusive = "a unit answered no case";
     say_left_out(outcome);
     contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
@@ -288,7 +287,7 @@ int run_campaign(CampaignOptions options, const Arguments& call) {
   const FolderLock lock(options.out);
   save(settings, options.out + "/campaign.json");
   if (const std::string store = options.out + "/findings.sqlite"; fs::exists(store))  // of before --resume
-    Store(store, Access::write).set_untriaged(settings.uuid, true);
+    Store(store, Access::write).set_inconclusive(settings.uuid, not_triaged);
   make_parts(options.out);
   for (const std::string& note : plan.notes) fmt::print(stderr, "mmafuzz: {}\n", note);
   std::set<std::string> of_other_nights;

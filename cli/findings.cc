@@ -111,11 +111,18 @@ std::string folder_of(const std::string& store) {
                                                            : "CAMPAIGN";
 }
 
-void warn_of_untriaged(const std::string& file) {
-  for (const CampaignRecord& campaign : Store(file, Access::read).campaigns())
-    if (campaign.untriaged)
+/// Why nothing can be concluded from one of the store's campaigns, said on standard error, too.
+std::string inconclusive(const std::string& file) {
+  std::string first;
+  for (const CampaignRecord& campaign : Store(file, Access::read).campaigns()) {
+    if (campaign.inconclusive.empty()) continue;
+    if (first.empty()) first = campaign.inconclusive;
+    if (campaign.inconclusive == not_triaged)
       fmt::print(stderr, "mmafuzz: {}: divergences of campaign {} are not triaged: {} triage {}\n", file, campaign.uuid,
                  program_name(), folder_of(file));
+    else fmt::print(stderr, "mmafuzz: {}: campaign {}: {}\n", file, campaign.uuid, campaign.inconclusive);
+  }
+  return first;
 }
 
 /// Contradictions and new facts as in a campaign's end, known ones on a line each.
@@ -277,7 +284,7 @@ void add_findings(Arguments& app, int& status) {
     }
     if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
       throw BadInput("--since is for the list of facts, and for --accept");
-    warn_of_untriaged(options->store);
+    const std::string why_nothing = inconclusive(options->store);
     const std::set<std::string> known = Knowledge(options->knowledge).names();
     const std::vector<Bucket> of_all = Store(options->store, Access::read).buckets(options->filter);
     const std::vector<Bucket> buckets = buckets_of_fact(of_all, options->fact, known);
@@ -291,7 +298,9 @@ void add_findings(Arguments& app, int& status) {
     // Whether a part of a combination is a fact by itself depends on all buckets.
     Conclusions all = conclusions_of(options->accept.empty() ? of_all : buckets, options->knowledge);
     keep_since(all, options->since);
+    all.inconclusive = why_nothing;
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
+    if (!all.inconclusive.empty()) status = exit_divergence;
     if (options->fact.empty()) return list_facts(all, options->store, options->json);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)

@@ -19,9 +19,9 @@ namespace {
 
 struct Merged {
   size_t buckets = 0, more_buckets = 0, campaigns = 0, more_campaigns = 0;
-  size_t untriaged = 0;         ///< campaigns with divergences that are in no bucket
-  std::vector<Fact> facts;      ///< what --fail-on-new lists
-  std::vector<Bucket> failing;  ///< that show them
+  std::vector<std::string> inconclusive;  ///< why nothing can be concluded from a campaign, of each such
+  std::vector<Fact> facts;                ///< what --fail-on-new lists
+  std::vector<Bucket> failing;            ///< that show them
 };
 
 /// Merges, and writes the witnesses of what came.
@@ -60,7 +60,8 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
   const std::vector<CampaignRecord> campaigns = into.campaigns();
   merged.campaigns = campaigns.size();
   merged.more_campaigns = merged.campaigns - campaigns_before;
-  for (const CampaignRecord& campaign : campaigns) merged.untriaged += campaign.untriaged;
+  for (const CampaignRecord& campaign : campaigns)
+    if (!campaign.inconclusive.empty()) merged.inconclusive.push_back(campaign.inconclusive);
   return merged;
 }
 
@@ -68,7 +69,8 @@ void print_merged(const Merged& merged, const std::string& into, bool fail_on_ne
   fmt::print("{}: {} buckets ({} more) of {} campaigns ({} more)\n", into, merged.buckets, merged.more_buckets,
              merged.campaigns, merged.more_campaigns);
   if (!fail_on_new) return;
-  if (merged.untriaged) fmt::print("{} campaigns have divergences that are not triaged\n", merged.untriaged);
+  for (const std::string& reason : merged.inconclusive)
+    fmt::print("nothing can be concluded from one campaign: {}\n", reason);
   const size_t all = merged.facts.size(), most = 15;
   if (all == 0) return;
   ConclusionsStyle style;
@@ -89,7 +91,7 @@ void print_merged_json(const Merged& merged) {
                               {"more_buckets", merged.more_buckets},
                               {"campaigns", merged.campaigns},
                               {"more_campaigns", merged.more_campaigns},
-                              {"untriaged", merged.untriaged},
+                              {"inconclusive", merged.inconclusive},
                               {"failing", failing},
                               {"failing_facts", facts}};
   fmt::print("{}", json_text(all));
@@ -118,7 +120,7 @@ void add_merge(Arguments& app, int& status) {
     const Merged merged = merge_stores(options->into, options->from, Knowledge(options->knowledge));
     if (options->json) print_merged_json(merged);
     else print_merged(merged, options->into, options->fail_on_new);
-    const bool fails = options->fail_on_new && (merged.untriaged || !merged.failing.empty());
+    const bool fails = options->fail_on_new && (!merged.inconclusive.empty() || !merged.failing.empty());
     status = fails ? exit_divergence : exit_ok;
   });
 }

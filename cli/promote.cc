@@ -1,5 +1,5 @@
-// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit gives today, which `mmafuzz
-// check` holds it to from then on.
+// mmafuzz promote: a bucket's witness becomes a regression: case text with what each unit must give, which `mmafuzz
+// check` holds it to from then on. That is what it gives today, or, where it breaks its claim, what it claims to equal.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "core/replace_file.h"
 #include "oracles/units/process_unit.h"
 #include "plan/targets.h"
+#include "triage/facts/facts.h"
 #include "triage/store/store.h"
 
 namespace mmafuzz::cli {
@@ -56,8 +57,18 @@ std::string comment(const std::string& text) {
   return lines + "\n";
 }
 
+/// What the unit claims to equal, of a bucket that shows a broken claim; otherwise itself.
+std::string holder_of(const Bucket& bucket, const std::string& name, const Op& op) {
+  if (!breaks_claim(bucket) || !is_own(name)) return name;
+  const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
+  const Claim* claim = unit->claim("equals_model");
+  return claim ? claim->detail : name;
+}
+
 struct Regression {
   std::string id, target, text;
+  std::string held_to;     ///< the unit whose results one's own unit must give; "": those of today
+  bool is_broken = false;  ///< what it holds breaks a claim
   std::vector<std::string> units, left_out;
   uint64_t cases = 0;  ///< of each unit
 };
@@ -80,7 +91,7 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
-  text += comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what each unit gives.");
+  const size_t what_it_holds = text.size();
   text += "property " + bucket.key.property;
   for (const std::string& unit : bucket.key.units) text += " " + unit;
   text += "\n";
@@ -92,19 +103,27 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     std::string op;
     while (reader.next(block, 4096)) {
       regression.target = target_of(bucket.key.property, block.batch.op()).name;
+      const std::string holder = holder_of(bucket, name, block.batch.op());
+      if (holder != name) regression.held_to = holder;
+      else regression.is_broken |= is_own(name) && breaks_claim(bucket);
       Outcomes outcomes;
-      bind_or_fail(name, block.batch.op())->run(block.batch, outcomes);
+      bind_or_fail(holder, block.batch.op())->run(block.batch, outcomes);
       if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";
       regression.cases += block.batch.size();
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (!outcomes.has_answer(i))
-          throw BadInput("bucket " + bucket.id() + ": " + name + " has no answer for its witness");
+          throw BadInput("bucket " + bucket.id() + ": " + holder + " has no answer for its witness" +
+                         (holder == name && is_own(name) ? ", and claims to equal no other unit" : ""));
         text += case_line(block.batch, i, &outcomes) + "\n";
       }
     }
     if (reader.error()) throw BadInput(reader.error()->to_string());
   }
   if (regression.target.empty()) throw BadInput("the witness of bucket " + bucket.id() + " has no case");
+  text.insert(what_it_holds, comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what " +
+                                     (regression.held_to.empty()
+                                          ? "each unit gives."
+                                          : "the unit must give, which is what " + regression.held_to + " gives.")));
   regression.text = text;
   return regression;
 }
@@ -119,7 +138,7 @@ void add_promote(Arguments& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   Arguments* sub =
-      app.add_subcommand("promote", "Make regressions of buckets: their witnesses with the results of today");
+      app.add_subcommand("promote", "Make regressions of buckets: their witnesses with what each unit must give");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_option("ids", options->ids, "ids of buckets, or the beginnings of them")->required();
   sub->add_option("--corpus", options->corpus,
@@ -146,10 +165,19 @@ void add_promote(Arguments& app, int& status) {
                       {"file", file},
                       {"fate", fate_of(file, regression.text)},
                       {"cases", regression.cases},
+                      {"held_to", regression.held_to},
                       {"units", regression.units},
                       {"left_out", regression.left_out}});
       replace_file_if_other(file, regression.text);
       if (!options->json) fmt::print("{}\n", file);
+      if (!regression.held_to.empty())
+        fmt::print(stderr, "mmafuzz: {} fails until {} gives what it claims, the result of {}\n", file,
+                   regression.units[0], regression.held_to);
+      else if (regression.is_broken)
+        fmt::print(stderr,
+                   "mmafuzz: {} holds the results of today, which break a claim: once {} is mended it fails, and is to "
+                   "be promoted again\n",
+                   file, regression.units[0]);
     }
     if (options->json)
       fmt::print("{}", json_text(nlohmann::json{{"json_version", json_version}, {"regressions", list}}));

@@ -33,9 +33,10 @@ void add_report(Arguments& app, int& status) {
     if (!options->sarif.empty())
       write_output(options->sarif, sarif_report(data, Knowledge(options->knowledge), version_text()));
     if (!options->json.empty()) write_output(options->json, json_report(data));
-    status = has_untriaged(data) ? exit_divergence : exit_ok;
-    if (has_untriaged(data))
-      fmt::print(stderr, "mmafuzz: {}: some divergences are not triaged: mmafuzz triage CAMPAIGN\n", options->store);
+    const std::string inconclusive = why_inconclusive(data);
+    status = inconclusive.empty() ? exit_ok : exit_divergence;
+    if (!inconclusive.empty())
+      fmt::print(stderr, "mmafuzz: {}: nothing can be concluded: {}\n", options->store, inconclusive);
   });
 }
 

@@ -61,8 +61,8 @@ void add_triage(Arguments& app, int& status) {
       ->needs(json)
       ->capture_default_str();
   sub->footer(
-      "Exit codes: 1 where a bucket shows a broken claim, or a record of one cannot be looked at (its campaign stays "
-      "untriaged).\n"
+      "Exit codes: 1 where a bucket shows a broken claim, a record of one cannot be looked at, or a unit answered no "
+      "case.\n"
       "Buckets that a store knows keep their status, notes and witnesses.\n"
       "Example: mmafuzz triage campaign-folder --store all-nights.sqlite");
   sub->callback([options, &status] {
@@ -76,7 +76,9 @@ void add_triage(Arguments& app, int& status) {
                  outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
     }
     const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);
-    status = broken || outcome.left_out_of_contract ? exit_divergence : exit_ok;
+    status = broken || !outcome.inconclusive.empty() ? exit_divergence : exit_ok;
+    if (!outcome.inconclusive.empty())
+      fmt::print(stderr, "mmafuzz: nothing can be concluded: {}\n", outcome.inconclusive);
   });
 }
 

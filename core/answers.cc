@@ -44,11 +44,16 @@ std::vector<std::string> missing_answers(const AnswerCounts& counts) {
 }
 
 std::string silent_unit(const AnswerCounts& counts) {
-  for (const auto& [unit, count] : counts)
-    if (count.is_silent())
-      return unit + " answered none of " + std::to_string(count.asked) +
-             " cases: nothing was compared with it, see what it takes or leave it out";
-  return "";
+  std::string first;
+  size_t more = 0;
+  for (const auto& [unit, count] : counts) {
+    if (!count.is_silent()) continue;
+    if (first.empty()) first = unit + " answered none of " + std::to_string(count.asked) + " cases";
+    else ++more;
+  }
+  if (first.empty()) return "";
+  return first + (more ? " (and so it is " + std::to_string(more) + " more times)" : "") +
+         ": nothing was compared with it, see what it takes or leave it out";
 }
 
 }  // namespace mmafuzz

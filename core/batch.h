@@ -119,6 +119,7 @@ struct Outcomes {
   std::vector<uint8_t> flags;     ///< empty where the unit reports none
   std::vector<uint8_t> answered;  ///< empty: all; else 0 marks a case that the unit has no answer for
   std::vector<uint8_t> failed;    ///< empty: none; else 1 marks a case on which the unit broke: it crashed, say
+  std::string how_failed;         ///< what it did on the first of them: "closed the connection (it died of Aborted)"
 
   bool has_answer(size_t index) const { return answered.empty() || answered[index]; }
   bool has_failed(size_t index) const { return !failed.empty() && failed[index]; }

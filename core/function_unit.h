@@ -19,6 +19,7 @@ inline void prepare(const Batch& batch, Outcomes& outcomes) {
   outcomes.flags.clear();
   outcomes.answered.clear();
   outcomes.failed.clear();
+  outcomes.how_failed.clear();
 }
 
 /// Evaluate: uint64_t(const DotOperands&).

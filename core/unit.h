@@ -50,6 +50,12 @@ class Unit {
   virtual ~Unit() = default;
   const std::string& name() const { return name_; }
   const std::vector<Claim>& claims() const { return claims_; }
+  /// Its claim of a property; nullptr where it does not claim it.
+  const Claim* claim(const std::string& property) const {
+    for (const Claim& claim : claims_)
+      if (claim.property == property) return &claim;
+    return nullptr;
+  }
   Role role() const { return role_; }
   void set_role(Role role) { role_ = role; }
 

@@ -20,6 +20,29 @@ from waiting import wait_for
 MMAFUZZ = ""
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OP = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16"
+ADD_OP = "dot a=fp32 b=fp32 c=fp32 d=fp32 k=1"
+# Crashes on NaN operands, and is wrong by one where a ends in 55.
+CRASHES_ON_NAN = r"""#include "oracles/units/plugin_abi.h"
+#include <string.h>
+static float number(uint64_t bits) { uint32_t b = (uint32_t)bits; float f; memcpy(&f, &b, 4); return f; }
+int mmafuzz_plugin_abi(void) { return MMAFUZZ_PLUGIN_ABI; }
+const char* mmafuzz_plugin_name(void) { return "crashing"; }
+const char* mmafuzz_plugin_equals(const struct mmafuzz_op* op) { return "ieee:serial"; }
+int mmafuzz_plugin_supports(const struct mmafuzz_op* op, char* reason, size_t size) { return !strcmp(op->kind, "dot"); }
+int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* batch) {
+  for (size_t i = 0; i < batch->n; ++i) {
+    const float a = number(batch->a[i]), b = number(batch->b[i]);
+    if (a != a || b != b) *(volatile int*)0 = 1;
+    const float product = a * b, sum = number(batch->c[i]) + product;
+    uint32_t bits;
+    memcpy(&bits, &sum, 4);
+    if (sum != sum) bits = 0x7fc00000;
+    else if ((batch->a[i] & 0xff) == 0x55) bits ^= 1;
+    batch->result[i] = bits;
+  }
+  return 0;
+}
+"""
 UNITS = "exact,ieee:serial,model:hopper/mma.m16n8k16.f32.f16.f16.f32,model:volta/mma.m8n8k4.f32.f16.f16.f32"
 FEW = ["--ops", OP, "--units", UNITS, "--with", "batch"]
 
@@ -378,33 +401,55 @@ class CampaignTest(unittest.TestCase):
         units = set(re.findall(r"plugin:[^ ,]*typed\.so", pathlib.Path(self.out, "findings.cases").read_text()))
         self.assertEqual(units, {"plugin:./typed.so"})
 
-    def test_a_regression_of_a_unit_of_ones_own_replays_it_and_fails_when_its_result_changes(self):
+    def test_a_regression_of_a_unit_of_ones_own_holds_it_to_its_claim_or_to_its_results(self):
         built = pathlib.Path(MMAFUZZ).parent.resolve() / "tests"
-        flawed, other = built / "flawed_plugin_1.so", built / "flawed_plugin_14.so"
+        serial, flawed, right = built / "serial_dot.so", built / "flawed_plugin_1.so", built / "flawed_plugin_14.so"  # flawed elsewhere
         here = pathlib.Path(self.folder.name)
-        shutil.copy(flawed, here / "mine.so")
         at_home = lambda *arguments: subprocess.run([os.path.abspath(MMAFUZZ), *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=here)
-        for unit in ("plugin:./mine.so", "plugin:./mine.so?isolated=1"):
-            out, corpus = here / f"of {len(unit)}", here / f"corpus {len(unit)}"
+        for unit, first, broken in (("plugin:./mine.so", flawed, 1), ("plugin:./mine.so?isolated=1", flawed, 1), ("plugin:./mine.so", serial, 0)):
+            os.replace(shutil.copy(first, here / "new.so"), here / "mine.so")
+            out, corpus = here / f"of {len(unit)} {broken}", here / f"corpus {len(unit)} {broken}"
             run = at_home("campaign", "--out", out, "--targets", "dot_models", "--units", f"{unit},exact", "--ops", OP, "--cases", "20000")
-            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(run.returncode, broken, run.stderr)
             buckets = json.loads(at_home("findings", out / "findings.sqlite", "--buckets", "--json").stdout)
             promoted = at_home("promote", out / "findings.sqlite", buckets[0]["id"], "--corpus", corpus)
             self.assertEqual(promoted.returncode, 0, promoted.stderr)
             regression = promoted.stdout.strip()
             self.assertEqual(re.findall("^unit (.*)$", pathlib.Path(regression).read_text(), re.M), [unit])
-            self.assertEqual(at_home("check", regression).returncode, 0)
-            self.assertEqual(at_home("check", regression, "--unit", f"plugin:{flawed}").returncode, 0)
-            changed = at_home("check", regression, "--unit", f"plugin:{other}")
-            self.assertEqual(changed.returncode, 1, changed.stdout + changed.stderr)
+            self.assertEqual(f"fails until {unit} gives what it claims, the result of model:ampere/" in promoted.stderr, broken == 1, promoted.stderr)
+            for now, code in (first, broken), (right, 1 - broken):
+                checked = at_home("check", regression, "--unit", f"plugin:{now}")
+                self.assertEqual(checked.returncode, code, checked.stdout + checked.stderr)
             replay = lambda: subprocess.run(["bash", os.path.abspath(pathlib.Path(__file__).parent / "regressions.sh"), os.path.abspath(MMAFUZZ), corpus],
                                             capture_output=True, text=True, timeout=120, cwd=here)
-            self.assertEqual(replay().returncode, 0)
-            os.replace(shutil.copy(other, here / "new.so"), here / "mine.so")
-            after = replay()
-            self.assertEqual(after.returncode, 1, after.stdout + after.stderr)
-            self.assertIn(f"{unit} gives", after.stdout)
-            os.replace(shutil.copy(flawed, here / "new.so"), here / "mine.so")
+            for now, code in (first, broken), (right, 1 - broken):
+                os.replace(shutil.copy(now, here / "new.so"), here / "mine.so")
+                after = replay()
+                self.assertEqual(after.returncode, code, after.stdout + after.stderr)
+                self.assertEqual(f"{unit} gives" in after.stdout, code == 1)
+
+    def test_a_crash_is_said_hides_nothing_beside_it_and_can_be_promoted(self):
+        source, library = pathlib.Path(self.folder.name, "crash.c"), pathlib.Path(self.folder.name, "crash.so")
+        source.write_text(CRASHES_ON_NAN)
+        root = pathlib.Path(__file__).resolve().parent.parent
+        subprocess.run(["cc", "-shared", "-fPIC", "-ffp-contract=off", "-I", root, source, "-o", library], check=True)
+        unit = f"plugin:{library}"
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", unit + ",ieee:serial", "--ops", ADD_OP, "--cases", "40000")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        said = " ".join(run.stdout.split())
+        self.assertIn(f"{unit} breaks on some cases: it died of Segmentation fault", said)
+        self.assertIn(f"{unit} differs from ieee:serial, which it claims to equal", said)
+        answers = json.loads((self.out / "progress.json").read_text())["shares"]
+        counts = [s["answers"][unit] for s in answers.values() if unit in s["answers"]]
+        self.assertTrue(counts)
+        for count in counts:
+            self.assertGreater(count["failed"], 10)
+            self.assertEqual(count["answered"] + count["failed"], count["asked"])
+        store = self.out / "findings.sqlite"
+        crash = next(b for b in json.loads(self.mmafuzz("findings", store, "--buckets", "--json", code=0).stdout) if b["property"] == "answers")
+        regression = self.mmafuzz("promote", store, crash["id"], "--corpus", self.out / "regressions", code=0).stdout.strip()
+        self.assertIn(f"{unit} fails", self.mmafuzz("check", regression, code=1).stdout)
+        self.mmafuzz("check", regression, "--unit", "ieee:serial", code=0)
 
     def test_a_regression_of_a_unit_that_remembers_begins_anew(self):
         counts = pathlib.Path(MMAFUZZ).parent / "tests/flawed_plugin_13.so"  # the first, sixth, ... case is wrong
@@ -414,8 +459,9 @@ class CampaignTest(unittest.TestCase):
         ids = [b["id"] for b in buckets if b["cause"] == "periodic"]
         self.assertGreater(len(ids), 1)
         files = self.mmafuzz("promote", self.out / "findings.sqlite", *ids, "--corpus", self.out / "corpus", code=0).stdout.split()
-        self.mmafuzz("check", *files, code=0)
-        self.mmafuzz("check", *reversed(files), code=0)
+        wrong = [sorted(line for line in self.mmafuzz("check", *order, code=1).stdout.splitlines() if "expected" in line) for order in (files, files[::-1])]
+        self.assertEqual(wrong[0], wrong[1])
+        self.assertEqual({line.split(":")[0] for line in wrong[0]}, set(files))
 
     def test_a_unit_that_claims_nothing_contradicts_nothing_and_is_described(self):
         unit = f"plugin:{pathlib.Path(MMAFUZZ).parent}/tests/serial_dot.so"

@@ -142,7 +142,7 @@ TEST(Facts, ACombinationOfWhatIsKnownToOccurAloneIsNoneEither) {
 }
 
 TEST(Facts, OfABrokenClaimStandFirst) {
-  Bucket broken = bucket("plugin:a.so", hopper, {claim_fact("plugin:a.so")});
+  Bucket broken = bucket("plugin:a.so", hopper, {claim_fact("plugin:a.so", "equals_model")});
   broken.key.property = "equals_model";
   broken.severity = Severity::contract;
   const std::vector<Fact> facts = facts_of({bucket(volta, ampere, {"block=4~8"}), broken});

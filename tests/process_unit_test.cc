@@ -435,10 +435,38 @@ int mmafuzz_plugin_run(const struct mmafuzz_op* op, const struct mmafuzz_batch* 
                               library.string() + "' 2>/dev/null";
   if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no C compiler";
   const std::unique_ptr<Unit> unit = bind_or_fail("plugin:" + library.string(), op_from_text(add16));
-  EXPECT_THAT(run(*unit, cases_of({1, bad, 3})), HasSubstr("died of Aborted"));
+  EXPECT_THAT(run(*unit, cases_of({1, bad, 3})), HasSubstr("died of Aborted on 7e00 3c00"));
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_TRUE(outcomes_.has_failed(1));
+  EXPECT_EQ(outcomes_.how_failed, "it died of Aborted");
   EXPECT_EQ(outcomes_.results.get(2), 3u);
+  EXPECT_EQ(kept().size(), 2u) << "the source and the library: the case is all there is to know";
+
+  // However many cases of however many batches break it, all others are answered.
+  for (int batch = 0; batch < 20; ++batch) {
+    std::vector<uint64_t> operands(600);
+    for (size_t i = 0; i < operands.size(); ++i) operands[i] = i % 30 == 1 ? bad : i;
+    run(*unit, cases_of(operands));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      ASSERT_EQ(outcomes_.has_failed(i), i % 30 == 1) << i;
+      ASSERT_EQ(outcomes_.has_answer(i), i % 30 != 1) << i;
+      ASSERT_EQ(outcomes_.has_answer(i) ? outcomes_.results.get(i) : i, i);
+    }
+  }
+}
+
+/// Of a process that has to be started again after each crash, few of the other cases go.
+TEST_F(ProcessUnits, ThatCrashesOnFewCasesAnswersMostOthersOfEveryBatch) {
+  const std::unique_ptr<Unit> unit = bind_or_fail(false_unit("crash", "text", "few"), op_from_text(add16));
+  std::vector<uint64_t> operands(2048, 5);
+  operands[77] = operands[1900] = bad;
+  for (int batch = 0; batch < 2; ++batch) {
+    run(*unit, cases_of(operands));
+    EXPECT_TRUE(outcomes_.has_failed(77)) << batch;
+    size_t answered = 0;
+    for (size_t i = 0; i < operands.size(); ++i) answered += outcomes_.has_answer(i) && outcomes_.results.get(i) == 5;
+    EXPECT_GE(answered, 2046u - 32) << batch;
+  }
 }
 
 /// Python functions on one case at a time, which need no numpy.
@@ -530,6 +558,7 @@ TEST_F(PythonUnits, WhatTheyRaiseOrGiveWronglyIsAFinding) {
   EXPECT_TRUE(outcomes_.has_answer(0));
   EXPECT_TRUE(outcomes_.has_failed(1));
   EXPECT_TRUE(outcomes_.has_answer(2));
+  EXPECT_EQ(outcomes_.how_failed, "says: failed ValueError: no NaN");
   EXPECT_THAT(run(*bind_or_fail(unit("text"), op_from_text(add16)), cases_of({1})), HasSubstr("the result is a str"));
   EXPECT_THAT(run(*bind_or_fail(unit("wide"), op_from_text(add16)), cases_of({1})), HasSubstr("OverflowError"));
 }

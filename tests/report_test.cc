@@ -142,8 +142,8 @@ TEST(Report, ACellOfAUnitLeadsToTheFactsOfItsRow) {
 TEST(Report, WhatIsNotTriagedIsNotGreen) {
   ReportData data = campaign();
   data.buckets.clear();
-  data.campaigns[0].untriaged = true;
-  EXPECT_THAT(html_report(data, {}, registry()), HasSubstr("<h1 class=\"contract\">Not triaged"));
+  data.campaigns[0].inconclusive = not_triaged;
+  EXPECT_THAT(html_report(data, {}, registry()), HasSubstr("<h1 class=\"contract\">Nothing can be concluded: divergences are not all triaged"));
   EXPECT_THAT(junit_report(data), HasSubstr("<failure"));
 }
 

@@ -4,6 +4,7 @@ Usage: silent_units_test.py MMAFUZZ"""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,25 @@ class SilentUnitsTest(unittest.TestCase):
                 self.assertEqual(code, 2, out + err)
                 self.assertRegex(err.splitlines()[-1], "^mmafuzz: process:python3.*knows_nothing.* answered none of [0-9]+ cases")
                 self.assertNotIn("They agree", out)
+
+    def test_what_a_campaign_leaves_behind_is_not_green(self):
+        for unit in f"process:python3 {FALSE} knows_nothing text exact", "recorded:other.cases":
+            for name, store in ("campaign", "campaign/findings.sqlite"), ("campaign without triage", "untriaged/findings.sqlite"):
+                code, out, err = self.run_it(name, unit)
+                self.assertNotIn("Nothing contradicts", out)
+                self.assertNotIn("identify --unit", out)
+                if name == "campaign":
+                    self.assertIn("Nothing can be concluded", out)
+                for after in (["triage", str(pathlib.Path(store).parent)], ["findings", store], ["report", store, "--junit", "junit.xml"],
+                              ["merge", "--fail-on-new", "all.store", store]):
+                    with self.subTest(unit=unit, after=after):
+                        done = subprocess.run([MMAFUZZ, *after], capture_output=True, text=True, cwd=self.folder, timeout=120)
+                        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                        self.assertRegex(done.stdout + done.stderr, "answered none of [0-9]+ cases")
+                        self.assertNotIn("Nothing contradicts", done.stdout)
+                self.assertIn("answered none of", (self.folder / "junit.xml").read_text())
+                for gone in "campaign", "untriaged":
+                    shutil.rmtree(self.folder / gone, ignore_errors=True)
 
     def test_a_recording_without_the_cases_is_no_agreement(self):
         for name in COMMANDS:

@@ -34,12 +34,6 @@ Batch select(const Batch& cases, const std::vector<size_t>& indices) {
   return part;
 }
 
-/// A property that a unit breaks without claiming it is explained by its arithmetic; a claimed one is not.
-bool claims(const Unit& unit, const std::string& property) {
-  return std::any_of(unit.claims().begin(), unit.claims().end(),
-                     [&](const Claim& claim) { return claim.property == property; });
-}
-
 std::string joined_names(const std::vector<Replacement>& all, const std::vector<size_t>& set) {
   std::string names;
   for (const size_t i : set) names += (names.empty() ? "" : ",") + all[i].name;
@@ -94,7 +88,7 @@ class Causes::Ablation final : public Method {
     std::vector<size_t> open;  // not explained so far
     bool references_only = true;
     for (size_t side = 0; side < judge_.units().size(); ++side)
-      references_only &= is_plain(side) && !claims(*judge_.units()[side], judge_.property());
+      references_only &= is_plain(side) && !judge_.units()[side]->claim(judge_.property());
     for (size_t i = 0; i < cases.size(); ++i) {
       if (references_only) causes[i] = kernel_name;
       else open.push_back(i);
@@ -381,7 +375,7 @@ Causes::~Causes() = default;
 bool Causes::contradicts_nothing() const {
   const std::vector<std::unique_ptr<Unit>>& units = judge_.units();
   for (const std::unique_ptr<Unit>& unit : units)
-    if (claims(*unit, judge_.property())) return false;
+    if (unit->claim(judge_.property())) return false;  // what breaks it is not explained by the unit's arithmetic
   if (units.size() == 1) return model_name_of(*units[0]).empty();
   return std::any_of(units.begin(), units.end(), [](const auto& unit) { return is_stranger(*unit); });
 }
@@ -403,12 +397,12 @@ std::string Causes::detail(const std::string& cause) const {
 
 std::vector<std::string> Causes::facts(const std::string& cause) const {
   for (const std::unique_ptr<Unit>& unit : judge_.units())
-    if (claims(*unit, judge_.property())) return {claim_fact(unit->name())};
+    if (unit->claim(judge_.property())) return {claim_fact(unit->name(), judge_.property())};
   if (is_strange(cause)) {
     // What is computed here repeats itself and has parameters: of two units the other one is the stranger.
     for (const std::unique_ptr<Unit>& unit : judge_.units())
-      if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name())};
-    return {claim_fact(judge_.units()[0]->name())};
+      if (!unit->model() && !is_reference(*unit)) return {claim_fact(unit->name(), judge_.property())};
+    return {claim_fact(judge_.units()[0]->name(), judge_.property())};
   }
   std::vector<std::string> names;
   for (const std::string& word : words_of(cause, ','))

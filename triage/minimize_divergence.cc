@@ -27,8 +27,7 @@ std::optional<MinimizedDivergence> minimized(const std::vector<std::string>& sta
   bucket.key = {statement[0], op_label(one.op()), units, name_of(found.verdict.cls)};
   bucket.severity = statement[0] == "equals_model" ? Severity::contract : Severity::semantic;
   for (const std::unique_ptr<Unit>& unit : judge->units())
-    for (const Claim& claim : unit->claims())
-      if (claim.property == statement[0]) bucket.severity = Severity::contract;
+    if (unit->claim(statement[0])) bucket.severity = Severity::contract;
   bucket.cause = cause_of(one, found.verdict, *judge, causes);
   bucket.detail = causes.detail(bucket.cause);
   found.witness = one;

@@ -128,19 +128,25 @@ std::string ranges(const std::vector<size_t>& numbers) {
 }  // namespace
 
 bool OwnUnit::speaks_of(const Judge& judge) {
+  if (judge.is_about_answering()) return true;
   return judge.property() == "equals_model" && judge.op().kind == OpKind::dot && judge.units().size() == 2 &&
-         !judge.units()[0]->model() && judge.units()[1]->model() && !judge.op().a.fields().integer;
+         !judge.units()[0]->model() && !judge.op().a.fields().integer;
 }
 
 std::string OwnUnit::describe(const Batch& one) const {
-  const DotModel& model = *judge_.units()[1]->model();
-  const Batch cases = cases_to_fit(judge_.op(), model.fraction_bits, one);
   Outcomes own, claimed;
+  if (judge_.is_about_answering()) {
+    judge_.units()[0]->run(one, own);
+    return own.how_failed;
+  }
+  const DotModel* model = judge_.units()[1]->model();
+  if (!model) return where_it_stays(one);
+  const Batch cases = cases_to_fit(judge_.op(), model->fraction_bits, one);
   judge_.units()[0]->run(cases, own);
   judge_.units()[1]->run(cases, claimed);
   if (const std::optional<std::string> fit = fitting_parameter(cases, own, claimed)) return *fit;
   const std::string cause = what_could_make_it(cases, own, *judge_.units()[1], claimed);
-  return where_it_stays(one) + (cause.empty() ? "" : "; " + cause);
+  return "no other value of one parameter fits; " + where_it_stays(one) + (cause.empty() ? "" : "; " + cause);
 }
 
 std::optional<std::string> OwnUnit::fitting_parameter(const Batch& cases, const Outcomes& own,
@@ -216,9 +222,8 @@ std::string OwnUnit::where_it_stays(const Batch& one) const {
     c.clear(2 * k);
     return true;
   });
-  std::string text = "no other value of one parameter fits";
-  if (!stays.empty()) text += "; the difference stays " + listed(stays);
-  if (!goes.empty()) text += std::string(stays.empty() ? "; the difference" : "; it") + " goes " + listed(goes);
+  std::string text = stays.empty() ? "" : "the difference stays " + listed(stays);
+  if (!goes.empty()) text += std::string(stays.empty() ? "the difference" : "; it") + " goes " + listed(goes);
   return text;
 }
 

@@ -12,14 +12,15 @@ namespace mmafuzz {
 
 class OwnUnit {
  public:
-  /// `judge`: "equals_model" of the unit and a model, on a dot. Both must outlive it.
+  /// `judge`: "equals_model" of the unit and what it claims to equal, on a dot, or that it answers. Both must outlive
+  /// it.
   OwnUnit(const Judge& judge, const Registry& registry) : judge_(judge), registry_(registry) {}
 
   /// Whether there is something to say: the statement is as above.
   static bool speaks_of(const Judge& judge);
 
-  /// For people: "block (products per fused step): 16 is claimed, 4 fits ..."; otherwise where the difference stays and
-  /// what could make it.
+  /// For people: what it did where it broke. Otherwise "block (products per fused step): 16 is claimed, 4 fits ...";
+  /// otherwise where the difference stays and what could make it.
   std::string describe(const Batch& one) const;
 
  private:

@@ -104,13 +104,14 @@ Result<ProcessTakes> ProcessChild::take(const Op& op) {
   }
   const std::vector<std::string> words = words_of(said);
   ProcessTakes takes;
-  bool understood = !words.empty() && words[0] == "yes" && words.size() % 2 == 1;
-  for (size_t i = 1; i < words.size() && understood; i += 2) {
-    if (words[i] == "equals" && takes.equals.empty()) takes.equals = words[i + 1];
-    else if (words[i] == "features" && takes.features == 0)
-      takes.features = count_of(words[i + 1], most_process_features);
+  bool understood = !words.empty() && words[0] == "yes";
+  for (size_t i = 1; i < words.size() && understood; ++i) {
+    const bool has_value = i + 1 < words.size();
+    if (words[i] == "apart" && binary_ && !takes.apart) takes.apart = true;
+    else if (words[i] == "equals" && has_value && takes.equals.empty()) takes.equals = words[++i];
+    else if (words[i] == "features" && has_value && takes.features == 0)
+      understood = (takes.features = count_of(words[++i], most_process_features)) > 0;
     else understood = false;
-    understood = understood && (words[i] != "features" || takes.features > 0);
   }
   if (!understood)
     fail("said " + mmafuzz::quoted(said) +
@@ -172,11 +173,11 @@ void ProcessChild::observe(const Batch& batch, int features, const std::function
   if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
 }
 
-void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
+void ProcessChild::ask(const char* word, const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
   const Op& op = batch.op();
   must_take(op);
   const Deadline until = deadline();
-  const std::string said = line_after(request_of("batch", batch, first, count), until);
+  const std::string said = line_after(request_of(word, batch, first, count), until);
   const std::vector<std::string> words = words_of(said);
   if (!words.empty() && words[0] == "failed") {
     if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
@@ -200,7 +201,11 @@ void ProcessChild::run(const Batch& batch, size_t first, size_t count, Outcomes&
   if (with_flags) outcomes.flags.resize(batch.size());
   if (binary_) read_binary(op, first, count, with_flags, with_answered, outcomes, until);
   else read_text(op, first, count, with_flags, outcomes, until);
-  const std::string end = next_line(until);
+  std::string end = next_line(until);
+  if (end.starts_with("broke ") && !outcomes.failed.empty()) {
+    if (outcomes.how_failed.empty()) outcomes.how_failed = end.substr(6);
+    end = next_line(until);
+  }
   if (end != "end") fail("said " + mmafuzz::quoted(end) + " after " + cases_text(count) + ", where 'end' was expected");
   if (!received_.empty()) fail("said more than it was asked for: " + mmafuzz::quoted(received_));
 }
@@ -256,7 +261,16 @@ void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool wi
   at += with_flags ? count : 0;
   if (with_answered) {
     outcomes.answered.resize(results.cases(), 1);
-    for (size_t i = 0; i < count; ++i) outcomes.answered[first + i] = received_[at + i] != 0;
+    for (size_t i = 0; i < count; ++i) {
+      const auto how = static_cast<CaseEnd>(received_[at + i]);
+      outcomes.answered[first + i] = how == CaseEnd::answered;
+      if (how == CaseEnd::broke) {
+        outcomes.failed.resize(results.cases());
+        outcomes.failed[first + i] = 1;
+      } else if (how != CaseEnd::answered && how != CaseEnd::unknown) {
+        fail("said " + std::to_string(received_[at + i]) + " of a case, where 0, 1 or 2 was expected");
+      }
+    }
   }
   received_.erase(0, all);
   const uint64_t mask = op.d.fields().container_mask();

@@ -23,10 +23,14 @@ struct ProcessFailure : std::runtime_error {
   Kind kind;
 };
 
+/// What a process says of each case behind `answered`.
+enum class CaseEnd : uint8_t { unknown, answered, broke };
+
 /// What a process says of an op that it takes.
 struct ProcessTakes {
   std::string equals;  ///< the unit that it claims to equal; "" for none
   int features = 0;    ///< how many features of its own it tells; 0: none
+  bool apart = false;  ///< it can evaluate cases so that one that breaks it leaves the others
 };
 inline constexpr int most_process_features = 65536;
 
@@ -41,7 +45,13 @@ class ProcessChild {
 
   /// Evaluates `count` cases from case `first` on and writes their outcomes, which have their size already. Throws
   /// ProcessFailure; the next call starts the process again where it is gone.
-  void run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes);
+  void run(const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
+    ask("batch", batch, first, count, outcomes);
+  }
+  /// The same of a process that says `apart`: what breaks it fails alone.
+  void run_apart(const Batch& batch, size_t first, size_t count, Outcomes& outcomes) {
+    ask("apart", batch, first, count, outcomes);
+  }
 
   /// Asks which of its `features` each case reaches. Throws ProcessFailure.
   void observe(const Batch& batch, int features, const std::function<void(size_t, int)>& hit);
@@ -49,6 +59,7 @@ class ProcessChild {
  private:
   void start();
   Deadline deadline() const { return std::chrono::steady_clock::now() + patience_; }
+  void ask(const char* word, const Batch& batch, size_t first, size_t count, Outcomes& outcomes);
   std::string request_of(const char* word, const Batch& batch, size_t first, size_t count) const;
   void must_take(const Op& op);
   /// Sends text and waits for one line, which is returned without its end.

@@ -1,10 +1,11 @@
 #include "oracles/units/process_unit.h"
 
-#include <bit>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 
+#include "core/case_text.h"
 #include "core/function_unit.h"
 #include "core/kept_batch.h"
 #include "core/quoted.h"
@@ -14,28 +15,29 @@
 namespace mmafuzz {
 namespace {
 
-/// After a failure the batch is given again in parts, so that what can be answered is, and the case that breaks the
-/// process stands alone. Once there is one, this much more may break: a process that is started again costs the most.
-constexpr int most_cost = 192, most_cost_if_dying = 48, cost_of_saying_so = 1, cost_of_a_start = 16;
-/// Large batches come from a search. Where many of them fail, few are searched for the culprit; of the others nothing
-/// is known but that they failed.
-constexpr size_t large_batch = 512;
-constexpr uint64_t always_searched = 16;
+/// Cases that are given at once to a process that evaluates each apart: all of them may break it within its patience.
+constexpr size_t cases_apart = 256;
+/// Another process gets the batch in parts, so that the case that breaks it stands alone. Once there is one, this much
+/// more may break, and what breaks is not divided below this share of the batch: a start costs the most, and most of
+/// the others are to be answered.
+constexpr int most_cost = 512, most_cost_before_an_answer = 192, most_cost_if_dying = 48;
+constexpr int cost_of_saying_so = 1, cost_of_a_start = 16;
+constexpr size_t smallest_share = 64;
 /// Batches that are kept as case text.
 constexpr uint64_t kept_batches = 4;
 
 class ProcessUnit final : public Unit {
  public:
-  ProcessUnit(std::shared_ptr<ProcessPool> pool, int features) : pool_(std::move(pool)), features_(features) {}
+  ProcessUnit(std::shared_ptr<ProcessPool> pool, const ProcessTakes& takes) : pool_(std::move(pool)), takes_(takes) {}
 
-  int features() const override { return features_; }
+  int features() const override { return takes_.features; }
 
   /// Feedback is no result: where it does not come, the search goes on without it, and a message says so once.
   void observe(const Batch& batch, const std::function<void(size_t, int)>& hit) const override {
     if (batch.size() == 0 || !pool_->tells_features() || !pool_->given_up().empty()) return;
     std::unique_ptr<ProcessChild> child = pool_->borrow();
     try {
-      child->observe(batch, features_, hit);
+      child->observe(batch, takes_.features, hit);
     } catch (const ProcessFailure& e) {
       if (pool_->lose_features())
         std::fprintf(stderr, "mmafuzz: %s tells no features any more: asked for them the process %s\n", name().c_str(),
@@ -56,7 +58,8 @@ class ProcessUnit final : public Unit {
       child->run(batch, 0, batch.size(), outcomes);
       pool_->note_batch(batch.size());
     } catch (const ProcessFailure& e) {
-      search(*child, batch, outcomes, e);
+      if (!takes_.apart || e.kind == ProcessFailure::late || !run_apart(*child, batch, outcomes, e))
+        search(*child, batch, outcomes, e);
     }
     pool_->give_back(std::move(child));
   }
@@ -73,66 +76,107 @@ class ProcessUnit final : public Unit {
     return true;
   }
 
+  /// Has each case evaluated apart. False where the process does not manage that.
+  bool run_apart(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
+    prepare(batch, outcomes);
+    size_t asked = 0, broke = 0;
+    try {
+      while (asked < batch.size() && (asked == 0 || broke < asked)) {  // one that breaks on all is not asked for all
+        const size_t some = std::min(cases_apart, batch.size() - asked);
+        child.run_apart(batch, asked, some, outcomes);
+        for (const size_t end = asked + some; asked < end; ++asked) broke += outcomes.has_failed(asked);
+      }
+    } catch (const ProcessFailure&) {
+      return false;
+    }
+    if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
+    std::fill(outcomes.answered.begin() + static_cast<std::ptrdiff_t>(asked), outcomes.answered.end(), 0);
+    pool_->note_failure(first.kind);
+    pool_->note_batch(asked - broke, batch.size() > 1 && broke == asked && first.kind != ProcessFailure::said);
+    if (broke == 0) last_case_stands_for(outcomes, first);
+    tell(batch, outcomes, broke > 0, first.what(), broke > 0 ? "" : "; case by case it is answered");
+    return true;
+  }
+
+  /// What does not fail again is still a failure; the case has its result, too.
+  static void last_case_stands_for(Outcomes& outcomes, const ProcessFailure& failure) {
+    outcomes.failed.assign(outcomes.results.cases(), 0);
+    outcomes.failed.back() = 1;
+    outcomes.how_failed = failure.what();
+  }
+
   /// Finds the cases that break the process, and has the others answered.
   void search(ProcessChild& child, const Batch& batch, Outcomes& outcomes, const ProcessFailure& first) const {
     prepare(batch, outcomes);
     outcomes.answered.assign(batch.size(), 1);
     outcomes.failed.assign(batch.size(), 0);
-    const uint64_t number = pool_->count_failed_batch();
     const bool dying = pool_->is_dying();
     bool says = false;  // that it failed: it is there still
     size_t answered = 0, culprit = batch.size();
     int cost = 0;
     std::vector<Part> parts;  // what is still to do, the next part last
-    const auto failed = [&](const Part& part, ProcessFailure::Kind kind) {
-      cost += kind == ProcessFailure::said ? cost_of_saying_so : cost_of_a_start;
-      says |= kind == ProcessFailure::said;
-      pool_->note_failure(kind);
-      if (part.count > 1) {
+    const auto leave_out = [&](const Part& part) {
+      for (size_t i = part.first; i < part.first + part.count; ++i) {
+        outcomes.answered[i] = 0;
+        outcomes.failed[i] = culprit < batch.size() && same_case(batch, i, culprit);
+      }
+    };
+    const auto failed = [&](const Part& part, const ProcessFailure& failure) {
+      const bool said = failure.kind == ProcessFailure::said;
+      cost += said ? cost_of_saying_so : cost_of_a_start;
+      says |= said;
+      pool_->note_failure(failure.kind);
+      if (part.count > 1 && (said || culprit == batch.size() || part.count > batch.size() / smallest_share)) {
         const size_t half = dying ? 1 : part.count / 2;  // what dies on each case shows it on the first
         parts.push_back({part.first + half, part.count - half});
         parts.push_back({part.first, half});
         return;
       }
-      outcomes.answered[part.first] = 0;
-      if (kind == ProcessFailure::not_started) return;  // that is not this case's doing
+      leave_out(part);
+      if (part.count > 1 || failure.kind == ProcessFailure::not_started) return;  // that is not this case's doing
       outcomes.failed[part.first] = 1;
+      if (culprit == batch.size()) outcomes.how_failed = failure.what();
       culprit = std::min(culprit, part.first);
     };
-    const bool searched = batch.size() <= large_batch || number <= always_searched || std::has_single_bit(number);
-    failed({0, batch.size()}, first.kind);
+    failed({0, batch.size()}, first);
     while (!parts.empty()) {
       const Part part = parts.back();
       parts.pop_back();
-      const bool enough = culprit < batch.size() && cost >= (dying ? most_cost_if_dying : most_cost);
-      if (!searched || enough || !pool_->given_up().empty()) {
-        for (size_t i = part.first; i < part.first + part.count; ++i) {
-          outcomes.answered[i] = 0;
-          outcomes.failed[i] = culprit < batch.size() && same_case(batch, i, culprit);
-        }
+      const bool enough = culprit < batch.size() && cost >= (dying           ? most_cost_if_dying
+                                                             : answered == 0 ? most_cost_before_an_answer
+                                                                             : most_cost);
+      if (enough || !pool_->given_up().empty()) {
+        leave_out(part);
         continue;
       }
       try {
         child.run(batch, part.first, part.count, outcomes);
         answered += part.count;
       } catch (const ProcessFailure& e) {
-        failed(part, e.kind);
+        failed(part, e);
       }
     }
     const bool all_answered = answered == batch.size();
     const bool slow = all_answered && first.kind == ProcessFailure::late;
-    // What does not fail again in parts is still a failure: the last case stands for the batch, and has its result.
-    if (all_answered && !slow) outcomes.failed[batch.size() - 1] = 1;
+    if (all_answered && !slow) last_case_stands_for(outcomes, first);
     pool_->note_batch(answered, batch.size() > 1 && culprit < batch.size() && !says);
-    tell(batch, number, first.what(),
+    tell(batch, outcomes, false, first.what(),
          slow           ? "; in parts it is in time: give it more with ?timeout=SECONDS"
          : all_answered ? "; run again in parts it is answered"
                         : "");
   }
 
-  void tell(const Batch& batch, uint64_t number, const std::string& reason, const char* then) const {
+  /// A case that fails by itself is all there is to know; for others the batch is kept.
+  void tell(const Batch& batch, const Outcomes& outcomes, bool by_itself, const std::string& reason,
+            const char* then) const {
     const std::string name_of_unit = name();
-    if (number <= kept_batches) {
+    const uint64_t number = pool_->count_failed_batch();
+    if (number <= kept_batches && by_itself) {
+      const size_t first =
+          static_cast<size_t>(std::find(outcomes.failed.begin(), outcomes.failed.end(), 1) - outcomes.failed.begin());
+      std::fprintf(stderr, "mmafuzz: process failed: %s: %s on %s\n", name_of_unit.c_str(), outcomes.how_failed.c_str(),
+                   case_line(batch, first).c_str());
+    } else if (number <= kept_batches) {
       const std::string kept =
           keep_batch("MMAFUZZ_PROCESS_FAILURES", "process-failed", name_of_unit, batch, "the process " + reason);
       std::fprintf(stderr, "mmafuzz: process failed: %s %s; the batch is %s%s\n", name_of_unit.c_str(), reason.c_str(),
@@ -145,7 +189,7 @@ class ProcessUnit final : public Unit {
   }
 
   std::shared_ptr<ProcessPool> pool_;
-  int features_;
+  ProcessTakes takes_;
 };
 
 }  // namespace
@@ -166,7 +210,7 @@ Result<std::unique_ptr<Unit>> bind_process(const std::string& name, const std::v
   if (!taken) return declined(name + ": " + taken.refusal().reason);
   std::vector<Claim> claims = claims_of({"answers"});
   if (!taken->equals.empty()) claims.push_back({"equals_model", taken->equals});
-  return named(std::make_unique<ProcessUnit>(pool, taken->features), name, std::move(claims));
+  return named(std::make_unique<ProcessUnit>(pool, *taken), name, std::move(claims));
 }
 
 std::string begun_anew(const std::string& unit, const Registry& registry) {

@@ -142,15 +142,34 @@ def run_cases(function, op, n, sizes, payload):
     return bytes(out)
 
 
+def run_apart(run, function, op, n, sizes, payload):
+    """Each case by itself: the results, for each case whether it has one (1) or broke the function (2), and how."""
+    counts = [count_of(shape) * size for (_, _, shape), size in zip(op.fields, sizes)]
+    nothing, out, ends, how = bytes(count_of(op.result[1]) * sizes[-1]), bytearray(), bytearray(), ""
+    for case in range(n):
+        at, one = 0, b""
+        for count in counts:
+            one += payload[at + count * case:at + count * (case + 1)]
+            at += count * n
+        try:
+            out += run(function, op, 1, sizes, one)
+            ends.append(1)
+        except Exception as error:
+            how = how or f"broke says: failed {one_line(error)}\n"
+            out += nothing
+            ends.append(2)
+    return bytes(out + ends), how
+
+
 def taken(function, op):
     supports = getattr(function, "supports", None)
     if supports is not None:
         reply = supports(op)
-        return "yes" if reply is True else "no " + re.sub(r"\s+", " ", str(reply or "it does not take this op"))
+        return "yes apart" if reply is True else "no " + re.sub(r"\s+", " ", str(reply or "it does not take this op"))
     if op.attributes:
         words = " ".join(f"{x}={v}" for x, v in op.attributes.items())
         return f"no {function_name} has no attribute `supports` that says that it honours {words}"
-    return "yes"
+    return "yes apart"
 
 
 def main():
@@ -174,12 +193,16 @@ def main():
                 say("no " + trouble if trouble else taken(function, op))
             except Exception as error:
                 say("no " + one_line(error))
-        elif word == "batch":
+        elif word in ("batch", "apart"):
             n, size, *layout = rest.split()
             n, payload = int(n), requests.read(int(size))
             sizes = [int(field.split("=")[1].split("*")[0]) for field in layout]
             try:
                 run = run_cases if getattr(function, "per_case", False) else run_arrays
+                if word == "apart":
+                    results, how = run_apart(run, function, op, n, sizes, payload)
+                    say(f"results {n} answered", results, how.encode(), b"end\n")
+                    continue
                 results = run(function, op, n, sizes, payload)
             except Exception as error:
                 say("failed " + one_line(error))

@@ -1,10 +1,16 @@
 #include "oracles/units/serve_unit.h"
 
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 #include "core/words.h"
@@ -20,6 +26,40 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
+/// What the processes of `apart` write and the server reads.
+class SharedCases {
+ public:
+  SharedCases(size_t cases, size_t stride)
+      : cases_(cases), stride_(stride), bytes_(sizeof(Head) + cases * (stride + 2)) {
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("no memory for cases apart");
+    head_ = new (memory) Head;
+  }
+  ~SharedCases() { munmap(head_, bytes_); }
+  SharedCases(const SharedCases&) = delete;
+  SharedCases& operator=(const SharedCases&) = delete;
+
+  std::atomic<size_t>& next() { return head_->next; }  ///< the case that is evaluated
+  bool& with_flags() { return head_->with_flags; }
+  char* results() { return reinterpret_cast<char*>(head_ + 1); }
+  uint8_t* flags() { return reinterpret_cast<uint8_t*>(results() + cases_ * stride_); }
+  uint8_t* ends() { return flags() + cases_; }
+
+  std::string reason() const { return head_->reason; }
+  void set_reason(const std::string& text) {
+    if (!head_->reason[0]) std::strncpy(head_->reason, text.c_str(), sizeof head_->reason - 1);
+  }
+
+ private:
+  struct Head {
+    std::atomic<size_t> next{0};
+    bool with_flags = false;
+    char reason[512] = "";  ///< of the first case that broke the unit
+  };
+  size_t cases_, stride_, bytes_;
+  Head* head_;
+};
+
 class Server {
  public:
   using Bind = std::function<Result<std::unique_ptr<Unit>>(const Op&)>;
@@ -34,7 +74,12 @@ class Server {
       return true;
     }
     if (words[0] == "op") return take(line);
-    if (words[0] == "batch" && unit_ && words.size() >= 3) return run(words[1], words[2]);
+    if ((words[0] == "batch" || words[0] == "apart") && unit_ && words.size() >= 3) {
+      if (!read(words[1], words[2])) return false;
+      if (words[0] == "apart") run_apart();
+      else run();
+      return true;
+    }
     return false;
   }
 
@@ -56,14 +101,14 @@ class Server {
     batch_ = Batch(*op);
     for (const Claim& claim : unit_->claims()) {
       if (claim.property != "equals_model") continue;
-      say("yes equals " + claim.detail);
+      say("yes apart equals " + claim.detail);
       return true;
     }
-    say("yes");
+    say("yes apart");
     return true;
   }
 
-  bool run(const std::string& count, const std::string& size) {
+  bool read(const std::string& count, const std::string& size) {
     size_t cases = 0, bytes = 0, expected = 0;
     std::from_chars(count.data(), count.data() + count.size(), cases);
     std::from_chars(size.data(), size.data() + size.size(), bytes);
@@ -72,20 +117,75 @@ class Server {
     batch_.resize(cases);
     for (Column& column : batch_.inputs())
       if (std::fread(column.data(), column.stride(), cases, stdin) != cases) return false;
+    return true;
+  }
+
+  void run() {
     try {
       unit_->run(batch_, outcomes_);
     } catch (const std::runtime_error& e) {
       say("failed " + in_one_line(e.what()));
-      return true;
+      return;
     }
-    const bool with_flags = !outcomes_.flags.empty(), with_answered = !outcomes_.answered.empty();
-    const std::string words = std::string(with_flags ? " flags" : "") + (with_answered ? " answered" : "");
-    std::fprintf(answers_, "results %zu%s\n", cases, words.c_str());
-    std::fwrite(outcomes_.results.data(), outcomes_.results.stride(), cases, answers_);
-    if (with_flags) std::fwrite(outcomes_.flags.data(), 1, cases, answers_);
-    if (with_answered) std::fwrite(outcomes_.answered.data(), 1, cases, answers_);
+    std::vector<uint8_t> ends = outcomes_.answered;
+    for (size_t i = 0; i < ends.size(); ++i)
+      if (outcomes_.has_failed(i)) ends[i] = static_cast<uint8_t>(CaseEnd::broke);
+    tell(outcomes_.results.data(), outcomes_.flags.empty() ? nullptr : outcomes_.flags.data(),
+         ends.empty() ? nullptr : ends.data(), outcomes_.how_failed);
+  }
+
+  /// Case by case, in a process that is forked for them: what dies of one case has answered those before it, and
+  /// another goes on behind it.
+  void run_apart() {
+    const FieldShape result = batch_.op().result();
+    const size_t stride = Column(result.format, result.count).stride();
+    SharedCases shared(batch_.size(), stride);
+    for (std::atomic<size_t>& next = shared.next(); next < batch_.size(); ++next) {
+      const pid_t worker = fork();
+      if (worker < 0) return say("failed cannot start a process");
+      if (worker == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_DUMPABLE, 0);  // that it may die is known: it leaves no dump
+        for (; next < batch_.size(); ++next) run_one(next, shared, stride);
+        _exit(0);
+      }
+      int status = 0;
+      waitpid(worker, &status, 0);
+      if (next >= batch_.size()) break;
+      shared.ends()[next] = static_cast<uint8_t>(CaseEnd::broke);
+      shared.set_reason(WIFSIGNALED(status) ? std::string("it died of ") + strsignal(WTERMSIG(status))
+                                            : "it exited with code " + std::to_string(WEXITSTATUS(status)));
+    }
+    tell(shared.results(), shared.with_flags() ? shared.flags() : nullptr, shared.ends(), shared.reason());
+  }
+
+  void run_one(size_t i, SharedCases& shared, size_t stride) {
+    Batch one(batch_.op());
+    one.append(batch_, i);
+    CaseEnd end = CaseEnd::broke;
+    try {
+      unit_->run(one, outcomes_);
+      std::memcpy(shared.results() + i * stride, outcomes_.results.data(), stride);
+      if (!outcomes_.flags.empty()) shared.flags()[i] = outcomes_.flags[0];
+      shared.with_flags() |= !outcomes_.flags.empty();
+      if (outcomes_.has_failed(0)) shared.set_reason(outcomes_.how_failed);
+      else end = outcomes_.has_answer(0) ? CaseEnd::answered : CaseEnd::unknown;
+    } catch (const std::runtime_error& e) {
+      shared.set_reason("says: failed " + in_one_line(e.what()));
+    }
+    shared.ends()[i] = static_cast<uint8_t>(end);
+  }
+
+  /// The results of the batch. `flags` and `ends` may be missing.
+  void tell(const void* results, const uint8_t* flags, const uint8_t* ends, const std::string& how_failed) {
+    const size_t cases = batch_.size();
+    std::fprintf(answers_, "results %zu%s%s\n", cases, flags ? " flags" : "", ends ? " answered" : "");
+    const FieldShape result = batch_.op().result();
+    std::fwrite(results, Column(result.format, result.count).stride(), cases, answers_);
+    if (flags) std::fwrite(flags, 1, cases, answers_);
+    if (ends) std::fwrite(ends, 1, cases, answers_);
+    if (!how_failed.empty()) say("broke " + in_one_line(how_failed));
     say("end");
-    return true;
   }
 
   std::string name_;

@@ -40,6 +40,7 @@ struct Conclusions {
   std::vector<Fact> fresh;           ///< not known
   std::vector<Fact> confirmed;  ///< known, called known or expected by a person, or what two rows say of themselves
   std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
+  std::string inconclusive;                                 ///< why nothing can be concluded; "" where something can
 };
 
 /// Without expectations (none are known of a store alone) nothing is unseen. `seen_before`: facts that are not new,

@@ -58,8 +58,11 @@ std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
 }
 
 std::string verdict(const Conclusions& all) {
-  std::string text = all.contradictions.empty() ? "Nothing contradicts what is claimed"
-                                                : counted(all.contradictions.size(), "contradiction", "contradictions");
+  std::string text = !all.contradictions.empty() ? counted(all.contradictions.size(), "contradiction", "contradictions")
+                     : all.inconclusive.empty()  ? "Nothing contradicts what is claimed"
+                                                 : "";
+  if (!all.inconclusive.empty())
+    text += (text.empty() ? "Nothing can be concluded: " : "; nothing else can be concluded: ") + all.inconclusive;
   text += all.fresh.empty() ? "; no fact is new" : "; " + counted(all.fresh.size(), "fact is new", "facts are new");
   return text + "; " + counted(all.confirmed.size(), "known fact was seen again", "known facts were seen again") + ".";
 }

@@ -10,7 +10,7 @@
 namespace mmafuzz {
 namespace {
 
-constexpr std::string_view claim_prefix = "claim/";
+constexpr std::string_view claim_prefix = "claim/", answers_prefix = "answers/";
 constexpr std::string_view ieee_prefix = "ieee";
 
 std::optional<int64_t> number(const std::string& text) {
@@ -41,11 +41,15 @@ std::string property_fact(const std::string& property, const std::string& arithm
   return property + "/" + (is_ieee(arithmetic) ? std::string(ieee_prefix) : arithmetic);
 }
 
-std::string claim_fact(const std::string& unit) { return std::string(claim_prefix) + unit; }
-bool is_claim_fact(const std::string& name) { return name.starts_with(claim_prefix); }
+std::string claim_fact(const std::string& unit, const std::string& property) {
+  return std::string(property == "answers" ? answers_prefix : claim_prefix) + unit;
+}
+bool is_claim_fact(const std::string& name) {
+  return name.starts_with(claim_prefix) || name.starts_with(answers_prefix);
+}
 
 FactParts parts_of_fact(const std::string& name) {
-  if (is_claim_fact(name)) return {FactParts::Kind::claim, "", name.substr(claim_prefix.size()), ""};
+  if (is_claim_fact(name)) return {FactParts::Kind::claim, "", name.substr(name.find('/') + 1), ""};
   const size_t equals = name.find('='), slash = name.find('/'), tilde = name.find('~');
   if (slash < equals) return {FactParts::Kind::property, name.substr(0, slash), name.substr(slash + 1), ""};
   if (equals == std::string::npos) return {FactParts::Kind::difference, name, "", ""};

@@ -20,8 +20,8 @@ std::string difference_fact(const std::string& parameter, const std::string& x, 
 /// A property that an arithmetic does not have.
 std::string property_fact(const std::string& property, const std::string& arithmetic);
 
-/// Something is wrong with this unit, or with what is known about it.
-std::string claim_fact(const std::string& unit);
+/// Something is wrong with this unit, or with what is known about it. That it breaks on cases is a fact apart.
+std::string claim_fact(const std::string& unit, const std::string& property);
 bool is_claim_fact(const std::string& name);
 
 /// Both results are NaN, and what differs is which: a processor's is that of an operand, a row has one.

@@ -124,8 +124,9 @@ std::string sentence_of_one(const std::string& name, const std::set<std::string>
       return parts.first +
              (best.key.property == "equals_model" && best.key.units.size() == 2
                   ? " differs from " + best.key.units[1] + ", which it claims to equal"
-              : best.key.units.size() == 2 ? " gives results that its parameters do not explain"
-                                           : " breaks its claim " + best.key.property) +
+              : best.key.units.size() == 2     ? " gives results that its parameters do not explain"
+              : best.key.property == "answers" ? " breaks on some cases"
+                                               : " breaks its claim " + best.key.property) +
              more;
     }
     case FactParts::Kind::property: {

@@ -29,10 +29,10 @@ std::string rounded(uint64_t n) {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, *unit);
 }
 
-void add_verdict(const ReportData& data, const Conclusions& all, PageData& page) {
-  const bool untriaged = has_untriaged(data), wrong = untriaged || !all.contradictions.empty();
-  page.set("verdict", untriaged ? "Not triaged: some divergences are in no bucket, so that nothing can be concluded."
-                                : verdict(all));
+void add_verdict(const ReportData& data, Conclusions all, PageData& page) {
+  all.inconclusive = why_inconclusive(data);
+  const bool wrong = !all.inconclusive.empty() || !all.contradictions.empty();
+  page.set("verdict", verdict(all));
   page.set("verdict_class", wrong ? "contract" : "good");
   uint64_t cases = 0;
   for (const CampaignRecord& c : data.campaigns) cases += c.cases;

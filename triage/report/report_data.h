@@ -42,9 +42,11 @@ struct ReportData {
   Trends trends;  ///< over the campaigns
 };
 
-/// Whether a campaign has divergences that are in no bucket: then nothing is green.
-inline bool has_untriaged(const ReportData& data) {
-  return std::any_of(data.campaigns.begin(), data.campaigns.end(), [](const CampaignRecord& c) { return c.untriaged; });
+/// Why nothing can be concluded from one of the campaigns: then nothing is green.
+inline std::string why_inconclusive(const ReportData& data) {
+  for (const CampaignRecord& campaign : data.campaigns)
+    if (!campaign.inconclusive.empty()) return campaign.inconclusive;
+  return "";
 }
 
 /// Reads a findings store. Throws std::runtime_error with what is wrong and what to do.

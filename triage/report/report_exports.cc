@@ -48,12 +48,12 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
   size_t failures = 0;
   std::string cases;
   for (const CampaignRecord& campaign : data.campaigns) {
-    if (!campaign.untriaged) continue;
+    if (campaign.inconclusive.empty()) continue;
     ++failures;
     cases += fmt::format(
-        "  <testcase classname=\"triage\" name=\"{}\">\n    <failure message=\"the campaign's divergences are not "
-        "triaged\">mmafuzz triage</failure>\n  </testcase>\n",
-        escaped(campaign.uuid));
+        "  <testcase classname=\"campaign\" name=\"{}\">\n    <failure message=\"nothing can be concluded\">{}"
+        "</failure>\n  </testcase>\n",
+        escaped(campaign.uuid), escaped(campaign.inconclusive));
   }
   for (const auto& [name, test] : tests) {
     cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n", escaped(name.first), escaped(name.second));
@@ -78,8 +78,9 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmafuzz\" tests=\"{}\" "
       "failures=\"{}\">\n{}</testsuite>\n",
-      tests.size() + static_cast<size_t>(std::count_if(data.campaigns.begin(), data.campaigns.end(),
-                                                       [](const CampaignRecord& c) { return c.untriaged; })),
+      tests.size() +
+          static_cast<size_t>(std::count_if(data.campaigns.begin(), data.campaigns.end(),
+                                            [](const CampaignRecord& c) { return !c.inconclusive.empty(); })),
       failures, cases);
 }
 
@@ -98,7 +99,7 @@ std::string json_report(const ReportData& data) {
                          {"command", c.command},
                          {"machine", c.machine},
                          {"version", c.version},
-                         {"untriaged", c.untriaged}});
+                         {"inconclusive", c.inconclusive}});
   for (const ReportSample& s : data.samples)
     samples.push_back({{"campaign", s.campaign},
                        {"elapsed", s.elapsed},

@@ -77,12 +77,13 @@ class SarifRun {
   std::string text(const ReportData& data, const std::string& version) const {
     json notifications = json::array(), invocations = json::array();
     for (const CampaignRecord& campaign : data.campaigns)
-      if (campaign.untriaged)
+      if (!campaign.inconclusive.empty())
         notifications.push_back(
             {{"level", "error"},
-             {"message", {{"text", "campaign " + campaign.uuid + " has divergences that are not triaged"}}}});
+             {"message",
+              {{"text", "nothing can be concluded from campaign " + campaign.uuid + ": " + campaign.inconclusive}}}});
     invocations.push_back(
-        {{"executionSuccessful", !has_untriaged(data)}, {"toolExecutionNotifications", notifications}});
+        {{"executionSuccessful", why_inconclusive(data).empty()}, {"toolExecutionNotifications", notifications}});
     const json run = {{"tool", {{"driver", {{"name", "mmafuzz"}, {"version", version}, {"rules", rules_}}}}},
                       {"automationDetails", {{"id", "mmafuzz/"}}},
                       {"invocations", invocations},

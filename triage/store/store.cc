@@ -18,12 +18,12 @@ namespace {
 
 // Each joins a row with what is there, so that the order of writes and repeated ones make no difference.
 constexpr const char join_campaign[] =
-    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged) "
+    "INSERT INTO campaigns(uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive) "
     "VALUES(?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT DO UPDATE SET started=min(started, excluded.started), seconds=max(seconds, excluded.seconds), "
     "cases=max(cases, excluded.cases), inputs=max(inputs, excluded.inputs), seed=min(seed, excluded.seed), "
     "command=min(command, excluded.command), machine=min(machine, excluded.machine), version=max(version, "
-    "excluded.version), untriaged=min(untriaged, excluded.untriaged)";
+    "excluded.version), inconclusive=min(inconclusive, excluded.inconclusive)";
 // Names of rows that every campaign repeats have numbers.
 constexpr const char number_campaign[] = "INSERT OR IGNORE INTO campaign_numbers(uuid) VALUES(?)";
 constexpr const char number_text[] = "INSERT OR IGNORE INTO texts(text) VALUES(?)";
@@ -258,12 +258,11 @@ Store::Store(const std::string& path, Access access) : database_(path, access, s
 void Store::add_campaign(const CampaignRecord& c) {
   if (c.uuid.empty()) throw std::runtime_error(path() + ": a campaign needs a uuid");
   Statement(database_, join_campaign)
-      .run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version,
-           uint64_t{c.untriaged});
+      .run(c.uuid, c.started, c.seconds, c.cases, c.inputs, c.seed, c.command, c.machine, c.version, c.inconclusive);
 }
 
-void Store::set_untriaged(const std::string& campaign, bool untriaged) {
-  Statement(database_, "UPDATE campaigns SET untriaged = ? WHERE uuid = ?").run(uint64_t{untriaged}, campaign);
+void Store::set_inconclusive(const std::string& campaign, const std::string& reason) {
+  Statement(database_, "UPDATE campaigns SET inconclusive = ? WHERE uuid = ?").run(reason, campaign);
 }
 
 void Store::put(const Bucket& b) {
@@ -372,7 +371,7 @@ void Store::merge_from(const Store& other) {
   };
   atomically([&] {
     other.database_.in_one_state([&] {
-      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns",
+      copy("SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns",
            join_campaign);
       for (const Bucket& bucket : other.buckets()) join_in(bucket);
       copy("SELECT uuid FROM campaign_numbers ORDER BY number", number_campaign);
@@ -420,11 +419,11 @@ std::vector<CampaignRecord> Store::campaigns() const {
   std::vector<CampaignRecord> all;
   Statement row(
       database_,
-      "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, untriaged FROM campaigns "
+      "SELECT uuid, started, seconds, cases, inputs, seed, command, machine, version, inconclusive FROM campaigns "
       "ORDER BY started, uuid");
   while (row.next())
     all.push_back({row.text(0), row.integer(1), row.real(2), row.natural(3), row.natural(4), row.natural(5),
-                   row.text(6), row.text(7), row.text(8), row.natural(9) != 0});
+                   row.text(6), row.text(7), row.text(8), row.text(9)});
   return all;
 }
 

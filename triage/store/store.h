@@ -14,13 +14,16 @@
 
 namespace mmafuzz {
 
+inline constexpr char not_triaged[] = "divergences are not all triaged (mmafuzz triage)";
+
 struct CampaignRecord {
   std::string uuid;     ///< identifies the campaign; it stays the same when the campaign is resumed or triaged again
   int64_t started = 0;  ///< seconds since 1970, UTC
   double seconds = 0;
   uint64_t cases = 0, inputs = 0, seed = 0;
   std::string command, machine, version;
-  bool untriaged = false;  ///< it has divergences that are in no bucket: nothing can be concluded from what is there
+  std::string
+      inconclusive;  ///< why nothing can be concluded from what is there: not_triaged, or a unit answered no case
 };
 
 /// How far a campaign was `second` seconds after its start.
@@ -69,8 +72,8 @@ class Store {
 
   /// The same campaign again: the greater seconds, cases and inputs are kept.
   void add_campaign(const CampaignRecord& campaign);
-  /// Says whether the campaign has divergences that are in no bucket. Its campaign must have been added.
-  void set_untriaged(const std::string& campaign, bool untriaged);
+  /// Says why nothing can be concluded from the campaign, "" where something can. It must have been added.
+  void set_inconclusive(const std::string& campaign, const std::string& reason);
   /// `bucket.count`: raw divergences in this campaign so far; the greatest ever given is kept. Status and note of the
   /// argument are ignored, those of a bucket that is there stay. Its campaign must have been added.
   void add(const Bucket& bucket, const std::string& campaign);

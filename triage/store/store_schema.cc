@@ -11,7 +11,7 @@ constexpr const char version_1[] = R"sql(
 CREATE TABLE campaigns(
   uuid TEXT PRIMARY KEY, started INTEGER NOT NULL, seconds REAL NOT NULL, cases INTEGER NOT NULL, inputs INTEGER NOT NULL,
   seed INTEGER NOT NULL, command TEXT NOT NULL, machine TEXT NOT NULL, version TEXT NOT NULL,
-  untriaged INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+  inconclusive TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
 CREATE TABLE texts(number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE bucket_rows(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
