@@ -47,7 +47,7 @@ std::unique_ptr<Unit> bind_or_fail(const Registry& units, const std::string& tex
   if (is_alias(name)) throw BadInput("no unit of " + name + " takes '" + to_text(op) + "'");
   const std::string plain = name.substr(0, name.find_first_of("/?"));
   if (const std::string gpus = plain.empty() || plain.size() > 32 ? "" : gpus_like(plain);
-      !gpus.empty() && unit.refusal().kind == Refusal::Kind::unknown && name.find(':') == std::string::npos)
+      !gpus.empty() && unit.refusal().kind == Refusal::Kind::unknown && plain.find(':') == std::string::npos)
     throw BadInput("unknown unit " + mmafuzz::quoted(name) + "; nearest: " + gpus);
   const bool declined = unit.refusal().kind == Refusal::Kind::declined;
   throw BadInput((declined ? "unit " + name + " declines: " : "") + unit.refusal().reason);

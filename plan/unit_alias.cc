@@ -27,11 +27,15 @@ struct Alias {
   std::string arch, instruction, settings;
 };
 
+/// "model:hopper/..." does, "b200/tcgen05.kind::mxf4" does not.
+bool names_backend(const std::string& text) { return text.find(':') < text.find_first_of("/?"); }
+
 bool takes(const ModelRow& row, const Op& op) {
   const Op& own = row.op;
   const bool product_of_dots = own.kind == OpKind::dot && op.kind == OpKind::gemm;
   return (own.kind == op.kind || product_of_dots) && own.a == op.a && own.b == op.b && own.c == op.c && own.d == op.d &&
-         own.scale_block == op.scale_block && (!op.has_scales() || own.scale_a == op.scale_a);
+         own.scale_block == op.scale_block &&
+         (!op.has_scales() || (own.scale_a == op.scale_a && own.scale_b == op.scale_b));
 }
 
 /// As a program would choose: of the matrix unit and not of the CUDA cores, the widest instruction that the op fills,
@@ -44,13 +48,13 @@ bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
   return k <= wanted ? k > other : k < other;
 }
 
-/// The row of a whole instruction name, or of the first that begins so.
+/// The best row of a whole instruction name, or of all that begin so; of several as good ones the first of the table.
 const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
   const ModelRow* best = nullptr;
   for (const ModelRow& row : model_rows()) {
     const bool named = whole ? row.instruction == alias.instruction : row.instruction.starts_with(alias.instruction);
     if (row.arch != alias.arch || !named || !takes(row, op)) continue;
-    if (!best || (row.instruction == best->instruction && fits_better(row, *best, op.k))) best = &row;
+    if (!best || fits_better(row, *best, op.k)) best = &row;
   }
   return best;
 }
@@ -58,11 +62,11 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
 }  // namespace
 
 bool is_alias(const std::string& text) {
-  return text.find(':') == std::string::npos && (find_named_row(text) || !Alias(text).arch.empty());
+  return !names_backend(text) && (find_named_row(text) || !Alias(text).arch.empty());
 }
 
 std::string unit_of_alias(const std::string& text, const Op& op) {
-  if (text.find(':') != std::string::npos) return text;
+  if (names_backend(text)) return text;
   if (const std::string unit = unit_of_named_row(text, op); !unit.empty()) return unit;
   const Alias alias(text);
   if (alias.arch.empty()) return text;

@@ -13,9 +13,10 @@
 
 namespace mmafuzz {
 
-/// The unit that a short name stands for on an op: the architecture's rows of the op's formats, of these the first
-/// instruction (mma before wgmma), of it the widest that the op fills. Any other text comes back as it is, and so does
-/// a short name that has no row for the op, so that binding it says what is wrong.
+/// The unit that a short name stands for on an op: of the architecture's rows of the op's formats the widest that the op
+/// fills, so the one whose own op it is where there is one; of several the first instruction (mma before wgmma). Any
+/// other text comes back as it is, and so does a short name that has no row for the op, so that binding it says what is
+/// wrong.
 std::string unit_of_alias(const std::string& text, const Op& op);
 
 /// Whether the text is written as a short name of a known GPU or architecture, or of a row of one's own.

@@ -11,6 +11,8 @@
 #include "core/case_text.h"
 #include "core/words.h"
 #include "oracles/families.h"
+#include "oracles/models/gpu_names.h"
+#include "oracles/models/model_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
 #include "plan/unit_alias.h"
@@ -26,6 +28,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 const std::string mxfp4 = "model:blackwell/tcgen05.kind::";
 const std::string volta = "model:volta/mma.m8n8k4.f32.f16.f16.f32",
@@ -403,6 +406,32 @@ TEST(Aliases, TakeTheRowThatTheOpAsksFor) {
   EXPECT_THROW(bind_or_fail("v100", e4m3), BadInput);
   EXPECT_TRUE(is_alias("mi300x"));
   EXPECT_FALSE(is_alias("mi301x"));
+}
+
+// The units on CUDA cores stand back: a GPU's name means its matrix unit.
+TEST(Aliases, TakeTheRowWhoseOwnOpItIs) {
+  const auto on_cores = [](const ModelRow& row) { return row.model.kernel == Kernel::fma_then_add; };
+  size_t asked = 0;
+  for (const ModelRow& row : model_rows()) {
+    if (row.arch == "x86" || on_cores(row)) continue;
+    std::vector<std::string> names = {row.arch};
+    for (const GpuName& gpu : gpu_names())
+      if (gpu.arch == row.arch) names.push_back(gpu.name);
+    const auto first = std::find_if(model_rows().begin(), model_rows().end(), [&](const ModelRow& other) {
+      return other.arch == row.arch && other.op == row.op && !on_cores(other);
+    });
+    for (const std::string& name : names) EXPECT_EQ(unit_of_alias(name, row.op), "model:" + first->name()) << name;
+    const std::string instruction = row.arch + "/" + row.instruction;
+    EXPECT_THAT(unit_of_alias(instruction, row.op), StartsWith("model:" + instruction + "."));
+    asked += names.size();
+  }
+  EXPECT_GT(asked, 500u);
+  const Op fp4 = op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=64 sa=e8m0 sb=e8m0 sblock=32");
+  const std::string mxf4 = "model:blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0";
+  EXPECT_EQ(unit_of_alias("b200", fp4), mxf4);
+  Op longer = fp4;
+  longer.k = 256;
+  EXPECT_EQ(unit_of_alias("b200/tcgen05", longer), mxf4) << "of four steps of its own k, not eight of a narrower";
 }
 
 TEST(Facts, HowOftenOneShowsIsSaidOfItAlone) {
