@@ -6,7 +6,6 @@
 #include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
 #include "plan/judge_answers.h"
-#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 void add_record(Arguments& app, int& status) {
@@ -47,14 +46,14 @@ void add_record(Arguments& app, int& status) {
       CaseReader reader(file);
       CaseBlock block;
       while (reader.next(block, 4096)) {
-        const std::string name = unit_of_alias(options->unit, block.batch.op());
-        const Result<std::unique_ptr<Unit>> unit = registry().bind(name, block.batch.op());
+        const Result<std::unique_ptr<Unit>> unit = registry().bind(options->unit, block.batch.op());
         if (!unit) {
           if (unit.refusal().kind != Refusal::Kind::declined) throw BadInput(unit.refusal().reason);
           refusal = unit.refusal().reason;
           continue;
         }
         (*unit)->run(block.batch, outcomes);
+        const std::string& name = (*unit)->name();
         answers[name].add(outcomes);
         if (!writer) begin();
         if (name != recorded) writer->unit(recorded = name);

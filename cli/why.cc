@@ -27,9 +27,7 @@ struct WhyOptions {
   bool json = false;
 };
 
-bool takes(const std::string& unit, const Op& op) {
-  return static_cast<bool>(registry().bind(unit_of_alias(unit, op), op));
-}
+bool takes(const std::string& unit, const Op& op) { return static_cast<bool>(registry().bind(unit, op)); }
 
 void check_names(const std::vector<std::string>& units) {
   for (const std::string& unit : units)

@@ -18,7 +18,8 @@ const Family* family_of(const std::vector<std::unique_ptr<Family>>& families, co
 
 }  // namespace
 
-Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& op) const {
+Result<std::unique_ptr<Unit>> Registry::bind(const std::string& text, const Op& op) const {
+  const std::string name = alias_(text, op);
   if (name.ends_with('?')) return invalid("unit " + quoted(name) + ": nothing stands after the '?'");
   const std::string plain = UnitName(name).plain();
   if (const Family* family = family_of(families_, plain)) {
@@ -26,13 +27,14 @@ Result<std::unique_ptr<Unit>> Registry::bind(const std::string& name, const Op& 
     if (!unit) return unit;
     const std::string words = not_honoured(op, family->honours(name, op));
     if (!words.empty()) return declined(name + " does not honour " + words);
-    (*unit)->set_role(role_of(name));
+    (*unit)->set_role(role_of((*unit)->name()));
     std::vector<Claim> claims = (*unit)->claims();
     for (Claim& claim : claims)
       if (claim.property == "equals_model") claim.detail = alias_(claim.detail, op);
     (*unit)->describe((*unit)->name(), std::move(claims));
     return unit;
   }
+  if (std::optional<Refusal> why = no_alias_(name, op)) return std::move(*why);
   std::string message = "unknown unit " + quoted(name);
   const std::vector<std::string> close = nearest(plain, 3);
   for (size_t i = 0; i < close.size(); ++i) message += (i == 0 ? "; nearest: " : ", ") + close[i];

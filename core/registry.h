@@ -10,12 +10,18 @@ class Registry {
  public:
   void add(std::unique_ptr<Family> family) { families_.push_back(std::move(family)); }
 
-  /// Short names of units, as of GPUs, that the claims of bound units may use: what a name stands for on an op.
+  /// Short names of units, as of GPUs: what a name stands for on an op. Wherever a unit is named they may stand, in the
+  /// settings and the claims of other units, too.
   using Alias = std::function<std::string(const std::string&, const Op&)>;
-  void set_alias(Alias alias) { alias_ = std::move(alias); }
+  /// Why a name without a family, which was to be a short one, stands for nothing on an op; nothing where it was not.
+  using NoAlias = std::function<std::optional<Refusal>(const std::string&, const Op&)>;
+  void set_alias(Alias alias, NoAlias no_alias) {
+    alias_ = std::move(alias);
+    no_alias_ = std::move(no_alias);
+  }
 
   /// Binds a unit name to an op. An unknown name is refused with the nearest known ones.
-  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const;
+  Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const;
 
   /// Whether the name (with or without overrides) is known at all.
   bool knows(const std::string& name) const;
@@ -43,6 +49,7 @@ class Registry {
  private:
   std::vector<std::unique_ptr<Family>> families_;
   Alias alias_ = [](const std::string& name, const Op&) { return name; };
+  NoAlias no_alias_ = [](const std::string&, const Op&) { return std::nullopt; };
 };
 
 }  // namespace mmafuzz

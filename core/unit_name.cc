@@ -49,6 +49,11 @@ UnitName UnitName::with(const std::string& more) const {
   return name;
 }
 
+UnitName UnitName::on(const std::string& unit) const {
+  const auto all = each_setting();
+  return !all.empty() && all.back().first == "on" ? with("on=" + unit) : *this;
+}
+
 std::vector<std::string> split_units(const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   for (const std::string& argument : arguments) {

@@ -26,6 +26,8 @@ struct UnitName {
   UnitName under(std::string other_backend) const;
   /// With more settings; of those that are given twice the last counts.
   UnitName with(const std::string& more) const;
+  /// The same name where it does not say on= what its unit runs, else with `unit` there: the full name of a short one.
+  UnitName on(const std::string& unit) const;
 };
 
 /// The settings of "name=value,name=value,on=rest".

@@ -8,7 +8,6 @@
 #include "plan/default_fields.h"
 #include "plan/registry.h"
 #include "plan/request.h"
-#include "plan/unit_alias.h"
 #include "plan/version.h"
 
 namespace mmafuzz::v1 {
@@ -87,7 +86,7 @@ Unit::Unit(const std::string& name, const std::string& op) {
     const Op parsed = op_from_text(op);
     auto content = std::make_shared<Content>();
     content->op = to_text(parsed).substr(3);
-    content->unit = bind_or_fail(unit_of_alias(name, parsed), parsed);
+    content->unit = bind_or_fail(name, parsed);
     content->name = content->unit->name();
     return content;
   });
@@ -104,7 +103,7 @@ Unit::Unit(const std::string& name, const std::string& op, Function function, co
     content->op = to_text(parsed).substr(3);
     content->name = prefix + name;
     content->function = std::move(function);
-    if (!equals.empty()) content->equals = bind_or_fail(unit_of_alias(equals, parsed), parsed)->name();
+    if (!equals.empty()) content->equals = bind_or_fail(equals, parsed)->name();
     content->unit = std::make_unique<UserFunctionUnit>(content->function);
     content->unit->describe(content->name, {});
     return content;

@@ -11,7 +11,7 @@ namespace mmafuzz {
 Registry make_registry() {
   Registry all = oracle_registry();
   add_device_units(all);
-  all.set_alias(unit_of_alias);
+  all.set_alias(unit_of_alias, refusal_of_alias);
   return all;
 }
 

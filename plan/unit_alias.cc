@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/quoted.h"
 #include "core/unit_name.h"
 #include "oracles/models/gpu_names.h"
 #include "oracles/models/model_rows.h"
@@ -59,6 +60,22 @@ const ModelRow* find_row(const Alias& alias, const Op& op, bool whole) {
   return best;
 }
 
+/// The GPUs that a word that is none may mean, "mi300a, mi300x": those that it begins, else those nearest to it; empty
+/// where none is near.
+std::string gpus_like(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char ch) { return std::tolower(ch); });
+  constexpr size_t farthest = 2;
+  const auto distance = [&](const GpuName& gpu) {
+    return std::string_view(gpu.name).starts_with(word) ? 0 : edit_distance(word, gpu.name);
+  };
+  size_t least = farthest;
+  for (const GpuName& gpu : gpu_names()) least = std::min(least, distance(gpu));
+  std::string names;
+  for (const GpuName& gpu : gpu_names())
+    if (distance(gpu) == least) names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+  return names;
+}
+
 }  // namespace
 
 bool is_alias(const std::string& text) {
@@ -75,6 +92,15 @@ std::string unit_of_alias(const std::string& text, const Op& op) {
   if (!best) return text;
   const std::string unit = "model:" + best->name();
   return alias.settings.empty() ? unit : unit + "?" + alias.settings;
+}
+
+std::optional<Refusal> refusal_of_alias(const std::string& text, const Op& op) {
+  if (is_alias(text)) return declined("no unit of " + text + " takes '" + to_text(op) + "'");
+  const std::string plain = text.substr(0, text.find_first_of("/?"));
+  const bool maybe = !plain.empty() && plain.size() <= 32 && plain.find(':') == std::string::npos;
+  const std::string gpus = maybe ? gpus_like(plain) : "";
+  if (gpus.empty()) return {};
+  return unknown("unknown unit " + quoted(text) + "; nearest: " + gpus);
 }
 
 }  // namespace mmafuzz

@@ -434,6 +434,25 @@ TEST(Aliases, TakeTheRowWhoseOwnOpItIs) {
   EXPECT_EQ(unit_of_alias("b200/tcgen05", longer), mxf4) << "of four steps of its own k, not eight of a narrower";
 }
 
+// As in the claim of a plugin (plugin_test): wherever a unit is named.
+TEST(Aliases, StandInTheNamesOfOtherUnits) {
+  const Op half = op_from_text(half_dot), dgemm = op_from_text("gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=16"),
+           sgemm = op_from_text("gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=16");
+  const auto name = [](const std::string& text, const Op& op) { return bind_or_fail(text, op)->name(); };
+  EXPECT_EQ(name("ozaki:dgemm.fp16?slices=3,on=h100", dgemm), "ozaki:dgemm.fp16?slices=3,on=" + hopper);
+  EXPECT_EQ(name("ozaki:sgemm.fp16?on=H100?block=8", sgemm), "ozaki:sgemm.fp16?on=" + hopper + "?block=8");
+  EXPECT_EQ(name("ozaki:dgemm.s8?on=integer", dgemm), "ozaki:dgemm.s8?on=integer");
+  EXPECT_EQ(name("split:ootomo.fp16?on=a100", sgemm), "split:ootomo.fp16?on=" + ampere);
+  EXPECT_EQ(name("split:ootomo.fp16?scale=8", sgemm), "split:ootomo.fp16?scale=8");
+  EXPECT_EQ(name("relu:h100", half), "relu:" + hopper);
+  EXPECT_EQ(name("except_nan:relu:h100", half), "except_nan:relu:" + hopper);
+  EXPECT_EQ(bind_or_fail("relu:h100", half)->role(), Role::model);
+  const auto refusal = [](const std::string& text, const Op& op) { return registry().bind(text, op).refusal().reason; };
+  EXPECT_THAT(refusal("ozaki:dgemm.e4m3?on=v100", dgemm), StartsWith("no unit of v100 takes 'op dot a=e4m3"));
+  EXPECT_EQ(refusal("split:ootomo.fp16?on=h10", sgemm), refusal("h10", half));
+  EXPECT_THAT(refusal("h10", half), AllOf(HasSubstr("unknown unit 'h10'"), HasSubstr("h100")));
+}
+
 TEST(Facts, HowOftenOneShowsIsSaidOfItAlone) {
   Bucket best = bucket("a", "b", {"fraction_bits=23~25"}, 2);
   best.detail = "in words" + extent_mark("fraction_bits=23~25") + "it changes 0.4 % alone, by up to 1 ulp" +

@@ -1,6 +1,7 @@
 // Units that are another unit with a change of its outcomes, for claims of instructions that are not quite that unit:
 // except_nan:<unit> gives no answer to a case with a NaN among its operands; relu:<unit> has +0 in place of negative
 // results. What has no answer is not compared.
+#include "core/function_unit.h"
 #include "gpu_bridge/families/device_units.h"
 
 namespace mmafuzz {
@@ -93,9 +94,8 @@ class AdaptedFamily final : public Family {
     if (&adaptation_ == &relu && op.d.fields().integer) return declined(name + " has results in floating point only");
     Result<std::unique_ptr<Unit>> whole = registry.bind(stands_for(name), op);
     if (!whole) return whole.refusal();
-    auto unit = std::make_unique<AdaptedUnit>(adaptation_, std::move(*whole));
-    unit->describe(name, {});
-    return std::unique_ptr<Unit>(std::move(unit));
+    const std::string full = std::string(adaptation_.prefix) + (*whole)->name();
+    return named(std::make_unique<AdaptedUnit>(adaptation_, std::move(*whole)), full);
   }
 
  private:

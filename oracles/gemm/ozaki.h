@@ -63,6 +63,7 @@ class OzakiGemm {
 
   const OzakiPlan& plan() const { return plan_; }
   const Op& op() const { return op_; }
+  const Unit& dot_unit() const { return *dot_; }
 
   /// Widths for products of length k.
   SliceWidths widths(int64_t k) const;

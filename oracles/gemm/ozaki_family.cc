@@ -279,7 +279,8 @@ class OzakiFamily final : public Family {
                       " d=" + wide.name() + "'");
     Result<OzakiGemm> engine = make_ozaki(*plan, op, op.k, registry);
     if (!engine) return engine.refusal();
-    return named(std::make_unique<OzakiUnit>(std::move(*engine), op.k), name, claims_of_plan(plan->plan));
+    const std::string full = parts.on(engine->dot_unit().name()).text();
+    return named(std::make_unique<OzakiUnit>(std::move(*engine), op.k), full, claims_of_plan(plan->plan));
   }
 };
 

@@ -151,7 +151,8 @@ class SplitFamily final : public Family {
       return declined(std::string(row.name) + " takes 'op gemm a=fp32 b=fp32 c=fp32 d=fp32'");
     Result<std::unique_ptr<Unit>> dot = registry.bind(correction->on, correction_dot(plan));
     if (!dot) return dot.refusal();
-    return named(make_corrected_sgemm(plan, std::move(*dot), op), name, claims());
+    const std::string full = parts.on((*dot)->name()).text();
+    return named(make_corrected_sgemm(plan, std::move(*dot), op), full, claims());
   }
 
  private:
