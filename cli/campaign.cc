@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
 #include "core/replace_file.h"
@@ -223,9 +224,9 @@ int run_shard(CampaignOptions options) {
     return exit_interrupted;
   }
   if (!options.json)
-    fmt::print("shard {}: {} cases, {} kinds of divergence; when all have ended: {} campaign --conclude --out {}\n",
-               options.shard, summary["cases"].get<uint64_t>(), campaign.findings().total().sum(), program_name(),
-               shell_word(options.out));
+    fmt::print("shard {}: {}, {} of divergence; when all have ended: {} campaign --conclude --out {}\n", options.shard,
+               counted(summary["cases"].get<uint64_t>(), "case"), counted(campaign.findings().total().sum(), "kind"),
+               program_name(), shell_word(options.out));
   return failed(settings.fail_on, campaign.findings()) ? exit_divergence : exit_ok;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/property.h"
@@ -169,12 +170,14 @@ void add_check(Arguments& app, int& status) {
                                                   {"list", checker.list}}));
         return;
       }
-      if (checker.without_result) fmt::print("{} cases without a result were not compared\n", checker.without_result);
-      if (checker.unanswered)
-        fmt::print("{} cases that the unit has no answer for were not compared\n", checker.unanswered);
-      if (declined) fmt::print("{} cases of ops that the unit declines were not compared\n", declined);
+      const auto left_out = [](uint64_t count, const char* which) {
+        if (count) fmt::print("{} {} {} not compared\n", counted(count, "case"), which, count == 1 ? "was" : "were");
+      };
+      left_out(checker.without_result, "without a result");
+      left_out(checker.unanswered, "that the unit has no answer for");
+      left_out(declined, "of ops that the unit declines");
       checker.ulps.print();
-      fmt::print("{} cases, {} mismatches\n", checker.cases, checker.mismatches);
+      fmt::print("{}, {}\n", counted(checker.cases, "case"), counted(checker.mismatches, "mismatch"));
     };
     try {
       run_files(

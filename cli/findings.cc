@@ -11,6 +11,7 @@
 #include "campaign/summary.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
@@ -101,7 +102,7 @@ void list_buckets(const std::vector<Bucket>& buckets, bool json) {
     return;
   }
   if (!buckets.empty()) print_table(buckets);
-  fmt::print("{}{} buckets\n", buckets.empty() ? "" : "\n", buckets.size());
+  fmt::print("{}{}\n", buckets.empty() ? "" : "\n", counted(buckets.size(), "bucket"));
 }
 
 /// The campaign's folder, where the store is its own.
@@ -214,7 +215,7 @@ void set_statuses(const std::string& file, const std::vector<std::string>& setti
         const BucketStatus status = status_from(setting);
         for (const std::string& id : filtered)
           store.set_status(id, status, note.empty() ? store.find(id).note : note, now);
-        done += fmt::format("{} buckets {}\n", filtered.size(), name_of(status));
+        done += fmt::format("{} {}\n", counted(filtered.size(), "bucket"), name_of(status));
         continue;
       }
       if (equals == std::string::npos)

@@ -12,6 +12,7 @@
 
 #include "cli/run_files.h"
 #include "core/case_text.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "core/parallel.h"
@@ -66,7 +67,7 @@ class Merger {
       if (entry.severity == Severity::contract) contract_ = true;
       if (json_) continue;
       print(entry.first);
-      fmt::print("    {}  (op {}, after {} cases)\n", to_text(op), number, before);
+      fmt::print("    {}  (op {}, after {})\n", to_text(op), number, counted(before, "case"));
     }
   }
   uint64_t ops() const { return ops_; }
@@ -78,8 +79,8 @@ class Merger {
     if (json_ || since_last < (terminal_ ? 0.25 : 30)) return;
     last_progress_ = now;
     const std::string line =
-        fmt::format("{:.0f} s  {} cases  {} kinds of divergence  {}",
-                    std::chrono::duration<double>(now - start_).count(), total_.cases, total_.buckets.size(), op);
+        fmt::format("{:.0f} s  {}  {} of divergence  {}", std::chrono::duration<double>(now - start_).count(),
+                    counted(total_.cases, "case"), counted(total_.buckets.size(), "kind"), op);
     fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "mmafuzz: ", line, terminal_ ? "\x1b[K" : "\n");
   }
   void end_progress() const {
@@ -117,7 +118,7 @@ class Merger {
 /// Units against units: the share of cases on which they differ.
 void print_matrix(const Comparison& field, uint64_t cases,
                   const std::map<std::pair<std::string, std::string>, uint64_t>& differing) {
-  fmt::print("\n{}: {} cases; cases in 10,000 on which two units differ\n", to_text(field.op()), cases);
+  fmt::print("\n{}: {}; cases in 10,000 on which two units differ\n", to_text(field.op()), counted(cases, "case"));
   const size_t n = field.units().size();
   size_t width = 0;
   for (size_t i = 0; i < n; ++i) width = std::max(width, field.units()[i]->name().size());
@@ -177,7 +178,7 @@ void search_any_op(const AnyOps& limits, Merger& merger) {
       found[i] = any.examine(ops[i], limits.seed + first + i, limits.cases);
     });
     for (size_t i = 0; i < found.size(); ++i) merger.merge_op(ops[i], first + i, std::move(found[i]));
-    merger.progress(fmt::format("{} ops", first + found.size()));
+    merger.progress(counted(first + found.size(), "op"));
   }
   merger.end_progress();
 }
@@ -201,9 +202,9 @@ int finish(const FuzzOptions& options, const Merger& merger) {
   } else {
     std::map<Severity, size_t> kinds;
     for (const auto& [key, entry] : total.buckets) ++kinds[entry.severity];
-    fmt::print("\n{} cases, {} comparisons, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n",
-               total.cases, total.compared, options.seed, kinds[Severity::contract], kinds[Severity::accuracy],
-               kinds[Severity::semantic]);
+    fmt::print("\n{}, {}, seed {}; kinds of divergence: {} contract, {} accuracy, {} semantic\n",
+               counted(total.cases, "case"), counted(total.compared, "comparison"), options.seed,
+               kinds[Severity::contract], kinds[Severity::accuracy], kinds[Severity::semantic]);
   }
   if (total.compared == 0)
     throw BadInput("nothing was compared: give at least two units, or one that claims a model or a property");
@@ -224,7 +225,7 @@ int run_any(const FuzzOptions& options, Clock::time_point start, double time, un
   limits.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time));
   limits.threads = threads;
   search_any_op(limits, merger);
-  if (!options.json) fmt::print("{} ops that some unit evaluates", merger.ops());
+  if (!options.json) fmt::print("{} that some unit evaluates", counted(merger.ops(), "op"));
   return finish(options, merger);
 }
 

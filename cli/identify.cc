@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/output_file.h"
 #include "core/program.h"
@@ -14,7 +15,6 @@
 #include "identify/order.h"
 #include "identify/questionnaire.h"
 #include "plan/named_rows.h"
-#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -69,9 +69,9 @@ int run_ask(const IdentifyOptions& options, const Op& op) {
   const Batch cases = questionnaire(op);
   write_questions(options.ask, cases);
   fmt::print(
-      "{} cases in {}. Let the unit answer them: each line gets ' | ' and its result. Then:\n"
+      "{} in {}. Let the unit answer them: each line gets ' | ' and its result. Then:\n"
       "  mmafuzz identify --answers FILE\n",
-      cases.size(), options.ask);
+      counted(cases.size(), "case"), options.ask);
   return exit_ok;
 }
 
@@ -90,7 +90,7 @@ int run_answers(const IdentifyOptions& options, const std::string& path) {
     status = std::max(status, print(id, options));
     if (!id.next || options.next.empty()) continue;
     write_questions(options.next, *id.next);
-    if (!options.json) fmt::print("the next {} cases are in {}\n", id.next->size(), options.next);
+    if (!options.json) fmt::print("the next cases ({}) are in {}\n", id.next->size(), options.next);
   }
   return status;
 }
@@ -104,10 +104,10 @@ int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
   if (!options.tree.empty()) write_output(options.tree, tree_file_text(*order.tree));
   if (!options.svg.empty()) write_output(options.svg, tree_svg(*order.tree));
   fmt::print(
-      "{}\naccumulator {}; a product with f joins unrounded\n{} questions in {} rounds, {} more about single products, "
+      "{}\naccumulator {}; a product with f joins unrounded\n{} in {}, {} more about single products, "
       "{:.2f} s\n",
-      folded_tree(*order.tree), order.tree->accumulator.name(), order.questions, order.rounds, order.fused_questions,
-      order.reveal_seconds);
+      folded_tree(*order.tree), order.tree->accumulator.name(), counted(order.questions, "question"),
+      counted(order.rounds, "round"), order.fused_questions, order.reveal_seconds);
   fmt::print("replayed on {} random vectors: {} differ", order.replayed, order.differing);
   if (order.unstable) fmt::print("; {} the unit itself answers in two ways: not deterministic", order.unstable);
   fmt::print("; {:.1f} s\n", order.seconds);
@@ -128,7 +128,7 @@ int run_identify(const IdentifyOptions& options) {
     return run_ask(options, op);
   }
   if (options.unit.empty()) throw BadInput("identify needs the unit to ask, as in --unit plugin:./mine.so");
-  const std::unique_ptr<Unit> unit = bind_or_fail(unit_of_alias(options.unit, op), op);
+  const std::unique_ptr<Unit> unit = bind_or_fail(options.unit, op);
   if (!options.order) return print(identify(*unit, op, options.settings), options);
   if (!adds_floats) throw BadInput("--order takes dots of floating-point formats without scales");
   return run_order(options, *unit, op);

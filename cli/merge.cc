@@ -7,6 +7,7 @@
 
 #include "campaign/plan.h"
 #include "cli/command.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
@@ -66,8 +67,8 @@ Merged merge_stores(const std::string& into_path, const std::vector<std::string>
 }
 
 void print_merged(const Merged& merged, const std::string& into, bool fail_on_new) {
-  fmt::print("{}: {} buckets ({} more) of {} campaigns ({} more)\n", into, merged.buckets, merged.more_buckets,
-             merged.campaigns, merged.more_campaigns);
+  fmt::print("{}: {} ({} more) of {} ({} more)\n", into, counted(merged.buckets, "bucket"), merged.more_buckets,
+             counted(merged.campaigns, "campaign"), merged.more_campaigns);
   if (!fail_on_new) return;
   for (const std::string& reason : merged.inconclusive)
     fmt::print("nothing can be concluded from one campaign: {}\n", reason);
@@ -76,8 +77,8 @@ void print_merged(const Merged& merged, const std::string& into, bool fail_on_ne
   ConclusionsStyle style;
   style.store = into;
   for (size_t i = 0; i < std::min(all, most); ++i) fmt::print("\n{}", fact_text(merged.facts[i], style));
-  fmt::print("\n{} {} in {} buckets: contract or accuracy divergences, unstable or unexplained, or fixed before{}\n",
-             all, all == 1 ? "fact" : "facts", merged.failing.size(),
+  fmt::print("\n{} in {}: contract or accuracy divergences, unstable or unexplained, or fixed before{}\n",
+             counted(all, "fact"), counted(merged.failing.size(), "bucket"),
              all > most ? fmt::format("; mmafuzz findings {} lists all", into) : "");
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "core/counted.h"
 #include "core/duration.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
@@ -75,8 +76,8 @@ void print_trends(const TrendOptions& options) {
     fmt::print("{}", json_text(trends_json(all, options)));
     return;
   }
-  fmt::print("{} campaigns from {} to {}\n\n", campaigns, utc_text(all.campaigns.front().started, day_format),
-             utc_text(all.campaigns.back().started, day_format));
+  fmt::print("{} from {} to {}\n\n", counted(campaigns, "campaign"),
+             utc_text(all.campaigns.front().started, day_format), utc_text(all.campaigns.back().started, day_format));
   const std::vector<Trend>& rows = options.bins ? all.bins : all.facts;
   size_t width = 4;
   for (const Trend& trend : rows) width = std::max(width, trend.name.size());
@@ -120,8 +121,9 @@ void prune(const std::string& file, const std::string& keep, bool json) {
                                               {"bytes", size()},
                                               {"bytes_before", before}}));
   else
-    fmt::print("{}: progress, coverage and pairs of {} campaigns are gone; {:.1f} MB, before {:.1f} MB\n", file,
-               pruned.campaigns, static_cast<double>(size()) / 1e6, static_cast<double>(before) / 1e6);
+    fmt::print("{}: progress, coverage and pairs of {} are gone; {:.1f} MB, before {:.1f} MB\n", file,
+               counted(pruned.campaigns, "campaign"), static_cast<double>(size()) / 1e6,
+               static_cast<double>(before) / 1e6);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "arithmetic/evaluate_dot.h"
@@ -136,9 +137,9 @@ int run_sweep(const SweepOptions& options) {
                                         {"dots_per_second", rate},
                                         {"lost", lost}}));
   } else {
-    fmt::print(
-        "{} dots of {} operand vectors, {} divergent ({} of them unstable), {} bins, seed {}; {:.2e} dots a second\n",
-        sweep.dots(), sweep.vectors(), sweep.divergent_dots(), sweep.unstable_dots(), sweep.bins(), options.seed, rate);
+    fmt::print("{} of {}, {} divergent ({} of them unstable), {}, seed {}; {:.2e} dots a second\n",
+               counted(sweep.dots(), "dot"), counted(sweep.vectors(), "operand vector"), sweep.divergent_dots(),
+               sweep.unstable_dots(), counted(sweep.bins(), "bin"), options.seed, rate);
   }
   if (!lost.empty()) fmt::print(stderr, "mmafuzz: device lost during the sweep at dot {}: {}\n", sweep.dots(), lost);
   return sweep.divergent_dots() ? exit_divergence : lost.empty() ? exit_ok : exit_bad_input;

@@ -9,6 +9,7 @@
 #include "campaign/triage_campaigns.h"
 #include "cli/command.h"
 #include "cli/print_buckets.h"
+#include "core/counted.h"
 #include "core/json_text.h"
 #include "core/json_version.h"
 #include "triage/bucket_json.h"
@@ -72,8 +73,9 @@ void add_triage(Arguments& app, int& status) {
       fmt::print("{}", json_text(outcome_json(*options, outcome)));
     } else {
       print_buckets(outcome.buckets, options->details);
-      fmt::print("{} divergences, {} buckets, {} new{}\n", outcome.divergences, outcome.buckets.size(),
-                 outcome.is_new.size(), outcome.store.empty() ? "" : ": " + outcome.store);
+      fmt::print("{}, {}, {} new{}\n", counted(outcome.divergences, "divergence"),
+                 counted(outcome.buckets.size(), "bucket"), outcome.is_new.size(),
+                 outcome.store.empty() ? "" : ": " + outcome.store);
     }
     const bool broken = std::any_of(outcome.buckets.begin(), outcome.buckets.end(), breaks_claim);
     status = broken || !outcome.inconclusive.empty() ? exit_divergence : exit_ok;

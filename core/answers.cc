@@ -1,5 +1,7 @@
 #include "core/answers.h"
 
+#include "core/counted.h"
+
 namespace mmafuzz {
 
 void AnswerCount::add(const Outcomes& outcomes) {
@@ -38,8 +40,8 @@ std::vector<std::string> missing_answers(const AnswerCounts& counts) {
   std::vector<std::string> sentences;
   for (const auto& [unit, count] : counts)
     if (count.answered < count.asked)
-      sentences.push_back(unit + " answered " + std::to_string(count.answered) + " of " + std::to_string(count.asked) +
-                          " cases" + (count.failed ? " and broke on " + std::to_string(count.failed) : ""));
+      sentences.push_back(unit + " answered " + std::to_string(count.answered) + " of " + counted(count.asked, "case") +
+                          (count.failed ? " and broke on " + std::to_string(count.failed) : ""));
   return sentences;
 }
 
@@ -48,11 +50,11 @@ std::string silent_unit(const AnswerCounts& counts) {
   size_t more = 0;
   for (const auto& [unit, count] : counts) {
     if (!count.is_silent()) continue;
-    if (first.empty()) first = unit + " answered none of " + std::to_string(count.asked) + " cases";
+    if (first.empty()) first = unit + " answered none of " + counted(count.asked, "case");
     else ++more;
   }
   if (first.empty()) return "";
-  return first + (more ? " (and so it is " + std::to_string(more) + " more times)" : "") +
+  return first + (more ? ", and so " + counted(more, "time") + " more" : "") +
          ": nothing was compared with it, see what it takes or leave it out";
 }
 

@@ -102,6 +102,8 @@ NpyArray parse_npy(const std::string& name, std::string_view content) {
   const bool understood = array.type.size() >= 3 && array.type.size() <= 4 &&
                           std::string_view("<>|=").find(array.type[0]) != std::string_view::npos;
   if (!understood || array.type[1] == 'O') refuse_npy(name, "holds " + array.type + ", expected an array of numbers");
+  if (array.type[1] == 'c')
+    refuse_npy(name, "holds " + array.type + ", complex numbers, which no format has: save x.real and x.imag");
   const size_t bytes = array.element_bytes();
   if (std::string_view("fiuV").find(array.type[1]) == std::string_view::npos || bytes == 0 || bytes > 8)
     refuse_npy(name, "holds " + array.type + ", expected an array of numbers");

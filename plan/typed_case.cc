@@ -35,7 +35,7 @@ bool may_be_number(std::string_view word) {
   if (end == word.size()) return true;
   std::string_view exponent = word.substr(end + 1);
   if (!exponent.empty() && (exponent[0] == '+' || exponent[0] == '-')) exponent.remove_prefix(1);
-  return has_only(exponent, "0123456789") && exponent.size() <= 9;
+  return has_only(exponent, "0123456789");
 }
 
 /// A number that no encoding looks like: it has a point, a sign, an exponent's letter after 0x, or is a word.
@@ -64,6 +64,15 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+/// The word with an exponent that MPFR's own holds: what lies beyond 10^999999999 is beyond every format.
+std::string with_near_exponent(const std::string& word) {
+  const bool is_hex = word.find_first_of("xX") != std::string::npos;
+  const size_t mark = word.find_first_of(is_hex ? "pP" : "eE");
+  const size_t digits = word.find_first_not_of("+-0", mark == std::string::npos ? mark : mark + 1);
+  if (digits == std::string::npos || word.size() - digits <= 9) return word;
+  return word.substr(0, digits) + "999999999";
+}
+
 /// What lies far beyond a format rounds as what lies a little beyond it, and is no number that MPFR could not hold.
 void keep_near(exact::Mpfr& x, const FormatFields& f, bool negative) {
   const mpfr_exp_t least = f.least_bit() - 8, greatest = f.emax() + 8;
@@ -88,14 +97,17 @@ uint64_t encoding_of(const Format& format, const std::string& word, bool& inexac
   if (plain[0] == 'i')
     return f.has_infinity() && !f.integer ? f.encode_infinity(negative) : refuse("it has no infinity");
   exact::Mpfr x(typed_precision);
-  const int ternary = mpfr_strtofr(x.get(), word.c_str(), nullptr, 0, MPFR_RNDZ);
+  const int ternary = mpfr_strtofr(x.get(), with_near_exponent(word).c_str(), nullptr, 0, MPFR_RNDZ);
   if (!f.integer && (ternary != 0 || !mpfr_zero_p(x.get()))) keep_near(x, f, negative);
   if (negative && !f.has_sign() && !mpfr_zero_p(x.get())) return refuse("it has no negative numbers");
   if (f.integer) {
     const int bits = f.width - (f.has_sign() ? 1 : 0);
     if (ternary || !mpfr_integer_p(x.get())) return refuse("it holds whole numbers");
     const bool fits = mpfr_cmp_si_2exp(x.get(), 1, bits) < 0 && mpfr_cmp_si_2exp(x.get(), -1, bits) >= 0;
-    if (!fits) return refuse("it is beyond its range");
+    const uint64_t beyond = bits < 64 ? uint64_t{1} << bits : 0;
+    if (!fits)
+      return refuse("it is too large, " + format.name() + " holds " +
+                    (f.has_sign() ? "-" + std::to_string(beyond) : "0") + " to " + std::to_string(beyond - 1));
     return static_cast<uint64_t>(mpfr_get_sj(x.get(), MPFR_RNDZ)) & f.container_mask();
   }
   if (mpfr_zero_p(x.get()) && ternary == 0) {
@@ -104,8 +116,8 @@ uint64_t encoding_of(const Format& format, const std::string& word, bool& inexac
   }
   const exact::MpfrRounded rounded = exact::round_mpfr(format, x.get(), RoundingRule{}, ternary != 0);
   if (rounded.flags & flag::overflow)
-    return refuse("its greatest is " + decimal_text(format, f.encode_greatest(false)) +
-                  (f.has_infinity() ? "; for infinity write inf" : ""));
+    return refuse("it is too large, the greatest is " + decimal_text(format, f.encode_greatest(false)) +
+                  (f.has_infinity() ? "; for infinity write " + std::string(negative ? "-inf" : "inf") : ""));
   exact::Mpfr back(64);
   exact::set_from_encoding(back.get(), format, rounded.encoding);
   inexact = ternary != 0 || !mpfr_equal_p(back.get(), x.get());

@@ -65,7 +65,9 @@ TEST(Npy, OfOtherKindsIsRefusedWithWhatToDo) {
   EXPECT_THAT(npy_refused(npy(header(">f2", "(2,)"), one_two)), HasSubstr("is big-endian (>f2): save"));
   EXPECT_THAT(npy_refused(npy(header("<f2", "(1, 2)", "True"), one_two)), HasSubstr("numpy.ascontiguousarray"));
   EXPECT_THAT(npy_refused(npy(header("|O", "(2,)"), one_two)), HasSubstr("holds |O, expected an array of numbers"));
-  for (const char* type : {"<U4", "<c8", "<M8", "<f16", "", "<", "f2", "<f0"})
+  EXPECT_THAT(npy_refused(npy(header("<c8", "(2,)"), one_two)),
+              HasSubstr("holds <c8, complex numbers, which no format has: save x.real and x.imag"));
+  for (const char* type : {"<U4", "<M8", "<f16", "", "<", "f2", "<f0"})
     EXPECT_THAT(npy_refused(npy(header(type, "(2,)"), one_two)), HasSubstr("expected an array of numbers")) << type;
   EXPECT_THAT(npy_refused(npy("{'descr': [('x', '<f2')], 'fortran_order': False, 'shape': (2,), }", one_two)),
               HasSubstr("holds structures"));

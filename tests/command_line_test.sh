@@ -366,7 +366,7 @@ expect "files add up; gzip is read" last_line_is out "7 cases, 0 mismatches"
 run check wrong.cases
 expect "a mismatch is exit code 1" ends_with 1
 expect "it is printed with file, line and both results" has out "wrong.cases:5: expected 40a00001, $hopper gives 40a00000"
-expect "it ends with the counts" last_line_is out "2 cases, 1 mismatches"
+expect "it ends with the counts" last_line_is out "2 cases, 1 mismatch"
 expect "nothing on standard error" is_empty err
 run check --unit exact good.cases
 expect "another unit, another result" ends_with 1
@@ -393,7 +393,7 @@ expect "a recording's line picks the model that claims to describe it" last_line
 bad "nothing was compared" check inputs.cases
 bad "nothing was compared" check --unit "recorded:good.cases" <(sed 's/3c00 4000/3c01 4000/; /^0001/d' good.cases)
 bad "broken.cases:5:13: " check broken.cases
-expect "what stands before a malformed line is counted" last_line_is out "1 cases, 0 mismatches"
+expect "what stands before a malformed line is counted" last_line_is out "1 case, 0 mismatches"
 bad "broken.cases:5:13: " check --json broken.cases
 expect "standard output stays JSON" is_json out
 bad "none.cases: cannot open" check good.cases none.cases
@@ -658,8 +658,8 @@ bad "two.cases:4: another result of this case stands above" eval --unit recorded
 mkdir empty_folder
 bad "holds neither a campaign nor segments" triage empty_folder
 run check --skip-declined --unit model:hopper/mma.m16n8k16.f32.f16.f16.f32 two.cases <(printf 'mmafuzz-cases 1\nop dot a=fp64 b=fp64 c=fp64 d=fp64 k=1\n3ff0000000000000 | 3ff0000000000000 | 0000000000000000 | 3ff0000000000000\n')
-expect "the op that is declined is counted" has out "1 cases of ops that the unit declines were not compared"
-expect "and the rest compared" has out "2 cases, 1 mismatches"
+expect "the op that is declined is counted" has out "1 case of ops that the unit declines was not compared"
+expect "and the rest compared" has out "2 cases, 1 mismatch"
 
 # d = a * b + c of columns and rows: 1*1, 1*2, 3*1, 3*2.
 printf 'mmafuzz-cases 1\nop gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=2 k=1\n3c00 4200 | 3c00 4000 | 00000000 00000000 00000000 00000000 | 3f800000 40000001 40400000 40c00001\n' >product.cases

@@ -143,7 +143,8 @@ TEST(Report, WhatIsNotTriagedIsNotGreen) {
   ReportData data = campaign();
   data.buckets.clear();
   data.campaigns[0].inconclusive = not_triaged;
-  EXPECT_THAT(html_report(data, {}, registry()), HasSubstr("<h1 class=\"contract\">Nothing can be concluded: divergences are not all triaged"));
+  EXPECT_THAT(html_report(data, {}, registry()),
+              HasSubstr("<h1 class=\"contract\">Nothing can be concluded: divergences are not all triaged"));
   EXPECT_THAT(junit_report(data), HasSubstr("<failure"));
 }
 

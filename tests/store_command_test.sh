@@ -177,7 +177,7 @@ good findings tuesday.store --buckets --json --status known
 expect "a list of settings is set as a whole or not at all" has out "$(id_of truncation)"
 cp tuesday.store filtered.store
 good findings filtered.store --set expected --op 'convert.*' --note "all conversions"
-expect "what passes the filters is set" has out "1 buckets expected"
+expect "what passes the filters is set" has out "1 bucket expected"
 good findings filtered.store --buckets --json --status expected
 expect "and nothing else" same "$(ids)" "$(id_of convert)"
 good findings tuesday.store
