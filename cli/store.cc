@@ -47,7 +47,7 @@ nlohmann::json trends_json(const Trends& all, const TrendOptions& options) {
   for (size_t i = 0; i < campaigns; ++i)
     nights.push_back({{"uuid", all.campaigns[i].uuid},
                       {"started", all.campaigns[i].started},
-                      {"bins_reached", all.bins_reached[i]}});
+                      {"distinct_bins", all.bins_reached[i]}});
   const auto entry = [&](const Trend& trend) {
     return nlohmann::json{{"name", trend.name},
                           {"seen", trend.seen},
@@ -96,7 +96,7 @@ void print_trends(const TrendOptions& options) {
   };
   sort_out(all.facts, come, gone);
   sort_out(all.bins, bins_come, bins_gone);
-  fmt::print("\nbins reached by the last campaigns:");
+  fmt::print("\ndistinct bins of the last campaigns:");
   for (size_t i = campaigns - std::min<size_t>(campaigns, options.recent); i < campaigns; ++i)
     fmt::print(" {}", all.bins_reached[i] ? std::to_string(all.bins_reached[i]) : "pruned");
   fmt::print("\n");

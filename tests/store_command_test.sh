@@ -322,12 +322,13 @@ good merge nights.store monday.store tuesday.store
 good store trends nights.store --recent 1
 expect "how many nights" has out "2 campaigns from 1970-01-01 to 1970-01-02"
 expect "a fact that stayed" grep -qE '^fraction_bits=\S* +2  1970-01-01  1970-01-02  5|^fraction_bits\S* +2 ' out
-expect "bins of the last night" has out "bins reached by the last campaigns: 1"
+expect "bins of the last night" has out "distinct bins of the last campaigns: 1"
 expect "a bin that did not come again" grep -A1 -q "bins that the last 1 did not reach" out
 expect "which" has out "align.third"
 expect "what is new" has out "facts that only the last 1 saw"
 good store trends nights.store --recent 1 --json
 expect "the same for programs" same "$(python3 -c 'import json; t = json.load(open("out")); print(len(t["campaigns"]), sorted(f["name"] for f in t["facts"] if f["come"]) != [], "bins" in t)')" "2 True False"
+expect "a campaign's bins are those of the list, each once" same "$(python3 -c 'import json; t = json.load(open("out")); print([c["distinct_bins"] for c in t["campaigns"]])')" "[2, 1]"
 good store trends nights.store --bins
 expect "a line for each bin" grep -qE '^align.first +2  1970-01-01  1970-01-02 ' out
 views="SELECT bin, sum(hits) FROM coverage GROUP BY bin ORDER BY bin; SELECT count(*) FROM samples; SELECT sum(differing) FROM pairs; SELECT sum(count) FROM counts"
@@ -340,7 +341,7 @@ expect "counts stay" same "$(sql nights.store "SELECT count(*), sum(count) FROM 
 expect "coverage, progress and pairs do not" same "$(sql nights.store "SELECT count(*) FROM coverage; SELECT count(*) FROM samples; SELECT count(*) FROM pairs")" "[(0,), (0,), (0,)]"
 good findings nights.store --buckets
 good store trends nights.store
-expect "trends say so" has out "bins reached by the last campaigns: pruned pruned"
+expect "trends say so" has out "distinct bins of the last campaigns: pruned pruned"
 good merge nights.store monday.store tuesday.store
 expect "merging again brings it back" same "$(sql nights.store "$views; SELECT count(*) FROM counts")" "[('align.first', 2), ('align.second', 0), ('align.third', 1), (2,), (100,), ($(sql nights.store 'SELECT sum(count) FROM bucket_counts' | tr -dc 0-9),), ($(sql nights.store 'SELECT count(*) FROM bucket_counts' | tr -dc 0-9),)]"
 bad "give a time" store prune nights.store --keep forever
