@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "core/case_text.h"
+#include "core/counted.h"
 #include "core/output_file.h"
 #include "plan/case_arrays.h"
 #include "plan/testfloat.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct ConvertOptions {
   std::vector<std::string> files;
-  std::string op, output, unit, from, function, words;
+  std::string op, output, results, unit, from, function, words;
 };
 
 void must_be_file(const std::string& path) {
@@ -33,8 +34,8 @@ std::string content_of(const std::string& path) {
   return text;
 }
 
-void tell(const ConvertOptions& options, size_t cases) {
-  if (options.output != "-") fmt::print("{} {} in {}\n", cases, cases == 1 ? "case" : "cases", options.output);
+void tell(const ConvertOptions& options, size_t cases, const std::string& more = "") {
+  if (options.output != "-") fmt::print("{} in {}{}\n", counted(cases, "case"), options.output, more);
 }
 
 /// The arrays of .npy files in their order, or those of one .npz file in the order of the op's fields.
@@ -59,11 +60,26 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
     if (!members.empty())
       throw BadInput(file + " has an array '" + members.begin()->first +
                      "'; known are a, b, c, sa, sb, source, operands and d");
+    if (!options.results.empty()) throw BadInput("--results goes with .npy files; an .npz file names its results d");
+  }
+  if (!options.results.empty()) {
+    if (arrays.size() == 2) arrays.push_back({"c", {}});
+    arrays.push_back({options.results, parse_npy(options.results, content_of(options.results))});
   }
   return arrays;
 }
 
-void write_cases(const ConvertOptions& options, const CaseBlock& block) {
+/// Which file was taken as what: ": a from x.npy, b from y.npy, c 0".
+std::string taken_as(const Op& op, const std::vector<NamedArray>& arrays) {
+  const std::vector<FieldShape> fields = op.inputs();
+  std::string text;
+  for (size_t i = 0; i < std::min(arrays.size(), fields.size() + 1); ++i)
+    text += (i ? ", " : ": ") + std::string(i < fields.size() ? fields[i].name : "d") +
+            (arrays[i].is_given() ? " from " + arrays[i].name : " 0");
+  return text;
+}
+
+void write_cases(const ConvertOptions& options, const CaseBlock& block, const std::string& taken) {
   if (block.batch.size() == 0) throw BadInput(options.files[0] + ": no case: the arrays are empty");
   CaseWriter writer(options.output);
   writer.unit(options.unit);
@@ -73,7 +89,7 @@ void write_cases(const ConvertOptions& options, const CaseBlock& block) {
   const bool results = !block.has_expected.empty() && block.has_expected[0];
   for (size_t i = 0; i < block.batch.size(); ++i) writer.one_case(block.batch, i, results ? &outcomes : nullptr);
   writer.finish();
-  tell(options, block.batch.size());
+  tell(options, block.batch.size(), taken);
 }
 
 /// All cases of a file, which must be of one op.
@@ -102,8 +118,9 @@ CaseBlock read_cases(const std::string& file) {
 
 void write_arrays(const ConvertOptions& options) {
   if (options.files.size() != 1) throw BadInput("arrays are made of one case file");
-  const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(read_cases(options.files[0]));
-  const size_t cases = arrays[0].second.shape[0];
+  const CaseBlock block = read_cases(options.files[0]);
+  const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(block);
+  const size_t cases = block.batch.size();
   if (options.output.ends_with(".npz")) {
     write_output(options.output, npz_content(arrays));
     return tell(options, cases);
@@ -168,13 +185,15 @@ void add_convert(Arguments& app, int& status) {
   sub->add_option(
       "--op", options->op,
       "op line of the arrays; sizes may be left out, and all of it where numpy's types are those of the formats");
+  sub->add_option("--results", options->results, ".npy file of the results, d; the third of the files is c");
   sub->add_option("--unit", options->unit, "unit that gave the results, for the unit line");
   sub->add_option("--from", options->from, "testfloat: the files are testfloat_gen's output, - for standard input")
       ->check(one_of({"testfloat"}));
   sub->add_option("--function", options->function, "of TestFloat, as in f32_mulAdd, f64_to_f16, f16_lt");
   sub->add_option("--words", options->words, "more of TestFloat's op line, as in 'round=up tiny=before'");
   sub->footer(
-      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases (c: one number for all, or left out: 0)\n"
+      "Arrays: convert a.npy b.npy c.npy d.npy -o x.cases (c: one number for all)\n"
+      "        convert a.npy b.npy --results d.npy -o x.cases (c is 0)\n"
       "        convert codes.npz -o x.cases --op 'gemm a=e4m3 b=e4m3 c=fp32 d=fp32'\n"
       "TestFloat: testfloat_gen -rmax f16_add | ... convert --from testfloat --function f16_add --words round=up - -o "
       "x.cases\n"
@@ -188,7 +207,8 @@ void add_convert(Arguments& app, int& status) {
     } else {
       std::vector<NamedArray> arrays = read_arrays(*options);
       const Op op = op_of_arrays(options->op.empty() ? op_line_of_arrays(arrays) : options->op, arrays);
-      write_cases(*options, cases_of_arrays(op, std::move(arrays)));
+      const std::string taken = options->files[0].ends_with(".npz") ? "" : taken_as(op, arrays);
+      write_cases(*options, cases_of_arrays(op, std::move(arrays)), taken);
     }
     status = exit_ok;
   });

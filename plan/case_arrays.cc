@@ -185,7 +185,8 @@ std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& c
     NpyArray array;
     array.type = numpy_type(field.format).empty() ? encodings_type(field.format) : numpy_type(field.format);
     array.shape = shape_of_case(op, index);
-    array.shape.insert(array.shape.begin(), cases.batch.size());
+    const bool one_product = op.kind == OpKind::gemm && cases.batch.size() == 1;
+    if (!one_product) array.shape.insert(array.shape.begin(), cases.batch.size());
     array.data.assign(reinterpret_cast<const char*>(column.data()), column.stride() * cases.batch.size());
     arrays.emplace_back(name, std::move(array));
   };

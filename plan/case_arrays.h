@@ -29,7 +29,8 @@ Op op_of_arrays(const std::string& op_text, const std::vector<NamedArray>& field
 /// unsigned, or the opaque one that ml_dtypes saves. Throws BadInput.
 CaseBlock cases_of_arrays(const Op& op, std::vector<NamedArray> fields);
 
-/// The arrays of cases of one op, by the names of their fields; with "d" where every case has a result.
+/// The arrays of cases of one op, by the names of their fields; with "d" where every case has a result. One matrix
+/// product is matrices, without the dimension of several.
 std::vector<std::pair<std::string, NpyArray>> arrays_of_cases(const CaseBlock& cases);
 
 }  // namespace mmafuzz

@@ -126,7 +126,7 @@ TEST(CaseArrays, FillTheSizesOfTheOpAndComeBack) {
   const auto back = arrays_of_cases(block);
   ASSERT_EQ(back.size(), 4u);
   EXPECT_EQ(back[1].first, "b");
-  EXPECT_EQ(back[1].second.shape, (std::vector<size_t>{1, 3, 4}));
+  EXPECT_EQ(back[1].second.shape, (std::vector<size_t>{3, 4})) << "as it went in";
   EXPECT_EQ(back[3].first, "d");
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(back[i].second.data, product[i].array.data);
 

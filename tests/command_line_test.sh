@@ -225,6 +225,20 @@ expect "a model's matrix product: 1*5 + 2*6" has out "0x1.1p+4 = 17"
 expect "and 3*5 + 4*6 + 1" has out "0x1.4p+5 = 40"
 
 # ---- convert ----
+cat >product.cases <<'END'
+mmafuzz-cases 1
+op gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=1 k=1
+3c00 4000 | 3c00 | 00000000 00000000 | 3f800000 40000000
+END
+good convert product.cases -o product.npz
+good convert product.cases -o product.npy
+python3 -c 'import zipfile; zipfile.ZipFile("product.npz").extractall(members=["a.npy", "b.npy"])'
+good convert a.npy b.npy product.npy -o third.cases
+expect "it says what was taken as what" has out "1 case in third.cases: a from a.npy, b from b.npy, c from product.npy"
+good convert a.npy b.npy --results product.npy -o named.cases
+expect "results without c" has out "1 case in named.cases: a from a.npy, b from b.npy, c 0, d from product.npy"
+expect "the product came back" cmp -s product.cases named.cases
+bad_call "--results goes with .npy files" convert product.npz --results product.npy -o x.cases
 good convert good.cases -o good.npz
 good convert good.npz -o again.cases --op "$dot2" --unit "$hopper"
 expect "arrays come back as they went" cmp <(grep -v '^#' again.cases | sed 's/ round=nearest_even//') <(grep -v '^#' good.cases)
