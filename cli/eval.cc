@@ -2,6 +2,7 @@
 // units as encodings and decimals.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_files.h"
@@ -9,6 +10,7 @@
 #include "core/json_version.h"
 #include "plan/judge_answers.h"
 #include "plan/typed_case.h"
+#include "plan/unit_alias.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/number_text.h"
 
@@ -110,6 +112,9 @@ void add_eval(Arguments& app, int& status) {
     }
     if (!options->op.empty()) throw BadInput("--op needs --case; a case file has its own op lines");
     if (options->files.empty()) throw BadInput("eval needs case files, or --op and --case");
+    for (const std::string& file : options->files)
+      if ((is_alias(file) || registry().knows(file)) && !std::filesystem::exists(file))
+        throw BadInput(file + " is a unit: with case files it is --unit " + file + "; a case is --op and --case");
     if (options->json && options->output != "-") throw BadInput("--output is for case text; --json prints");
     AnswerCounts answers;
     nlohmann::json evaluated = nlohmann::json::array();

@@ -4,7 +4,6 @@
 
 #include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
-#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 
@@ -14,10 +13,13 @@ const Unit& UnitCache::get(const std::string& name, const Op& op) {
   return *unit;
 }
 
-bool UnitCache::declines(const std::string& name, const Op& op) {
-  if (units_.count({name, to_text(op)})) return false;
-  const Result<std::unique_ptr<Unit>> unit = registry().bind(unit_of_alias(name, op), op);
-  return !unit && unit.refusal().kind == Refusal::Kind::declined;
+std::optional<Refusal> UnitCache::refusal(const std::string& name, const Op& op) {
+  std::unique_ptr<Unit>& bound = units_[{name, to_text(op)}];
+  if (bound) return {};
+  Result<std::unique_ptr<Unit>> unit = registry().bind(name, op);
+  if (!unit) return unit.refusal();
+  bound = std::move(*unit);
+  return {};
 }
 
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {
@@ -52,9 +54,13 @@ void run_files(const std::vector<std::string>& files, const std::string& chosen,
     CaseReader reader(file);
     CaseBlock block;
     while (reader.next(block, 4096)) {
+      // A unit that was named beside the files is not the files' fault; that it declines their op may be.
+      const std::optional<Refusal> wrong = chosen.empty() ? std::nullopt : units.refusal(chosen, block.batch.op());
+      if (wrong && wrong->kind != Refusal::Kind::declined) throw BadInput(wrong->reason);
       try {
         const std::string name = unit_for(block, chosen);
-        if (declined_cases && units.declines(name, block.batch.op())) {
+        const std::optional<Refusal> refusal = units.refusal(name, block.batch.op());
+        if (declined_cases && refusal && refusal->kind == Refusal::Kind::declined) {
           *declined_cases += block.batch.size();
           continue;
         }

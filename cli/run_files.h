@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "cli/command.h"
 #include "core/case_text.h"
@@ -13,8 +14,8 @@ namespace mmafuzz::cli {
 class UnitCache {
  public:
   const Unit& get(const std::string& name, const Op& op);
-  /// Whether there is such a unit, but not for this op or not on this machine.
-  bool declines(const std::string& name, const Op& op);
+  /// Why there is no such unit for the op; nothing where there is.
+  std::optional<Refusal> refusal(const std::string& name, const Op& op);
 
  private:
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;

@@ -224,6 +224,14 @@ good eval "$hopper" --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=1 k=2' --case '
 expect "a model's matrix product: 1*5 + 2*6" has out "0x1.1p+4 = 17"
 expect "and 3*5 + 4*6 + 1" has out "0x1.4p+5 = 40"
 
+bad_call "h100 is a unit: with case files it is --unit h100" eval h100 good.cases
+for call in "eval --unit" "check --unit"; do
+  bad_call "mmafuzz: unknown unit 'h10'; nearest: h100" $call h10 good.cases
+  bad_call "mmafuzz: unit $hopper?block=999: parameter block" $call "$hopper?block=999" good.cases
+  bad_call "mmafuzz: unit 'plugin:$work': '$work' is a folder; a plugin is a shared library" $call "plugin:$work" good.cases
+  bad_call "good.cases:5:1: no unit of mi300x/wgmma takes" $call mi300x/wgmma good.cases
+done
+
 # ---- convert ----
 cat >product.cases <<'END'
 mmafuzz-cases 1

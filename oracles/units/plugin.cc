@@ -1,6 +1,7 @@
 // The family `plugin:<file.so>`: units in shared libraries behind the C interface of plugin_abi.h.
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "oracles/families.h"
@@ -155,6 +156,9 @@ class PluginFamily final : public Family {
     // A name is one word in records and witnesses, whatever the file is called.
     const Result<std::string> file = decode_command(parts.path);
     if (!file) return invalid("unit " + mmafuzz::quoted(name) + ": " + file.refusal().reason);
+    if (std::filesystem::is_directory(*file))
+      return invalid("unit " + mmafuzz::quoted(name) + ": " + mmafuzz::quoted(*file) +
+                     " is a folder; a plugin is a shared library, as in plugin:./mine.so");
     parts.path = encode_command(*file);
     if (isolated || fresh)
       return bind_process(parts.text(), {own_command(), "serve", parts.plain() + "?isolated=0"}, timeout, fresh, op);
