@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/run_files.h"
 #include "cli/terminal.h"
@@ -39,6 +40,8 @@ std::vector<std::string> units_of_property(const std::string& property) {
   }
   return names;
 }
+
+bool is_unit(const std::string& text) { return is_alias(text) || registry().knows(text); }
 
 /// What a property says of the last case of a sequence.
 std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property, const std::string& unit,
@@ -77,7 +80,7 @@ void add_explain(Arguments& app, int& status) {
   struct Options {
     std::vector<std::string> units;
     std::string op, file;
-    std::vector<std::string> cases;
+    std::vector<std::string> cases, words;
     std::vector<uint64_t> lines;
     bool sequence = false, json = false;
   };
@@ -96,15 +99,22 @@ void add_explain(Arguments& app, int& status) {
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
   sub->add_flag("--json", options->json, "print one JSON object");
-  sub->add_option("file", options->file, "case file, or one case: fields with | between them");
+  sub->add_option("words", options->words,
+                  "units, as --units, and last a case file or one case: fields with | between them");
   add_rows_option(*sub);
   sub->footer(
       std::string(typed_case_help) +
-      "\nExample: mmafuzz explain --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact '1.5 0.1 | 2 3 | 0'"
+      "\nExample: mmafuzz explain a100 h100 '1.5 0.1 | 2 3 | 0'"
       "\n         mmafuzz explain --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=4' --case '3c00 3c00 3c00 3c00 | 0001 0001 "
       "0001 0001 | 3f7fffff'"
       " --units model:volta/mma.m8n8k4.f32.f16.f16.f32,exact");
   sub->callback([options, &status] {
+    // The last word is the file or the case, unless --case has it and there is no such file.
+    if (!options->words.empty() && (options->cases.empty() || std::filesystem::exists(options->words.back()))) {
+      options->file = options->words.back();
+      options->words.pop_back();
+    }
+    options->units.insert(options->units.end(), options->words.begin(), options->words.end());
     if (options->file.find('|') != std::string::npos && options->cases.empty()) {  // no file but a case
       options->cases = {options->file};
       options->file.clear();
@@ -115,9 +125,9 @@ void add_explain(Arguments& app, int& status) {
     if (!given && !options->op.empty()) throw BadInput("--op goes with --case; a case file has its own");
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file or a case");
-    if (!given && is_alias(options->file))
-      throw BadInput(options->file + " is a unit; explain shows a case: explain --units " + options->file +
-                     ",exact '1.5 0.1 | 2. 3. | 0.'");
+    if (!given && is_unit(options->file) && !std::filesystem::exists(options->file))
+      throw BadInput(options->file + " is a unit; explain shows a case: explain " + options->file +
+                     " exact '1.5 0.1 | 2. 3. | 0.'");
     const auto op = [&] {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };

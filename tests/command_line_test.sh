@@ -461,7 +461,16 @@ bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file or a case" explain
 good explain --units v100,h100 '1. | 1. | 0.'
 expect "GPUs alone have an op" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1"
-bad_call "h100 is a unit; explain shows a case: explain --units h100,exact '1.5 0.1 | 2. 3. | 0.'" explain h100
+bad_call "h100 is a unit; explain shows a case: explain h100 exact '1.5 0.1 | 2. 3. | 0.'" explain h100
+bad_call "h100 is a unit; explain shows a case" explain a100 h100
+run explain --units a100,h100 '1.5 0.1 | 2. 3. | 0.'
+cp out named
+good explain a100 h100 '1.5 0.1 | 2. 3. | 0.'
+expect "units are named as why takes them" cmp -s out named
+good explain a100 h100 --case '1.5 0.1 | 2. 3. | 0.'
+expect "beside --case, too" cmp -s out named
+bad_call "unknown unit 'h10'; nearest: h100" explain h10 h100 '1.5 0.1 | 2. 3. | 0.'
+good explain a100 good.cases --line 5
 bad_call "a case needs --op, or a GPU or a model's row among --units" explain --case '3c00'
 bad_call "a case needs --op, or a GPU or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
 good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'
