@@ -73,9 +73,9 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
 std::string taken_as(const Op& op, const std::vector<NamedArray>& arrays) {
   const std::vector<FieldShape> fields = op.inputs();
   std::string text;
-  for (size_t i = 0; i < std::min(arrays.size(), fields.size() + 1); ++i)
+  for (size_t i = 0; i < std::max(arrays.size(), fields.size()); ++i)
     text += (i ? ", " : ": ") + std::string(i < fields.size() ? fields[i].name : "d") +
-            (arrays[i].is_given() ? " from " + arrays[i].name : " 0");
+            (i < arrays.size() && arrays[i].is_given() ? " from " + arrays[i].name : " 0");
   return text;
 }
 
@@ -117,7 +117,8 @@ CaseBlock read_cases(const std::string& file) {
 }
 
 void write_arrays(const ConvertOptions& options) {
-  if (options.files.size() != 1) throw BadInput("arrays are made of one case file");
+  if (options.files.size() != 1)
+    throw BadInput(options.output + ": arrays are made of one case file; cases of arrays go to a .cases file");
   const CaseBlock block = read_cases(options.files[0]);
   const std::vector<std::pair<std::string, NpyArray>> arrays = arrays_of_cases(block);
   const size_t cases = block.batch.size();
@@ -205,10 +206,10 @@ void add_convert(Arguments& app, int& status) {
     } else if (to_arrays) {
       write_arrays(*options);
     } else {
-      std::vector<NamedArray> arrays = read_arrays(*options);
+      const std::vector<NamedArray> arrays = read_arrays(*options);
       const Op op = op_of_arrays(options->op.empty() ? op_line_of_arrays(arrays) : options->op, arrays);
-      const std::string taken = options->files[0].ends_with(".npz") ? "" : taken_as(op, arrays);
-      write_cases(*options, cases_of_arrays(op, std::move(arrays)), taken);
+      const CaseBlock block = cases_of_arrays(op, arrays);
+      write_cases(*options, block, options->files[0].ends_with(".npz") ? "" : taken_as(op, arrays));
     }
     status = exit_ok;
   });

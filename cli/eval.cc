@@ -112,9 +112,12 @@ void add_eval(Arguments& app, int& status) {
     }
     if (!options->op.empty()) throw BadInput("--op needs --case; a case file has its own op lines");
     if (options->files.empty()) throw BadInput("eval needs case files, or --op and --case");
-    for (const std::string& file : options->files)
+    for (const std::string& file : options->files) {
+      if (file.find('|') != std::string::npos && !std::filesystem::exists(file))
+        throw BadInput("'" + file + "' is a case: eval takes it with --op and --case");
       if ((is_alias(file) || registry().knows(file)) && !std::filesystem::exists(file))
         throw BadInput(file + " is a unit: with case files it is --unit " + file + "; a case is --op and --case");
+    }
     if (options->json && options->output != "-") throw BadInput("--output is for case text; --json prints");
     AnswerCounts answers;
     nlohmann::json evaluated = nlohmann::json::array();

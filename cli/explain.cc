@@ -126,8 +126,9 @@ void add_explain(Arguments& app, int& status) {
     if (options->sequence && !options->lines.empty()) throw BadInput("--sequence takes all cases: leave --line out");
     if (!given && options->file.empty()) throw BadInput("explain needs a case file or a case");
     if (!given && is_unit(options->file) && !std::filesystem::exists(options->file))
-      throw BadInput(options->file + " is a unit; explain shows a case: explain " + options->file +
-                     " exact '1.5 0.1 | 2. 3. | 0.'");
+      throw BadInput(options->file + " is a unit; explain shows a case: explain " +
+                     (options->units.empty() ? "exact" : options->units[0]) + " " + options->file +
+                     " '1.5 0.1 | 2. 3. | 0.'");
     const auto op = [&] {
       return options->op.empty() ? op_of_case(options->units, options->cases[0]) : op_from_text(options->op);
     };

@@ -92,7 +92,8 @@ nlohmann::json answer_json(const Op& op, const PairAnswer& answer) {
       {"facts", facts},    {"hidden", answer.hidden}, {"unseen", answer.unseen}};
 }
 
-int run_why(const WhyOptions& options) {
+int run_why(WhyOptions options) {
+  options.units = split_units(options.units);
   if (options.units.size() != 2) throw BadInput("why takes two units, as in 'mmafuzz why a100 h100'");
   check_names(options.units);
   std::vector<Op> ops;

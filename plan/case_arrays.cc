@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/counted.h"
 #include "core/words.h"
 #include "plan/request.h"
 
@@ -92,7 +93,8 @@ bool are_matrices(const std::vector<NamedArray>& fields, const std::string& ask)
   for (size_t i = fields.size() - 1; i >= 2; --i) {
     if (!fields[i].is_given()) continue;
     const std::vector<size_t>& shape = fields[i].array.shape;
-    if (shape.size() == a.size() && a.size() >= 2) return true;
+    const bool has_one_before = shape.size() == a.size() + 1 && shape[0] == 1;  // of one product
+    if (a.size() >= 2 && (shape.size() == a.size() || has_one_before)) return true;
     if (shape.size() + 1 == a.size() && (fields[i].array.elements() != 1 || shape.empty() || a[0] == 1)) return false;
     if (fields[i].array.elements() != 1)
       throw BadInput("the shapes of " + fields[0].name + " and " + fields[i].name +
@@ -163,8 +165,9 @@ CaseBlock cases_of_arrays(const Op& op, std::vector<NamedArray> arrays) {
     const size_t cases = cases_in(arrays[i], op, i, fields[i]);
     if (i == 0) block.batch.resize(cases);
     if (cases != block.batch.size())
-      throw BadInput(arrays[i].name + " holds " + std::to_string(cases) + " cases, and " + arrays[0].name + " " +
-                     std::to_string(block.batch.size()));
+      throw BadInput(arrays[i].name + ", " + shape_text(arrays[i].array.shape) + ", holds " + counted(cases, "case") +
+                     " of '" + to_text(op) + "', and " + arrays[0].name + ", " + shape_text(arrays[0].array.shape) +
+                     ", " + std::to_string(block.batch.size()));
   }
   block.expected = Column(fields.back().format, fields.back().count);
   block.expected.resize(block.batch.size());

@@ -147,6 +147,7 @@ TEST(CaseArrays, TellTheirOpByTypesAndShapes) {
   };
   EXPECT_EQ(op_of("<f4", {2, 2}, {2, 2}, true), "gemm a=fp32 b=fp16 c=fp32 d=fp64");
   EXPECT_EQ(op_of("<f2", {5, 2, 2}, {5, 2, 2}, false), "gemm a=fp16 b=fp16 c=fp32 d=fp32");
+  EXPECT_EQ(op_of("<f4", {2, 2}, {1, 2, 2}, true), "gemm a=fp32 b=fp16 c=fp32 d=fp64") << "one of several";
   EXPECT_EQ(op_of("<f2", {5, 3}, {5}, true), "dot a=fp16 b=fp16 c=fp32 d=fp64");
   EXPECT_EQ(op_of("<f2", {3}, {}, false), "dot a=fp16 b=fp16 c=fp32 d=fp32");
   const auto why = [&](const std::string& type, std::vector<size_t> a, std::vector<size_t> c) {
@@ -205,7 +206,8 @@ TEST(CaseArrays, ThatDoNotFitAreRefused) {
   EXPECT_THAT(why(dot, {a}), HasSubstr("takes 3 arrays (a, b, c), or one more with the results; here are 1"));
   EXPECT_THAT(why(dot, {array_of("x", "<f2", {3, 4}), a, c}), HasSubstr("x has shape (3, 4)"));
   EXPECT_THAT(why(dot, {array_of("x", "<f2", {2, 2, 3}), a, c}), HasSubstr("x has shape (2, 2, 3)"));
-  EXPECT_THAT(why(dot, {a, array_of("x", "<f2", {3, 3}), c}), HasSubstr("x holds 3 cases, and a 4"));
+  EXPECT_THAT(why(dot, {a, array_of("x", "<f2", {3, 3}), c}),
+              AllOf(HasSubstr("x, (3, 3), holds 3 cases of 'op dot"), HasSubstr("and a, (4, 3), 4")));
   EXPECT_THAT(why(dot, {array_of("x", "<f4", {4, 3}), a, c}),
               HasSubstr("x holds <f4, and a is fp16: save <f2, or <u2"));
   EXPECT_THAT(why(dot, {array_of("x", "|V2", {4, 3}), a, c}), HasSubstr("x holds |V2, and a is fp16"));

@@ -243,6 +243,10 @@ good convert product.cases -o product.npy
 python3 -c 'import zipfile; zipfile.ZipFile("product.npz").extractall(members=["a.npy", "b.npy"])'
 good convert a.npy b.npy product.npy -o third.cases
 expect "it says what was taken as what" has out "1 case in third.cases: a from a.npy, b from b.npy, c from product.npy"
+good convert a.npy b.npy -o alone.cases
+expect "and what was not given" has out "1 case in alone.cases: a from a.npy, b from b.npy, c 0"
+bad_call "x.npz: arrays are made of one case file; cases of arrays go to a .cases file" convert a.npy b.npy -o x.npz
+bad_call "b.npy, (1, 1), holds 1 case of 'op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1', and a.npy, (2, 1), 2" convert a.npy b.npy --op 'dot a=fp16 b=fp16 c=fp32 d=fp32' -o x.cases
 good convert a.npy b.npy --results product.npy -o named.cases
 expect "results without c" has out "1 case in named.cases: a from a.npy, b from b.npy, c 0, d from product.npy"
 expect "the product came back" cmp -s product.cases named.cases
@@ -461,8 +465,9 @@ bad_call "good.cases: no case at line 4" explain good.cases --line 4
 bad_call "explain needs a case file or a case" explain
 good explain --units v100,h100 '1. | 1. | 0.'
 expect "GPUs alone have an op" has out "op dot a=fp16 b=fp16 c=fp32 d=fp32 k=1"
-bad_call "h100 is a unit; explain shows a case: explain h100 exact '1.5 0.1 | 2. 3. | 0.'" explain h100
-bad_call "h100 is a unit; explain shows a case" explain a100 h100
+bad_call "h100 is a unit; explain shows a case: explain exact h100 '1.5 0.1 | 2. 3. | 0.'" explain h100
+bad_call "h100 is a unit; explain shows a case: explain a100 h100 '" explain a100 h100
+bad_call "'1. | 1. | 0.' is a case: eval takes it with --op and --case" eval --unit h100 '1. | 1. | 0.'
 run explain --units a100,h100 '1.5 0.1 | 2. 3. | 0.'
 cp out named
 good explain a100 h100 '1.5 0.1 | 2. 3. | 0.'
@@ -471,6 +476,7 @@ good explain a100 h100 --case '1.5 0.1 | 2. 3. | 0.'
 expect "beside --case, too" cmp -s out named
 bad_call "unknown unit 'h10'; nearest: h100" explain h10 h100 '1.5 0.1 | 2. 3. | 0.'
 good explain a100 good.cases --line 5
+good why v100,a100 --op "$dot2" --cases 64
 bad_call "a case needs --op, or a GPU or a model's row among --units" explain --case '3c00'
 bad_call "a case needs --op, or a GPU or a model's row among --units" explain --units exact '1.5 0.1 | 2 3 | 0'
 good explain --units "exact,$hopper" '1.5 0.1 | 2 3 | 0'

@@ -450,6 +450,7 @@ TEST(Aliases, StandInTheNamesOfOtherUnits) {
   const auto refusal = [](const std::string& text, const Op& op) { return registry().bind(text, op).refusal().reason; };
   EXPECT_THAT(refusal("ozaki:dgemm.e4m3?on=v100", dgemm), StartsWith("no unit of v100 takes 'op dot a=e4m3"));
   EXPECT_EQ(refusal("split:ootomo.fp16?on=h10", sgemm), refusal("h10", half));
+  EXPECT_EQ(refusal("model:h100", half), "unknown unit 'model:h100': a GPU's name stands alone, h100");
   EXPECT_THAT(refusal("h10", half), AllOf(HasSubstr("unknown unit 'h10'"), HasSubstr("h100")));
 }
 
