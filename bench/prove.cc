@@ -27,20 +27,24 @@ struct Table4 {
 };
 
 Expression as_fp32(Expressions& in, Expression x) {
-  return prove::widened(fp32_fields, prove::decode(fp16_fields, x, 12), 0x7fc00000);
+  return prove::widened(fp32_fields, prove::decode(fp16_fields, x, 12));
 }
 
 /// An fp16 product rounded to fp16.
 Expression product_in_fp16(Expressions& in, Rounding rounding, Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 9), prove::decode(fp16_fields, b, 9));
   const prove::RoundTo to{fp16_fields, 10, rounding, Overflow::by_rounding, UnderflowSign::kept};
-  return prove::round_to(to, p.negative, p.significand, p.exponent - in.number(9, p.fraction_bits), in.constant(1, 0));
+  return prove::round_to(to, p.negative, p.significand, p.exponent - in.number(9, p.fraction_bits));
 }
 
 /// The same in fp32, where it is exact.
 Expression product_in_fp32(Expressions& in, Expression a, Expression b) {
   const prove::Number p = prove::product_of(prove::decode(fp16_fields, a, 12), prove::decode(fp16_fields, b, 12));
-  return prove::widened(fp32_fields, p, 0x7fc00000);
+  return prove::widened(fp32_fields, p);
+}
+
+Expression add(Expression x, Expression y) {
+  return prove::ieee_add({fp32_fields, Rounding::toward_zero, fp32_fields.encode_nan()}, x, y);
 }
 
 // A witness is sought where that is easy: what is fixed of an fp16 number is no variable.
@@ -111,9 +115,6 @@ std::vector<Expression> inexact_addition(Expressions& in) {
     rounded.push_back(as_fp32(in, product_in_fp16(in, Rounding::toward_zero, x, y)));
     all.push_back(~prove::equal(exact.back(), rounded.back()));
   }
-  const auto add = [](Expression x, Expression y) {
-    return prove::ieee_add(fp32_fields, Rounding::toward_zero, x, y, 0x7fc00000);
-  };
   const Expression sum = add(exact[0], exact[1]);
   const prove::Number n = prove::decode(fp32_fields, sum, 12);
   all.push_back(prove::is_zero(prove::extract(sum, 12, 0)));
@@ -130,9 +131,6 @@ std::vector<Expression> order_matters(Expressions& in) {
     const Expression a = in_one_binade(in, std::string("a") + i), b = power_of_two(in, std::string("b") + i, all);
     p.push_back(product_in_fp32(in, a, b));
   }
-  const auto add = [](Expression x, Expression y) {
-    return prove::ieee_add(fp32_fields, Rounding::toward_zero, x, y, 0x7fc00000);
-  };
   all.push_back(~prove::equal(add(add(p[0], p[1]), p[2]), add(p[0], add(p[1], p[2]))));
   return all;
 }
@@ -151,9 +149,6 @@ std::vector<Expression> normalization_matters(Expressions& in) {
     all.push_back(prove::equal(x.b[i], in.constant(16, 0x0400)));
     p.push_back(product_in_fp32(in, x.a[i], x.b[i]));
   }
-  const auto add = [](Expression u, Expression v) {
-    return prove::ieee_add(fp32_fields, Rounding::toward_zero, u, v, 0x7fc00000);
-  };
   all.push_back(~prove::equal(prove::dot_formula(row.model, x).result, add(add(p[0], p[1]), x.c)));
   return all;
 }

@@ -1,8 +1,7 @@
 // Whether a fused sum adds products of integer digits without error: what the Ozaki scheme rests on (docs/ozaki.md).
 #include <algorithm>
 
-#include "prove/formulas/aligned_sum.h"
-#include "prove/formulas/numbers.h"
+#include "prove/formulas/term_dots.h"
 #include "prove/question_parts.h"
 
 namespace mmafuzz::prove {
@@ -46,8 +45,6 @@ std::vector<Expression> digits(const Operands& x, const DotModel& m, SliceWidths
   all.push_back(c.holds & at_most(c.magnitude, most_c));
   return all;
 }
-
-Expression with_sign(Expression negative, Expression magnitude) { return choose(negative, -magnitude, magnitude); }
 
 /// Lemma: in units of 2^(greatest exponent - F), every addend of a block is its integer times 2^(F - greatest
 /// exponent): no bit is cut. So is the sum, and it is within its bounds. By cases of the greatest exponent: the floor,

@@ -46,6 +46,7 @@ class Expression {
   Expression(Expressions* of, uint32_t index) : of_(of), index_(index) {}
   Expressions& of() const { return *of_; }
   uint32_t index() const { return index_; }
+  bool is_none() const { return of_ == nullptr; }
   int width() const;
   friend bool operator==(const Expression& x, const Expression& y) { return x.of_ == y.of_ && x.index_ == y.index_; }
 

@@ -1,6 +1,5 @@
-// A dot product of a row as a formula over its operands: the third formalization of the kernels, beside arithmetic/ and
-// the slow twins. It is written from docs/semantics.md and from the meaning that oracles/models/parameters.cc gives to
-// a parameter, not from either implementation.
+// A dot product of a row as a formula over its operands: what its kernel's text computes where numbers are expressions
+// (arithmetic/kernels/README.md).
 #pragma once
 
 #include <string>
@@ -8,7 +7,6 @@
 
 #include "arithmetic/dot_model.h"
 #include "core/op.h"
-#include "core/result.h"
 #include "prove/expression.h"
 
 namespace mmafuzz::prove {
@@ -34,14 +32,8 @@ struct Formula {
   std::vector<Stage> stages;  ///< in the order in which they depend on each other
 };
 
-/// Goes on with a part: its stages under a name of their own, its result.
-void append(Formula& all, const std::string& prefix, Formula part);
-
-/// Whether formulas cover a row with these parameters; else what they leave out.
-Result<bool> covered(const DotModel& model);
-
-/// The formula of a row that is covered, on any number of products: a longer dot is a sequence of instructions, a
-/// shorter one is padded with +0 (scales: 1).
+/// The formula of a row on any number of products: a longer dot is a sequence of instructions, a shorter one is padded
+/// with +0 (scales: 1).
 Formula dot_formula(const DotModel& model, const Operands& operands);
 
 /// Variables for the fields of a dot: "a0", "b0", ..., "c", "sa0", "sb0". A suffix keeps the variables of two cases

@@ -1,8 +1,7 @@
 // Whether a greater c can lower a result, and by how much.
 #include <algorithm>
 
-#include "prove/formulas/aligned_sum.h"
-#include "prove/formulas/numbers.h"
+#include "prove/formulas/term_dots.h"
 #include "prove/question_parts.h"
 
 namespace mmafuzz::prove {

@@ -31,9 +31,7 @@ NearerCase nearer_case(Expressions& in, const Op& op, const std::optional<Format
   x.exact_a = x.exact_b = factors->fields();
   x.factors = factors->fields();
   x.variables = in_case_order(x.exact);
-  const auto widen = [&](const Expression& e) {
-    return widened(op.a.fields(), decode(*x.factors, e, 12), op.a.fields().encode_nan());
-  };
+  const auto widen = [&](const Expression& e) { return widened(op.a.fields(), decode(*x.factors, e, 12)); };
   std::transform(x.exact.a.begin(), x.exact.a.end(), x.operands.a.begin(), widen);
   std::transform(x.exact.b.begin(), x.exact.b.end(), x.operands.b.begin(), widen);
   return x;
@@ -58,7 +56,7 @@ struct Scale {
   int low = 0, width = 0, exponent_width = 0;
 };
 Scale scale_of(const Op& op, const FormatFields& a, const FormatFields& b) {
-  const auto lowest = [](const FormatFields& f) { return f.emin() - f.fraction_bits; };
+  const auto lowest = [](const FormatFields& f) { return f.subnormal_bit(); };
   const auto highest = [](const FormatFields& f) { return f.emax() + 1; };
   Scale s;
   s.low = std::min({lowest(a) + lowest(b), lowest(op.c.fields()), lowest(op.d.fields())});

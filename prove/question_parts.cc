@@ -90,6 +90,8 @@ Block block_of(const Op& op, const DotModel& m) {
 
 bool has_like_blocks(const Op& op, const DotModel& m) {
   const int step = step_of(m);
+  // Infinities and NaNs of an instruction are found before its blocks, which read those of each other as numbers.
+  if (m.special_scope == SpecialScope::whole_k && m.k > step) return false;
   if (op.k < step || (op.k == step && m.k == step)) return true;  // block_of() is the whole dot
   // A scale that ends inside a block ends elsewhere inside another one.
   if (m.scale_block > 0 && step % m.scale_block != 0 && m.scale_block % step != 0) return false;

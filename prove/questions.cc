@@ -9,7 +9,6 @@
 #include "core/words.h"
 #include "oracles/properties/split_k.h"
 #include "prove/evaluate.h"
-#include "prove/formulas/aligned_sum.h"
 #include "prove/formulas/numbers.h"
 #include "prove/question_parts.h"
 #include "search/structured_generator.h"
@@ -122,7 +121,7 @@ Expression plain_scales(Expressions& in, const Operands& x, const DotModel& m) {
 
 /// Whether an encoding of d has no more fraction bits than results have, or is NaN.
 Expression is_result(const DotModel& m, Expression x) {
-  const int unused = m.d.fraction_bits - m.output_fraction_bits;
+  const int unused = m.d.ignored_low_bits + m.d.fraction_bits - m.output_fraction_bits;
   if (unused == 0) return x.of().constant(1, 1);
   return is_zero(extract(x, unused - 1, 0)) | decode(m.d, x, m.d.exponent_bits + 3).nan;
 }
@@ -277,9 +276,6 @@ PropertyQuestion block_permutation(const Op& op, const DotModel& m) {
   return p;
 }
 
-/// Below every exponent of a row.
-int lowest_exponent(int exponent_width) { return -(1 << (exponent_width - 2)); }
-
 /// Products of the same value from other factors; with `same_exponents`, the sums of the factors' exponents are the
 /// same, too.
 PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_exponents) {
@@ -297,7 +293,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
         return product_of(decode(m.a, of_case.a[i], width), decode(m.b, of_case.b[i], width));
       };
       const Number p = product(x), q = product(y);
-      const auto value = [&](const Number& n) { return same_exponents ? n : normalized(n, lowest_exponent(width)); };
+      const auto value = [&](const Number& n) { return same_exponents ? n : normalized(n); };
       const Number u = value(p), v = value(q);
       const Expression alike =
           equal(u.negative, v.negative) & equal(u.exponent, v.exponent) & equal(u.significand, v.significand);
@@ -425,7 +421,7 @@ Result<bool> restrict_to(CaseQuestion& q, const std::string& domain) {
         return invalid("domain exponents=A..B needs two numbers, the lesser first, of at most " +
                        std::to_string(greatest_domain_exponent) + " in magnitude, not '" + word.substr(10) + "'");
       const auto within = [&](const FormatFields& f, Expression e) {
-        const Number n = normalized(number(f, e), -greatest_domain_exponent - 1);
+        const Number n = normalized(number(f, e));
         return n.zero | (~signed_below(n.exponent, as_number(n.exponent, *least)) &
                          ~signed_below(as_number(n.exponent, *greatest), n.exponent) & ~n.nan & ~n.infinite);
       };

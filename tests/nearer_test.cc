@@ -151,6 +151,18 @@ TEST_F(Nearer, OotomoYokotaDoesNotLoseWithOneSuchProduct) {
   EXPECT_EQ(ask(1, "factors=fp16", 600).proof.outcome, Outcome::proven);
 }
 
+/// Their least products are below those of numbers that are subnormal as IEEE 754 words it.
+TEST_F(Nearer, LiteralSubnormalNumbersHaveTheirOwnLeastBit) {
+  const std::string row = "model:custom?k=1,block=1,overflow=by_rounding,";
+  InquiryOptions options;
+  options.op = "dot a=cfloat8_1_4_3:12 b=cfloat8_1_4_3:12 c=e5m2 d=fp16 k=1";
+  options.domain = "c=0";
+  options.proof.seconds = 60;
+  const Reply reply = ask_nearer(*solvers_, row + "kernel=exact_sum,output_rounding=nearest_even",
+                                 row + "kernel=fused_sum,fraction_bits=4", options);
+  EXPECT_EQ(reply.proof.outcome, Outcome::proven) << reply.proof.reason;
+}
+
 TEST_F(Nearer, NothingIsProvenWithoutAnAnswer) { EXPECT_EQ(ask(4, "", 0.01).proof.outcome, Outcome::unknown); }
 
 /// One product has no easy place for a witness; the lemma about parts does not end at once.

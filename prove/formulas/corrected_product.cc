@@ -18,12 +18,7 @@ namespace {
 
 constexpr int exponent_width = 12;  // of fp32 numbers, their products and 2^scale
 
-const uint64_t fp32_nan = fp32_fields.encode_nan();
-const IeeeRules to_fp32{fp32_fields, Rounding::nearest_even, fp32_nan};
-
-Expression fp32_sum(Expression x, Expression y) {
-  return ieee_add(fp32_fields, Rounding::nearest_even, x, y, fp32_nan);
-}
+const IeeeRules to_fp32{fp32_fields, Rounding::nearest_even, fp32_fields.encode_nan()};
 
 Number times_power(Expression x, int power) {
   Number n = decode(fp32_fields, x, exponent_width);
@@ -41,7 +36,7 @@ SplitFactors split_factors(const gemm::CorrectionPlan& plan, const std::vector<E
   SplitFactors parts;
   for (const Expression& e : x) {
     const Expression main = ieee_rounded(rules, decode(fp32_fields, e, exponent_width));
-    const Expression rest = fp32_sum(e, opposite(widened(fp32_fields, decode(narrow, main, exponent_width), fp32_nan)));
+    const Expression rest = ieee_add(to_fp32, e, opposite(widened(fp32_fields, decode(narrow, main, exponent_width))));
     parts.main.push_back(main);
     parts.residual.push_back(ieee_rounded(rules, times_power(rest, plan.scale)));
   }
@@ -75,12 +70,12 @@ CorrectedProduct corrected_product(const gemm::CorrectionPlan& plan, const DotMo
   const Expression zero = in.constant(32, 0);
   const auto divided = [&](Expression x) { return ieee_rounded(to_fp32, times_power(x, -plan.scale)); };
   Expression correction = chain(a.residual, b.main, chain(a.main, b.residual, zero));
-  if (plan.residual_product) correction = fp32_sum(divided(chain(a.residual, b.residual, zero)), correction);
+  if (plan.residual_product) correction = ieee_add(to_fp32, divided(chain(a.residual, b.residual, zero)), correction);
   Expression product = one_dot(a.main, b.main, 0, zero);
   for (size_t first = length; first < k; first += length)
-    product = fp32_sum(product, one_dot(a.main, b.main, first, zero));
-  const Expression before_c = fp32_sum(product, divided(correction));
-  return {fp32_sum(before_c, c), before_c};
+    product = ieee_add(to_fp32, product, one_dot(a.main, b.main, first, zero));
+  const Expression before_c = ieee_add(to_fp32, product, divided(correction));
+  return {ieee_add(to_fp32, before_c, c), before_c};
 }
 
 }  // namespace mmafuzz::prove

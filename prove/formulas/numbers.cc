@@ -27,17 +27,18 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
 
   const Expression value = zero_extend(field, std::max(exponent_width, int(f.exponent_bits) + 1));
   const Expression unbiased = extract(value + as_number(value, -f.bias), exponent_width - 1, 0);
-  if (f.subnormals == SubnormalRule::absent) {
-    x.exponent = unbiased;
-    x.significand = has_fraction ? concat(in.constant(1, 1), fraction) : in.constant(1, 1);
-    x.zero = no;
-  } else {
-    const Expression subnormal = is_zero(field);
-    x.exponent = choose(subnormal, in.number(exponent_width, f.emin()), unbiased);
-    x.significand = has_fraction ? concat(~subnormal, fraction) : ~subnormal;
-    x.zero = subnormal & no_fraction;
-  }
+  const Expression subnormal = f.subnormals == SubnormalRule::absent ? no : is_zero(field);
+  x.least = f.subnormal_exponent();
+  x.exponent = choose(subnormal, in.number(exponent_width, *x.least), unbiased);
+  const Expression leading = f.subnormals == SubnormalRule::absent ? in.constant(1, 1) : ~subnormal;
+  x.significand = has_fraction ? concat(leading, fraction) : leading;
   x.greatest_significand = ones(x.significand.width());
+  x.zero = subnormal & no_fraction;
+  if (f.subnormals == SubnormalRule::flushed) {
+    x.significand = choose(subnormal, as_number(x.significand, 0), x.significand);
+    x.zero = subnormal;
+  }
+  if (f.has(policy::zero_positive)) x.negative = x.negative & ~x.zero;
 
   x.infinite = x.nan = no;
   switch (f.specials) {
@@ -56,6 +57,33 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
   return x;
 }
 
+Number read_operand(const DotModel& m, const FormatFields& f, Expression encoding, int exponent_width) {
+  Expressions& in = encoding.of();
+  const bool low_bits_matter = f.ignored_low_bits > 0 && m.low_bits != LowBits::ignored;
+  Number x = decode(f, encoding, exponent_width);
+  if (low_bits_matter && m.low_bits == LowBits::rounded) {  // to nearest, ties away; the top exponent stays
+    const Expression up = bit(encoding, f.ignored_low_bits - 1) & ~x.infinite & ~x.nan;
+    const Expression next = encoding + in.constant(f.width, Bits(1) << f.ignored_low_bits);
+    x = decode(f, choose(up, next, encoding), exponent_width);
+  }
+  if (low_bits_matter && m.low_bits == LowBits::nan_payload) {
+    const Expression low = any_bit(extract(encoding, f.ignored_low_bits - 1, 0));
+    x.nan = x.nan | (x.infinite & low);
+    x.infinite = x.infinite & ~low;
+  }
+  if (m.kernel == Kernel::ieee_tree && m.zero_operands == ZeroOperands::positive) x.negative = x.negative & ~x.zero;
+  if (m.subnormals == Subnormals::kept) return x;
+  Expression flushed = ~bit(x.significand, x.significand.width() - 1) & ~x.zero & ~x.nan & ~x.infinite;
+  if (m.kernel == Kernel::fma_then_add) {  // operands are fp32 numbers by then
+    const Number n = normalized(x);
+    flushed = signed_below(n.exponent, as_number(n.exponent, fp32_fields.emin())) & ~x.zero & ~x.nan & ~x.infinite;
+  }
+  x.significand = choose(flushed, as_number(x.significand, 0), x.significand);
+  x.zero = x.zero | flushed;
+  if (m.subnormals == Subnormals::flushed) x.negative = x.negative & ~flushed;
+  return x;
+}
+
 LeadingZeros leading_zeros(Expression x, int width) {
   Expressions& in = x.of();
   const int n = x.width();
@@ -71,23 +99,14 @@ LeadingZeros leading_zeros(Expression x, int width) {
   return {count, x};
 }
 
-Number normalized(const Number& x, int least) {
-  const int width = x.exponent.width();
-  const LeadingZeros zeros = leading_zeros(x.significand, width);
-  // The leading bit's exponent; below `least` the significand moves up by less.
-  const int leading_fraction = x.significand.width() - 1 - x.fraction_bits;
-  const Expression leading = x.exponent + as_number(x.exponent, leading_fraction) - zeros.count;
-  const Expression floor = as_number(x.exponent, least);
-  const Expression below = signed_below(leading, floor);
+Number normalized(const Number& x) {
+  const LeadingZeros zeros = leading_zeros(x.significand, x.exponent.width());
   Number y = x;
-  y.exponent = choose(below, floor, leading);
+  y.exponent = x.exponent + as_number(x.exponent, x.significand.width() - 1 - x.fraction_bits) - zeros.count;
+  y.significand = zeros.shifted;
   y.fraction_bits = x.significand.width() - 1;
   y.greatest_significand = ones(x.significand.width());
-  // Of value significand * 2^(exponent - fraction_bits): up by leading_fraction + x.exponent - y.exponent.
-  const Expression up = x.exponent + as_number(x.exponent, leading_fraction) - y.exponent;
-  const int wide = std::max(width, x.significand.width());
-  y.significand =
-      extract(shift_left(zero_extend(x.significand, wide), zero_extend(up, wide)), x.significand.width() - 1, 0);
+  y.least = std::nullopt;
   return y;
 }
 
@@ -105,6 +124,75 @@ Number product_of(const Number& x, const Number& y) {
   p.infinite = (x.infinite | y.infinite) & ~p.nan;
   p.zero = (x.zero | y.zero) & ~p.nan;
   return p;
+}
+
+Expression with_sign(Expression negative, Expression magnitude) { return choose(negative, -magnitude, magnitude); }
+
+Expression magnitude_of(Expression x) { return with_sign(bit(x, x.width() - 1), x); }
+
+namespace {
+
+Expression moved(Expression (*shift)(Expression, Expression), Expression x, Expression by) {
+  const int width = std::max(x.width(), by.width());
+  return extract(shift(zero_extend(x, width), zero_extend(by, width)), x.width() - 1, 0);
+}
+
+}  // namespace
+
+Expression moved_up(Expression x, Expression by) { return moved(shift_left, x, by); }
+Expression moved_down(Expression x, Expression by) { return moved(shift_right, x, by); }
+
+Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
+  const int fraction_bits = std::max(kept_bits, x.fraction_bits);
+  const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
+  const Expression cut = choose(x.zero, as_number(magnitude, 0), moved_down(magnitude, greatest - x.exponent));
+  return extract(cut, magnitude.width() - 1, fraction_bits - kept_bits);
+}
+
+int exponent_width_of(const DotModel& m) {
+  const auto reach = [](const FormatFields& f) { return int(f.bias) + (1 << f.exponent_bits) + f.fraction_bits; };
+  int farthest = reach(m.a) + reach(m.b);
+  if (m.scale_block > 0) farthest += reach(m.scale_a) + reach(m.scale_b);
+  farthest = std::max({farthest, reach(m.c), reach(m.d), std::abs(m.zero_exponent), 600});
+  return signed_width(-2 * farthest, 2 * farthest);
+}
+
+namespace {
+
+Expression with_magnitude(const FormatFields& f, Expression negative, Bits magnitude) {
+  return append_zeros(concat(negative, negative.of().constant(f.exponent_bits + f.fraction_bits, magnitude)),
+                      f.ignored_low_bits);
+}
+
+}  // namespace
+
+Expression zero_of(const FormatFields& f, Expression negative) { return with_magnitude(f, negative, 0); }
+
+Expression infinity_of(const FormatFields& f, Expression negative) {
+  return with_magnitude(f, negative, Bits(unsigned(f.top_exponent_field())) << f.fraction_bits);
+}
+
+SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms) {
+  const Expression none = in.constant(1, 0);
+  SpecialTerms s{none, none, none};
+  for (const Number& x : terms) {
+    s.nan = s.nan | x.nan;
+    s.up = s.up | (x.infinite & ~x.negative);
+    s.down = s.down | (x.infinite & x.negative);
+  }
+  return s;
+}
+
+Expression SpecialTerms::result(const FormatFields& d, uint64_t encoded_nan) const {
+  return choose(nan | (up & down), nan.of().constant(d.width, Bits(encoded_nan)), infinity_of(d, down));
+}
+
+Expression zero_is_negative(const DotModel& m, Expressions& in, const std::vector<Number>& terms) {
+  const bool any_decides = m.zero_sign == ZeroSign::any_negative || m.output_rounding == Rounding::down;
+  if (m.zero_sign == ZeroSign::positive) return in.constant(1, 0);
+  std::vector<Expression> negative;
+  for (const Number& x : terms) negative.push_back(x.negative);
+  return any_decides ? any_of(in, negative) : all_of(in, negative);
 }
 
 namespace {
@@ -134,7 +222,7 @@ Expression overflow_is_infinite(const RoundTo& to, Expression negative) {
 
 }  // namespace
 
-Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit, Expression sticky) {
+Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit) {
   Expressions& in = magnitude.of();
   const FormatFields& f = to.format;
   const int kept_bits = to.fraction_bits + 1;
@@ -158,7 +246,7 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
   const Expression lost = ~equal(shift_left(cut, amount), normal);
   const Expression kept = extract(cut, n - 1, n - kept_bits);
   const Expression guard = bit(cut, n - kept_bits - 1);
-  const Expression below = any_bit(extract(cut, n - kept_bits - 2, 0)) | lost | sticky;
+  const Expression below = any_bit(extract(cut, n - kept_bits - 2, 0)) | lost;
   const Expression away = moves_away(to.rounding, negative, bit(kept, 0), guard, below);
 
   // The leading bit of `kept` adds one to the exponent field of a normal number, a carry another.
@@ -178,8 +266,17 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
                                            : Bits(f.greatest_magnitude()));
   const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()) >> more << more);
   const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
-  const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & (any_bit(result));
-  return concat(sign, result);
+  const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & any_bit(result);
+  Expression is_flushed = as_number(sign, 0);
+  if (to.subnormals == Subnormals::flushed) is_flushed = is_zero(extract(result, all_bits - 1, f.fraction_bits));
+  if (to.subnormals == Subnormals::flushed_signed) {  // tiny after rounding as if there were no least exponent
+    const Expression whole = extract(zeros.shifted, n - 1, n - kept_bits);
+    const Expression carries =
+        is_zero(~whole) & moves_away(to.rounding, negative, bit(whole, 0), bit(zeros.shifted, n - kept_bits - 1),
+                                     any_bit(extract(zeros.shifted, n - kept_bits - 2, 0)));
+    is_flushed = subnormal & ~(equal(leading, in.number(width, f.emin() - 1)) & carries);
+  }
+  return append_zeros(concat(sign, choose(is_flushed, as_number(result, 0), result)), f.ignored_low_bits);
 }
 
 }  // namespace mmafuzz::prove

@@ -1,5 +1,7 @@
-// Numbers in formulas: what an encoding stands for, and rounding to an encoding (docs/semantics.md 1.2, 1.6, 1.7).
+// Numbers in formulas: what an encoding stands for, and rounding to an encoding (docs/semantics.md 1.1, 1.2, 1.6, 1.7).
 #pragma once
+
+#include <optional>
 
 #include "arithmetic/dot_model.h"
 #include "prove/expression.h"
@@ -14,17 +16,34 @@ struct Number {
   int fraction_bits = 0;
   Bits greatest_significand;       ///< no significand is above it
   Expression zero, infinite, nan;  ///< 1 bit each
+  std::optional<int> least;        ///< of a number of a format: the exponent of those whose leading bit is 0
 };
 
-/// The number of an encoding, with an exponent of `exponent_width` bits. Covers floating-point formats without Tesla's
-/// subnormals.
+/// The number of an encoding, with an exponent of `exponent_width` bits.
 Number decode(const FormatFields& f, Expression encoding, int exponent_width);
 
-/// A finite number whose exponent is max(floor(log2|x|), least): the leading bit moves up as far as that allows.
-Number normalized(const Number& x, int least);
+/// The same as a row reads it: under its rules for the low bits of tf32, subnormal operands and zeros.
+Number read_operand(const DotModel& model, const FormatFields& f, Expression encoding, int exponent_width);
+
+/// A finite number whose exponent is floor(log2|x|); of zero it says nothing.
+Number normalized(const Number& x);
 
 /// The product of two numbers, not normalized; its exponent is the sum of both.
 Number product_of(const Number& x, const Number& y);
+
+Expression zero_of(const FormatFields& f, Expression negative);
+Expression infinity_of(const FormatFields& f, Expression negative);
+
+/// Infinities and NaNs of a sum's terms.
+struct SpecialTerms {
+  Expression nan, up, down;  ///< 1 bit each: any of this kind
+  Expression any() const { return nan | up | down; }
+  Expression result(const FormatFields& d, uint64_t encoded_nan) const;  ///< where there are any
+};
+SpecialTerms specials_of(Expressions& in, const std::vector<Number>& terms);
+
+/// Whether a sum that is exactly zero is negative.
+Expression zero_is_negative(const DotModel& model, Expressions& in, const std::vector<Number>& terms);
 
 /// How a sum becomes an encoding.
 struct RoundTo {
@@ -33,11 +52,11 @@ struct RoundTo {
   Rounding rounding = Rounding::nearest_even;
   Overflow overflow = Overflow::by_rounding;
   UnderflowSign underflow_sign = UnderflowSign::kept;
+  Subnormals subnormals = Subnormals::kept;
 };
 
-/// A nonzero magnitude * 2^unit rounded once. `unit` is two's complement. `sticky` stands for a positive part below
-/// the last bit of the magnitude, which must then have at least fraction_bits + 3 significant bits.
-Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit, Expression sticky);
+/// A nonzero magnitude * 2^unit rounded once. `unit` is two's complement.
+Expression round_to(const RoundTo& to, Expression negative, Expression magnitude, Expression unit);
 
 /// The number of zeros before the first one of a nonzero vector, and the vector shifted left by it.
 struct LeadingZeros {
@@ -48,5 +67,17 @@ LeadingZeros leading_zeros(Expression x, int width);
 
 /// Bits of two's complement that hold every number of least..greatest.
 int signed_width(int64_t least, int64_t greatest);
+
+/// The magnitude of a number in units of 2^(greatest - kept_bits), cut toward zero; no exponent is above `greatest`.
+Expression cut_below(const Number& x, Expression greatest, int kept_bits);
+
+/// Bits that hold every exponent of a row and their differences.
+int exponent_width_of(const DotModel& model);
+
+Expression with_sign(Expression negative, Expression magnitude);
+Expression magnitude_of(Expression x);  ///< of two's complement
+/// x shifted by an amount of any width.
+Expression moved_up(Expression x, Expression by);
+Expression moved_down(Expression x, Expression by);
 
 }  // namespace mmafuzz::prove

@@ -1,0 +1,70 @@
+#include "prove/formulas/term_chains.h"
+
+#include <utility>
+
+namespace mmafuzz::prove {
+
+TermChains::TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages)
+    : TermDomain(m, x, c_format, stages), rules_{step_format(m), m.output_rounding, m.nan, m.subnormals} {
+  if (is_wider()) rules_.nan = rules_.format.encode_nan();
+}
+
+TermChains::Real TermChains::addend(Code code) const {
+  const Number c = read(c_format_, code);
+  if (!is_wider()) return {c, code};
+  return real(ieee_rounded({rules_.format, rules_.rounding, rules_.nan}, c));
+}
+
+TermChains::Real TermChains::result(const std::string& name, Expression encoding) const {
+  note({name, {encoding}});
+  return real(encoding);
+}
+
+TermChains::Real TermChains::fma(const Number& x, const Number& y, const Real& z) const {
+  const Number p = product_of(x, y);
+  note("product", p, {}, {p.zero});
+  return result("step", ieee_sum(rules_, p, z.number, &stages_));
+}
+
+TermChains::Real TermChains::multiply(const Number& x, const Number& y) const {
+  return result("product", ieee_rounded(rules_, product_of(x, y)));
+}
+
+TermChains::Real TermChains::add(const Real& x, const Real& y) const {
+  // Like a product of its factors, a sum is one expression whatever the order of its two addends.
+  const bool swaps = y.encoding.index() < x.encoding.index();
+  const Number &first = (swaps ? y : x).number, &second = (swaps ? x : y).number;
+  return result("sum", ieee_sum(rules_, first, second));
+}
+
+TermChains::Real TermChains::product(int i, Seen& seen) const {
+  const Number p = product_of(a(i), b(i));
+  seen.operands.push_back(p);
+  Expression encoding = ieee_rounded(rules_, p);
+  if (m_.product_overflow != ProductOverflow::none || m_.overflow_rank != OverflowRank::equal) {
+    IeeeRules to_infinity = rules_;
+    to_infinity.overflow = Overflow::infinity;
+    const Expression exceeding = ieee_rounded(to_infinity, p);
+    const Expression overflows = decoded(m_.d, exceeding).infinite & ~p.infinite & ~p.nan;
+    seen.overflows.push_back(overflows);
+    if (m_.product_overflow != ProductOverflow::none) encoding = exceeding;
+    if (m_.product_overflow == ProductOverflow::positive_infinity)
+      encoding = choose(overflows, infinity_of(m_.d, constant(1, 0)), encoding);
+  }
+  return result("product " + std::to_string(i), encoding);
+}
+
+TermChains::Real TermChains::joined(const Real& c, const Real& sum, Seen& seen) const {
+  const Real joint = add(c, sum);
+  if (m_.overflow_rank != OverflowRank::below_operands) return joint;
+  seen.operands.push_back(c.number);
+  const SpecialTerms special = specials_of(in_, seen.operands);
+  return real(choose(any_of(in_, seen.overflows) & special.any(), special.result(m_.d, m_.nan), joint.encoding));
+}
+
+TermChains::Code TermChains::stored(const Real& x) const {
+  if (!is_wider()) return x.encoding;
+  return ieee_rounded({m_.d, m_.output_rounding, m_.nan}, x.number);  // does not flush
+}
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,47 @@
+// The domain of kernels/fma_chain-inl.h, fma_then_add-inl.h and ieee_tree-inl.h whose result is a formula
+// (docs/semantics.md 6 and 8). Operations are in d's format, those of fma_then_add in fp32.
+#pragma once
+
+#include "prove/formulas/ieee.h"
+#include "prove/formulas/term_domain.h"
+
+namespace mmafuzz::prove {
+
+class TermChains : public TermDomain {
+ public:
+  struct Real {
+    Number number;
+    Expression encoding;
+  };
+  /// What a tree knows of its operands when c joins.
+  struct Seen {
+    std::vector<Number> operands;
+    std::vector<Expression> overflows;  ///< of products
+  };
+
+  TermChains(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages);
+
+  Real zero() const { return real(constant(rules_.format.width, 0)); }
+  /// The number of an encoding of the operations' format.
+  Real real(Expression encoding) const { return {decoded(rules_.format, encoding), encoding}; }
+  Real addend(Code code) const;
+
+  Real fma(const Number& x, const Number& y, const Real& z) const;
+  Real multiply(const Number& x, const Number& y) const;
+  Real add(const Real& x, const Real& y) const;
+
+  /// Product i of a tree, under the row's rule for what overflows.
+  Real product(int i, Seen& seen) const;
+  /// c and the products' sum; where an overflow yields to them, infinities and NaNs of operands decide.
+  Real joined(const Real& c, const Real& sum, Seen& seen) const;
+
+  Code stored(const Real& x) const;
+
+ private:
+  bool is_wider() const { return m_.kernel == Kernel::fma_then_add; }
+  Real result(const std::string& name, Expression encoding) const;
+
+  IeeeRules rules_;
+};
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,104 @@
+// What the domains of formulas share (arithmetic/kernels/README.md): one instruction whose operands are expressions.
+// Its kernel's text makes the formula, and its stages on the way.
+#pragma once
+
+#include "arithmetic/specials.h"
+#include "prove/formula.h"
+#include "prove/formulas/numbers.h"
+
+namespace mmafuzz::prove {
+
+// What texts of kernels say of masks and encodings. One that is not yet assigned is zero.
+inline bool any(Expression mask) { return !mask.is_none() && !(mask == as_number(mask, 0)); }
+inline bool all(Expression mask) { return !mask.is_none() && mask == as_number(mask, 1); }
+inline Expression select(Expression mask, Expression yes, Expression no) {
+  return any(mask) ? choose(mask, yes, no) : no;
+}
+inline Expression greater_of(Expression x, Expression y) { return signed_greater_of(x, y); }
+
+class TermDomain {
+ public:
+  using Code = Expression;
+  using Mask = Expression;
+
+  /// c is an encoding of c_format. The stages get names that begin with `name`.
+  TermDomain(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages,
+             std::string name = "")
+      : m_(m), x_(x), c_format_(c_format), in_(x.a[0].of()), stages_(stages), name_(std::move(name)) {}
+
+  const DotModel& model() const { return m_; }
+  Number a(int i) const { return read(m_.a, x_.a[size_t(i)]); }
+  Number b(int i) const { return read(m_.b, x_.b[size_t(i)]); }
+  void begin_block(int block) const { block_ = m_.k > m_.block ? "block " + std::to_string(block) + ", " : ""; }
+
+ protected:
+  /// A product or c as sums align it.
+  struct Aligned {
+    Number number;
+    Expression exponent, zero_reads;  ///< at which a number is aligned, and a zero
+    Expression aligned_at() const { return choose(number.zero, zero_reads, exponent); }
+  };
+  /// The exponent of a factor under zero_rule=operand.
+  Expression read_exponent(const Number& x) const {
+    return choose(x.zero, exponent(operand_rule_zero_exponent), x.exponent);
+  }
+  /// `zero_reads`: under other rules than that.
+  Aligned aligned_product(int i, Expression zero_reads) const {
+    const Number x = a(i), y = b(i), product = product_of(x, y);
+    const Number p = m_.product == ProductRule::normalized ? normalized(product) : product;
+    return {p, p.exponent, m_.zero_rule == ZeroRule::operand ? read_exponent(x) + read_exponent(y) : zero_reads};
+  }
+  Aligned aligned_c(bool is_own, const Number& c, Expression zero_reads) const {
+    const FormatFields& f = c_format(is_own);
+    const int least = least_exponent_of_c(m_, f);
+    // Where subnormal numbers may be aligned below the least exponent of their format, their leading bit says where.
+    const bool by_leading_bit = least < f.subnormal_exponent();
+    const Number x = by_leading_bit ? normalized(c) : c;
+    const bool is_bounded = least > (by_leading_bit ? f.subnormal_bit() : f.subnormal_exponent());
+    return {x, is_bounded ? signed_greater_of(x.exponent, exponent(least)) : x.exponent, zero_reads};
+  }
+
+  Expression constant(int width, int64_t value) const { return in_.number(width, value); }
+  Expression exponent(int64_t value) const { return in_.number(width_, value); }
+
+  Number decoded(const FormatFields& f, Expression code) const { return decode(f, code, width_); }
+  Number read(const FormatFields& f, Expression code) const {
+    return read_operand(m_, f, code.is_none() ? constant(f.width, 0) : code, width_);
+  }
+  const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+
+  void note(Stage stage) const {
+    stage.name = name_ + block_ + stage.name;
+    stages_.push_back(std::move(stage));
+  }
+  void note(const std::string& name, const Number& x, std::vector<Expression> invariants = {},
+            std::vector<Expression> cases = {}) const {
+    note({name,
+          {x.negative, x.exponent, x.significand, x.zero, x.infinite, x.nan},
+          std::move(invariants),
+          std::move(cases)});
+  }
+  const SpecialTerms& noted(const SpecialTerms& s) const {
+    note({"specials", {s.nan, s.up, s.down}});
+    return s;
+  }
+  /// A sum's result.
+  Expression noted_result(const SpecialTerms& s, Expression finite) const {
+    const Expression result = choose(noted(s).any(), s.result(m_.d, m_.nan), finite);
+    note({"result", {result}});
+    return result;
+  }
+
+  const DotModel& m_;
+  const Operands& x_;
+  FormatFields c_format_;
+  Expressions& in_;
+  std::vector<Stage>& stages_;
+  int width_ = exponent_width_of(m_);
+
+ private:
+  std::string name_;
+  mutable std::string block_;
+};
+
+}  // namespace mmafuzz::prove

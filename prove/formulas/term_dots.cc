@@ -1,0 +1,229 @@
+#include "prove/formulas/term_dots.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "arithmetic/emulated_fp8.h"
+#include "prove/formulas/term_chains.h"
+
+namespace mmafuzz::prove {
+namespace {
+
+Expression at_most(Expression x, const Bits& most) { return ~unsigned_below(x.of().constant(x.width(), most), x); }
+
+/// Whether a number of two's complement is in -most..most.
+Expression is_within(Expression x, const Bits& most) {
+  const Expression greatest = x.of().constant(x.width(), most),
+                   least = x.of().constant(x.width(), ones(x.width()) - most + 1);
+  return ~signed_below(greatest, x) & ~signed_below(x, least);
+}
+
+/// The magnitude of a sum as an adder of the row's integer bits holds it.
+Expression wrapped_magnitude(const DotModel& m, Expression sum) {
+  const Expression magnitude = magnitude_of(sum);
+  if (m.integer_bits <= 0 || m.fraction_bits + m.integer_bits >= sum.width()) return magnitude;
+  return magnitude & sum.of().constant(sum.width(), ones(m.fraction_bits + m.integer_bits));
+}
+
+/// Rounds a nonzero magnitude * 2^unit as the row says.
+Expression round_output(const DotModel& m, Expression negative, Expression magnitude, Expression unit) {
+  const RoundTo to{m.d, m.output_fraction_bits, m.output_rounding, m.overflow, m.underflow_sign, m.subnormals};
+  if (m.output_via == OutputVia::direct) return round_to(to, negative, magnitude, unit);
+  FormatFields fp32 = fp32_fields;  // the range is the second rounding's affair
+  fp32.exponent_bits = 12;
+  fp32.width = 36;
+  const RoundTo first{fp32, fp32.fraction_bits, Rounding::toward_zero};
+  const Number x = decode(fp32, round_to(first, negative, magnitude, unit), std::max(unit.width(), 14));
+  const Expression none = as_number(negative, 0);
+  const Expression zero = zero_of(m.d, m.underflow_sign == UnderflowSign::kept ? negative : none);
+  return choose(x.zero, zero,
+                round_to(to, negative, x.significand, x.exponent - as_number(x.exponent, x.fraction_bits)));
+}
+
+/// `zero`: the encoding of a sum that is zero.
+Expression encoded(const DotModel& m, Expression sum, Expression magnitude, Expression greatest, Expression zero) {
+  const Expression unit = greatest - as_number(greatest, m.fraction_bits);
+  return choose(is_zero(magnitude), zero, round_output(m, bit(sum, sum.width() - 1), magnitude, unit));
+}
+
+/// A finite number in units of its format's least bit.
+Expression in_least_units(const Number& x, const FormatFields& f) {
+  const int width = x.significand.width() + f.emax() - f.subnormal_exponent();
+  return moved_up(zero_extend(x.significand, width), x.exponent - as_number(x.exponent, f.subnormal_exponent()));
+}
+
+}  // namespace
+
+Expression encoded_sum(const DotModel& m, Expression sum, Expression greatest) {
+  return encoded(m, sum, wrapped_magnitude(m, sum), greatest, sum.of().constant(m.d.width, 0));
+}
+
+Exponents greater_of(Exponents x, const Exponents& y) {
+  if (y.floor) x.floor = x.floor ? std::max(*x.floor, *y.floor) : *y.floor;
+  x.of.insert(x.of.end(), y.of.begin(), y.of.end());
+  return x;
+}
+
+std::vector<Number> TermDots::numbers(const Term* term, int n, const Number& c) {
+  std::vector<Number> all;
+  for (int i = 0; i < n; ++i) all.push_back(term[i].number);
+  all.push_back(c);
+  return all;
+}
+
+template <class T>
+std::vector<T> TermDots::c_last(std::vector<T> all) {
+  if (!all.empty()) std::rotate(all.begin(), all.begin() + 1, all.end());
+  return all;
+}
+
+TermDots::Mask TermDots::specials(const Seen& seen) const { return specials_of(in_, c_last(seen)).any(); }
+
+Number TermDots::scale(int i, bool of_a) const {
+  const size_t at = size_t(i / m_.scale_block);
+  return of_a ? decoded(m_.scale_a, x_.scale_a[at]) : decoded(m_.scale_b, x_.scale_b[at]);
+}
+
+TermDots::Term TermDots::product(int i, Seen& seen) const {
+  Term p = aligned_product(i, floor());
+  if (m_.scale_block > 0) {
+    const Number sx = scale(i, true), sy = scale(i, false);
+    const Expression both = sx.exponent + sy.exponent;
+    p.number.exponent = p.exponent = p.number.exponent + both;
+    if (m_.zero_rule == ZeroRule::operand) p.zero_reads = p.zero_reads + both;
+    p.number.nan = p.number.nan | sx.nan | sy.nan;
+  }
+  const Expression significand = p.number.significand;
+  note("product " + std::to_string(i), p.number, {at_most(significand, p.number.greatest_significand)},
+       {p.number.zero});
+  seen.push_back(p.number);
+  return p;
+}
+
+TermDots::Term TermDots::group(int first, int last, Seen& seen) const {
+  const Number sx = scale(first, true), sy = scale(first, false), scales = product_of(sx, sy);
+  std::vector<Number> products;
+  std::vector<Expression> zero;
+  Expression sum;
+  Bits most = 0;
+  for (int i = first; i < last; ++i) {
+    const Number x = decoded(m_.a, x_.a[size_t(i)]), y = decoded(m_.b, x_.b[size_t(i)]);
+    products.push_back(product_of(x, y));
+    zero.push_back(x.zero | y.zero);
+    const Expression u = in_least_units(x, m_.a), v = in_least_units(y, m_.b);
+    const int width = u.width() + v.width() + 1 + std::bit_width(unsigned(m_.group));
+    const Expression product = zero_extend(u, width) * zero_extend(v, width);
+    if (i == first) sum = as_number(product, 0);
+    sum = sum + with_sign(x.negative ^ y.negative, product);
+    most += ones(u.width()) * ones(v.width());
+  }
+  const SpecialTerms special = specials_of(in_, products);
+  const Expression infinite = special.up | special.down;
+  const Expression scales_are_zero = sx.zero | sy.zero;
+  const Expression sum_is_negative = bit(sum, sum.width() - 1);
+  const Expression magnitude = extract(magnitude_of(sum), sum.width() - 2, 0);
+  const int width = magnitude.width() + scales.significand.width();
+  Number g;
+  g.significand = zero_extend(magnitude, width) * zero_extend(scales.significand, width);
+  g.greatest_significand = most * scales.greatest_significand;
+  g.fraction_bits = scales.fraction_bits - m_.a.subnormal_bit() - m_.b.subnormal_bit();
+  g.exponent = scales.exponent;
+  g.nan = special.nan | scales.nan | (infinite & scales_are_zero) | (special.up & special.down);
+  g.infinite = infinite & ~g.nan;
+  g.negative = choose(infinite, special.down, sum_is_negative);
+  g.zero = scales_are_zero | (m_.zero_group == ZeroGroup::sum_zero ? is_zero(magnitude) : all_of(in_, zero));
+  note("group " + std::to_string(first / m_.group), g);
+  seen.push_back(g);
+  return {g, g.exponent, m_.zero_rule == ZeroRule::operand ? read_exponent(sx) + read_exponent(sy) : floor()};
+}
+
+TermDots::Term TermDots::addend(bool is_own, Code code, Seen& seen) const {
+  const FormatFields& f = c_format(is_own);
+  Number c = read(f, code);
+  if (m_.special_scope == SpecialScope::block) {
+    seen.push_back(c);
+  } else if (!code.is_none()) {  // an all-ones exponent is an ordinary one
+    FormatFields finite = f;
+    finite.specials = Specials::none;
+    const Number all_ones = decoded(finite, code);
+    const Expression special = c.infinite | c.nan;
+    c.exponent = choose(special, all_ones.exponent, c.exponent);
+    c.significand = choose(special, all_ones.significand, c.significand);
+    c.zero = choose(special, all_ones.zero, c.zero);
+    c.infinite = c.nan = constant(1, 0);
+  }
+  const Expression zero_reads = m_.zero_rule == ZeroRule::operand ? exponent(operand_rule_zero_exponent) : floor();
+  const Term t = aligned_c(is_own, c, zero_reads);
+  note("c", t.number);
+  return t;
+}
+
+TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, Exponents exponents) const {
+  exponents.of = c_last(exponents.of);
+  Expression greatest = exponents.of[0];
+  if (exponents.floor) greatest = signed_greater_of(exponent(*exponents.floor), greatest);
+  for (size_t i = 1; i < exponents.of.size(); ++i) {
+    greatest = signed_greater_of(greatest, exponents.of[i]);
+    note({"greatest exponent of " + std::to_string(i + 1), {greatest}});
+  }
+
+  const std::vector<Number> all = numbers(term, n, c.number);
+  std::vector<Expression> magnitudes;
+  std::vector<Bits> most;  // of each magnitude
+  int width = 1;
+  for (const Number& x : all) {
+    const Expression magnitude = cut_below(x, greatest, m_.fraction_bits);
+    const int up = m_.fraction_bits - x.fraction_bits;
+    most.push_back(up >= 0 ? x.greatest_significand << up : x.greatest_significand >> -up);
+    note({"addend " + std::to_string(magnitudes.size()),
+          {magnitude},
+          {at_most(magnitude, most.back()), ~x.zero | is_zero(magnitude)}});
+    magnitudes.push_back(magnitude);
+    width = std::max(width, magnitude.width());
+  }
+  width += std::bit_width(all.size() - 1) + 1;
+  Sum sum{constant(width, 0), {}, greatest};
+  Bits bound = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Expression signed_one = with_sign(all[i].negative, zero_extend(magnitudes[i], width));
+    note({"addend " + std::to_string(i) + " with its sign", {signed_one}, {is_within(signed_one, most[i])}});
+    sum.value = sum.value + signed_one;
+    bound += most[i];
+    note({"sum of " + std::to_string(i + 1), {sum.value}, {is_within(sum.value, bound)}});
+  }
+  sum.magnitude = wrapped_magnitude(m_, sum.value);
+  note({"magnitude of the sum", {sum.magnitude}});
+  return sum;
+}
+
+TermDots::Code TermDots::rounded(const std::vector<Number>& all, const Sum& sum) const {
+  const Expression zero = zero_of(m_.d, zero_is_negative(m_, in_, all));
+  const Expression result = encoded(m_, sum.value, sum.magnitude, sum.greatest, zero);
+  note({"result", {result}});
+  return result;
+}
+
+TermEmulatedDots::TermEmulatedDots(const DotModel& m, const Operands& x, const FormatFields& c_format,
+                                   std::vector<Stage>& stages)
+    : TermDomain(m, x, c_format, stages), half_(half_of_emulated(m)) {
+  const auto as_fp16 = [&](const FormatFields& f, Expression e) { return widened(half_.a, decoded(f, e)); };
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < half_.k; ++i) {
+      const size_t at = size_t(product_of_half(half, i));
+      part_[half].a.push_back(as_fp16(m.a, x.a[at]));
+      part_[half].b.push_back(as_fp16(m.b, x.b[at]));
+    }
+}
+
+TermDots TermEmulatedDots::half(int which) const {
+  return {half_, part_[which], m_.d, stages_, which == 0 ? "first sum, " : "second sum, "};
+}
+
+TermDots::Code TermEmulatedDots::joined(Code c, Code sum) const {
+  DotModel add = m_;
+  add.output_rounding = Rounding::nearest_even;
+  const TermChains ieee(add, x_, c_format_, stages_);
+  return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
+}
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,76 @@
+// The domain of kernels/fused_sum-inl.h and grouped_sum-inl.h whose result is a formula: addends are cut at one place
+// below the greatest exponent, added as integers and rounded once (docs/semantics.md 1 to 4).
+#pragma once
+
+#include <optional>
+
+#include "prove/formulas/term_domain.h"
+
+namespace mmafuzz::prove {
+
+/// The encoding of a nonzero sum in units of 2^(greatest - fraction_bits), both of two's complement; of zero, +0.
+Expression encoded_sum(const DotModel& model, Expression sum, Expression greatest);
+
+/// Exponents whose greatest is not taken yet.
+struct Exponents {
+  Exponents() = default;
+  explicit Exponents(int least) : floor(least) {}
+  explicit Exponents(Expression x) : of{x} {}
+  std::optional<int> floor;
+  std::vector<Expression> of;
+};
+Exponents greater_of(Exponents x, const Exponents& y);
+
+class TermDots : public TermDomain {
+ public:
+  using TermDomain::TermDomain;
+  using Int = Exponents;
+  using Seen = std::vector<Number>;
+  using Term = Aligned;
+  struct Sum {
+    Expression value, magnitude, greatest;
+  };
+
+  Seen nothing_seen() const { return {}; }
+  Mask specials(const Seen& seen) const;
+
+  Term product(int i, Seen& seen) const;
+  Term group(int first, int last, Seen& seen) const;
+  Term addend(bool is_own, Code code, Seen& seen) const;
+  void look_at_addend(Code code, Seen& seen) const { seen.push_back(read(c_format_, code)); }
+  Exponents alignment_exponent(const Term& t) const { return Exponents(t.aligned_at()); }
+
+  template <class Terms>
+  Code special_result(Terms, const Term* term, int, int n, bool is_own, Code code) const {
+    return noted(specials_of(in_, numbers(term, n, read(c_format(is_own), code)))).result(m_.d, m_.nan);
+  }
+  Sum cut_and_summed(const Term* term, int n, const Term& c, Exponents greatest) const;
+  template <class Terms>
+  Code rounded(Terms, const Term* term, int, int n, const Term& c, const Exponents&, const Sum& sum) const {
+    return rounded(numbers(term, n, c.number), sum);
+  }
+
+ private:
+  static std::vector<Number> numbers(const Term* term, int n, const Number& c);
+  /// c comes first in the texts. Formulas take it last: what the products are together is then shared by formulas that
+  /// differ in c.
+  template <class T>
+  static std::vector<T> c_last(std::vector<T> all);
+  Number scale(int i, bool of_a) const;
+  Expression floor() const { return exponent(m_.zero_exponent); }
+  Code rounded(const std::vector<Number>& all, const Sum& sum) const;
+};
+
+/// The domain of kernels/emulated_fp8-inl.h: FP8 operands as fp16, dealt to the two fused sums.
+class TermEmulatedDots : public TermDomain {
+ public:
+  TermEmulatedDots(const DotModel& m, const Operands& x, const FormatFields& c_format, std::vector<Stage>& stages);
+  TermDots half(int which) const;
+  Code joined(Code c, Code sum) const;
+
+ private:
+  DotModel half_;
+  Operands part_[2];
+};
+
+}  // namespace mmafuzz::prove

@@ -1,0 +1,148 @@
+#include "prove/formulas/term_sums.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mmafuzz::prove {
+namespace {
+
+/// floor(x / 2^by) of two's complement; `by` is not negative.
+Expression floor_shift(Expression x, Expression by) {
+  const Expression negative = bit(x, x.width() - 1);
+  const Expression cut = moved_down(choose(negative, ~x, x), by);
+  return choose(negative, ~cut, cut);
+}
+
+RoundTo result_of(const DotModel& m) {
+  return {m.d, m.d.fraction_bits, m.output_rounding, m.overflow, UnderflowSign::kept, m.subnormals};
+}
+
+}  // namespace
+
+void TermExactDots::add_product(Sum& sum, int i) const {
+  sum.push_back(product_of(a(i), b(i)));
+  note("product " + std::to_string(i), sum.back(), {}, {sum.back().zero});
+}
+
+TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code code) const {
+  const FormatFields& f = c_format(is_own);
+  sum.push_back(read(f, code));
+  note("c", sum.back(), {}, {sum.back().zero});
+  const int least = std::min(m_.a.subnormal_bit() + m_.b.subnormal_bit(), f.subnormal_bit());
+  const int most = std::max(m_.a.emax() + m_.b.emax() + 2, f.emax() + 1);
+  const int bits = most - least + 1 + std::bit_width(sum.size());
+  Expression total = constant(bits, 0);
+  for (size_t i = 0; i < sum.size(); ++i) {
+    const Number& x = sum[i];
+    const std::string number = std::to_string(i);
+    const Expression significand = choose(x.infinite | x.nan, as_number(x.significand, 0), x.significand);
+    const Expression magnitude =
+        moved_up(zero_extend(significand, bits), x.exponent - exponent(x.fraction_bits + least));
+    const Expression term = choose(x.zero, as_number(magnitude, 0), with_sign(x.negative, magnitude));
+    note({"term " + number, {term}, {}, {x.zero}});
+    total = total + term;
+    note({"sum of " + std::to_string(i + 1), {total}});
+  }
+  const Expression magnitude = magnitude_of(total);
+  note({"magnitude of the sum", {magnitude}});
+  const Expression finite = choose(is_zero(total), zero_of(m_.d, zero_is_negative(m_, in_, sum)),
+                                   round_to(result_of(m_), bit(total, bits - 1), magnitude, exponent(least)));
+  return noted_result(specials_of(in_, sum), finite);
+}
+
+TermTwoStageDots::Term TermTwoStageDots::product(int i, Seen& seen) const {
+  Term p = aligned_product(i, none());
+  seen.operands.push_back(p.number);
+  if (m_.product_overflow != ProductOverflow::none) {
+    const Number& x = p.number;
+    const Expression overflows = ~signed_below(normalized(x).exponent, exponent(128)) & ~x.zero & ~x.nan & ~x.infinite;
+    p.number.infinite = x.infinite | overflows;
+    if (m_.product_overflow == ProductOverflow::positive_infinity) p.number.negative = x.negative & ~overflows;
+  }
+  seen.specials.push_back(p.number);
+  note("product " + std::to_string(i), p.number, {}, {p.number.zero});
+  return p;
+}
+
+TermTwoStageDots::Partial TermTwoStageDots::cut_and_summed(const Term* term, int first, int stride, int n) const {
+  const std::string of = "products " + std::to_string(first) + " and on, ";
+  Partial s{constant(sum_width(), 0), none()};
+  for (int i = first; i < n; i += stride) s.greatest = signed_greater_of(s.greatest, term[i].aligned_at());
+  note({of + "greatest exponent", {s.greatest}});
+  for (int i = first; i < n; i += stride) {
+    const Number& p = term[i].number;
+    const Expression kept = zero_extend(cut_below(p, s.greatest, m_.fraction_bits), s.sum.width());
+    const Expression one = with_sign(p.negative, kept);
+    note({of + "term " + std::to_string(i) + " as it is cut", {one}, {}, {p.zero}});
+    s.sum = s.sum + one;
+    note({of + "sum up to " + std::to_string(i), {s.sum}});
+  }
+  return s;
+}
+
+TermTwoStageDots::Partial TermTwoStageDots::joined(const Partial& x, const Partial& y) const {
+  const Expression greatest = signed_greater_of(x.greatest, y.greatest);
+  return {floor_shift(x.sum, greatest - x.greatest) + floor_shift(y.sum, greatest - y.greatest), greatest};
+}
+
+TermTwoStageDots::Addend TermTwoStageDots::addend(bool is_own, Code code, const Partial& products, Seen& seen) const {
+  note({"sum of the products", {products.greatest, products.sum}});
+  Number c = read(c_format(is_own), code);
+  if (m_.c_special == CSpecial::reads_minus_one) {  // and is dropped like any c that is too small
+    const Expression least = exponent(m_.fraction_bits), other = specials_of(in_, seen.specials).any();
+    const Expression is_dropped = (c.infinite | c.nan) & ~other & signed_below(least, products.greatest);
+    c.zero = c.zero | is_dropped;
+    c.infinite = c.infinite & ~is_dropped;
+    c.nan = c.nan & ~is_dropped;
+    c.significand = choose(is_dropped, as_number(c.significand, 0), c.significand);
+  }
+  seen.specials.push_back(c);
+  seen.operands.push_back(c);
+  const Addend x = aligned_c(is_own, c, exponent(operand_rule_zero_exponent));
+  note("c", x.number, {}, {x.number.zero});
+  return {x.number, x.aligned_at(), x.zero_reads};
+}
+
+TermTwoStageDots::Wide TermTwoStageDots::floored(const Partial& p, Int greatest, int below) const {
+  const Expression units = append_zeros(p.sum, below - m_.fraction_bits);
+  return {floor_shift(units, greatest - p.greatest), greatest - exponent(below)};
+}
+
+TermTwoStageDots::Wide TermTwoStageDots::floored(const Addend& c, Int greatest, int below) const {
+  const Number& x = c.number;
+  const int up = std::max(m_.fraction_bits - x.fraction_bits, 0),
+            down = std::max(x.fraction_bits - m_.fraction_bits, 0);
+  const Expression units = with_sign(x.negative, zero_extend(append_zeros(x.significand, up), sum_width()));
+  const Expression kept = floor_shift(units, greatest - x.exponent + exponent(down));
+  return {append_zeros(kept, below - m_.fraction_bits), greatest - exponent(below)};
+}
+
+TermTwoStageDots::Wide TermTwoStageDots::zero_where_below(const Wide& x, Int at, Int greatest, int bits) const {
+  return {choose(signed_below(at, greatest - exponent(bits)), as_number(x.value, 0), x.value), x.unit};
+}
+
+TermTwoStageDots::Wide TermTwoStageDots::plus(const Wide& x, const Wide& y) const {
+  note({"both parts", {x.value, y.value}});
+  const Expression sum = x.value + y.value;
+  note({"sum", {sum}});
+  return {sum, x.unit};
+}
+
+TermTwoStageDots::Wide TermTwoStageDots::floored_below_leading(const Wide& x, Int, int, int kept) const {
+  const Expression zeros = leading_zeros(magnitude_of(x.value), width_).count;
+  const Expression top = x.unit + exponent(x.value.width() - 1) - zeros;
+  const Expression unit = signed_greater_of(signed_greater_of(top, exponent(m_.d.emin())) - exponent(kept), x.unit);
+  return {floor_shift(x.value, unit - x.unit), unit};
+}
+
+TermTwoStageDots::Code TermTwoStageDots::rounded(const Wide& total, const Seen& seen) const {
+  const Expression& sum = total.value;
+  const Expression finite = choose(is_zero(sum), zero_of(m_.d, constant(1, 0)),
+                                   round_to(result_of(m_), bit(sum, sum.width() - 1), magnitude_of(sum), total.unit));
+  const Expression result = noted_result(specials_of(in_, seen.specials), finite);
+  const SpecialTerms operands = specials_of(in_, seen.operands);
+  return m_.overflow_rank == OverflowRank::equal ? result
+                                                 : choose(operands.any(), operands.result(m_.d, m_.nan), result);
+}
+
+}  // namespace mmafuzz::prove
