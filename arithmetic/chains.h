@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-/// One instruction of one dot. Operations are in d's format, those of fma_then_add in fp32.
+/// One instruction of one dot. Steps do not show the places of products. Operations are in d's format, or in fp32
+/// (KernelTraits).
 template <class Trace>
 class OneChain {
  public:
@@ -22,7 +23,8 @@ class OneChain {
     bool overflowed = false;  ///< a product did
   };
 
-  MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Trace& trace, Step& step)
+  MMAFUZZ_HD OneChain(const DotModel& m, const DotOperands& in, int, const FormatFields& c_format, Trace& trace,
+                      Step& step)
       : m_(m), core_(m), in_(in), c_format_(c_format), trace_(trace), step_(step) {
     core_.d = step_format(m);
     if (is_wider()) core_.nan = core_.d.encode_nan();
@@ -85,7 +87,8 @@ class OneChain {
   }
 
  private:
-  MMAFUZZ_HD bool is_wider() const { return m_.kernel == Kernel::fma_then_add; }
+  MMAFUZZ_HD bool has_rounded_products() const { return traits_of(m_).products == KernelTraits::Products::rounded; }
+  MMAFUZZ_HD bool is_wider() const { return traits_of(m_).of_fp32(); }
 
   /// Subnormal results become zeros where flushed, NaN is the row's.
   MMAFUZZ_HD Real result(Step::Kind kind, const Number* term, int count, const Rounded& r) const {
@@ -105,7 +108,7 @@ class OneChain {
   MMAFUZZ_HD Number read(const FormatFields& f, uint64_t encoding) const {
     if (!is_wider()) {
       Number n = read_operand(m_, f, encoding);
-      const bool is_positive = m_.kernel == Kernel::ieee_tree && m_.zero_operands == ZeroOperands::positive;
+      const bool is_positive = has_rounded_products() && m_.zero_operands == ZeroOperands::positive;
       if (is_positive && n.cls == NumberClass::zero) n.negative = false;
       return n;
     }

@@ -2,7 +2,7 @@
 // decoded before and are finite. The same function as fma_chain there (tests/panel_test.cc).
 #pragma once
 
-#include "arithmetic/dot_model.h"
+#include "arithmetic/kernel_table.h"
 
 namespace mmafuzz {
 
@@ -89,9 +89,9 @@ MMAFUZZ_HD inline DecodedDouble multiply_add(const DecodedDouble& x, const Decod
 
 MMAFUZZ_HD inline bool decoded_chain_fits(const DotModel& m, int k) {
   const FormatFields f = ieee_fields(11, 52);
-  return m.kernel == Kernel::fma_chain && m.a == f && m.b == f && m.c == f && m.d == f && m.k > 0 && k % m.k == 0 &&
-         m.order == ProductOrder::ascending && m.output_rounding == Rounding::nearest_even && m.scale_block == 0 &&
-         m.subnormals == Subnormals::kept;
+  return traits_of(m).carried == KernelTraits::Carried::each_product && m.a == f && m.b == f && m.c == f && m.d == f &&
+         m.k > 0 && k % m.k == 0 && m.order == ProductOrder::ascending && m.output_rounding == Rounding::nearest_even &&
+         m.scale_block == 0 && m.subnormals == Subnormals::kept;
 }
 
 }  // namespace mmafuzz

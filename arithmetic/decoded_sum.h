@@ -25,20 +25,14 @@ namespace narrow {
 
 inline constexpr int16_t exponent_of_zero = -16384;
 
-/// The factors as the fused sum sees them: FP8 as fp16 where it is emulated.
-template <NarrowShape S>
-MMAFUZZ_HD constexpr NarrowShape summed_shape() {
-  if (S.kernel != Kernel::emulated_fp8) return S;
-  return {Kernel::fused_sum, S.k / 2, S.k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
-}
 template <NarrowShape S>
 MMAFUZZ_HD constexpr int product_bits() {
-  return summed_shape<S>().a.fraction_bits + summed_shape<S>().b.fraction_bits;
+  return S.summed().a.fraction_bits + S.summed().b.fraction_bits;
 }
 /// Where element i stands: FP8 that is emulated takes k mod 4 in {0,1} first, then {2,3}.
 template <NarrowShape S>
 MMAFUZZ_HD constexpr int position(int i) {
-  return S.kernel == Kernel::emulated_fp8 ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
+  return S.of_fp16() ? i % 4 / 2 * (S.k / 2) + i / 4 * 2 + i % 2 : i;
 }
 
 /// `scale`: exponent of the element's scale. Specials read as zero.
@@ -49,7 +43,7 @@ MMAFUZZ_HD DecodedElement decode_element(bool is_a, uint32_t encoding, int scale
   DecodedElement e{0, exponent_of_zero, negative(f, encoding)};
   if (code == 0 || special(f, code)) return e;
   Parts p = parts(f, code);
-  if (S.kernel == Kernel::emulated_fp8) {
+  if (S.of_fp16()) {
     const FormatFields half = ieee_fields(5, 10);
     p = parts(half, magnitude_code(half, fp8_to_fp16(f, encoding)));
   }
@@ -146,14 +140,14 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
 template <NarrowShape S>
 MMAFUZZ_HD uint32_t decoded_fused_sum(const DotModel& m, bool half, const DecodedVector& x, const DecodedVector& y,
                                       uint32_t c) {
-  constexpr NarrowShape summed = narrow::summed_shape<S>();
+  constexpr NarrowShape summed = S.summed();
   const uint32_t zeros = x.zero_blocks | y.zero_blocks;
-  uint32_t accumulator = S.kernel == Kernel::emulated_fp8 ? 0 : c;
+  uint32_t accumulator = S.of_fp16() ? 0 : c;
   MMAFUZZ_UNROLL
   for (int first = 0; first < S.k; first += summed.block)
     accumulator =
         narrow::sum_decoded<summed.block>(m, half, x, y, first, zeros >> (first / summed.block) & 1, accumulator);
-  if constexpr (S.kernel == Kernel::emulated_fp8) return narrow::add(half, c, accumulator);
+  if constexpr (S.of_fp16()) return narrow::add(half, c, accumulator);
   return accumulator;
 }
 

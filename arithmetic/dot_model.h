@@ -6,15 +6,11 @@
 
 namespace mmafuzz {
 
+/// Ways to add, in the order of their table.
 enum class Kernel : uint8_t {
-  fused_sum,      ///< NVIDIA T-FDPA and ST-FDPA: truncated fused sum (docs/semantics.md 1, 2)
-  grouped_sum,    ///< NVIDIA GST-FDPA: grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3)
-  emulated_fp8,   ///< two fp16 fused sums and an IEEE add: FP8 mma.sync on sm_90 and sm_100 (docs/semantics.md 4)
-  exact_sum,      ///< CDNA1 E-FDPA: exact sum, one rounding (docs/semantics.md 5)
-  ieee_tree,      ///< CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6)
-  two_stage_sum,  ///< CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7)
-  fma_chain,      ///< chain of IEEE FMAs from c (docs/semantics.md 8)
-  fma_then_add,   ///< fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8)
+#define KERNEL(name, ...) name,
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
 };
 
 /// Which exponent a zero term reads when the greatest exponent of a block is sought (docs/semantics.md 1.3).
@@ -103,11 +99,11 @@ enum class ProductOrder : uint8_t {
 };
 
 /// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
-/// its header names and ignores the others.
+/// its row of the table names and ignores the others.
 struct DotModel {
   FormatFields a, b, c, d, scale_a, scale_b;
   int scale_block = 0;  ///< products per scale; 0: the operation has no scales
-  Kernel kernel = Kernel::fused_sum;
+  Kernel kernel{};
   int k = 0;       ///< products per instruction
   int block = 0;   ///< products per fused step (P of FTZ-AddMul)
   int group = 16;  ///< products per group of grouped_sum

@@ -24,7 +24,7 @@ class OneEmulatedDot {
  public:
   using Code = uint64_t;
 
-  MMAFUZZ_HD OneEmulatedDot(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Trace& trace,
+  MMAFUZZ_HD OneEmulatedDot(const DotModel& m, const DotOperands& in, int, const FormatFields& c_format, Trace& trace,
                             Step& step)
       : m_(m), half_(half_of_emulated(m)), c_format_(c_format), trace_(trace), step_(step) {
     for (int half = 0; half < 2; ++half) {
@@ -45,7 +45,7 @@ class OneEmulatedDot {
     DotModel add = m_;
     add.output_rounding = Rounding::nearest_even;
     if constexpr (Trace::enabled) step_.block = 2;
-    const OneChain<Trace> ieee(add, part_[0], c_format_, trace_, step_);
+    const OneChain<Trace> ieee(add, part_[0], 0, c_format_, trace_, step_);
     return ieee.stored(ieee.add(ieee.addend(c), ieee.real(sum)));
   }
 

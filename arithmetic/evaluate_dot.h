@@ -24,17 +24,13 @@ template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& in, int first_index,
                                          const FormatFields& c_format, Trace& trace, Step& step) {
   switch (m.kernel) {
-    case Kernel::fused_sum: return fused_sum(OneDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
-    case Kernel::grouped_sum: return grouped_sum(OneDot<Trace>(m, in, 0, c_format, trace, step), in.c);
-    case Kernel::emulated_fp8: return emulated_fp8(OneEmulatedDot<Trace>(m, in, c_format, trace, step), in.c);
-    case Kernel::exact_sum: return exact_sum(OneExactDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
-    case Kernel::ieee_tree: return ieee_tree(OneChain<Trace>(m, in, c_format, trace, step), in.c);
-    case Kernel::two_stage_sum:
-      return two_stage_sum(OneTwoStageDot<Trace>(m, in, first_index, c_format, trace, step), in.c);
-    case Kernel::fma_then_add: return fma_then_add(OneChain<Trace>(m, in, c_format, trace, step), in.c);
-    case Kernel::fma_chain: break;
+#define KERNEL(name, Domain, ...) \
+  case Kernel::name:              \
+    return name(Domain<Trace>(m, in, first_index, c_format, trace, step), in.c);
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
   }
-  return fma_chain(OneChain<Trace>(m, in, c_format, trace, step), in.c);
+  return 0;
 }
 
 /// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last

@@ -164,7 +164,8 @@ class OneDot {
       step_.rounded = r;
       step_.result = r.encoding;
       bool is_found = step_.floor_decided;  // the first term with the greatest exponent
-      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, first_index_ + first + i, term[i], is_found);
+      const int origin = Terms::source == Addend::Source::product ? first_index_ : 0;
+      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, origin + first + i, term[i], is_found);
       show(step_.addend[n], Addend::Source::c, 0, c, is_found);
       trace_(step_);
     }

@@ -4,7 +4,7 @@
 // row or column.
 #pragma once
 
-#include "arithmetic/dot_model.h"
+#include "arithmetic/kernel_table.h"
 #include "arithmetic/ieee_operations.h"
 
 #if defined(__CUDACC__)
@@ -17,12 +17,20 @@ namespace mmafuzz {
 
 /// What is constant: products per dot and per block, fields of the operands and of a row's and a column's scale.
 struct NarrowShape {
-  Kernel kernel = Kernel::fused_sum;  ///< or emulated_fp8
+  Kernel kernel{};  ///< a fused sum, or FP8 as two of fp16
   int k = 0, block = 0;
   FormatFields a, b;
   FormatFields scale{};  ///< a power of two for a row or column; of width 0: none
 
   constexpr bool operator==(const NarrowShape&) const = default;
+
+  /// FP8 that is emulated: operands become fp16.
+  MMAFUZZ_HD constexpr bool of_fp16() const { return traits_of(kernel).of_fp16(); }
+  /// What the fused sum sees.
+  MMAFUZZ_HD constexpr NarrowShape summed() const {
+    if (!of_fp16()) return *this;
+    return {{}, k / 2, k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
+  }
 };
 
 namespace narrow {
@@ -146,7 +154,7 @@ MMAFUZZ_HD inline uint32_t fp8_to_fp16(const FormatFields& f, uint32_t x) {
 /// Whether the narrow sum gives what the row gives for dots of length k: one instruction of the row, or several of a
 /// fused sum, each block of which starts with the last one's result.
 MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int k) {
-  const bool half = m.d.width == 16, fused = s.kernel == Kernel::fused_sum;
+  const bool half = m.d.width == 16, fused = !s.of_fp16();
   const int of_a = fused ? s.a.fraction_bits : 10, of_b = fused ? s.b.fraction_bits : 10, block = fused ? s.block : 8;
   if (m.kernel != s.kernel || m.block != s.block || k != s.k || m.k == 0 || m.fraction_bits < of_a + of_b ||
       m.fraction_bits >= 30)
@@ -173,8 +181,7 @@ template <NarrowShape S>
 MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const uint32_t* b, uint32_t c,
                                      int scale = 0) {
   const bool half = m.d.width == 16;
-  if constexpr (S.kernel == Kernel::emulated_fp8) {
-    constexpr NarrowShape products = {Kernel::fused_sum, S.k / 2, S.k / 2, ieee_fields(5, 10), ieee_fields(5, 10)};
+  if constexpr (S.of_fp16()) {
     uint32_t sum = 0;
     MMAFUZZ_UNROLL
     for (int part = 0; part < 2; ++part) {
@@ -185,7 +192,7 @@ MMAFUZZ_HD uint32_t narrow_fused_sum(const DotModel& m, const uint32_t* a, const
         x[i] = narrow::fp8_to_fp16(S.a, a[from]);
         y[i] = narrow::fp8_to_fp16(S.b, b[from]);
       }
-      sum = narrow::sum_block<products>(m, half, x, y, 0, sum);
+      sum = narrow::sum_block<S.summed()>(m, half, x, y, 0, sum);
     }
     const FormatFields d = narrow::result_fields(half);
     const uint64_t joined = ieee_add(d, decode(d, c), decode(d, sum), {}).encoding;

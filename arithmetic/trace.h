@@ -2,7 +2,7 @@
 // whose `enabled` is false costs nothing; any other receives one Step after each rounding.
 #pragma once
 
-#include "arithmetic/dot_model.h"
+#include "arithmetic/kernel_table.h"
 
 namespace mmafuzz {
 
@@ -52,11 +52,6 @@ struct Step {
   Rounded rounded;
   uint64_t result = 0;
 };
-
-/// The format of the steps' results: d, but where sums stay in fp32 until one conversion, which is no step of its own.
-MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
-  return m.kernel == Kernel::fma_then_add ? ieee_fields(8, 23) : m.d;
-}
 
 struct NoTrace {
   static constexpr bool enabled = false;

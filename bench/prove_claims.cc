@@ -127,7 +127,7 @@ bool print_claims(prove::Solvers& solvers, const std::string& units, double seco
       std::fflush(stdout);
     }
     std::string bits = "-";
-    if (row->model.kernel == Kernel::fused_sum) {
+    if (traits_of(row->model).is_fused_sum()) {
       const prove::IntegerBits found = prove::ask_integer_bits(solvers, "model:" + row->name(), inquiry);
       if (found.bits > 0)
         bits = fmt::format("{} ({:.1f} s){}", found.bits, found.enough.proof.seconds,

@@ -9,17 +9,6 @@
 namespace mmafuzz {
 namespace {
 
-/// Products after which a row has a sum that the next ones join; these kernels hand one over once an instruction.
-int products_of_step(const DotModel& m) {
-  switch (m.kernel) {
-    case Kernel::grouped_sum:
-    case Kernel::emulated_fp8:
-    case Kernel::fma_then_add: return m.k;
-    case Kernel::fma_chain: return 1;
-    default: return std::min(m.block, m.k);
-  }
-}
-
 /// Remembers the last result of each block.
 struct SumsOfBlocks {
   static constexpr bool enabled = true;
@@ -39,17 +28,17 @@ struct SumsOfBlocks {
 }  // namespace
 
 std::vector<uint64_t> sums_after_blocks(const DotModel& row, const DotOperands& in) {
-  SumsOfBlocks trace{row.kernel != Kernel::fma_chain && products_of_step(row) == row.k, {}};
+  SumsOfBlocks trace{products_per_step(row) == row.k, {}};
   evaluate_dot(row, in, trace);
   return trace.sums;
 }
 
 CarriedCases::CarriedCases(const Op& op, const DotModel& row, const DotModel& other)
-    : op_(op), row_(row), other_(other), step_(products_of_step(row)) {}
+    : op_(op), row_(row), other_(other), step_(products_per_step(row)) {}
 
 bool CarriedCases::possible() const {
   const bool same_blocks = row_.kernel == other_.kernel && row_.k == other_.k && row_.order == other_.order &&
-                           products_of_step(row_) == products_of_step(other_);
+                           products_per_step(row_) == products_per_step(other_);
   return same_blocks && step_ < op_.k && !op_.has_scales() && !op_.a.fields().integer;
 }
 

@@ -22,8 +22,7 @@ std::vector<std::vector<int>> blocks_of(const DotModel& m) {
 
 /// Whether a block's sum does not depend on the order of its products.
 bool sums_without_order(const DotModel& m) {
-  return m.kernel == Kernel::fused_sum || m.kernel == Kernel::exact_sum ||
-         (m.kernel == Kernel::two_stage_sum && !m.odd_even);
+  return traits_of(m).adds_blocks_at_once() && !(find_parameter("odd_even")->used_by(m.kernel) && m.odd_even);
 }
 
 bool is_called(const Parameter& p, std::string_view name) { return name == p.name; }
@@ -56,7 +55,7 @@ HypothesisSpace::HypothesisSpace(const Op& op) : op_(op) {
   for (size_t i = 0; i < kernel_count; ++i) {
     DotModel m = plain;
     m.kernel = static_cast<Kernel>(i);
-    if (m.kernel == Kernel::emulated_fp8) m.k = max_instruction_k;
+    if (traits_of(m).of_fp16()) m.k = max_instruction_k;
     if (!contradiction_in(m).empty()) continue;
     kernels_.push_back(m.kernel);
     for (const Parameter& p : parameters())
@@ -104,7 +103,7 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
   plain.kernel = kernel;
   plain.fraction_bits = 24;
   plain.zero_exponent = least_exponent(plain);
-  if (kernel == Kernel::emulated_fp8) plain.k = std::max(4, plain.k / 4 * 4);
+  if (traits_of(kernel).of_fp16()) plain.k = std::max(4, plain.k / 4 * 4);
   std::vector<DotModel> all;
   const auto offer = [&](const DotModel& m) {
     const auto same = [&](const DotModel& x) {
@@ -132,31 +131,22 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   const auto steps = [&](const DotModel& x) {  // products per step where the op's products end a step early
     return std::min({x.block, x.k, op_.k});
   };
-  // On the cores an instruction ends with a conversion to d, and c may join once an instruction.
-  const bool joins_by_instruction =
-      m.kernel == Kernel::fma_then_add && (m.d.fraction_bits != 23 || m.chain_join == ChainJoin::summed_first);
-  const bool by_blocks = m.kernel != Kernel::grouped_sum && m.kernel != Kernel::emulated_fp8 && !joins_by_instruction;
+  const KernelTraits traits = traits_of(m);
   if (is_called(p, "block") && m.k <= op_.k && steps(m) == std::min(m.k, op_.k) && steps(*other) == steps(m))
     return "an instruction has no more than " + std::to_string(m.k) + " products";
-  if (is_called(p, "k") && m.special_scope == SpecialScope::block && by_blocks && m.order == ProductOrder::ascending &&
-      m.zero_operands == ZeroOperands::kept) {
-    const int block = m.kernel == Kernel::fma_chain ? 1 : m.block;
-    if (block <= m.k && m.k % block == 0 && value % block == 0 && op_.k % block == 0 && op_.k % m.k == 0 &&
-        op_.k % value == 0)
-      return "blocks are chained the same way within an instruction and between two";
-  }
+  if (is_called(p, "k") && products_per_call(m) == products_per_call(*other) && op_.k % m.k == 0 && op_.k % value == 0)
+    return "blocks are chained the same way within an instruction and between two";
   if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
     return "the same products meet in every block";
-  const bool one_step = op_.k <= m.k && m.k <= m.block && m.kernel == Kernel::fused_sum;
+  const bool one_step = op_.k <= m.k && m.k <= m.block && traits.is_fused_sum();
   if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
   // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
   const bool zeros_do_nothing = m.zero_rule != ZeroRule::operand && m.zero_exponent <= least_exponent(m) &&
                                 m.zero_sign == ZeroSign::positive && !m.scale_block;
-  if (is_called(p, "k") && m.kernel == Kernel::fused_sum && zeros_do_nothing &&
-      op_.k <= std::min<int64_t>(m.k, value) && std::max<int64_t>(m.k, value) <= m.block &&
-      m.order == ProductOrder::ascending)
+  if (is_called(p, "k") && traits.is_fused_sum() && zeros_do_nothing && op_.k <= std::min<int64_t>(m.k, value) &&
+      std::max<int64_t>(m.k, value) <= m.block && m.order == ProductOrder::ascending)
     return "the op's products make one block, and zeros change nothing";
-  if (is_called(p, "integer_bits") && (m.kernel == Kernel::fused_sum || m.kernel == Kernel::emulated_fp8)) {
+  if (is_called(p, "integer_bits") && !traits.in_groups()) {
     // Products are below 4 times the greatest exponent's weight, c is below 2 times (docs/semantics.md 1.5).
     const int64_t greatest_sum = 4 * int64_t{std::min(m.block, m.k)} + 2;
     const auto enough = [&](int64_t bits) { return bits == 0 || int64_t{1} << bits >= greatest_sum; };
@@ -176,7 +166,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if ((is_called(p, "product_overflow") || is_called(p, "overflow_rank")) && !reaches_128 && m.d.width == 32)
     return "no product of these formats reaches 2^128";
   // A tree rounds its products: they overflow whatever product_overflow says.
-  if (is_called(p, "overflow_rank") && m.kernel == Kernel::two_stage_sum && m.product_overflow == ProductOverflow::none)
+  if (is_called(p, "overflow_rank") && !traits.in_operations() && m.product_overflow == ProductOverflow::none)
     return "products make no infinities here";
   return "";
 }

@@ -69,7 +69,7 @@ class TargetedDraw {
     live_.assign(static_cast<size_t>(op_.k), false);
     switch (rng_.below(5)) {
       case 0: {  // one block, as the row deals products to it
-        const int block = std::clamp(row_.kernel == Kernel::grouped_sum ? row_.group : row_.block, 1, row_.k);
+        const int block = std::clamp(traits_of(row_).in_groups() ? row_.group : row_.block, 1, row_.k);
         const int first = s_.any_lane() / row_.k * row_.k;
         const int begin = static_cast<int>(rng_.below(static_cast<uint32_t>((row_.k + block - 1) / block))) * block;
         for (int i = begin; i < std::min(begin + block, row_.k); ++i) {
@@ -234,7 +234,7 @@ class TargetedDraw {
   /// Bits that the adder keeps beyond the row's: of the second stage of two_stage_sum.
   int finer_bits() {
     static constexpr int finer[] = {0, 7, 7, 8, 8};
-    return finer[rng_.below(row_.kernel == Kernel::two_stage_sum ? 5 : 1)];
+    return finer[rng_.below(traits_of(row_).c == KernelTraits::Joining::second_stage ? 5 : 1)];
   }
 
   /// The scales carry the exponents; the operands are drawn from their whole small range, or all are greatest.
@@ -251,7 +251,7 @@ class TargetedDraw {
       s_.set_a(lane, encode_near(s_.fa, s_.fa.has_sign() && negative != negative_b, ea, x));
       s_.set_b(lane, encode_near(s_.fb, negative_b, eb, y));
     }
-    const int by_operands = row_.kernel == Kernel::grouped_sum || s_.coin() ? 0 : s_.fa.emax() + s_.fb.emax();
+    const int by_operands = traits_of(row_).in_groups() || s_.coin() ? 0 : s_.fa.emax() + s_.fb.emax();
     for (int i = 0; i < op_.scales(); ++i) {
       const int e = top - below_top(spread) - by_operands;
       put_scales(i, e);

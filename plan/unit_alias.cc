@@ -42,7 +42,7 @@ bool takes(const ModelRow& row, const Op& op) {
 /// As a program would choose: of the matrix unit and not of the CUDA cores, the widest instruction that the op fills,
 /// otherwise the narrowest.
 bool fits_better(const ModelRow& row, const ModelRow& than, int wanted) {
-  const auto on_cores = [](const ModelRow& r) { return r.model.kernel == Kernel::fma_then_add; };
+  const auto on_cores = [](const ModelRow& r) { return traits_of(r.model).of_fp32(); };
   if (on_cores(row) != on_cores(than)) return on_cores(than);
   const int k = row.op.k, other = than.op.k;
   if ((k <= wanted) != (other <= wanted)) return k <= wanted;

@@ -121,7 +121,7 @@ BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject&
 /// Whether two rows differ in the order alone in which an instruction's only block takes its products.
 bool differ_in_order_inside_blocks(const std::string& first, const std::string& second, const DotModel& m,
                                    const DotModel& n, const Op& op) {
-  if (UnitName(first).path != UnitName(second).path || m.kernel != Kernel::fused_sum || m.block != m.k ||
+  if (UnitName(first).path != UnitName(second).path || !traits_of(m).is_fused_sum() || m.block != m.k ||
       op.k % m.k != 0 || m.order == n.order)
     return false;
   return std::all_of(parameters().begin(), parameters().end(),
@@ -167,7 +167,7 @@ Reply ask_property(Solvers& solvers, const std::string& property, const std::str
 IntegerBits ask_integer_bits(Solvers& solvers, const std::string& unit, const InquiryOptions& options) {
   const Op op = op_of(unit, options);
   const Subject u = subject(unit, op);
-  if (u.model().kernel != Kernel::fused_sum) throw BadInput("bits is about fused sums; " + unit + " is none");
+  if (!traits_of(u.model()).is_fused_sum()) throw BadInput("bits is about fused sums; " + unit + " is none");
   const UnitName name(unit);
   const auto with_bits = [&](int bits) {
     return unit + (name.settings.empty() ? "?" : ",") + "integer_bits=" + std::to_string(bits);
@@ -236,7 +236,7 @@ Reply ask_exact_slices(Solvers& solvers, const std::string& unit, SliceWidths wi
                        const InquiryOptions& options) {
   const Op op = dot_of(unit, products);
   const Subject u = subject(unit, op);
-  if (u.model().kernel != Kernel::fused_sum || op.scales() > 0)
+  if (!traits_of(u.model()).is_fused_sum() || op.scales() > 0)
     throw BadInput("prove ozaki is about fused sums without scales; " + unit + " is none");
   for (const auto& [width, format] : {std::pair{widths.a, op.a}, std::pair{widths.b, op.b}})
     if (width < 1 || width > digit_bits(format.fields()))
@@ -275,7 +275,7 @@ Monotony ask_monotony(Solvers& solvers, const std::string& unit, const InquiryOp
   Op op = op_of(unit, options);
   const Subject u = subject(unit, op);
   const DotModel& m = u.model();
-  if (m.kernel != Kernel::fused_sum) throw BadInput("prove monotone is about fused sums; " + unit + " is none");
+  if (!traits_of(m).is_fused_sum()) throw BadInput("prove monotone is about fused sums; " + unit + " is none");
   if (!(op.c == op.d)) throw BadInput("prove monotone compares d with c: " + unit + " has them in different formats");
   const Property& property = *find_property("monotone_in_c");
   const int block = std::min(op.k, m.block);

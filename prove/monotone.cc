@@ -258,7 +258,7 @@ Expression one_ulp_is_one_step(const DotModel& of, Expression sum, Expression gr
 PropertyQuestion monotone_in_c(const Op& op, const DotModel& m) {
   PropertyQuestion p;
   p.whole = [=](Expressions& in) { return rising_c(in, op, m, 0); };
-  if (m.kernel != Kernel::fused_sum || !has_like_blocks(op, m)) return p;
+  if (!traits_of(m).is_fused_sum() || !has_like_blocks(op, m)) return p;
   if (!(op.c == op.d) || m.k % step_of(m) != 0) return p;  // few products may be in any block, a shorter one too
   p.argument =
       "One block, c rising to the next number. Where the greatest exponent moves by j, the sum falls by no more than "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arithmetic/kernel_table.h"
 #include "core/contradiction.h"
 #include "prove/formulas/numbers.h"
 
@@ -66,20 +67,7 @@ const Stage& stage_of(const Formula& f, const std::string& name) {
 }
 Expression point(const Formula& f, const std::string& stage) { return stage_of(f, stage).points.at(0); }
 
-int step_of(const DotModel& m) {
-  switch (m.kernel) {
-    case Kernel::fused_sum:
-    case Kernel::exact_sum:
-    case Kernel::two_stage_sum: return m.block;
-    case Kernel::fma_chain:  // the first step alone flushes a subnormal c
-      return m.order == ProductOrder::ascending && m.subnormals == Subnormals::kept ? 1 : m.k;
-    case Kernel::emulated_fp8:
-    case Kernel::grouped_sum:
-    case Kernel::ieee_tree:
-    case Kernel::fma_then_add: break;
-  }
-  return m.k;
-}
+int step_of(const DotModel& m) { return has_like_steps(m) ? products_per_step(m) : m.k; }
 
 Block block_of(const Op& op, const DotModel& m) {
   Block block{op, m};

@@ -287,7 +287,7 @@ PropertyQuestion other_factors(const Op& op, const DotModel& m, bool same_expone
     std::vector<Expression> same;
     const int width = exponent_width_of(m);
     // Flushed subnormals have no value to keep; emulated FP8 normalizes them first (docs/semantics.md 4, 6).
-    const bool only_normal = flushes(m) || m.kernel == Kernel::emulated_fp8;
+    const bool only_normal = flushes(m) || traits_of(m).of_fp16();
     for (size_t i = 0; i < x.a.size(); ++i) {
       const auto product = [&](const Operands& of_case) {
         return product_of(decode(m.a, of_case.a[i], width), decode(m.b, of_case.b[i], width));
@@ -349,8 +349,7 @@ CaseQuestion equal_question(Expressions& in, const Op& op, const DotModel& first
 
 Result<PropertyQuestion> property_question(const std::string& property, const Op& op, const DotModel& model) {
   if (property == "swap_operands" && !(op.a == op.b)) return declined("swap_operands is about operands of one format");
-  if (property == "block_permutation" && model.kernel != Kernel::fused_sum && model.kernel != Kernel::exact_sum &&
-      model.kernel != Kernel::two_stage_sum)
+  if (property == "block_permutation" && !traits_of(model).adds_blocks_at_once())
     return declined("block_permutation is about sums of blocks");
   if (property == "split_k" && split_k_cut(op, model) == 0)
     return declined("split_k is about dots of two steps at least");

@@ -48,11 +48,10 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
 
 /// What only an alignment to a greatest exponent can show, on kernels whose steps have none (bins.h: operation() and
 /// unaligned_sum()).
-bool steps_rule_out(Kernel kernel, int bin) {
+bool steps_rule_out(const KernelTraits& kernel, int bin) {
   using namespace bins;
-  const bool in_ieee_steps =
-      kernel == Kernel::ieee_tree || kernel == Kernel::fma_chain || kernel == Kernel::fma_then_add;
-  if (!in_ieee_steps && kernel != Kernel::exact_sum) return false;
+  if (kernel.additions == KernelTraits::Additions::cut) return false;
+  const bool in_ieee_steps = kernel.in_operations();
   std::array<int, 5> at = {};
   if (place_in<Floor>(bin, at) || place_in<Loss>(bin, at)) return true;
   if (place_in<Block>(bin, at) || place_in<Lane>(bin, at)) return in_ieee_steps;
@@ -64,7 +63,7 @@ bool steps_rule_out(Kernel kernel, int bin) {
 bool dot_rules_out(const DotModel& m, int k, int bin) {
   using namespace bins;
   std::array<int, 5> at = {};
-  if (steps_rule_out(m.kernel, bin)) return true;
+  if (steps_rule_out(traits_of(m), bin)) return true;
   const int block = m.block > 0 ? m.block : 1;
   const int blocks = (k + block - 1) / block;
   if (bin >= Disagree::first) return true;
@@ -85,7 +84,7 @@ bool dot_rules_out(const DotModel& m, int k, int bin) {
     return !pair || lacks(m.c, at[1]) || none_special || elsewhere;
   }
   if (place_in<Lane>(bin, at)) return at[0] >= std::min({block, k, 16}) || (at[1] == 2 && blocks == 1 && m.k >= k);
-  if (place_in<Align>(bin, at) && m.kernel == Kernel::fused_sum && m.fraction_bits > 0 && m.scale_block == 0) {
+  if (place_in<Align>(bin, at) && traits_of(m).is_fused_sum() && m.fraction_bits > 0 && m.scale_block == 0) {
     const int f = m.fraction_bits;
     const auto [least, greatest] = shifts_of(at[1], f);
     const int own_bits = at[0] == 0 ? m.c.fraction_bits : m.a.fraction_bits + m.b.fraction_bits;

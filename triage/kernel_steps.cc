@@ -22,32 +22,17 @@ struct Aspect {
   std::string text;  ///< "c added last against with the products"
 };
 
-std::string against(const char* what, const std::string& x, const std::string& y) {
-  return std::string(what) + " " + x + " against " + y;
+/// Of the members that belong together, of which `word` speaks.
+template <auto... members, class Word>
+Aspect aspect(const WayToAdd& x, const WayToAdd& y, const char* what, Word word) {
+  return {((x.*members != y.*members) || ...),
+          [](WayToAdd& to, const WayToAdd& from) { ((to.*members = from.*members), ...); },
+          std::string(what) + " " + word(x) + " against " + word(y)};
 }
 
-std::string additions_of(const WayToAdd& way) {
-  return way.additions == Additions::once       ? "once"
-         : way.additions == Additions::in_pairs ? "each, in pairs"
-                                                : "each, in order";
-}
-
-std::string joining_of(const WayToAdd& way) {
-  switch (way.c) {
-    case Joining::with_products: return "with the products";
-    case Joining::second_stage: return "in a second stage, where both are cut anew";
-    case Joining::last: break;
-  }
-  return "last";
-}
-
-std::string parts_of(const WayToAdd& way) {
-  switch (way.parts) {
-    case Parts::whole: return "all together";
-    case Parts::odd_and_even: return "even and odd ones apart";
-    case Parts::groups: break;
-  }
-  return "as exact sums of " + std::to_string(way.group);
+template <size_t n, class Enum>
+const char* word_of(const char* const (&words)[n], Enum value) {
+  return words[static_cast<size_t>(value)];
 }
 
 std::string order_of(const WayToAdd& way) {
@@ -60,7 +45,7 @@ std::string order_of(const WayToAdd& way) {
   return by_index ? "by index" : text + (way.order.size() > 4 ? ", ..." : "");
 }
 
-std::string second_cut_of(const WayToAdd& way) {
+const char* second_cut_of(const WayToAdd& way) {
   const bool cuts = way.kept && way.c == Joining::second_stage;
   return !cuts                ? "nothing"
          : way.cuts_sum       ? "downwards, their sum too"
@@ -73,71 +58,45 @@ std::string number_or(const std::optional<int>& number, const char* none) {
 }
 
 std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
-  const auto exactness = [](const WayToAdd& w) { return w.rounds_products ? "rounded" : "exact"; };
-  const auto block = [&](const WayToAdd& w) {
+  using W = WayToAdd;
+  static constexpr const char* additions[] = {"once", "each, in pairs", "each, in order"};
+  static constexpr const char* joining[] = {"with the products", "in a second stage, where both are cut anew", "last"};
+  static constexpr const char* subnormals[] = {"kept", "flushed", "flushed to a zero of their sign"};
+  static constexpr const char* overflow[] = {"rounded", "infinite", "cut"};
+  const auto parts = [](const W& w) -> std::string {
+    if (w.parts == Parts::groups) return "as exact sums of " + std::to_string(w.group);
+    return w.parts == Parts::whole ? "all together" : "even and odd ones apart";
+  };
+  const auto block = [](const W& w) {
     return static_cast<size_t>(w.block) >= w.order.size() ? "all" : std::to_string(w.block);
   };
-  const auto flushed = [](const WayToAdd& w) {
-    return w.subnormals == Subnormals::kept      ? "kept"
-           : w.subnormals == Subnormals::flushed ? "flushed"
-                                                 : "flushed to a zero of their sign";
-  };
-  const auto normalized = [](const WayToAdd& w) { return w.normalizes ? "as fp16" : "as they are"; };
-  const auto zero = [](const WayToAdd& w) { return w.zero_is_positive ? "+0" : "signed as in IEEE 754"; };
-  const auto beyond = [](const WayToAdd& w) {
-    return w.overflow == Overflow::infinity ? "infinite" : w.overflow == Overflow::saturate ? "cut" : "rounded";
-  };
   std::vector<Aspect> all = {
-      {x.rounds_products != y.rounds_products,
-       [](WayToAdd& to, const WayToAdd& from) { to.rounds_products = from.rounds_products; },
-       against("products", exactness(x), exactness(y))},
-      {x.additions != y.additions, [](WayToAdd& to, const WayToAdd& from) { to.additions = from.additions; },
-       against("additions rounded", additions_of(x), additions_of(y))},
-      {x.c != y.c,
-       [](WayToAdd& to, const WayToAdd& from) {
-         to.c = from.c;
-         to.span = from.span;
-         to.sums_from_zero = from.sums_from_zero;
-         to.last_rounding = from.last_rounding;
-       },
-       against("c added", joining_of(x), joining_of(y))},
-      {x.parts != y.parts || x.group != y.group,
-       [](WayToAdd& to, const WayToAdd& from) {
-         to.parts = from.parts;
-         to.group = from.group;
-       },
-       against("products cut", parts_of(x), parts_of(y))},
-      {x.cuts_downwards != y.cuts_downwards || x.cuts_sum != y.cuts_sum,
-       [](WayToAdd& to, const WayToAdd& from) {
-         to.cuts_downwards = from.cuts_downwards;
-         to.cuts_sum = from.cuts_sum;
-       },
-       against("the second stage cuts", second_cut_of(x), second_cut_of(y))},
-      {x.order != y.order, [](WayToAdd& to, const WayToAdd& from) { to.order = from.order; },
-       against("order of the products", order_of(x), order_of(y))},
-      {block(x) != block(y), [](WayToAdd& to, const WayToAdd& from) { to.block = from.block; },
-       against("products per step", block(x), block(y))},
-      {x.kept != y.kept, [](WayToAdd& to, const WayToAdd& from) { to.kept = from.kept; },
-       against("bits kept below the greatest exponent", number_or(x.kept, "all"), number_or(y.kept, "all"))},
-      {x.zero_reads != y.zero_reads, [](WayToAdd& to, const WayToAdd& from) { to.zero_reads = from.zero_reads; },
-       against("exponent of a zero", number_or(x.zero_reads, "none"), number_or(y.zero_reads, "none"))},
-      {x.normalizes != y.normalizes, [](WayToAdd& to, const WayToAdd& from) { to.normalizes = from.normalizes; },
-       against("exponents of subnormal operands", normalized(x), normalized(y))},
-      {x.subnormals != y.subnormals, [](WayToAdd& to, const WayToAdd& from) { to.subnormals = from.subnormals; },
-       against("subnormals", flushed(x), flushed(y))},
-      {x.zero_is_positive != y.zero_is_positive,
-       [](WayToAdd& to, const WayToAdd& from) { to.zero_is_positive = from.zero_is_positive; },
-       against("a sum that is zero", zero(x), zero(y))},
-      {x.output_bits != y.output_bits, [](WayToAdd& to, const WayToAdd& from) { to.output_bits = from.output_bits; },
-       against("fraction bits of a sum", std::to_string(x.output_bits), std::to_string(y.output_bits))},
-      {x.overflow != y.overflow, [](WayToAdd& to, const WayToAdd& from) { to.overflow = from.overflow; },
-       against("a sum beyond the greatest number", beyond(x), beyond(y))},
-      {x.rounding != y.rounding,
-       [](WayToAdd& to, const WayToAdd& from) {
-         to.rounding = from.rounding;
-         if (to.c != Joining::last) to.last_rounding = from.rounding;
-       },
-       against("rounding", name_of(x.rounding), name_of(y.rounding))}};
+      aspect<&W::rounds_products>(x, y, "products", [](const W& w) { return w.rounds_products ? "rounded" : "exact"; }),
+      aspect<&W::additions>(x, y, "additions rounded", [](const W& w) { return word_of(additions, w.additions); }),
+      aspect<&W::c, &W::span, &W::sums_from_zero, &W::last_rounding>(x, y, "c added",
+                                                                     [](const W& w) { return word_of(joining, w.c); }),
+      aspect<&W::parts, &W::group>(x, y, "products cut", parts),
+      aspect<&W::cuts_downwards, &W::cuts_sum>(x, y, "the second stage cuts", second_cut_of),
+      aspect<&W::order>(x, y, "order of the products", order_of),
+      aspect<&W::block>(x, y, "products per step", block),
+      aspect<&W::kept>(x, y, "bits kept below the greatest exponent",
+                       [](const W& w) { return number_or(w.kept, "all"); }),
+      aspect<&W::zero_reads>(x, y, "exponent of a zero", [](const W& w) { return number_or(w.zero_reads, "none"); }),
+      aspect<&W::normalizes>(x, y, "exponents of subnormal operands",
+                             [](const W& w) { return w.normalizes ? "as fp16" : "as they are"; }),
+      aspect<&W::subnormals>(x, y, "subnormals", [](const W& w) { return word_of(subnormals, w.subnormals); }),
+      aspect<&W::zero_is_positive>(x, y, "a sum that is zero",
+                                   [](const W& w) { return w.zero_is_positive ? "+0" : "signed as in IEEE 754"; }),
+      aspect<&W::output_bits>(x, y, "fraction bits of a sum", [](const W& w) { return std::to_string(w.output_bits); }),
+      aspect<&W::overflow>(x, y, "a sum beyond the greatest number",
+                           [](const W& w) { return word_of(overflow, w.overflow); }),
+      aspect<&W::rounding>(x, y, "rounding", [](const W& w) { return name_of(w.rounding); })};
+  all[2].differs = x.c != y.c;
+  all[6].differs = block(x) != block(y);
+  all.back().take = [](WayToAdd& to, const WayToAdd& from) {
+    to.rounding = from.rounding;
+    if (to.c != Joining::last) to.last_rounding = from.rounding;
+  };
   std::erase_if(all, [](const Aspect& aspect) { return !aspect.differs; });
   return all;
 }

@@ -5,6 +5,7 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/exact/mpfr_reference.h"
+#include "oracles/models/parameters.h"
 
 namespace mmafuzz {
 namespace {
@@ -39,71 +40,38 @@ std::vector<int> order_of_halves(const DotModel& row, const Op& op) {
   return order;
 }
 
-/// What rows of every kernel say in the same words.
-WayToAdd start(const DotModel& row, const Op& op) {
-  WayToAdd way;
-  way.order = order_of(row, op);
-  way.block = way.span = row.block;
-  way.subnormals = row.subnormals;
-  way.output_bits = row.d.fraction_bits;
-  way.rounding = way.last_rounding = row.output_rounding;
-  way.overflow = row.overflow;
-  return way;
-}
-
-void set_cut(WayToAdd& way, const DotModel& row) {
-  way.kept = row.fraction_bits;
-  if (row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
-  way.output_bits = row.output_fraction_bits;
-  way.zero_is_positive = row.zero_sign == ZeroSign::positive;
-}
-
+/// A row as its kernel's line of the table and its own settings say.
 std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
-  WayToAdd way = start(row, op);
-  switch (row.kernel) {
-    case Kernel::exact_sum: way.zero_is_positive = row.zero_sign == ZeroSign::positive; return way;
-    case Kernel::fused_sum: set_cut(way, row); return way;
-    case Kernel::ieee_tree:
-      way.rounds_products = true;
-      way.c = Joining::last;
-      way.additions = Additions::in_pairs;
-      way.overflow = Overflow::by_rounding;
-      return way;
-    case Kernel::fma_chain:
-      way.block = op.k;
-      way.additions = Additions::in_order;
-      way.overflow = Overflow::by_rounding;
-      return way;
-    case Kernel::fma_then_add:
-      way.additions = Additions::in_order;
-      way.c = Joining::last;
-      way.sums_from_zero = row.chain_start == ChainStart::positive_zero;
-      return row.d.width == 32 && row.chain_join == ChainJoin::in_turn ? std::optional(way) : std::nullopt;
-    case Kernel::two_stage_sum:
-      set_cut(way, row);
-      way.zero_reads.reset();
-      way.c = Joining::second_stage;
-      way.cuts_downwards = true;
-      way.cuts_sum = row.second_stage == SecondStage::floor32_then_31;
-      way.zero_is_positive = true;
-      if (row.odd_even) way.parts = Parts::odd_and_even;
-      return way;
-    case Kernel::emulated_fp8:
-      set_cut(way, row);
-      way.order = order_of_halves(row, op);
-      way.c = Joining::last;
-      way.span = row.k;
-      way.normalizes = true;
-      way.last_rounding = Rounding::nearest_even;
-      return way;
-    case Kernel::grouped_sum:
-      set_cut(way, row);
-      way.parts = Parts::groups;
-      way.group = row.group;
-      way.block = row.k;
-      return way;
-  }
-  return std::nullopt;
+  const KernelTraits kernel = traits_of(row);
+  const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
+  if (kernel.of_fp32() && (row.d.width != 32 || row.chain_join != ChainJoin::in_turn)) return std::nullopt;
+  WayToAdd way;
+  way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);
+  way.rounds_products = kernel.products == KernelTraits::Products::rounded;
+  way.additions = kernel.additions == KernelTraits::Additions::in_pairs   ? Additions::in_pairs
+                  : kernel.additions == KernelTraits::Additions::in_order ? Additions::in_order
+                                                                          : Additions::once;
+  way.c = kernel.c;
+  way.parts = kernel.in_groups()                  ? Parts::groups
+              : reads("odd_even") && row.odd_even ? Parts::odd_and_even
+                                                  : Parts::whole;
+  if (kernel.in_groups()) way.group = row.group;
+  way.block = way.span = reads("block") ? row.block : kernel.in_operations() ? op.k : row.k;
+  if (kernel.of_fp16()) way.span = row.k;
+  way.sums_from_zero = kernel.of_fp32() && row.chain_start == ChainStart::positive_zero;
+  if (reads("fraction_bits")) way.kept = row.fraction_bits;
+  if (reads("zero_exponent") && row.zero_rule == ZeroRule::constant) way.zero_reads = row.zero_exponent;
+  way.normalizes = kernel.of_fp16();
+  way.cuts_downwards = kernel.c == Joining::second_stage;
+  way.cuts_sum = way.cuts_downwards && row.second_stage == SecondStage::floor32_then_31;
+  way.subnormals = row.subnormals;
+  way.zero_is_positive =
+      kernel.c == Joining::second_stage || (!kernel.in_operations() && row.zero_sign == ZeroSign::positive);
+  way.output_bits = reads("output_fraction_bits") ? row.output_fraction_bits : row.d.fraction_bits;
+  way.rounding = row.output_rounding;
+  way.last_rounding = kernel.of_fp16() ? Rounding::nearest_even : row.output_rounding;
+  way.overflow = reads("overflow") ? row.overflow : Overflow::by_rounding;
+  return way;
 }
 
 /// An addend as it is aligned.

@@ -6,15 +6,14 @@
 #include <optional>
 #include <vector>
 
-#include "arithmetic/dot_model.h"
+#include "arithmetic/kernel_table.h"
 #include "core/unit.h"
 
 namespace mmafuzz {
 
 struct WayToAdd {
   enum class Additions { once, in_pairs, in_order };
-  /// When c is added: with the products; after them, where both are cut anew; last, to their rounded sum.
-  enum class Joining { with_products, second_stage, last };
+  using Joining = KernelTraits::Joining;
   /// What is cut below one greatest exponent.
   enum class Parts { whole, odd_and_even, groups };
 

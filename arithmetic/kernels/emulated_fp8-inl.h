@@ -1,6 +1,5 @@
 // FP8 mma.sync where it is emulated (sm_90 and sm_100): operands become fp16, two fused sums over the products with
-// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4). Uses block,
-// fraction_bits, zero_*, output_* and nan for the fused sums.
+// k mod 4 in {0,1} and then {2,3} start from zero, and an IEEE addition joins c last (docs/semantics.md 4).
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

@@ -1,5 +1,4 @@
-// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once. Uses
-// block, output_rounding, overflow, zero_sign, nan, low_bits, subnormals.
+// CDNA1's matrix core (docs/semantics.md 5, E-FDPA): c and a block of products summed exactly, rounded once.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

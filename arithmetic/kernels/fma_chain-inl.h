@@ -1,5 +1,4 @@
-// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (docs/semantics.md 8). Uses
-// output_rounding, nan, low_bits, subnormals.
+// A chain of IEEE fused multiply-adds from c in index order, each rounded to d's format (docs/semantics.md 8).
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

@@ -1,6 +1,5 @@
 // The truncated fused sum of NVIDIA matrix units, d = round(c + sum a[i]*b[i]): docs/semantics.md 1 (T-FDPA) and 2
-// (ST-FDPA, one power-of-two scale per side). Uses block, fraction_bits, zero_rule, zero_exponent, product, c_exponent,
-// integer_bits, output_*, overflow, underflow_sign, zero_sign, nan, special_scope, low_bits, subnormals.
+// (ST-FDPA, one power-of-two scale per side).
 //
 // A text over a domain (arithmetic/kernels/README.md): plain `if` and `for` where the row decides, masks and select()
 // where data decides.

@@ -1,6 +1,5 @@
 // The grouped scaled sum of NVFP4 and MXFP4 (docs/semantics.md 3, GST-FDPA): each group of products is summed exactly,
-// times the exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed. Uses
-// group, fraction_bits, zero_rule, zero_exponent, zero_group, integer_bits, output_*, overflow, nan.
+// times the exact scale significands; groups and c are aligned by the scales' exponents, truncated and summed.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

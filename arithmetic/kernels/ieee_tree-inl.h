@@ -1,6 +1,5 @@
 // CDNA2's matrix core (docs/semantics.md 6, FTZ-AddMul): products and pairwise sums as separate IEEE operations in d's
-// format, then added to c. Uses block (P), output_rounding, nan, low_bits, subnormals, zero_operands, product_overflow,
-// overflow_rank.
+// format, then added to c.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

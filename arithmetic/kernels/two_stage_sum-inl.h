@@ -1,7 +1,5 @@
 // CDNA3's matrix core (docs/semantics.md 7): products are cut and summed first, c joins in a second stage that floors
-// both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA). Uses block, fraction_bits (24),
-// zero_rule, product, odd_even, second_stage, c_special, c_exponent, product_overflow, overflow_rank, output_rounding,
-// overflow, nan, low_bits, subnormals.
+// both (TR-FDPA); with fp8 operands even and odd products are aligned apart (GTR-FDPA).
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

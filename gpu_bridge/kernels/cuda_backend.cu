@@ -37,11 +37,10 @@ LaunchPanels panels_of(int instruction) {
 ModelKernels kernels_of(const DotModel& model) {
   if (model.d.integer) return integer_kernels();
   switch (model.kernel) {
-    case Kernel::fused_sum: return fused_sum_kernels();
-    case Kernel::grouped_sum: return grouped_sum_kernels();
-    case Kernel::emulated_fp8: return emulated_fp8_kernels();
-    case Kernel::fma_chain: return fma_chain_kernels();
-    case Kernel::fma_then_add: return fma_then_add_kernels();
+#define KERNEL(name) \
+  case Kernel::name: return name##_kernels();
+    MMAFUZZ_SWEPT(KERNEL)
+#undef KERNEL
     default: throw std::runtime_error("the model has a kernel that is not built for devices");
   }
 }

@@ -115,7 +115,7 @@ bool launch_panels(const SweepSource& source, unsigned on, int multiprocessors, 
   if constexpr (I::shape.matrices == 1) {
     if ((I::archs & on) == 0 || !sweep::claim_fits(on, I::shape, I::types, source.request.model)) return false;
     // Sizes do not depend on the kernel of the model.
-    constexpr NarrowShape any{Kernel::fused_sum, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
+    constexpr NarrowShape any{{}, I::shape.k, I::shape.k, I::types.a, I::types.b, I::types.scale};
     constexpr int threads = sweep::panel_threads(I::shape);
     constexpr size_t bytes = sizeof(sweep::Panel<sweep::ClaimOf<I, any>, sweep::panel_columns(I::shape), threads>) +
                              size_t(threads / I::shape.lanes() * team_scratch<I>);

@@ -1,8 +1,4 @@
 // Sweeps against models of this kernel.
 #include "gpu_bridge/kernels/sweep_model.cuh"
 
-namespace mmafuzz {
-
-ModelKernels grouped_sum_kernels() { return kernels_of<Kernel::grouped_sum>(); }
-
-}  // namespace mmafuzz
+MMAFUZZ_SWEPT_BY(grouped_sum)

@@ -22,11 +22,11 @@ struct ModelKernels {
 };
 
 // One translation unit each; a model that no matrix instruction of a GPU claims has none.
-ModelKernels fused_sum_kernels();
-ModelKernels grouped_sum_kernels();
-ModelKernels emulated_fp8_kernels();
-ModelKernels fma_chain_kernels();
-ModelKernels fma_then_add_kernels();
+#define MMAFUZZ_SWEPT(KERNEL) \
+  KERNEL(fused_sum) KERNEL(grouped_sum) KERNEL(emulated_fp8) KERNEL(fma_chain) KERNEL(fma_then_add)
+#define KERNEL(name) ModelKernels name##_kernels();
+MMAFUZZ_SWEPT(KERNEL)
+#undef KERNEL
 ModelKernels integer_kernels();
 
 /// Where a sweep in panels leaves what it found; all start at zero.

@@ -92,4 +92,7 @@ ModelKernels kernels_of() {
   return {launch_comparison<ClaimOf<kernel>>, launch_tracing<kernel>};
 }
 
+#define MMAFUZZ_SWEPT_BY(name) \
+  mmafuzz::ModelKernels mmafuzz::name##_kernels() { return kernels_of<Kernel::name>(); }
+
 }  // namespace mmafuzz

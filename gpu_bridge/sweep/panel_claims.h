@@ -67,7 +67,7 @@ struct FusedClaim {
     kept.significand[vector][at] = is_a ? d.significand : d.significand << up(r);
     kept.exponent[vector][at] = d.exponent;
     if (d.minus) set_bits(kept.minus[vector], 1u << at);
-    if (d.significand == 0) set_bits(kept.zero_blocks[vector], 1u << at / narrow::summed_shape<S>().block);
+    if (d.significand == 0) set_bits(kept.zero_blocks[vector], 1u << at / S.summed().block);
   }
 
   template <class K>

@@ -24,9 +24,7 @@ class Walk {
     held_.fits_d = model.c == model.d;
     output_.format = model.d;
     output_.rule.rounding = model.output_rounding;
-    const bool by_operation =
-        model.kernel == Kernel::ieee_tree || model.kernel == Kernel::fma_chain || model.kernel == Kernel::fma_then_add;
-    if (!by_operation) output_.rule.overflow = model.overflow;
+    if (!traits_.in_operations()) output_.rule.overflow = model.overflow;
     output_.flushes = flushes(model);
   }
 
@@ -47,35 +45,11 @@ class Walk {
  private:
   void instruction() {
     switch (m_.kernel) {
-      case Kernel::fused_sum:
-        for (int first = 0; first < m_.k; first += m_.block)
-          fused_block(held_, products(first, std::min(m_.block, m_.k - first)));
-        break;
-      case Kernel::grouped_sum: fused_block(held_, groups()); break;
-      case Kernel::emulated_fp8: emulated(); break;
-      case Kernel::exact_sum:
-        for (int first = 0; first < m_.k; first += m_.block) {
-          flush_c(held_);
-          for (const Term& t : products(first, std::min(m_.block, m_.k - first))) add_exactly(held_, t);
-          round(held_, output_);
-        }
-        break;
-      case Kernel::ieee_tree:
-        for (int first = 0; first < m_.k; first += m_.block) tree_block(first, std::min(m_.block, m_.k - first));
-        break;
-      case Kernel::two_stage_sum:
-        for (int first = 0; first < m_.k; first += m_.block)
-          two_stage_block(products(first, std::min(m_.block, m_.k - first)));
-        break;
-      case Kernel::fma_then_add: chains_then_c(); break;
-      case Kernel::fma_chain:
-        flush_c(held_);
-        for (int i = 0; i < m_.k; ++i) {
-          Held p(precision_);
-          set_product(p, i);
-          add_and_round(held_, p, output_);
-        }
-        break;
+#define KERNEL(name, ...) \
+  case Kernel::name:      \
+    return name();
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
     }
   }
 
@@ -95,7 +69,7 @@ class Walk {
     if (is_padding(i)) return x;
     x.number = decode(f, encodings[place(i)]);
     x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite &&
-                (m_.kernel != Kernel::fma_then_add || f.emin() == fp32_fields.emin());
+                (!traits_.of_fp32() || f.emin() == fp32_fields.emin());
     return x;
   }
 
@@ -122,7 +96,7 @@ class Walk {
     const auto exponent = [&](const Operand& o) {
       if (o.dropped || o.number.cls == NumberClass::zero) return operand_rule_zero_exponent;
       const int leading = o.number.exponent + fast_bit_length(o.number.significand) - 1;
-      return m_.kernel == Kernel::emulated_fp8 ? std::max(leading, fp16_fields.emin()) : o.number.scale_exponent;
+      return traits_.of_fp16() ? std::max(leading, fp16_fields.emin()) : o.number.scale_exponent;
     };
     t.aligned_by = m_.product == ProductRule::normalized && !t.zero ? t.leading() : exponent(x) + exponent(y);
     if (m_.scale_block) {
@@ -183,7 +157,7 @@ class Walk {
 
   /// c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
   void flush_c(Held& c) const {
-    const int emin = m_.kernel == Kernel::fma_then_add ? fp32_fields.emin() : c.rounded ? m_.d.emin() : m_.c.emin();
+    const int emin = traits_.of_fp32() ? fp32_fields.emin() : c.rounded ? m_.d.emin() : m_.c.emin();
     if (flushes(m_) && !c.flushed) lose_subnormal(c, emin);
   }
 
@@ -197,7 +171,8 @@ class Walk {
 
   CRange c_range(const Held& c) const {
     const FormatFields format = c.fits_d ? m_.d : m_.c;
-    const bool is_narrow = c.rounded && m_.kernel != Kernel::two_stage_sum;  // which knows no output_fraction_bits
+    const bool is_narrow =
+        c.rounded && traits_.c != KernelTraits::Joining::second_stage;  // which knows no output_fraction_bits
     const int fraction_bits = is_narrow ? m_.output_fraction_bits : format.fraction_bits;
     const int floor = m_.c_exponent == CExponent::fp32       ? fp32_fields.emin()
                       : m_.c_exponent == CExponent::c_format ? format.subnormal_exponent()
@@ -212,7 +187,16 @@ class Walk {
     return r;
   }
 
+  template <class Block>
+  void for_blocks(Block block) {
+    for (int first = 0; first < m_.k; first += m_.block) block(first, std::min(m_.block, m_.k - first));
+  }
+
   /// Sections 2 and 3.
+  void fused_sum() {
+    for_blocks([&](int first, int n) { fused_block(held_, products(first, n)); });
+  }
+  void grouped_sum() { fused_block(held_, groups()); }
   void fused_block(Held& c, const std::vector<Term>& terms) {
     flush_c(c);
     const CRange range = c_range(c);
@@ -249,7 +233,7 @@ class Walk {
   }
 
   /// Section 4.
-  void emulated() {
+  void emulated_fp8() {
     Held sum(precision_);
     sum.fits_d = true;
     for (int half = 0; half < 2; ++half) {
@@ -271,7 +255,27 @@ class Walk {
     output_.overflow |= nearest.overflow;
   }
 
+  /// Section 5.
+  void exact_sum() {
+    for_blocks([&](int first, int n) {
+      flush_c(held_);
+      for (const Term& t : products(first, n)) add_exactly(held_, t);
+      round(held_, output_);
+    });
+  }
+  void fma_chain() {
+    flush_c(held_);
+    for (int i = 0; i < m_.k; ++i) {
+      Held p(precision_);
+      set_product(p, i);
+      add_and_round(held_, p, output_);
+    }
+  }
+
   /// Section 6.
+  void ieee_tree() {
+    for_blocks([&](int first, int n) { tree_block(first, n); });
+  }
   void tree_block(int first, int n) {
     std::vector<std::unique_ptr<Held>> node;
     for (int i = first; i < first + n; ++i) {
@@ -293,7 +297,7 @@ class Walk {
   }
 
   /// Section 5: chains of fp32 FMAs from zero, each or their sum added to c in fp32, and at last a rounding to d.
-  void chains_then_c() {
+  void fma_then_add() {
     RoundTo fp32 = output_;
     fp32.format = fp32_fields;
     flush_c(held_);
@@ -324,6 +328,9 @@ class Walk {
   }
 
   /// Section 7.
+  void two_stage_sum() {
+    for_blocks([&](int first, int n) { two_stage_block(products(first, n)); });
+  }
   void two_stage_block(const std::vector<Term>& terms) {
     flush_c(held_);
     const CRange range = c_range(held_);
@@ -407,6 +414,7 @@ class Walk {
 
   const Op& op_;
   const DotModel& m_;
+  const KernelTraits traits_ = traits_of(m_);
   const DotOperands& in_;
   ErrorBound& out_;
   mpfr_prec_t precision_;

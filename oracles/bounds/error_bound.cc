@@ -5,6 +5,7 @@
 
 #include "oracles/bounds/bound_steps.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "core/unit_name.h"
 
 namespace mmafuzz {
@@ -42,14 +43,13 @@ bool ErrorBound::admits(const Format& d, uint64_t result) const { return ratio(d
 Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
   const Result<bool> possible = has_bound(op);
   if (!possible) return possible.refusal();
-  const bool sums_integers =
-      m.kernel == Kernel::fused_sum || m.kernel == Kernel::grouped_sum || m.kernel == Kernel::emulated_fp8;
-  if (m.integer_bits && sums_integers) return declined("a sum that wraps has no error bound");
+  if (m.integer_bits && find_parameter("integer_bits")->used_by(m.kernel))
+    return declined("a sum that wraps has no error bound");
   if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits))
     return declined("operands that are rounded on the way in have no error bound");
-  if (m.kernel == Kernel::fused_sum && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
+  if (traits_of(m).is_fused_sum() && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
     return declined("a fused sum whose scales lose their fractions has no error bound");
-  if (m.kernel == Kernel::grouped_sum && m.scale_block % m.group)
+  if (traits_of(m).in_groups() && m.scale_block % m.group)
     return declined("groups of several scales have no error bound");
   if (m.scale_block && m.k % m.scale_block && m.scale_block % m.k)
     return declined("instructions that cut a scale's products have no error bound");

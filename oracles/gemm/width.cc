@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arithmetic/kernel_table.h"
+
 namespace mmafuzz::gemm {
 
 int exact_integer_bits(const Op& dot, const Unit& unit) {
@@ -12,13 +14,8 @@ int exact_integer_bits(const Op& dot, const Unit& unit) {
   const int output = model->output_fraction_bits > 0
                          ? std::min(model->output_fraction_bits, static_cast<int>(d.fraction_bits)) + 1
                          : d.precision();
-  switch (model->kernel) {
-    case Kernel::fused_sum:
-    case Kernel::grouped_sum:
-    case Kernel::emulated_fp8:
-    case Kernel::two_stage_sum: return std::min(model->fraction_bits + 1, output);
-    default: return output;
-  }
+  const bool cuts = traits_of(*model).additions == KernelTraits::Additions::cut;
+  return cuts ? std::min(model->fraction_bits + 1, output) : output;
 }
 
 }  // namespace mmafuzz::gemm

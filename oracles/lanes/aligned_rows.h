@@ -42,8 +42,9 @@ inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 
 /// None where only the scalar kernel computes the row.
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
-  const bool is_grouped = m.kernel == Kernel::grouped_sum, is_emulated = m.kernel == Kernel::emulated_fp8;
-  if (m.kernel != Kernel::fused_sum && !is_grouped && !is_emulated) return std::nullopt;
+  const KernelTraits traits = traits_of(m);
+  const bool is_grouped = traits.in_groups(), is_emulated = traits.of_fp16();
+  if (!traits.cuts_with_c() && !is_emulated) return std::nullopt;
   AlignedRow row;
   row.model = m;
   row.summed = is_emulated ? half_of_emulated(m) : m;

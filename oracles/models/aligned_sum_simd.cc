@@ -34,11 +34,11 @@ class Side {
     const DotModel& m = row.model;
     for (int i = 0; i < m.k; ++i) {
       const int half = m.k / 2;
-      const int element = m.kernel == Kernel::emulated_fp8 ? product_of_half(i / half, i % half) : product_at(m, i);
+      const int element = traits_of(m).of_fp16() ? product_of_half(i / half, i % half) : product_at(m, i);
       word_[i] = static_cast<uint8_t>(element * bytes / 4);
       shift_[i] = static_cast<uint8_t>(element * bytes % 4 * 8);
     }
-    is_converted_ = m.kernel == Kernel::emulated_fp8;
+    is_converted_ = traits_of(m).of_fp16();
     if (!is_converted_) return;
     for (uint32_t code = 0; code < 256; ++code)
       converted_[code] = static_cast<uint32_t>(convert_number(summed, decode(f, code), {}).encoding);
@@ -208,9 +208,9 @@ struct EmulatedFp8 {
 template <class Work>
 bool run_as_row_says(const AlignedRow& row, const Work& work) {
   const bool usual = is_usual(row);
-  if (row.model.kernel == Kernel::grouped_sum)
+  if (traits_of(row.model).in_groups())
     return usual ? work.template run<GroupedSum, true>() : work.template run<GroupedSum, false>();
-  if (row.model.kernel == Kernel::emulated_fp8)
+  if (traits_of(row.model).of_fp16())
     return usual ? work.template run<EmulatedFp8<NarrowSums<2>>, true>()
                  : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
   if (row.sums == AlignedRow::Sums::wide) return work.template run<FusedSum<WideSums>, false>();
@@ -226,12 +226,12 @@ struct BatchRun {
   const Batch& batch;
   Column& results;
 
-  template <class Kernel, bool IsUsual>
+  template <class SumOfRow, bool IsUsual>
   HWY_NOINLINE bool run() const {
     const D32 d;
     const size_t lanes = hn::Lanes(d);
     const RowInLanes<IsUsual> row(aligned);
-    BatchOperands<IsUsual, Kernel::converts> operands(row);
+    BatchOperands<IsUsual, SumOfRow::converts> operands(row);
     HWY_ALIGN uint32_t words[max_lanes];
     for (size_t first = 0; first < batch.size(); first += lanes) {
       const size_t dots = HWY_MIN(lanes, batch.size() - first);
@@ -239,7 +239,7 @@ struct BatchRun {
       Codes accumulator{hn::Load(d, words)};
       for (int element = 0; element < batch.op().k; element += aligned.model.k) {
         operands.load(batch, first, dots, element);
-        accumulator = Kernel::run(row, operands, element == 0, accumulator);
+        accumulator = SumOfRow::run(row, operands, element == 0, accumulator);
       }
       hn::Store(accumulator.v, d, words);
       store_words(words, dots, first, results);
@@ -337,7 +337,7 @@ struct GridOperands {
 };
 
 /// Lanes are vectors of the longer side; of the other side one vector at a time is broadcast to all of them.
-template <class Kernel, bool IsUsual, bool LanesAreColumns>
+template <class SumOfRow, bool IsUsual, bool LanesAreColumns>
 HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotGrid& grid) {
   const D32 d;
   const size_t lanes = hn::Lanes(d), blocks = (grid_rows + lanes - 1) / lanes;
@@ -370,7 +370,7 @@ HWY_NOINLINE void run_grid_of(const AlignedRow& aligned, int given_k, const DotG
           }
           const GridOperands<IsUsual, LanesAreColumns> operands{
               row, *vectors, {decoded[r / lanes], r % lanes, LanesAreColumns ? row.side_a : row.side_b}};
-          hn::Store(Kernel::run(row, operands, element == 0, Codes{hn::Load(d, codes)}).v, d, codes);
+          hn::Store(SumOfRow::run(row, operands, element == 0, Codes{hn::Load(d, codes)}).v, d, codes);
           for (size_t j = 0; j < dots; ++j) std::memcpy(results + j * lane_step, &codes[j], bytes);
         }
       }
@@ -383,13 +383,13 @@ struct GridRun {
   int k;
   const DotGrid& grid;
 
-  template <class Kernel, bool IsUsual>
+  template <class SumOfRow, bool IsUsual>
   bool run() const {
-    if constexpr (Kernel::may_be_grid && IsUsual) {
+    if constexpr (SumOfRow::may_be_grid && IsUsual) {
       if (grid.columns >= grid.rows) {
-        run_grid_of<Kernel, IsUsual, true>(aligned, k, grid);
+        run_grid_of<SumOfRow, IsUsual, true>(aligned, k, grid);
       } else {
-        run_grid_of<Kernel, IsUsual, false>(aligned, k, grid);
+        run_grid_of<SumOfRow, IsUsual, false>(aligned, k, grid);
       }
       return true;
     }
@@ -424,9 +424,7 @@ HWY_EXPORT(target_name);
 namespace {
 
 /// Whether the calling thread's floating point allows it: the last addition of an emulated row goes through it.
-bool host_allows(const AlignedRow& row) {
-  return row.model.kernel != Kernel::emulated_fp8 || default_float_environment();
-}
+bool host_allows(const AlignedRow& row) { return !traits_of(row.model).of_fp16() || default_float_environment(); }
 
 }  // namespace
 

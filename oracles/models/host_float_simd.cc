@@ -106,7 +106,7 @@ int loaded_elements(const DotModel& m, int k, int element) {
   return (HWY_MIN(window_of(m), k - element) + m.k - 1) / m.k * m.k;
 }
 
-template <class Kernel>
+template <class Lanes>
 HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& results) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
@@ -114,7 +114,7 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
   HWY_ALIGN float x_in_order[max_instruction_k * max_lanes], y_in_order[max_instruction_k * max_lanes];
   HWY_ALIGN uint32_t result[max_lanes];
-  Kernel kernel(m);
+  Lanes kernel(m);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     VF32 sum = load_float(number_c, batch.c(), first, dots);
@@ -166,7 +166,7 @@ HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, in
   for (size_t i = size_t(given) * lanes; i < size_t(count) * lanes; ++i) to[i] = 0;
 }
 
-template <class Kernel>
+template <class Lanes>
 HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& results) {
   const DF64 d;
   const D64 du;
@@ -184,7 +184,7 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
       load_doubles(batch.b(), first, dots, element, given, count, y);
       for (int i = 0; i < count; i += m.k) {
         const size_t at = size_t(i) * lanes;
-        Kernel(m).run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
+        Lanes(m).run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
       }
     }
     const auto bits = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(sum)), hn::Set(du, m.nan), hn::BitCast(du, sum));
@@ -195,20 +195,18 @@ HWY_NOINLINE void run_fp64(const DotModel& m, const Batch& batch, Column& result
 }
 
 bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
-  if (m.d.width == 64 && m.kernel == Kernel::fma_chain) {
-    run_fp64<FmaChain>(m, batch, results);
-  } else if (m.d.width == 64) {
-    run_fp64<PlainTree>(m, batch, results);
-  } else if (m.kernel == Kernel::fma_chain && m.d == fp16_fields) {
-    run_fp32<HalfFmaChain>(m, batch, results);
-  } else if (m.kernel == Kernel::fma_chain) {
-    run_fp32<FmaChain>(m, batch, results);
-  } else if (m.kernel == Kernel::fma_then_add) {
+  const KernelTraits traits = traits_of(m);
+  if (traits.additions == KernelTraits::Additions::in_pairs) {
+    m.d.width == 64                       ? run_fp64<PlainTree>(m, batch, results)
+    : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<true>>(m, batch, results)
+                                          : run_fp32<IeeeTree<false>>(m, batch, results);
+  } else if (traits.of_fp32()) {
     run_fp32<FmaThenAdd>(m, batch, results);
-  } else if (m.kernel == Kernel::ieee_tree) {
-    m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<true>>(m, batch, results)
-                                        : run_fp32<IeeeTree<false>>(m, batch, results);
-  } else if (m.kernel == Kernel::two_stage_sum) {
+  } else if (traits.in_operations()) {
+    m.d.width == 64      ? run_fp64<FmaChain>(m, batch, results)
+    : m.d == fp16_fields ? run_fp32<HalfFmaChain>(m, batch, results)
+                         : run_fp32<FmaChain>(m, batch, results);
+  } else if (traits.c == KernelTraits::Joining::second_stage) {
     run_fp32<TwoStageSums>(m, batch, results);
   } else if (products_are_narrow(m.a, m.b, smaller(m.block, m.k))) {
     run_fp32<ExactSums<true>>(m, batch, results);
@@ -246,7 +244,7 @@ bool flushes_as_the_host(const DotModel& m) {
   const auto is_as_wide = [](const FormatFields& f) { return f.exponent_bits == 8; };
   return m.subnormals == Subnormals::kept ||
          (m.subnormals == Subnormals::flushed_signed &&
-          (m.kernel == Kernel::fma_then_add || (is_as_wide(m.a) && is_as_wide(m.b) && is_as_wide(m.c))));
+          (traits_of(m).of_fp32() || (is_as_wide(m.a) && is_as_wide(m.b) && is_as_wide(m.c))));
 }
 
 bool overflows_as_the_host(const DotModel& m) {
@@ -271,27 +269,31 @@ bool is_plain_two_stage_sum(const DotModel& m) {
 bool is_row_of_fp32(const DotModel& m) {
   if (!is_of_the_host(m) || !fits_fp32(m.a) || !fits_fp32(m.b) || !fits_fp32(m.c)) return false;
   const bool fp32_result = m.d == fp32_fields, fp32_addend = fp32_result && m.c == fp32_fields && m.block > 0;
-  switch (m.kernel) {
-    case Kernel::fma_chain:
+  const KernelTraits traits = traits_of(m);
+  using Additions = KernelTraits::Additions;
+  switch (traits.additions) {
+    case Additions::in_order:
+      if (traits.of_fp32()) return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
       return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept);
-    case Kernel::fma_then_add: return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
-    case Kernel::ieee_tree:
+    case Additions::in_pairs:
       return fp32_addend && (m.subnormals == Subnormals::flushed || flushes_as_the_host(m)) && overflows_as_the_host(m);
-    case Kernel::exact_sum:
+    case Additions::exact:
       return fp32_addend && m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee &&
              m.overflow != Overflow::saturate;
-    case Kernel::two_stage_sum: return fp32_addend && is_plain_two_stage_sum(m);
-    default: return false;
+    case Additions::cut: break;
   }
+  return traits.c == KernelTraits::Joining::second_stage && fp32_addend && is_plain_two_stage_sum(m);
 }
 
 constexpr FormatFields fp64_fields = ieee_fields(11, 52);
 
 bool is_row_of_fp64(const DotModel& m) {
   const bool formats = m.a == fp64_fields && m.b == fp64_fields && m.c == fp64_fields && m.d == fp64_fields;
-  const bool is_tree =
-      m.kernel == Kernel::ieee_tree && m.block > 0 && m.zero_operands == ZeroOperands::kept && overflows_as_the_host(m);
-  return is_of_the_host(m) && formats && m.subnormals == Subnormals::kept && (m.kernel == Kernel::fma_chain || is_tree);
+  const KernelTraits traits = traits_of(m);
+  const bool is_tree = traits.additions == KernelTraits::Additions::in_pairs && m.block > 0 &&
+                       m.zero_operands == ZeroOperands::kept && overflows_as_the_host(m);
+  return is_of_the_host(m) && formats && m.subnormals == Subnormals::kept &&
+         (traits.carried == KernelTraits::Carried::each_product || is_tree);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+
+#include "arithmetic/kernel_table.h"
 #include "core/unit_name.h"
+#include "core/words.h"
 
 namespace mmafuzz {
 namespace {
@@ -14,26 +17,19 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+/// The words of a row of the table of kernels.
 struct KernelText {
-  const char *name, *does;
+  const char *name, *settings, *does;
+
+  bool reads(std::string_view parameter) const {
+    const std::vector<std::string> all = words_of(settings, ' ');
+    return std::find(all.begin(), all.end(), parameter) != all.end();
+  }
 };
-
-constexpr Kernel fused = Kernel::fused_sum, grouped = Kernel::grouped_sum, emulated = Kernel::emulated_fp8,
-                 exact = Kernel::exact_sum, tree = Kernel::ieee_tree, staged = Kernel::two_stage_sum,
-                 chain = Kernel::fma_chain, core = Kernel::fma_then_add;
-
-/// In the order of Kernel.
 constexpr KernelText kernel_texts[] = {
-    {"fused_sum", "cuts c and a block of exact products below the greatest exponent, adds them and rounds once"},
-    {"grouped_sum",
-     "adds groups of products exactly, scales them, cuts them and c below the greatest exponent, and "
-     "rounds their sum once"},
-    {"emulated_fp8", "makes two fused sums of half the products each, adds them and then c, each rounded"},
-    {"exact_sum", "adds c and a block of products exactly and rounds once"},
-    {"ieee_tree", "rounds each product, adds them in pairs and c last, each rounded"},
-    {"two_stage_sum", "cuts and adds a block of products, then cuts their sum and c downwards, adds these and rounds"},
-    {"fma_chain", "adds one exact product at a time to c, each time rounded"},
-    {"fma_then_add", "adds one exact product at a time from zero and c last, each time rounded"},
+#define KERNEL(name, domain, products, additions, c, carried, settings, does) {#name, settings, does},
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
 };
 
 Words kernel_words() {
@@ -44,55 +40,55 @@ Words kernel_words() {
 
 // clang-format off
 std::vector<Parameter> make_parameters() {
-  return {
-      {"kernel", "the arithmetic", kernel_words(), 0, 0, false, MMAFUZZ_MEMBER(kernel), {}},
-      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k), {}},
-      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block),
-       {fused, emulated, exact, tree, staged, core}},
+  std::vector<Parameter> all = {
+      {"kernel", "the arithmetic", kernel_words(), 0, 0, false, MMAFUZZ_MEMBER(kernel)},
+      {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k)},
+      {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block)},
       {"order", "which products go together, or first", Words{"ascending", "descending", "swapped_pairs", "interleaved"}, 0, 0, false,
-       MMAFUZZ_MEMBER(order), {fused, exact, tree, staged, chain, core}},
-      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group), {grouped}},
-      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits), {fused, grouped, emulated, staged}},
-      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule), {fused, grouped, emulated, staged}},
-      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent), {fused, grouped, emulated}},
-      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group), {grouped}},
-      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product), {fused, emulated, staged}},
-      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent), {fused, grouped, emulated, staged}},
-      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits), {fused, grouped, emulated}},
-      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits), {fused, grouped, emulated}},
+       MMAFUZZ_MEMBER(order)},
+      {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group)},
+      {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits)},
+      {"zero_rule", "exponent that zero terms read", Words{"constant", "clamp", "operand"}, 0, 0, false, MMAFUZZ_MEMBER(zero_rule)},
+      {"zero_exponent", "the alignment floor", {}, -1000, 1000, false, MMAFUZZ_MEMBER(zero_exponent)},
+      {"zero_group", "which group counts as zero", Words{"all_products_zero", "sum_zero"}, 0, 0, false, MMAFUZZ_MEMBER(zero_group)},
+      {"product", "exponent of a product", Words{"unnormalized", "normalized"}, 0, 0, false, MMAFUZZ_MEMBER(product)},
+      {"c_exponent", "format that bounds c's exponent", Words{"d_format", "c_format", "fp32"}, 0, 0, false, MMAFUZZ_MEMBER(c_exponent)},
+      {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits)},
+      {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits)},
       {"output_rounding", "rounding of the result",
-       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding), {}},
-      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow), {fused, grouped, emulated, exact, staged}},
-      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via), {fused, grouped, emulated}},
-      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign), {fused, grouped, emulated}},
+       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
+      {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow)},
+      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
+      {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},
       {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
-       MMAFUZZ_MEMBER(zero_sign), {fused, emulated, exact}},
-      {"nan", "encoding of every NaN result", {}, 0, 0, true, MMAFUZZ_MEMBER(nan), {}},
-      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope), {fused}},
-      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits), {fused, exact, tree, staged, chain}},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals), {fused, exact, tree, staged, chain, core}},
+       MMAFUZZ_MEMBER(zero_sign)},
+      {"nan", "encoding of every NaN result", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
+      {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
+      {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
       {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
-       MMAFUZZ_MEMBER(zero_operands), {tree}},
+       MMAFUZZ_MEMBER(zero_operands)},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
-       MMAFUZZ_MEMBER(chain_start), {core}},
-      {"chain_join", "how chains join c", Words{"in_turn", "summed_first"}, 0, 0, false, MMAFUZZ_MEMBER(chain_join), {core}},
-      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow), {tree, staged}},
-      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank), {tree, staged}},
-      {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even), {staged}},
-      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage), {staged}},
-      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special), {staged}},
+       MMAFUZZ_MEMBER(chain_start)},
+      {"chain_join", "how chains join c", Words{"in_turn", "summed_first"}, 0, 0, false, MMAFUZZ_MEMBER(chain_join)},
+      {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow)},
+      {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank)},
+      {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even)},
+      {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage)},
+      {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special)},
   };
+  for (Parameter& p : all)
+    for (size_t i = 0; i < std::size(kernel_texts); ++i)
+      if (kernel_texts[i].reads(p.name)) p.kernels.push_back(static_cast<Kernel>(i));
+  return all;
 }
 // clang-format on
 
 #undef MMAFUZZ_MEMBER
 
 std::string allowed(const Parameter& p) {
-  if (p.words.empty())
-    return p.hexadecimal ? "a hexadecimal encoding" : std::to_string(p.least) + " to " + std::to_string(p.greatest);
-  std::string text;
-  for (const std::string& word : p.words) text += (text.empty() ? "" : " | ") + word;
-  return text;
+  if (!p.words.empty()) return values_text(p);
+  return p.hexadecimal ? "a hexadecimal encoding" : std::to_string(p.least) + " to " + std::to_string(p.greatest);
 }
 
 bool parse_value(const Parameter& p, std::string_view text, int64_t& value) {
@@ -140,17 +136,10 @@ std::string parameter_text(const Parameter& p, const DotModel& model) {
 
 bool same_arithmetic(const DotModel& x, const DotModel& y) {
   if (x.kernel != y.kernel) return false;
-  // An instruction is no more than its blocks where c joins each of them and nothing else reaches over them.
-  const auto is_its_blocks = [](const DotModel& m) {
-    const int step = find_parameter("block")->used_by(m.kernel) ? m.block : m.k;
-    const bool in_turn =
-        m.order == ProductOrder::ascending || (m.order == ProductOrder::swapped_pairs && step % 2 == 0);
-    return m.kernel != Kernel::grouped_sum && m.kernel != Kernel::fma_then_add && m.kernel != Kernel::emulated_fp8 &&
-           m.special_scope == SpecialScope::block && in_turn && m.k % step == 0;
-  };
-  const bool by_blocks = is_its_blocks(x) && is_its_blocks(y);
+  // The same steps in instructions of any length.
+  const bool by_steps = products_per_call(x) == products_per_call(y);
   return std::all_of(parameters().begin(), parameters().end(), [&](const Parameter& p) {
-    const bool ignored = std::string_view(p.name) == "k" && by_blocks;
+    const bool ignored = std::string_view(p.name) == "k" && by_steps;
     return ignored || !p.used_by(x.kernel) || p.get(x) == p.get(y);
   });
 }
@@ -180,6 +169,7 @@ std::string why_no_results_in(const FormatFields& d) {
 }
 
 std::string contradiction_in(const DotModel& model) {
+  const KernelTraits kernel = traits_of(model);
   if (const std::string why = why_no_results_in(model.d); !why.empty()) return why;
   if (model.output_fraction_bits > model.d.fraction_bits)
     return "output_fraction_bits is at most " + std::to_string(model.d.fraction_bits) + " here";
@@ -191,11 +181,9 @@ std::string contradiction_in(const DotModel& model) {
     return "a row's scales are of formats without a sign and without infinities";
   if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
     return "output_via=fp32_truncated needs a result narrower than fp32";
-  if (model.kernel == Kernel::emulated_fp8 && model.k % 4 != 0)
-    return "kernel=emulated_fp8 needs a k that is a multiple of 4";
-  if (model.kernel == Kernel::grouped_sum && !model.scale_block)
-    return "kernel=grouped_sum needs an operation with scales";
-  if (model.kernel == Kernel::grouped_sum) {
+  if (kernel.of_fp16() && model.k % 4 != 0) return "kernel=emulated_fp8 needs a k that is a multiple of 4";
+  if (kernel.in_groups() && !model.scale_block) return "kernel=grouped_sum needs an operation with scales";
+  if (kernel.in_groups()) {
     if (model.scale_block % model.group != 0)
       return "the products of a group share a scale: group divides " + std::to_string(model.scale_block) + " here";
     // A group is an integer of the formats' least product; scaled, it is aligned below the greatest exponent.
@@ -205,39 +193,38 @@ std::string contradiction_in(const DotModel& model) {
         model.a.emax() + model.b.emax() + 10 + model.fraction_bits > 62)
       return "kernel=grouped_sum adds integers of 62 bits; these operands or fraction_bits are too wide";
   }
-  if (model.scale_block && model.kernel != Kernel::grouped_sum && model.kernel != Kernel::fused_sum)
+  if (model.scale_block && !kernel.in_groups() && !kernel.is_fused_sum())
     return "only grouped_sum and fused_sum know scales";
-  if (model.scale_block && model.kernel == Kernel::fused_sum &&
-      model.scale_a.fraction_bits + model.scale_b.fraction_bits)
+  if (model.scale_block && kernel.is_fused_sum() && model.scale_a.fraction_bits + model.scale_b.fraction_bits)
     return "kernel=fused_sum takes scales that are powers of two";
   // Whether fp16 holds every number of the format.
   const auto is_in_fp16 = [](const FormatFields& f) {
     return f.emax() <= 15 && f.subnormal_bit() >= -24 && f.fraction_bits <= 10;
   };
-  if (model.kernel == Kernel::emulated_fp8 &&
-      (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
+  if (kernel.of_fp16() && (model.a.width != 8 || model.b.width != 8 || !is_in_fp16(model.a) || !is_in_fp16(model.b)))
     return "kernel=emulated_fp8 needs 8-bit operands that are numbers of fp16, too";
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
-  if (!narrow_products && model.kernel != Kernel::fma_chain && model.kernel != Kernel::ieee_tree)
+  if (!narrow_products && (!kernel.in_operations() || kernel.of_fp32()))
     return "this kernel sums products of at most 22 bits; these operands are wider";
-  if (model.kernel == Kernel::exact_sum && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
+  if (kernel.additions == KernelTraits::Additions::exact && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
     return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
-  if (model.kernel == Kernel::fma_then_add && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
-                                               std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
+  if (kernel.of_fp32() && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
+                           std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
     return "kernel=fma_then_add sums in fp32, which a wider c or d does not fit";
-  if (model.kernel == Kernel::two_stage_sum && model.c_special == CSpecial::reads_minus_one && model.a.width > 8)
+  if (kernel.c == KernelTraits::Joining::second_stage && model.c_special == CSpecial::reads_minus_one &&
+      model.a.width > 8)
     return "c_special=reads_minus_one is known of operands of up to 8 bits";
-  if (model.kernel == Kernel::two_stage_sum && model.zero_rule == ZeroRule::clamp)
+  if (kernel.c == KernelTraits::Joining::second_stage && model.zero_rule == ZeroRule::clamp)
     return "kernel=two_stage_sum has no floor: zero terms read nothing (zero_rule=constant) or their factors' "
            "exponents";
-  if (model.kernel == Kernel::emulated_fp8 && model.c_exponent == CExponent::c_format)
+  if (kernel.of_fp16() && model.c_exponent == CExponent::c_format)
     return "kernel=emulated_fp8 adds c last: its sums know d's format and not c's (c_exponent)";
-  if (model.kernel == Kernel::ieee_tree && model.subnormals == Subnormals::flushed_signed &&
+  if (kernel.products == KernelTraits::Products::rounded && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
     return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
   if (model.scale_block && model.k % model.scale_block != 0)
     return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
-  if (model.order == ProductOrder::interleaved && model.kernel == Kernel::fma_chain)
+  if (model.order == ProductOrder::interleaved && kernel.carried == KernelTraits::Carried::each_product)
     return "order=interleaved deals products to blocks, and kernel=fma_chain has none";
   if (model.order == ProductOrder::interleaved && model.k % model.block != 0)
     return "order=interleaved needs a k that is a multiple of block";

@@ -18,7 +18,7 @@ struct Parameter {
   bool hexadecimal = false;
   int64_t (*get)(const DotModel&);
   void (*set)(DotModel&, int64_t);
-  std::vector<Kernel> kernels;  ///< that use it; empty: all
+  std::vector<Kernel> kernels{};  ///< that use it; empty: all
 
   bool used_by(Kernel kernel) const;
 };

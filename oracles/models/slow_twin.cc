@@ -301,7 +301,7 @@ Term group_term(const DotModel& model, std::span<const Term> products, const Ter
   return group;
 }
 
-uint64_t grouped_step(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
+uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   const Term one{Kind::finite, false, 1, 0, 0};
   const Terms scaled = instruction.all_scaled();
   Term c = read_accumulator(model, accumulator);
@@ -360,7 +360,9 @@ uint64_t tree_step(const DotModel& model, std::span<const Term> block, const Ter
 /// m8n8k4 of fp16 without a tensor core, from the machine code (ptxas 13.0.88, sm_90; sm_80 to sm_120 alike).
 /// HADD2.F32 -RZ, x widens every operand. fp32 d: FFMA R, a0, b0, RZ; three more FFMAs; FADD c, R. fp16 d: FMUL a0, b0;
 /// FFMA a1, b1, R; the same for products 2 and 3; FADD c, R01; FADD R, R23; F2FP.F16.F32. None has .FTZ or a rounding.
-uint64_t core_instruction(const DotModel& model, std::span<const Term> products, Term c) {
+uint64_t fma_then_add(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
+  const Terms products = instruction.all_scaled();
+  Term c = read_accumulator(model, accumulator);
   DotModel fp32 = model;
   fp32.d = fp32_fields;
   fp32.nan = 0x7fffffff;  // "NaN payloads are not preserved" (PTX ISA); every NaN is replaced below
@@ -390,9 +392,10 @@ uint64_t core_instruction(const DotModel& model, std::span<const Term> products,
   return ieee_round(last, c, model.output_rounding).encoding;
 }
 
-uint64_t chain_fma(const DotModel& model, std::span<const Term> products, Term c) {
+uint64_t fma_chain(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
+  Term c = read_accumulator(model, accumulator);
   uint64_t result = 0;
-  for (const Term& product : products) {
+  for (const Term& product : instruction.all_scaled()) {
     const Term sum = exact_add(c, product, model.output_rounding);
     result = flush_result(model, ieee_round(model, sum, model.output_rounding).encoding);
     c = read_accumulator(model, {result, &model.d});
@@ -499,7 +502,8 @@ uint64_t chain_blocks(const DotModel& model, std::span<const Term> products, Acc
 }
 
 /// FP8 on sm_90 and sm_100 mma.sync: two fp16 instructions over k mod 4 in {0,1}, then {2,3}; c joins last (section 4).
-uint64_t emulated_instruction(const DotModel& model, std::span<const Term> products, const Accumulator& c) {
+uint64_t emulated_fp8(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
+  const Terms products = instruction.all_scaled();
   Accumulator sum{model.d.encode_zero(false), &model.d};
   for (size_t pair = 0; pair < 2; ++pair) {
     Terms half;
@@ -520,18 +524,23 @@ Accumulator initial_c(const DotModel& model, Accumulator c) {
   return c;
 }
 
+// Each kernel under its name in the table; c joins each block of these.
+template <auto step>
+uint64_t by_blocks(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
+  return chain_blocks(model, instruction.all_scaled(), c, step);
+}
+constexpr auto fused_sum = by_blocks<fused_step>, exact_sum = by_blocks<exact_step>, ieee_tree = by_blocks<tree_step>,
+               two_stage_sum = by_blocks<two_stage_step>;
+
 uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
-  if (model.kernel == Kernel::grouped_sum) return grouped_step(model, instruction, c);
-  const Terms products = instruction.all_scaled();
   switch (model.kernel) {
-    case Kernel::emulated_fp8: return emulated_instruction(model, products, c);
-    case Kernel::exact_sum: return chain_blocks(model, products, c, exact_step);
-    case Kernel::two_stage_sum: return chain_blocks(model, products, c, two_stage_step);
-    case Kernel::ieee_tree: return chain_blocks(model, products, c, tree_step);
-    case Kernel::fma_then_add: return core_instruction(model, products, read_accumulator(model, c));
-    case Kernel::fma_chain: return chain_fma(model, products, read_accumulator(model, c));
-    default: return chain_blocks(model, products, c, fused_step);
+#define KERNEL(name, ...) \
+  case Kernel::name:      \
+    return name(model, instruction, c);
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
   }
+  return model.nan;
 }
 
 }  // namespace

@@ -13,12 +13,9 @@ namespace mmafuzz {
 namespace {
 
 /// Products that a unit takes in one step, as far as its row says: 1 for a black box that claims to equal none.
-int step_of(const Op& op, const std::optional<DotModel>& row) {
-  int step = 1;
-  if (row) {
-    if (row->kernel == Kernel::grouped_sum || row->kernel == Kernel::fma_then_add) step = row->k;
-    else if (row->kernel != Kernel::fma_chain) step = row->block;
-  }
+int step_of(const Op& op, std::optional<DotModel> row) {
+  if (row) row->zero_operands = ZeroOperands::kept;  // a matter of the sign of zero
+  const int step = row ? products_per_call(*row) : 1;
   return op.has_scales() ? std::lcm(step, op.scale_block) : step;
 }
 

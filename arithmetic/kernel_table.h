@@ -1,0 +1,94 @@
+// What the table of kernels (arithmetic/kernels.def.h) says of a row: how its kernel adds, and how many products make a
+// step.
+#pragma once
+
+#include "arithmetic/dot_model.h"
+
+namespace mmafuzz {
+
+struct KernelTraits {
+  enum class Products : uint8_t {
+    exact,
+    rounded,    ///< by IEEE multiplications
+    in_groups,  ///< exact sums of a group's, times its scales
+    of_fp16,    ///< exact, of operands that become fp16 first
+    of_fp32,    ///< exact, of operands that become fp32 first, in which all sums are
+  };
+  enum class Additions : uint8_t {
+    cut,    ///< all at once, cut below one greatest exponent
+    exact,  ///< all at once
+    in_pairs,
+    in_order,
+  };
+  /// When c is added: with the products; after them, where both are cut anew; last, to their rounded sum.
+  enum class Joining : uint8_t { with_products, second_stage, last };
+  /// After what a rounded sum is handed on, for the next products to join.
+  enum class Carried : uint8_t {
+    each_product,
+    each_block,
+    each_chain,  ///< a block where c is joined by each, and as the chains leave it; else an instruction
+    each_instruction,
+  };
+
+  Products products = Products::exact;
+  Additions additions = Additions::cut;
+  Joining c = Joining::with_products;
+  Carried carried = Carried::each_block;
+
+  /// Steps are IEEE operations, each rounded, without a greatest exponent.
+  MMAFUZZ_HD constexpr bool in_operations() const {
+    return additions == Additions::in_pairs || additions == Additions::in_order;
+  }
+  /// One sum of a block or its groups and c, cut in integers.
+  MMAFUZZ_HD constexpr bool cuts_with_c() const { return additions == Additions::cut && c == Joining::with_products; }
+  /// A block is one sum: what the order of its products could change is no rounding.
+  MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
+  MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
+  MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
+  MMAFUZZ_HD constexpr bool of_fp16() const { return products == Products::of_fp16; }
+  MMAFUZZ_HD constexpr bool of_fp32() const { return products == Products::of_fp32; }
+};
+
+MMAFUZZ_HD constexpr KernelTraits traits_of(Kernel kernel) {
+  using T = KernelTraits;
+  switch (kernel) {
+#define KERNEL(name, domain, products, additions, c, carried, settings, does) \
+  case Kernel::name:                                                          \
+    return {T::Products::products, T::Additions::additions, T::Joining::c, T::Carried::carried};
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
+  }
+  return {};
+}
+MMAFUZZ_HD constexpr KernelTraits traits_of(const DotModel& m) { return traits_of(m.kernel); }
+
+/// The format of the steps' results: d, but where sums stay in fp32 until one conversion, which is no step of its own.
+MMAFUZZ_HD constexpr FormatFields step_format(const DotModel& m) {
+  return traits_of(m).of_fp32() ? ieee_fields(8, 23) : m.d;
+}
+
+/// Products that are added, in the row's order, before a rounded sum in d's format is handed on.
+MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
+  using Carried = KernelTraits::Carried;
+  const Carried carried = traits_of(m).carried;
+  if (carried == Carried::each_product) return 1;
+  const bool by_chains = carried == Carried::each_chain && m.chain_join == ChainJoin::in_turn && m.d == step_format(m);
+  return (carried == Carried::each_block || by_chains) && m.block < m.k ? m.block : m.k;
+}
+
+/// Whether a step in the middle of an instruction does to its products and its c what the first one does: not where
+/// specials were looked for before, or only the instruction's own c loses the sign of a zero.
+MMAFUZZ_HD constexpr bool has_like_steps(const DotModel& m) {
+  return m.special_scope == SpecialScope::block && m.zero_operands == ZeroOperands::kept;
+}
+
+/// The least n such that a call of k products gives, to the bit, what a chain of calls of k = n gives.
+MMAFUZZ_HD constexpr int products_per_call(const DotModel& m) {
+  const int step = products_per_step(m);
+  int n = m.k;
+  if (m.order == ProductOrder::ascending) n = step;
+  if (m.order == ProductOrder::swapped_pairs) n = step % 2 ? 2 * step : step;
+  return n > 0 && has_like_steps(m) && m.k % n == 0 ? n : m.k;
+}
+
+}  // namespace mmafuzz
