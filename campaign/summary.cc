@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "campaign/panel.h"
+#include "core/counted.h"
 #include "core/json_version.h"
 #include "core/program.h"
 #include "core/shell.h"
+#include "plan/registry.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_json.h"
 
@@ -82,6 +85,24 @@ AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress) {
       for (const auto& [unit, count] : share->second.answers)
         answers[unit + (assignment.op ? " on '" + to_text(*assignment.op) + "'" : "")] += count;
   return answers;
+}
+
+std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
+                             const std::vector<std::string>& units) {
+  std::set<std::string> ops, compared;
+  for (const Assignment& assignment : plan.assignments) {
+    const auto share = progress.shares.find(assignment.name());
+    if (!assignment.op || share == progress.shares.end() || !(share->second.cases || share->second.inputs)) continue;
+    ops.insert(to_text(*assignment.op));
+    if (!assignment.target->compares_units()) continue;
+    for (const std::string& unit : units_of(units, *assignment.op)) compared.insert(unit);
+  }
+  const bool has_device = std::any_of(compared.begin(), compared.end(),
+                                      [](const std::string& unit) { return registry().role_of(unit) == Role::device; });
+  return "Compared were " + counted(compared.size(), "unit") + " on " + counted(ops.size(), "op") +
+         ". A claim is what a unit promises: a model to equal its slow twin, a plugin to equal the row that it names, "
+         "many units a property. No case broke one. That says nothing of other ops and units" +
+         (has_device ? "." : ", and no GPU was here: models stand for them.");
 }
 
 std::string fields_text(const nlohmann::json& summary) {

@@ -16,6 +16,9 @@ nlohmann::json campaign_summary(const Plan& plan, const CampaignProgress& progre
 /// Of each unit on each op, over all workers.
 AnswerCounts answers_of(const Plan& plan, const CampaignProgress& progress);
 
+/// What a green end says and what it does not, for whoever reads it the first time: "Compared were 41 units on 27 ops".
+std::string what_green_means(const Plan& plan, const CampaignProgress& progress, const std::vector<std::string>& units);
+
 /// Targets and ops as a table.
 std::string fields_text(const nlohmann::json& summary);
 

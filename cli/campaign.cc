@@ -166,14 +166,15 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
     if (!silent_unit(answers).empty()) conclusions.inconclusive = "a unit answered no case";
     say_left_out(outcome);
+    const bool is_green = conclusions.contradictions.empty() && conclusions.inconclusive.empty();
     contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
-    ending += conclusions_text(
-                  conclusions,
-                  {terminal_width(1), 3, conclusions.contradictions.empty() ? size_t{3} : size_t{2}, outcome.store}) +
+    ending += conclusions_text(conclusions, {terminal_width(1), 3, is_green ? size_t{3} : size_t{2},
+                                             is_green ? size_t{5} : 0, settings.seed, outcome.store}) +
               "\n";
+    if (is_green) ending += wrapped(what_green_means(plan, progress, settings.units), terminal_width(1), 0) + "\n";
   }
   replace_file(options.out + "/summary.json", json_text(summary));
   if (options.json) fmt::print("{}", json_text(summary));

@@ -126,16 +126,18 @@ std::string inconclusive(const std::string& file) {
   return first;
 }
 
-/// Contradictions and new facts as in a campaign's end, known ones on a line each.
+/// Contradictions and new facts as in a campaign's end, known ones by name and sentence.
 void list_facts(const Conclusions& all, const std::string& store, bool json) {
   if (json) {
     fmt::print("{}", json_text(conclusions_json(all)));
     return;
   }
-  fmt::print("{}", conclusions_text(all, {terminal_width(1), SIZE_MAX, SIZE_MAX, store}));
+  const size_t width = terminal_width(1);
+  fmt::print("{}", conclusions_text(
+                       all, {.width = width, .most_contradictions = SIZE_MAX, .most_new = SIZE_MAX, .store = store}));
   if (all.confirmed.empty()) return;
   fmt::print("\nKnown facts ({})\n", all.confirmed.size());
-  for (const Fact& fact : all.confirmed) fmt::print("  {}\n", fact.name);
+  for (const Fact& fact : all.confirmed) fmt::print("  {}\n{}", fact.name, wrapped(sentence(fact), width, 4));
 }
 
 /// "2026-11-20" (UTC), or how long ago: "90m", "24h", "7d".
@@ -156,7 +158,7 @@ void keep_since(Conclusions& all, const std::string& since) {
 }
 
 void print_fact(const Fact& fact, const std::string& store) {
-  fmt::print("{}", fact_text(fact, {terminal_width(1), 1, 1, store}));
+  fmt::print("{}", fact_text(fact, {.width = terminal_width(1), .store = store}));
   if (!fact.reason.empty()) fmt::print("{}", wrapped("written down: " + fact.reason, terminal_width(1), 4));
   fmt::print("\nunits\n");
   for (const std::string& unit : fact.units) fmt::print("  {}\n", unit);

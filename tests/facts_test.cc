@@ -20,6 +20,7 @@
 #include "triage/facts/conclusions.h"
 #include "triage/facts/conclusions_text.h"
 #include "triage/facts/fact_name.h"
+#include "triage/facts/smallest_case.h"
 #include "triage/kernel_steps.h"
 
 namespace mmafuzz {
@@ -53,6 +54,29 @@ std::vector<std::string> names(const std::vector<Fact>& facts) {
   std::vector<std::string> list;
   for (const Fact& fact : facts) list.push_back(fact.name);
   return list;
+}
+
+Bucket shown_by(const std::string& results, const std::string& op, const std::string& line) {
+  Bucket b = bucket("one", "other", {"block=4~8"});
+  b.witness = "mmafuzz-cases 1\n# results " + results + "\nproperty equal one other\nop " + op + "\n" + line + "\n";
+  return b;
+}
+
+TEST(SmallestCase, IsASumInNumbersWithBothResults) {
+  EXPECT_EQ(smallest_case(shown_by("bf800000 bf7fffff", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=2",
+                                   "0400 0000 | 1400 0000 | bf800000")),
+            "2^-14 * 2^-10 - 1 is -1 on one and -0.99999994 on other");
+  // 1.5 times 2^1, and a scale of 1, which is left out
+  EXPECT_EQ(smallest_case(shown_by("40400000 00000000", "dot a=e2m1 b=e2m1 c=fp32 d=fp32 k=4 sa=e8m0 sb=e8m0 sblock=2",
+                                   "0 0 3 0 | 0 0 2 0 | 00000000 | 7f 80 | 7f 7f")),
+            "1.5 * 1 * 2 is 3 on one and 0 on other");
+  EXPECT_EQ(
+      smallest_case(shown_by("7fc00000 7fffffff", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=1", "7c00 | bc00 | 7f800000")),
+      "+inf * -1 + +inf is 7fc00000 on one and 7fffffff on other");
+  EXPECT_EQ(smallest_case(shown_by("0 1", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=5",
+                                   "3c00 3c00 3c00 3c00 3c00 | 3c00 3c00 3c00 3c00 3c00 | 00000000")),
+            "")
+      << "too long for a line";
 }
 
 TEST(FactName, DoesNotDependOnWhichUnitIsFirst) {

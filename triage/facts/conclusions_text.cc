@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "core/fnv1a.h"
 #include "core/program.h"
 #include "core/shell.h"
 #include "core/words.h"
+#include "triage/facts/fact_name.h"
+#include "triage/facts/smallest_case.h"
 
 namespace mmafuzz {
 namespace {
@@ -33,6 +37,26 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
   // The two cases of a property are otherwise a case and its twin.
   const bool said = is_of_sequence(bucket.cause) && bucket.key.units.size() == 1;
   return program_name() + " explain " + (said ? "--sequence " : "") + shell_word(file.string());
+}
+
+/// Differences that rows show on their smallest cases, others with each seed.
+std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& style) {
+  std::vector<std::pair<uint64_t, const Fact*>> drawn;
+  for (const Fact& fact : facts)
+    if (is_about_rows(fact.name) && !smallest_case(fact.best).empty())
+      drawn.emplace_back(fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
+  std::sort(drawn.begin(), drawn.end());
+  std::set<std::string> parameters;  // each is told once
+  std::erase_if(drawn, [&](const auto& one) {
+    return parameters.size() == style.most_known || !parameters.insert(parts_of_fact(one.second->name).subject).second;
+  });
+  if (drawn.empty()) return "";
+  std::string text = "\n" + counted(drawn.size(), "known difference", "known differences") + " of " +
+                     std::to_string(facts.size()) + ", others with another --seed\n";
+  for (const auto& [key, fact] : drawn)
+    text += wrapped(sentence(*fact) + ".", style.width, 2) + wrapped(smallest_case(fact->best), style.width, 4) +
+            "    " + explain_command(fact->best, style.store) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -70,7 +94,7 @@ std::string verdict(const Conclusions& all) {
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
   std::string text = wrapped(verdict(all), style.width, 0) +
                      list_text("Contradictions", all.contradictions, style.most_contradictions, style) +
-                     list_text("New facts", all.fresh, style.most_new, style);
+                     list_text("New facts", all.fresh, style.most_new, style) + known_text(all.confirmed, style);
   if (all.unseen.empty()) return text;
   text +=
       "\nExpected but not seen (" + std::to_string(all.unseen.size()) + "): the rows imply it, the search missed it\n";

@@ -10,13 +10,15 @@ namespace mmafuzz {
 struct ConclusionsStyle {
   size_t width = 80;                             ///< columns
   size_t most_contradictions = 3, most_new = 3;  ///< facts that are shown of each list
+  size_t most_known = 0;                         ///< known differences that are told
+  uint64_t seed = 0;                             ///< chooses which
   std::string store;                             ///< the store's path, for commands
 };
 
 /// "Nothing contradicts a claim; 3 facts are new; 92 known facts were seen again."
 std::string verdict(const Conclusions& all);
 
-/// The verdict and the lists, known facts as a count.
+/// The verdict and the lists, and a few of the known differences with their smallest cases.
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style);
 
 /// One fact: name, sentence, evidence and the command that shows its witness.

@@ -1,0 +1,75 @@
+#include "triage/facts/smallest_case.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "core/case_text.h"
+#include "core/words.h"
+#include "triage/explain/number_text.h"
+#include "triage/operands.h"
+
+namespace mmafuzz {
+namespace {
+
+constexpr size_t most_addends = 4;
+
+/// "-2^-14", "1.5"
+std::string plain(const Format& format, uint64_t encoding) {
+  const ExplainedNumber number = explained_number(format, encoding);
+  if (number.decimal.empty()) return number.binary;
+  const double value = std::strtod(number.binary.c_str(), nullptr);
+  int exponent = 0;
+  const bool is_power = std::fabs(std::frexp(value, &exponent)) == 0.5;
+  if (is_power && (exponent < -3 || exponent > 10)) return (value < 0 ? "-2^" : "2^") + std::to_string(exponent - 1);
+  return number.decimal;
+}
+
+/// The two results of a witness (triage.cc writes them).
+std::vector<std::string> results_of(const std::string& witness) {
+  constexpr std::string_view mark = "\n# results ";
+  const size_t at = witness.find(mark);
+  if (at == std::string::npos) return {};
+  return words_of(witness.substr(at + mark.size(), witness.find('\n', at + 1) - at - mark.size()));
+}
+
+}  // namespace
+
+std::string smallest_case(const Bucket& bucket) {
+  const std::vector<std::string> results = results_of(bucket.witness);
+  CaseReader reader("witness", bucket.witness);
+  CaseBlock block;
+  if (bucket.key.units.size() != 2 || results.size() != 2 || !reader.next(block, 1)) return "";
+  const Op& op = block.batch.op();
+  const Operands operands(op, block.batch, 0);
+  if (op.kind != OpKind::dot || operands.nonzero_addends().size() > most_addends) return "";
+  const std::vector<FieldShape> fields = op.inputs();
+  const auto format_of = [&](size_t at) {
+    for (const FieldShape& field : fields) {
+      if (at < static_cast<size_t>(field.count)) return field.format;
+      at -= static_cast<size_t>(field.count);
+    }
+    return op.d;
+  };
+  std::string sum;
+  for (const int addend : operands.nonzero_addends()) {
+    std::string product;
+    for (const size_t at : operands.operands_of(addend))
+      product += (product.empty() ? "" : " * ") + plain(format_of(at), operands[at]);
+    for (int side = 0; side < 2 && addend < op.k && op.scale_block; ++side) {
+      const size_t scales = static_cast<size_t>((op.k + op.scale_block - 1) / op.scale_block);
+      const size_t at =
+          static_cast<size_t>(2 * op.k + 1 + addend / op.scale_block) + static_cast<size_t>(side) * scales;
+      if (const std::string scale = plain(format_of(at), operands[at]); scale != "1") product += " * " + scale;
+    }
+    const bool is_minus = product[0] == '-' && product.find('*') == std::string::npos;
+    if (sum.empty()) sum = product;
+    else sum += is_minus ? " - " + product.substr(1) : " + " + product;
+  }
+  std::string first = plain(op.d, std::strtoull(results[0].c_str(), nullptr, 16));
+  std::string second = plain(op.d, std::strtoull(results[1].c_str(), nullptr, 16));
+  if (first == second) first = results[0], second = results[1];  // NaNs, say
+  return (sum.empty() ? "a sum of zeros" : sum) + " is " + first + " on " + bucket.key.units[0] + " and " + second +
+         " on " + bucket.key.units[1];
+}
+
+}  // namespace mmafuzz

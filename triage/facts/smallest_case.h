@@ -1,0 +1,14 @@
+// The smallest case that shows a difference, as a reader would write it.
+#pragma once
+
+#include <string>
+
+#include "triage/bucket.h"
+
+namespace mmafuzz {
+
+/// The witness of two units on a dot, with both results: "2^-14 * 2^-10 - 1 is -1 on exact and -0.99999994 on
+/// model:volta/...". "" for other buckets, and where it has more addends than a line takes.
+std::string smallest_case(const Bucket& bucket);
+
+}  // namespace mmafuzz
