@@ -114,6 +114,7 @@ MMAFUZZ_HD inline BulkPlan make_bulk_plan(const FormatFields& to, const Rounding
     for (int s = 0; s < 2; ++s) {
       p.hole_up_from[s] = hole_middle + (to.has(policy::hole_tie_down) ? 1 : 0);
       if (rule.rounding == Rounding::toward_zero) p.hole_up_from[s] = p.least_normal;
+      if (rule.rounding == Rounding::odd) p.hole_up_from[s] = top % 2 ? p.least_normal : p.hole_from + 1;
       if (rule.rounding == Rounding::up || rule.rounding == Rounding::down)
         p.hole_up_from[s] = p.round_away[s] ? p.hole_from + 1 : p.least_normal;
     }
@@ -178,6 +179,7 @@ MMAFUZZ_HD inline BulkResult convert_bulk(const BulkPlan& p, uint32_t source, ui
   bool away = p.round_away[s] && discarded != 0;
   if (p.rule.rounding == Rounding::nearest_even) away = discarded + (kept & 1) > half;
   if (p.rule.rounding == Rounding::nearest_away) away = discarded >= half;
+  if (p.rule.rounding == Rounding::odd) away = discarded != 0 && !(kept & 1);
   if (p.rule.rounding == Rounding::stochastic) away = random < draw_threshold(p.rule, significand, full_drop);
   bool inexact = discarded != 0, tiny = magnitude < p.least_not_tiny[s];
   if (tiny && magnitude >= p.tiny_drawn_from) tiny = random >= draw_threshold(p.rule, significand, p.tiny_drop);

@@ -1,4 +1,4 @@
-// Round once: from an exact value to an encoding, in the five IEEE 754 rounding modes, with flags.
+// Round once: from an exact value to an encoding, in the five IEEE 754 rounding modes, to odd or at random, with flags.
 #pragma once
 
 #include "arithmetic/counter_rng.h"
@@ -7,7 +7,8 @@
 
 namespace mmafuzz {
 
-enum class Rounding : uint8_t { nearest_even, toward_zero, up, down, nearest_away, stochastic };
+/// odd: the inexact magnitude's neighbour whose last bit is set (docs/semantics.md 12).
+enum class Rounding : uint8_t { nearest_even, toward_zero, up, down, nearest_away, odd, stochastic };
 
 /// When a result counts as tiny (IEEE 754-2019, 7.5): after rounding to an unbounded exponent, or before.
 enum class Tininess : uint8_t { after, before };
@@ -68,6 +69,7 @@ MMAFUZZ_HD inline bool rounds_away(Rounding rounding, bool negative, bool last, 
     case Rounding::nearest_away: return guard;
     case Rounding::up: return !negative && (guard || sticky);
     case Rounding::down: return negative && (guard || sticky);
+    case Rounding::odd: return !last && (guard || sticky);
     case Rounding::toward_zero:
     case Rounding::stochastic:  // needs more than two bits: detail::moves_away
       break;
@@ -127,6 +129,7 @@ MMAFUZZ_HD_CALL inline bool leaves_hole_upward(const FormatFields& f, const Roun
     case Rounding::toward_zero: return false;
     case Rounding::up: return !negative;
     case Rounding::down: return negative;
+    case Rounding::odd: return top % 2 == 0;
     case Rounding::stochastic:
       if (!f.has(policy::hole_nearest)) {
         const int drop = larger(quantum - exponent, 0);  // at most 64: the magnitude has bits of weight 2^quantum
@@ -143,7 +146,7 @@ MMAFUZZ_HD inline uint64_t overflowed(const FormatFields& f, bool negative, cons
   bool to_infinity = true;
   if (rule.overflow == Overflow::saturate) to_infinity = false;
   if (rule.overflow == Overflow::by_rounding) {
-    if (rule.rounding == Rounding::toward_zero) to_infinity = false;
+    if (rule.rounding == Rounding::toward_zero || rule.rounding == Rounding::odd) to_infinity = false;
     if (rule.rounding == Rounding::up) to_infinity = !negative;
     if (rule.rounding == Rounding::down) to_infinity = negative;
   }

@@ -9,7 +9,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up", "down", "nearest_away", "stochastic"};
+constexpr const char* rounding_names[] = {"nearest_even", "toward_zero", "up",        "down",
+                                          "nearest_away", "odd",         "stochastic"};
 static_assert(std::size(rounding_names) == static_cast<size_t>(Rounding::stochastic) + 1);
 constexpr const char* threshold_names[] = {"floor", "ceiling", "nearest"};
 static_assert(std::size(threshold_names) == static_cast<size_t>(Threshold::nearest) + 1);

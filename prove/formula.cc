@@ -12,15 +12,16 @@ namespace {
 /// The kernel's own text (arithmetic/kernels/), whose numbers are expressions.
 Expression instruction_formula(const DotModel& m, const Operands& x, const FormatFields& c_format,
                                std::vector<Stage>& stages) {
+  using OneDot = TermDots;
+  using OneEmulatedDot = TermEmulatedDots;
+  using OneExactDot = TermExactDots;
+  using OneTwoStageDot = TermTwoStageDots;
+  using OneChain = TermChains;
   switch (m.kernel) {
-    case Kernel::fused_sum: return mmafuzz::fused_sum(TermDots(m, x, c_format, stages), x.c);
-    case Kernel::grouped_sum: return mmafuzz::grouped_sum(TermDots(m, x, c_format, stages), x.c);
-    case Kernel::emulated_fp8: return mmafuzz::emulated_fp8(TermEmulatedDots(m, x, c_format, stages), x.c);
-    case Kernel::exact_sum: return mmafuzz::exact_sum(TermExactDots(m, x, c_format, stages), x.c);
-    case Kernel::two_stage_sum: return mmafuzz::two_stage_sum(TermTwoStageDots(m, x, c_format, stages), x.c);
-    case Kernel::ieee_tree: return mmafuzz::ieee_tree(TermChains(m, x, c_format, stages), x.c);
-    case Kernel::fma_chain: return mmafuzz::fma_chain(TermChains(m, x, c_format, stages), x.c);
-    case Kernel::fma_then_add: return mmafuzz::fma_then_add(TermChains(m, x, c_format, stages), x.c);
+#define KERNEL(name, domain, ...) \
+  case Kernel::name: return mmafuzz::name(domain(m, x, c_format, stages), x.c);
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
   }
   throw Contradiction("a formula of an unknown kernel");
 }

@@ -14,8 +14,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero,  Rounding::up,
-                              Rounding::down,         Rounding::nearest_away, Rounding::stochastic};
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up,        Rounding::down,
+                              Rounding::nearest_away, Rounding::odd,         Rounding::stochastic};
 
 std::vector<std::string> bulk_formats() {
   std::vector<std::string> names;

@@ -200,7 +200,7 @@ bad "good.cases:5:1: unit ieee declines: ieee evaluates scalar operations and co
 bad "declines: hopper/mma.m16n8k16.f32.bf16.bf16.f32 takes 'op dot a=bf16 b=bf16 c=fp32 d=fp32 k=16'" \
   eval --unit model:hopper/mma.m16n8k16.f32.bf16.bf16.f32 good.cases
 bad "parameter fraction_bits takes 0 to 45, not '99'" eval --unit "$hopper?fraction_bits=99" good.cases
-bad "parameter output_rounding takes nearest_even | toward_zero | up | down | nearest_away, not 'sideways'" \
+bad "parameter output_rounding takes nearest_even | toward_zero | up | down | nearest_away | odd, not 'sideways'" \
   eval --unit "$hopper?output_rounding=sideways" good.cases
 bad "unknown parameter 'fraction_bitz'; known: " eval --unit "$hopper?fraction_bitz=24" good.cases
 bad "exact has no parameters" eval --unit "exact?fraction_bits=24" good.cases

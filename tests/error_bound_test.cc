@@ -103,8 +103,8 @@ TEST_P(Rows, ObeyTheirBounds) {
 TEST(References, ObeyTheirBounds) {
   for (Op op : {dot_op("fp16", "fp32", "fp32", 16), dot_op("bf16", "bf16", "bf16", 7),
                 dot_op("e4m3", "fp16", "e5m2", 5), dot_op("fp64", "fp64", "fp64", 4)}) {
-    for (const Rounding rounding :
-         {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+    for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                    Rounding::nearest_away, Rounding::odd}) {
       op.rounding = rounding;
       for (const char* name : {"exact", "exact:bigint", "ieee:fma", "ieee:serial", "ieee:pairwise"}) {
         SCOPED_TRACE(name + (" " + to_text(op)));

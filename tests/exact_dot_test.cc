@@ -39,7 +39,8 @@ std::vector<std::string> ops() {
                                   "dot a=fp16 b=fp16 c=fp32 d=tf32 k=4"};
   const size_t plain = all.size();
   for (size_t i = 0; i < plain; ++i)
-    for (const char* mode : {"toward_zero", "up", "down", "nearest_away"}) all.push_back(all[i] + " round=" + mode);
+    for (const char* mode : {"toward_zero", "up", "down", "nearest_away", "odd"})
+      all.push_back(all[i] + " round=" + mode);
   all.push_back("dot a=fp16 b=fp16 c=fp16 d=e4m3 k=4 saturate=1");
   return all;
 }

@@ -157,8 +157,8 @@ TEST(HalfRoots, EveryOneEqualsMpfrInEveryMode) {
   op.kind = OpKind::scalar;
   op.scalar = ScalarOperation::sqrt;
   op.a = op.d = format("fp16");
-  for (const Rounding rounding :
-       {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down, Rounding::nearest_away}) {
+  for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_zero, Rounding::up, Rounding::down,
+                                  Rounding::nearest_away, Rounding::odd}) {
     op.rounding = rounding;
     for (uint64_t e = 0; e < 65536; ++e) {
       const Rounded ours = ieee_square_root(fp16_fields, decode(fp16_fields, e), op.rounding_rule());

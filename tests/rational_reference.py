@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 INEXACT, UNDERFLOW, OVERFLOW, DIVIDE_BY_ZERO, INVALID, DENORMAL = 1, 2, 4, 8, 16, 32  # as case text writes them
-MODES = ["nearest_even", "toward_zero", "up", "down", "nearest_away"]  # IEEE 754-2019, 4.3
+MODES = ["nearest_even", "toward_zero", "up", "down", "nearest_away", "odd"]  # IEEE 754-2019, 4.3; Boldo, Melquiond
 
 # ------------------------------------------------------------ formats
 
@@ -201,6 +201,8 @@ def goes_up(mode, negative, odd, twice_rest, whole):
     """Whether a magnitude rest / whole of a step over the lower neighbour moves away from zero (IEEE 754-2019, 4.3)."""
     if twice_rest == 0 or mode == "toward_zero":
         return False
+    if mode == "odd":
+        return not odd
     if mode in ("up", "down"):
         return negative == (mode == "down")
     return twice_rest > whole or (twice_rest == whole and (odd or mode == "nearest_away"))
@@ -230,7 +232,7 @@ def negative_without_sign(f, rule):
 
 def beyond(f, negative, rule, mode):
     """The code of an overflow (7.4); without infinities NaN (OFP8) or the greatest number (MX, Tesla)."""
-    away = mode in ("nearest_even", "nearest_away") or negative == (mode == "down") and mode != "toward_zero"
+    away = mode in ("nearest_even", "nearest_away") or negative == (mode == "down") and mode not in ("toward_zero", "odd")
     if not away or rule.saturate or f.nan is None:
         return f.greatest | (f.sign_bit if negative and "clamp=positive" not in f.switches else 0)
     if f.infinity is not None:
@@ -261,6 +263,8 @@ def round_ratio(f, negative, num, den, exponent, rule):
         inexact = True
         twice_part, width = 2 * ((n - top) * whole + rest), (2 * (top + 1) - top) * whole
         code = top + goes_up(mode, negative, "hole=tie_down" not in f.switches, twice_part, width)
+        if mode == "odd":
+            code = top + (top % 2 == 0)
         if twice_part == width and mode == "nearest_away":
             code = top + ("hole=tie_down" not in f.switches)
     else:

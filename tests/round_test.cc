@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/counter_rng.h"
+#include "arithmetic/evaluate_dot.h"
 #include "arithmetic/ieee_operations.h"
 #include "core/op.h"
 #include "oracles/exact/mpfr_reference.h"
@@ -12,8 +13,8 @@
 namespace mmafuzz {
 namespace {
 
-constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero,  Rounding::up,
-                              Rounding::down,         Rounding::nearest_away, Rounding::stochastic};
+constexpr Rounding modes[] = {Rounding::nearest_even, Rounding::toward_zero, Rounding::up,        Rounding::down,
+                              Rounding::nearest_away, Rounding::odd,         Rounding::stochastic};
 
 class RoundTo : public testing::TestWithParam<std::string> {};
 
@@ -142,6 +143,35 @@ TEST(WideInt, AdditionsCarryAndBorrowAcrossWords) {
   EXPECT_EQ(x.length(), 228);
   EXPECT_TRUE(x.any_below(101));
   EXPECT_FALSE(x.any_below(100));
+}
+
+/// BFDOT of Arm, answered by QEMU 7.2 (-cpu max): products, their sum and its sum with c, each rounded to odd. None of
+/// these is the exact sum rounded to nearest or toward zero.
+TEST(RoundToOdd, GivesWhatBfdotGives) {
+  struct Case {
+    uint64_t a[2], b[2], c, d;
+  };
+  constexpr Case cases[] = {{{0xc101, 0x0ae2}, {0xc164, 0x447b}, 0x3891676d, 0x42e5c80b},
+                            {{0x3ccd, 0xd4f0}, {0xbe80, 0x8819}, 0x3dd8492c, 0x3dcb792d},
+                            {{0x56ae, 0x413a}, {0x43cf, 0x3f51}, 0x3f7d2876, 0x5b0cb201},
+                            {{0xbfa1, 0x4030}, {0xbb80, 0xc09a}, 0x8fd687d5, 0xc153abe1},
+                            {{0x4466, 0xbc00}, {0xc32c, 0x3fc0}, 0x3bbd19e3, 0xc81a8801},
+                            {{0x4347, 0x3ec0}, {0xc324, 0xbc4b}, 0x3e847f9d, 0xc6fef77f}};
+  DotModel bfdot;
+  bfdot.kernel = Kernel::ieee_tree;
+  bfdot.a = bfdot.b = ieee_fields(8, 7);
+  bfdot.c = bfdot.d = fp32_fields;
+  bfdot.k = bfdot.block = 2;
+  bfdot.output_rounding = Rounding::odd;
+  bfdot.subnormals = Subnormals::flushed_signed;
+  for (const Case& x : cases) {
+    DotOperands in;
+    in.a = x.a;
+    in.b = x.b;
+    in.c = x.c;
+    in.k = 2;
+    EXPECT_EQ(evaluate_dot(bfdot, in), x.d);
+  }
 }
 
 }  // namespace

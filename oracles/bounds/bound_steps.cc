@@ -13,7 +13,8 @@ void note_overflow(mpfr_srcptr m, RoundTo& to) {
   const int quantum = f.emax() - f.fraction_bits;
   const uint64_t significand = (f.greatest_magnitude() & f.fraction_mask()) + (uint64_t{1} << f.fraction_bits);
   mpfr_set_ui_2exp(end.get(), significand, quantum, MPFR_RNDN);
-  if (to.rule.rounding == Rounding::toward_zero) mpfr_set_ui_2exp(part.get(), 1, quantum, MPFR_RNDN);
+  if (to.rule.rounding == Rounding::toward_zero || to.rule.rounding == Rounding::odd)
+    mpfr_set_ui_2exp(part.get(), 1, quantum, MPFR_RNDN);
   else if (is_nearest(to.rule.rounding)) mpfr_set_ui_2exp(part.get(), 1, quantum - 1, MPFR_RNDN);
   else mpfr_set_zero(part.get(), 1);
   mpfr_add(end.get(), end.get(), part.get(), MPFR_RNDD);

@@ -132,6 +132,9 @@ class Lanes {
       kept = hn::Shr(hn::Add(significand, hn::Add(hn::Sub(hn::ShiftRight<1>(weight), one), odd)), drop);
     } else if (rounding == Rounding::nearest_away) {
       kept = hn::Shr(hn::Add(significand, hn::ShiftRight<1>(weight)), drop);
+    } else if (rounding == Rounding::odd) {
+      const auto inexact = hn::Ne(hn::And(significand, low_bits), hn::Zero(d));
+      kept = hn::Or(hn::Shr(significand, drop), hn::IfThenElseZero(inexact, one));
     } else if (rounding == Rounding::stochastic) {
       const V32 threshold = draw_threshold(significand, full);
       kept = hn::Add(hn::Shr(significand, drop), hn::IfThenElseZero(hn::Lt(random, threshold), one));
@@ -362,6 +365,8 @@ void by_rounding(const BulkConversion& c, const uint8_t* sources, int source_byt
       return convert_all<Rounding::nearest_even, with_flags>(c, sources, source_bytes, count, first, results, flags);
     case Rounding::nearest_away:
       return convert_all<Rounding::nearest_away, with_flags>(c, sources, source_bytes, count, first, results, flags);
+    case Rounding::odd:
+      return convert_all<Rounding::odd, with_flags>(c, sources, source_bytes, count, first, results, flags);
     case Rounding::stochastic:
       return convert_all<Rounding::stochastic, with_flags>(c, sources, source_bytes, count, first, results, flags);
     default:

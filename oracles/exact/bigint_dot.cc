@@ -137,13 +137,14 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
     case Rounding::nearest_away: up = twice > middle || (twice == middle && tie_up); break;
     case Rounding::up: up = !negative; break;
     case Rounding::down: up = negative; break;
+    case Rounding::odd: up = f.fraction_bits == 0 ? low == 0 : low % 2 == 0; break;
     default: break;
   }
   if (!at_top) return {up ? next : low};
   // Beyond the greatest: below the next step it may still round down; otherwise it overflows.
   if (exact < above && !up) return {greatest};
   bool infinite = rule.rounding == Rounding::nearest_even || rule.rounding == Rounding::nearest_away || up;
-  if (rule.rounding == Rounding::toward_zero) infinite = false;
+  if (rule.rounding == Rounding::toward_zero || rule.rounding == Rounding::odd) infinite = false;
   if (rule.rounding == Rounding::up) infinite = !negative;
   if (rule.rounding == Rounding::down) infinite = negative;
   if (rule.overflow == Overflow::infinity) infinite = true;

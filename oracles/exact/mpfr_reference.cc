@@ -91,6 +91,15 @@ void round_to_integer(mpfr_ptr n, mpfr_srcptr x, const RoundingRule& rule) {
     case Rounding::nearest_away: mpfr_round(n, x); break;
     case Rounding::up: mpfr_ceil(n, x); break;
     case Rounding::down: mpfr_floor(n, x); break;
+    case Rounding::odd:
+      if (!mpfr_integer_p(x)) {  // of the two integers beside it one is odd
+        mpfr_floor(n, x);
+        Mpfr half(mpfr_get_prec(n));
+        mpfr_div_2ui(half.get(), n, 1, MPFR_RNDN);
+        if (mpfr_integer_p(half.get())) must_be_exact(mpfr_add_ui(n, n, 1, MPFR_RNDN));
+        break;
+      }
+      [[fallthrough]];
     default: mpfr_trunc(n, x); break;
   }
 }
@@ -166,6 +175,7 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
     }
     if (rule.rounding == Rounding::up) up = !negative;
     if (rule.rounding == Rounding::down) up = negative;
+    if (rule.rounding == Rounding::odd) up = !(code & 1);
     code += up;
     if (is_tiny(f, x, rule)) flags |= flag::underflow;
   } else if (f.has(policy::underflow_exact)) {

@@ -264,6 +264,11 @@ class Rounder {
           }
           break;
         }
+        case Rounding::odd: {
+          const V32 is_even = hn::Sub(hn::And(kept, one), one);
+          up = hn::And(is_even, hn::VecFromMask(d, hn::Ne(rest, hn::Zero(d))));
+          break;
+        }
         case Rounding::up: up = hn::AndNot(minus, hn::VecFromMask(d, hn::Ne(rest, hn::Zero(d)))); break;
         default: up = hn::And(minus, hn::VecFromMask(d, hn::Ne(rest, hn::Zero(d)))); break;
       }
@@ -288,7 +293,8 @@ class Rounder {
   HWY_INLINE V32 stays_finite(V32 minus) const {
     const D32 d;
     if (overflow_ == Overflow::infinity) return hn::Zero(d);
-    if (overflow_ == Overflow::saturate || rounding_ == Rounding::toward_zero) return hn::Set(d, ~0u);
+    if (overflow_ == Overflow::saturate || rounding_ == Rounding::toward_zero || rounding_ == Rounding::odd)
+      return hn::Set(d, ~0u);
     if (rounding_ == Rounding::up) return minus;
     if (rounding_ == Rounding::down) return hn::Not(minus);
     return hn::Zero(d);

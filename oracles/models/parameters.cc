@@ -56,7 +56,7 @@ std::vector<Parameter> make_parameters() {
       {"integer_bits", "integer bits of the adder, 0: enough", {}, 0, 16, false, MMAFUZZ_MEMBER(integer_bits)},
       {"output_fraction_bits", "fraction bits of the result", {}, 0, 52, false, MMAFUZZ_MEMBER(output_fraction_bits)},
       {"output_rounding", "rounding of the result",
-       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
+       Words{"nearest_even", "toward_zero", "up", "down", "nearest_away", "odd"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
       {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow)},
       {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
       {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},

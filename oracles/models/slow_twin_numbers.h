@@ -165,6 +165,7 @@ inline cpp_int round_shifted(const cpp_int& magnitude, int shift, bool negative,
     case Rounding::nearest_away: away = against_half >= 0; break;
     case Rounding::up: away = rest != 0 && !negative; break;
     case Rounding::down: away = rest != 0 && negative; break;
+    case Rounding::odd: away = rest != 0 && !bit_test(kept, 0); break;
     default: break;
   }
   return away ? cpp_int(kept + 1) : kept;

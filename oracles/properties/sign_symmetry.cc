@@ -15,8 +15,7 @@ class SignSymmetry final : public Property {
     return "negating a and c (other ops: source or operands) negates the result, except the sign of zero";
   }
   bool applies(const Op& op, const Unit&) const override {
-    if (op.rounding != Rounding::nearest_even && op.rounding != Rounding::toward_zero &&
-        op.rounding != Rounding::nearest_away)
+    if (op.rounding == Rounding::up || op.rounding == Rounding::down || op.rounding == Rounding::stochastic)
       return false;
     if (op.kind == OpKind::convert)
       return op.a.fields().has_sign() && !op.a.fields().integer && op.d.fields().has_nan() >= op.a.fields().has_nan() &&

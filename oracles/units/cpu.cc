@@ -385,20 +385,21 @@ class CpuFamily final : public Family {
     return all;
   }
 
+  static bool has_mode(Rounding mode) { return mode != Rounding::nearest_away && mode != Rounding::odd; }
+
   /// x86 has four rounding modes, detects tininess after rounding and does not saturate. Its conversions of fp16 ignore
   /// flush-to-zero (vcvtps2ph) and denormals-are-zero (vcvtph2ps); those of bf16 always flush and round to nearest
   /// even.
   Attributes honours(const std::string& name, const Op& op) const override {
     if (name == "cpu:dpbusd.s32.u8.s8.s32") return {.saturate = true};
     if (const CpuIntegerInstruction* row = find_integer_instruction(name))
-      return {.rounding = op.rounding != Rounding::nearest_away,
-              .ftz = op.kind == OpKind::scalar,
-              .inexact = row->run_silently != nullptr};
+      return {
+          .rounding = has_mode(op.rounding), .ftz = op.kind == OpKind::scalar, .inexact = row->run_silently != nullptr};
     if (find_tile_instruction(name) || name == "cpu:fma.f16" || name == "cpu:dpps.f32" ||
         name.starts_with("cpu:mul_add") || name.starts_with("cpu:x87."))
       return {};
     const bool of_bf16 = name == "cpu:cvt.bf16.f32" || name == "cpu:dpbf16.f32.bf16.bf16.f32";
-    const bool mode = op.rounding != Rounding::nearest_away && !of_bf16;
+    const bool mode = has_mode(op.rounding) && !of_bf16;
     return {.rounding = mode, .ftz = of_bf16 || op.kind == OpKind::scalar};
   }
 

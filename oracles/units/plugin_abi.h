@@ -18,7 +18,7 @@ extern "C" {
 /* What is to be computed. `kind` is "dot", "convert" or "scalar". dot: d = c + sum a[i]*b[i], i < k; with scales
  * (scale_block > 0) product i is multiplied by scale_a[i / scale_block] * scale_b[i / scale_block]. convert: a -> d.
  * scalar: `operation` ("add", "mul", "fma", ...) on operands of format a. Format names are those of case text; unused
- * names are "". `rounding` is "nearest_even", "toward_zero", "up", "down" or "nearest_away". */
+ * names are "". `rounding` is "nearest_even", "toward_zero", "up", "down", "nearest_away" or "odd". */
 struct mmafuzz_op {
   const char* kind;
   const char* operation;

@@ -203,6 +203,7 @@ Expression moves_away(Rounding rounding, Expression negative, Expression last, E
     case Rounding::nearest_away: return guard;
     case Rounding::up: return ~negative & (guard | below);
     case Rounding::down: return negative & (guard | below);
+    case Rounding::odd: return ~last & (guard | below);
     default: return as_number(guard, 0);
   }
 }
@@ -213,7 +214,8 @@ Expression overflow_is_infinite(const RoundTo& to, Expression negative) {
   if (to.overflow == Overflow::infinity) return yes;
   if (to.overflow == Overflow::saturate) return no;
   switch (to.rounding) {
-    case Rounding::toward_zero: return no;
+    case Rounding::toward_zero:
+    case Rounding::odd: return no;
     case Rounding::up: return ~negative;
     case Rounding::down: return negative;
     default: return yes;

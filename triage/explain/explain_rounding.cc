@@ -75,6 +75,8 @@ ExplainedRounding explain_rounding(const Batch& batch, size_t index, std::string
                        : "a number of the format, but the op flushes or saturates: " + wanted.hex;
   } else if (lower == upper || out.lower.decimal.empty() || out.upper.decimal.empty()) {
     out.decision = decision_text(op, "beyond the finite numbers of the format", out, wanted.hex);
+  } else if (op.rounding == Rounding::odd) {
+    out.decision = decision_text(op, "between two numbers, one of which has an odd last bit", out, wanted.hex);
   } else if (op.rounding == Rounding::stochastic) {
     out.decision = decision_text(op, "random bits decide", out, wanted.hex);
   } else {
