@@ -19,7 +19,8 @@ Expression instruction_formula(const DotModel& m, const Operands& x, const Forma
   using OneChain = TermChains;
   switch (m.kernel) {
 #define KERNEL(name, domain, ...) \
-  case Kernel::name: return mmafuzz::name(domain(m, x, c_format, stages), x.c);
+  case Kernel::name:              \
+    return mmafuzz::name(domain(m, x, c_format, stages), x.c);
 #include "arithmetic/kernels.def.h"
 #undef KERNEL
   }
