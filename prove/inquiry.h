@@ -25,7 +25,7 @@ struct Reply {
   std::string argument;              ///< how lemmas make the statement; empty: the queries are about all of it
 };
 
-/// Are two units the same function? Throws BadInput for what no formula covers, Contradiction where a witness is none.
+/// Are two units the same function? Throws BadInput for what is no row, Contradiction where a witness is none.
 Reply ask_equal(Solvers& solvers, const std::string& first, const std::string& second, const InquiryOptions& options);
 
 /// Has a unit a property?

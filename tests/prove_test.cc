@@ -327,7 +327,7 @@ TEST(Proof, KilledMutantsAreNotProvenEqual) {
       const Reply reply = ask_equal(*solvers, name.substr(0, settings), name, for_seconds(2));
       EXPECT_NE(reply.proof.outcome, Outcome::proven) << name;
       ++asked;
-    } catch (const BadInput&) {  // no formula covers it
+    } catch (const BadInput&) {  // it is no row
     }
   }
   EXPECT_GE(asked, 5u);
