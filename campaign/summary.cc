@@ -94,7 +94,6 @@ std::string what_green_means(const Plan& plan, const CampaignProgress& progress,
     const auto share = progress.shares.find(assignment.name());
     if (!assignment.op || share == progress.shares.end() || !(share->second.cases || share->second.inputs)) continue;
     ops.insert(to_text(*assignment.op));
-    if (!assignment.target->compares_units()) continue;
     for (const std::string& unit : units_of(units, *assignment.op)) compared.insert(unit);
   }
   const bool has_device = std::any_of(compared.begin(), compared.end(),

@@ -43,18 +43,22 @@ constexpr size_t claim_cases = 1024;    ///< of them, on which claims are looked
 
 bool is_campaign(const std::string& path) { return fs::exists(path + "/campaign.json"); }
 
+bool is_segment(const std::string& path) {
+  std::ifstream file(path);
+  std::string first;
+  std::getline(file, first);
+  return first == "mmafuzz-cases 1";
+}
+
 std::vector<std::string> segments_of(const std::string& path) {
   if (!fs::is_directory(path)) {
-    std::ifstream file(path);
-    std::string first;
-    std::getline(file, first);
-    if (first != "mmafuzz-cases 1") throw BadInput(path + " is neither a campaign's folder nor a segment");
+    if (!is_segment(path)) throw BadInput(path + " is neither a campaign's folder nor a segment");
     return {path};
   }
   std::vector<std::string> files;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::exists(path + "/segments") ? path + "/segments" : path))
-    if (entry.is_regular_file()) files.push_back(entry.path());
+  const bool of_campaign = fs::exists(path + "/segments");
+  for (const fs::directory_entry& entry : fs::directory_iterator(of_campaign ? path + "/segments" : path))
+    if (entry.is_regular_file() && (of_campaign || is_segment(entry.path()))) files.push_back(entry.path());
   if (files.empty() && !is_campaign(path)) throw BadInput(path + " holds neither a campaign nor segments");
   std::sort(files.begin(), files.end());
   return files;

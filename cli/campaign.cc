@@ -166,7 +166,7 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
     if (!silent_unit(answers).empty()) conclusions.inconclusive = "a unit answered no case";
     say_left_out(outcome);
-    const bool is_green = conclusions.contradictions.empty() && conclusions.inconclusive.empty();
+    const bool is_green = conclusions.is_green();
     contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();

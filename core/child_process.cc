@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -201,8 +202,13 @@ std::string own_command() {
   const std::string self(link, static_cast<size_t>(std::max<ssize_t>(n, 0)));
   const auto folder_of = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
   const std::string name = "/mmafuzz", here = folder_of(self);
-  for (const std::string& place : {self, here + name, folder_of(here) + name})
-    if (place.ends_with(name) && access(place.c_str(), X_OK) == 0) return place;
+  struct stat file {};
+  // The engines of a build are in a folder of it, those of an installation in libexec/mmafuzz beside bin.
+  for (const std::string& place :
+       {self, here + name, folder_of(here) + name, folder_of(folder_of(here)) + "/bin" + name})
+    if (place.ends_with(name) && stat(place.c_str(), &file) == 0 && S_ISREG(file.st_mode) &&
+        access(place.c_str(), X_OK) == 0)
+      return place;
   return "mmafuzz";  // a caller of the library: the one in PATH
 }
 

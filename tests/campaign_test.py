@@ -450,6 +450,30 @@ class CampaignTest(unittest.TestCase):
         regression = self.mmafuzz("promote", store, crash["id"], "--corpus", self.out / "regressions", code=0).stdout.strip()
         self.assertIn(f"{unit} fails", self.mmafuzz("check", regression, code=1).stdout)
         self.mmafuzz("check", regression, "--unit", "ieee:serial", code=0)
+        ids = [b["id"] for b in json.loads(self.mmafuzz("findings", store, "--buckets", "--json", code=0).stdout)]
+        decide = [word for each in ids for word in ("--set", f"{each}=known")]
+        self.mmafuzz("findings", store, *decide, code=0)
+        said = self.mmafuzz("findings", store, code=0).stdout
+        self.assertIn("No new contradiction; 2 contradictions that somebody called known", " ".join(said.split()))
+
+    def test_a_crash_of_a_unit_that_claims_nothing_is_a_regression_until_it_answers(self):
+        here = pathlib.Path(self.folder.name)
+        (here / "unit.py").write_text('''
+def dot(op, a, b, c):
+    if a[0] == 0x7fc00000:
+        raise ValueError("no NaN")
+    return c
+dot.per_case = True
+''')
+        (here / "nan.cases").write_text(f"mmafuzz-cases 1\nop {ADD_OP}\n7fc00000 | 3f800000 | 00000000\n")
+        unit = f"python:{here}/unit.py:dot"
+        run = campaign("--out", self.out, "--targets", "dot_models", "--units", unit + ",exact", "--ops", ADD_OP, "--cases", "40000")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        store = self.out / "findings.sqlite"
+        crash = next(b for b in json.loads(self.mmafuzz("findings", store, "--buckets", "--json", code=0).stdout) if b["property"] == "answers")
+        regression = self.mmafuzz("promote", store, crash["id"], "--corpus", here / "corpus", code=0).stdout.strip()
+        self.assertIn(f"expected an answer, {unit} fails", self.mmafuzz("check", regression, code=1).stdout)
+        self.mmafuzz("check", regression, "--unit", "exact", code=0)
 
     def test_a_regression_of_a_unit_that_remembers_begins_anew(self):
         counts = pathlib.Path(MMAFUZZ).parent / "tests/flawed_plugin_13.so"  # the first, sixth, ... case is wrong

@@ -283,7 +283,7 @@ TEST(Conclusions, SortFactsByWhatIsKnown) {
   std::vector<std::string> unseen;
   for (const auto& [name, example] : all.unseen) unseen.push_back(name);
   EXPECT_THAT(unseen, ElementsAre("fraction_bits=23~24")) << "volta against ampere, units.md";
-  EXPECT_THAT(conclusions_text(all, {}), HasSubstr("2 contradictions; no fact is new; 1 known fact was seen again."));
+  EXPECT_THAT(conclusions_text(all, {}), HasSubstr("2 contradictions; no fact is new; 1 known fact was seen."));
 }
 
 TEST(Knowledge, IsReadAsItWasWritten) {

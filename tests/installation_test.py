@@ -68,11 +68,13 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-install-") as folder:
     if (prefix / "libexec/mmafuzz/case_text_libfuzzer").exists():
         run(prefix / "libexec/mmafuzz/case_text_libfuzzer", "-runs=1000", "-seed=1", **elsewhere)
 
-    example = (source / "tests/plugin_example/truncating_dot.c").read_text().replace("oracles/units/plugin_abi.h", "mmafuzz/plugin_abi.h")
-    pathlib.Path(folder, "mine.c").write_text(example)
-    run("cc", "-O2", "-shared", "-fPIC", "-I", prefix / "include", "mine.c", "-o", "mine.so", "-lm", **elsewhere)
+    example = prefix / "share/doc/mmafuzz/examples/truncating_dot.c"
+    run("cc", "-O2", "-shared", "-fPIC", "-I", prefix / "include", example, "-o", "mine.so", "-lm", **elsewhere)
     fuzz = run(mmafuzz, "fuzz", "--op", "dot a=fp16 b=fp16 c=fp32 d=fp32 k=4", "--units", "plugin:mine.so,exact", "--cases", 2000, "--quiet", **elsewhere)
     expect(f"a plugin that was compiled against the installed header runs:\n{fuzz}", "plugin:mine.so" in fuzz)
+
+    if (prefix / "libexec/mmafuzz/dot_models_libfuzzer").exists():  # it finds the command that serves a plugin
+        run(prefix / "libexec/mmafuzz/dot_models_libfuzzer", "-runs=100", "-seed=1", "--units=exact,plugin:mine.so", **elsewhere)
 
     outside = pathlib.Path(folder, "outside")
     shutil.copytree(prefix / "share/doc/mmafuzz/examples/library", outside)

@@ -10,7 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#if __has_include("oracles/units/plugin_abi.h")
 #include "oracles/units/plugin_abi.h"
+#else
+#include <mmafuzz/plugin_abi.h>  // of an installation
+#endif
 
 /* The value of an fp16 encoding; exact. Payloads of NaNs do not matter here. */
 static double fp16_value(uint64_t encoding) {

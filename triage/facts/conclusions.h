@@ -1,6 +1,7 @@
 // What a campaign's facts mean: held against what the rows say must be there, and against what is known.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -40,7 +41,12 @@ struct Conclusions {
   std::vector<Fact> fresh;           ///< not known
   std::vector<Fact> confirmed;  ///< known, called known or expected by a person, or what two rows say of themselves
   std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
-  std::string inconclusive;                                 ///< why nothing can be concluded; "" where something can
+  /// Whether no unit was seen to break a claim, known or not, and something can be concluded.
+  bool is_green() const {
+    const auto breaks = [](const Fact& fact) { return fact.contradiction; };
+    return contradictions.empty() && inconclusive.empty() && std::none_of(confirmed.begin(), confirmed.end(), breaks);
+  }
+  std::string inconclusive;  ///< why nothing can be concluded; "" where something can
 };
 
 /// Without expectations (none are known of a store alone) nothing is unseen. `seen_before`: facts that are not new,

@@ -82,13 +82,19 @@ std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
 }
 
 std::string verdict(const Conclusions& all) {
+  const auto known = static_cast<size_t>(
+      std::count_if(all.confirmed.begin(), all.confirmed.end(), [](const Fact& fact) { return fact.contradiction; }));
   std::string text = !all.contradictions.empty() ? counted(all.contradictions.size(), "contradiction", "contradictions")
+                     : known > 0                 ? "No new contradiction"
                      : all.inconclusive.empty()  ? "Nothing contradicts what is claimed"
                                                  : "";
+  if (known > 0)
+    text +=
+        "; " + counted(known, "contradiction that somebody called known", "contradictions that somebody called known");
   if (!all.inconclusive.empty())
     text += (text.empty() ? "Nothing can be concluded: " : "; nothing else can be concluded: ") + all.inconclusive;
   text += all.fresh.empty() ? "; no fact is new" : "; " + counted(all.fresh.size(), "fact is new", "facts are new");
-  return text + "; " + counted(all.confirmed.size(), "known fact was seen again", "known facts were seen again") + ".";
+  return text + "; " + counted(all.confirmed.size(), "known fact was seen", "known facts were seen") + ".";
 }
 
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {
