@@ -37,6 +37,8 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
     return own.has_answer(i) && x.has_answer(i) && first_difference(cases, own.results, x.results, i) < 0;
   };
   std::vector<size_t> differing;
+  size_t answered = 0;
+  for (size_t i = 0; i < cases.size(); ++i) answered += own.has_answer(i);
   for (size_t i = 0; i < cases.size(); ++i)
     if (own.has_answer(i) && theirs.has_answer(i) && !same(theirs, i)) differing.push_back(i);
   std::vector<std::pair<size_t, std::string>> orders;  // how many of these cases each explains
@@ -62,8 +64,8 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   }
   if (!parts.empty()) parts[0] = fmt::format("of these {} cases {} gives what {}", differing.size(), unit, parts[0]);
   if (nearest.first)
-    parts.push_back(fmt::format("the nearest row is {} with the same result on {} of all", nearest.second,
-                                percent(nearest.first, cases.size())));
+    parts.push_back(fmt::format("the nearest row is {} with the same result on {} of all that it answered",
+                                nearest.second, percent(nearest.first, answered)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

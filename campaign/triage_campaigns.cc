@@ -157,12 +157,15 @@ void add_claims(const std::string& campaign, const Comparison& comparison, const
     if (compares) units.push_back(claim.detail);
     const Result<Judge> judge = Judge::bind(claim.property, units, op, registry());
     if (!judge) continue;
-    uint64_t failing = 0;
-    for (const Verdict& v : judge->judge(batch)) failing += v.fails;
+    uint64_t compared = 0, failing = 0;
+    for (const Verdict& v : judge->judge(batch)) {
+      compared += v.compared;
+      failing += v.fails;
+    }
     std::string second = compares ? claim.detail : "";
     for (const std::unique_ptr<Unit>& other : comparison.units())
       if (compares && other->model() && registry().are_one(other->name(), claim.detail, op)) second = other->name();
-    records.push_back({campaign, op_label(op), unit.name(), second, batch.size(), failing, claim.property});
+    records.push_back({campaign, op_label(op), unit.name(), second, compared, failing, claim.property});
   }
 }
 

@@ -37,6 +37,7 @@ struct Tried {
 
 struct Tries {
   uint64_t cases = 0;
+  AnswerCounts answers;     ///< to cases that do not fail
   std::vector<Tried> list;  ///< of an artifact's cases those that fail
 };
 
@@ -88,6 +89,11 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
     ++tries.cases;
     tries.list.push_back({file, block.line[0], to_text(block.batch.op()), case_line(block.batch, 0),
                           minimized(statement, block.batch, registry(), &twin)});
+    for (size_t i = 1; i < statement.size() && !tries.list.back().minimized; ++i) {
+      Outcomes outcomes;
+      bind_or_fail(statement[i], block.batch.op())->run(block.batch, outcomes);
+      tries.answers[statement[i]].add(outcomes);
+    }
   }
   if (reader.error()) throw BadInput(reader.error()->to_string());
 }
@@ -158,6 +164,7 @@ void add_minimize(Arguments& app, int& status) {
     if (options->output != "-") write_output(options->output, out);
     else if (!options->json) fmt::print("{}", out);
     if (options->json) fmt::print("{}", json_text(tries_json(tries, found)));
+    if (const std::string silent = silent_unit(tries.answers); found == 0 && !silent.empty()) throw BadInput(silent);
     if (found == 0) fmt::print(stderr, "mmafuzz: no case fails\n");
     status = found ? exit_ok : exit_divergence;
   });

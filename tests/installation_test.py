@@ -74,7 +74,8 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-install-") as folder:
     expect(f"a plugin that was compiled against the installed header runs:\n{fuzz}", "plugin:mine.so" in fuzz)
 
     if (prefix / "libexec/mmafuzz/dot_models_libfuzzer").exists():  # it finds the command that serves a plugin
-        run(prefix / "libexec/mmafuzz/dot_models_libfuzzer", "-runs=100", "-seed=1", "--units=exact,plugin:mine.so", **elsewhere)
+        run(prefix / "libexec/mmafuzz/dot_models_libfuzzer", "-runs=100", "-seed=1", "--ops=dot a=fp16 b=fp16 c=fp32 d=fp32 k=4",
+            "--units=exact,plugin:mine.so", **elsewhere)
 
     outside = pathlib.Path(folder, "outside")
     shutil.copytree(prefix / "share/doc/mmafuzz/examples/library", outside)

@@ -113,7 +113,7 @@ TEST(Report, TheVerdictIsOneSentenceContradictionsFirst) {
   EXPECT_THAT(html_report(data, {}, registry()), HasSubstr("<h1 class=\"contract\">1 contradiction; 1 fact is new;"));
   data.buckets[0].status = BucketStatus::expected;
   EXPECT_THAT(html_report(data, {}, registry()),
-              HasSubstr("<h1 class=\"good\">Nothing contradicts what is claimed; 1 fact is new; 1 known fact was"));
+              HasSubstr("<h1 class=\"good\">No new contradiction; 1 contradiction that somebody called known; 1 fact"));
 }
 
 /// A unit that is held to a row has no buckets with others: its cells lead to the facts of the row.

@@ -42,7 +42,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     std::vector<BoundProperty::Verdict> said;
     bound_->judge(cases, first, said);
     for (size_t i = 0; i < cases.size(); ++i)
-      verdicts[i] = {said[i].failed, said[i].cls, said[i].before, said[i].after};
+      verdicts[i] = {said[i].failed, said[i].compared, said[i].cls, said[i].before, said[i].after};
     return verdicts;
   }
   Outcomes second;
@@ -52,6 +52,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
   for (size_t i = 0; i < cases.size(); ++i) {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     Verdict& v = verdicts[i];
+    v.compared = true;
     const int element = first_difference(cases, first.results, second.results, i);
     v.first = first.results.get(i, std::max(element, 0));
     v.second = second.results.get(i, std::max(element, 0));

@@ -9,6 +9,7 @@ namespace mmafuzz {
 /// What one case shows.
 struct Verdict {
   bool fails = false;
+  bool compared = false;                ///< every unit answered it, or broke on it
   ValueClass cls = ValueClass::normal;  ///< of a failure
   uint64_t first = 0, second = 0;       ///< results of both units, or of one unit on the case and on its twin
   friend bool operator==(const Verdict&, const Verdict&) = default;

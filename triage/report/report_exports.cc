@@ -70,6 +70,7 @@ std::string junit_report(const ReportData& data, const Knowledge& knowledge) {
       cases += "    <failure message=\"" + escaped(broken.substr(0, broken.find('\n'))) + "\">" + escaped(broken) +
                "</failure>\n";
     }
+    if (!test.compared && test.buckets.empty()) cases += "    <skipped message=\"no case was answered\"/>\n";
     // Counts are of structured cases alone; buckets hold what guided searches found.
     const std::string counts =
         test.compared ? fmt::format("{} structured cases compared, {} differing\n", test.compared, test.differing) : "";
