@@ -113,7 +113,7 @@ std::vector<std::string> ops_of_units(const std::vector<const FuzzTarget*>& targ
   if ((named.empty() && !rows) || !request.ops.empty()) return request.ops;
   const auto all_take = [&](const Op& op) {
     return !lacks_row(request.units, op) && std::all_of(named.begin(), named.end(), [&](const std::string& unit) {
-      return static_cast<bool>(registry().bind(unit_of_alias(unit, op), op));
+      return static_cast<bool>(registry().bind(unit, op));
     });
   };
   for (const FuzzTarget* target : targets)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "campaign/percent.h"
+#include "core/answers.h"
 #include "core/row_of_unit.h"
 #include "plan/registry.h"
 #include "triage/facts/facts.h"
@@ -36,9 +37,9 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   const auto same = [&](const Outcomes& x, size_t i) {
     return own.has_answer(i) && x.has_answer(i) && first_difference(cases, own.results, x.results, i) < 0;
   };
+  AnswerCount answers;
+  answers.add(own);
   std::vector<size_t> differing;
-  size_t answered = 0;
-  for (size_t i = 0; i < cases.size(); ++i) answered += own.has_answer(i);
   for (size_t i = 0; i < cases.size(); ++i)
     if (own.has_answer(i) && theirs.has_answer(i) && !same(theirs, i)) differing.push_back(i);
   std::vector<std::pair<size_t, std::string>> orders;  // how many of these cases each explains
@@ -65,7 +66,7 @@ std::string likeness(const std::string& unit, const std::string& other, const Ba
   if (!parts.empty()) parts[0] = fmt::format("of these {} cases {} gives what {}", differing.size(), unit, parts[0]);
   if (nearest.first)
     parts.push_back(fmt::format("the nearest row is {} with the same result on {} of all that it answered",
-                                nearest.second, percent(nearest.first, answered)));
+                                nearest.second, percent(nearest.first, answers.answered)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

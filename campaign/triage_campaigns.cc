@@ -397,7 +397,9 @@ Conclusions conclusions_of(const TriageRequest& request, const TriageOutcome& ou
       if (of_this.must || !of_all.must) of_all = of_this;
     }
   }
-  return conclude(outcome.buckets, Knowledge(knowledge_folder), expected);
+  Conclusions all = conclude(outcome.buckets, Knowledge(knowledge_folder), expected);
+  all.inconclusive = outcome.inconclusive;
+  return all;
 }
 
 }  // namespace mmafuzz

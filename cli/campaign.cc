@@ -164,15 +164,18 @@ int end_campaign(const CampaignOptions& options, const CampaignSettings& setting
       seen_before = merge_into_all_nights(options.store, outcome.store, settings.uuid, outcome.buckets);
     Conclusions conclusions =
         conclusions_of(outcome.buckets, options.knowledge, plan, progress, settings.units, seen_before);
-    if (!silent_unit(answers).empty()) conclusions.inconclusive = "a unit answered no case";
+    conclusions.inconclusive = silent_unit(answers).empty() ? outcome.inconclusive : "a unit answered no case";
     say_left_out(outcome);
     const bool is_green = conclusions.is_green();
     contradicted = !conclusions.contradictions.empty() || outcome.left_out_of_contract;
     summary["facts"] = conclusions_json(conclusions);
     summary["buckets"] = outcome.buckets.size();
     summary["divergences"] = outcome.divergences;
-    ending += conclusions_text(conclusions, {terminal_width(1), 3, is_green ? size_t{3} : size_t{2},
-                                             is_green ? size_t{5} : 0, settings.seed, outcome.store}) +
+    ending += conclusions_text(conclusions, {.width = terminal_width(1),
+                                             .most_new = is_green ? size_t{3} : 2,
+                                             .most_known = is_green ? size_t{5} : 0,
+                                             .seed = settings.seed,
+                                             .store = outcome.store}) +
               "\n";
     if (is_green) ending += wrapped(what_green_means(plan, progress, settings.units), terminal_width(1), 0) + "\n";
   }

@@ -10,7 +10,6 @@
 #include "core/json_version.h"
 #include "plan/judge_answers.h"
 #include "plan/typed_case.h"
-#include "plan/unit_alias.h"
 #include "triage/explain/explanation_json.h"
 #include "triage/explain/number_text.h"
 
@@ -115,7 +114,7 @@ void add_eval(Arguments& app, int& status) {
     for (const std::string& file : options->files) {
       if (file.find('|') != std::string::npos && !std::filesystem::exists(file))
         throw BadInput("'" + file + "' is a case: eval takes it with --op and --case");
-      if ((is_alias(file) || registry().knows(file)) && !std::filesystem::exists(file))
+      if (is_unit(file) && !std::filesystem::exists(file))
         throw BadInput(file + " is a unit: with case files it is --unit " + file + "; a case is --op and --case");
     }
     if (options->json && options->output != "-") throw BadInput("--output is for case text; --json prints");

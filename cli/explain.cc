@@ -41,8 +41,6 @@ std::vector<std::string> units_of_property(const std::string& property) {
   return names;
 }
 
-bool is_unit(const std::string& text) { return is_alias(text) || registry().knows(text); }
-
 /// What a property says of the last case of a sequence.
 std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property, const std::string& unit,
                                                     const Batch& sequence) {

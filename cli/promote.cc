@@ -92,13 +92,12 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
     if (!is_for_everywhere(unit)) regression.left_out.push_back(unit);
   std::string text = "mmafuzz-cases 1\n" + comment(bucket.line());
   if (!bucket.detail.empty()) text += comment("cause: " + bucket.detail);
-  const size_t what_it_holds = text.size();
-  text += "property " + bucket.key.property;
-  for (const std::string& unit : bucket.key.units) text += " " + unit;
-  text += "\n";
+  std::string cases = "property " + bucket.key.property;
+  for (const std::string& unit : bucket.key.units) cases += " " + unit;
+  cases += "\n";
   for (const std::string& name : regression.units) {
     regression.cases = 0;
-    text += "unit " + name + "\n";
+    cases += "unit " + name + "\n";
     CaseReader reader("witness of bucket " + bucket.id(), bucket.witness);
     CaseBlock block;
     std::string op;
@@ -109,27 +108,28 @@ Regression regression_of(const Bucket& bucket, bool leave_out) {
       else regression.is_broken |= is_own(name) && breaks_claim(bucket);
       Outcomes outcomes;
       bind_or_fail(holder, block.batch.op())->run(block.batch, outcomes);
-      if (to_text(block.batch.op()) != op) text += (op = to_text(block.batch.op())) + "\n";
+      if (to_text(block.batch.op()) != op) cases += (op = to_text(block.batch.op())) + "\n";
       regression.cases += block.batch.size();
       for (size_t i = 0; i < block.batch.size(); ++i) {
         if (bucket.key.property == "answers" && !outcomes.has_answer(i)) {  // that it answers is all that is known
-          text += case_line(block.batch, i) + "\n";
+          cases += case_line(block.batch, i) + "\n";
           regression.must_answer = true;
           continue;
         }
         if (!outcomes.has_answer(i))
           throw BadInput("bucket " + bucket.id() + ": " + holder + " has no answer for its witness");
-        text += case_line(block.batch, i, &outcomes) + "\n";
+        cases += case_line(block.batch, i, &outcomes) + "\n";
       }
     }
     if (reader.error()) throw BadInput(reader.error()->to_string());
   }
   if (regression.target.empty()) throw BadInput("the witness of bucket " + bucket.id() + " has no case");
-  text.insert(what_it_holds, comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: what " +
-                                     (regression.held_to.empty()
-                                          ? "each unit gives."
-                                          : "the unit must give, which is what " + regression.held_to + " gives.")));
-  regression.text = text;
+  const std::string holds = regression.must_answer ? "cases that the unit must answer"
+                            : !regression.held_to.empty()
+                                ? "what the unit must give, which is what " + regression.held_to + " gives"
+                                : "what each unit gives";
+  text += comment("bucket " + bucket.id() + ", " + name_of(bucket.severity) + ". Below: " + holds + ".");
+  regression.text = text + cases;
   return regression;
 }
 

@@ -4,6 +4,7 @@
 
 #include "oracles/models/model_rows.h"
 #include "plan/typed_case.h"
+#include "plan/unit_alias.h"
 
 namespace mmafuzz::cli {
 
@@ -21,6 +22,8 @@ std::optional<Refusal> UnitCache::refusal(const std::string& name, const Op& op)
   bound = std::move(*unit);
   return {};
 }
+
+bool is_unit(const std::string& word) { return is_alias(word) || registry().knows(word); }
 
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   if (!chosen.empty()) return chosen;

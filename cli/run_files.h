@@ -21,6 +21,9 @@ class UnitCache {
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Unit>> units_;
 };
 
+/// Whether a word is the name of a unit, short or whole.
+bool is_unit(const std::string& word);
+
 /// The unit that a block's cases are for: `chosen` if given, else the model of the file's unit line, else `ieee` for
 /// scalar operations and conversions. Throws BadInput.
 std::string unit_for(const CaseBlock& block, const std::string& chosen);

@@ -66,17 +66,12 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
   return text + fmt::format("    {}\n", reproduction_command(fact.best, program_name()));
 }
 
-bool broke(const PairAnswer& answer) {
-  return std::any_of(answer.answers.begin(), answer.answers.end(),
-                     [](const auto& one) { return one.second.failed > 0; });
-}
-
 void print(const Op& op, const PairAnswer& answer, size_t width) {
   fmt::print("{}\n  {}\n  {}\n", to_text(op), answer.units[0], answer.units[1]);
   if (answer.compared == 0) fmt::print("  Nothing was compared: they answered no case both.\n");
   else if (answer.facts.empty() && answer.unseen.empty())
     fmt::print("  {}: no operands were found on which they differ.\n",
-               broke(answer) ? "They agree where both answer" : "They agree");
+               any_broke(answer.answers) ? "They agree where both answer" : "They agree");
   else if (answer.facts.empty()) fmt::print("  No operands were found on which they differ, but their rows do:\n");
   else fmt::print("  They differ on {} of {} structured cases:\n", answer.differing, answer.compared);
   for (const Fact& fact : answer.facts)
@@ -86,8 +81,6 @@ void print(const Op& op, const PairAnswer& answer, size_t width) {
       fmt::print("\n{}",
                  wrapped(fmt::format("Their rows also differ in {}, {}.", fmt::join(names, ", "), what), width, 2));
   };
-  for (const std::string& sentence : missing_answers(answer.answers))
-    fmt::print("\n{}", wrapped(sentence + ".", width, 2));
   say(answer.hidden, "which no operands of this op can show");
   say(answer.unseen, "but no operands were found that show it");
 }

@@ -1,5 +1,7 @@
 #include "core/answers.h"
 
+#include <algorithm>
+
 #include "core/counted.h"
 
 namespace mmafuzz {
@@ -34,6 +36,10 @@ std::string to_text(const AnswerCounts& counts) {
     text += "answers " + std::to_string(count.asked) + " " + std::to_string(count.answered) + " " +
             std::to_string(count.failed) + " " + unit + "\n";
   return text;
+}
+
+bool any_broke(const AnswerCounts& counts) {
+  return std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.second.failed > 0; });
 }
 
 std::vector<std::string> missing_answers(const AnswerCounts& counts) {

@@ -25,6 +25,9 @@ void add(AnswerCounts& all, const AnswerCounts& more);
 /// A line for each unit, as a worker's status has them: answers ASKED ANSWERED FAILED UNIT.
 std::string to_text(const AnswerCounts& counts);
 
+/// Whether one of them broke on a case.
+bool any_broke(const AnswerCounts& counts);
+
 /// A sentence for each unit that did not answer all that it was asked, without a full stop.
 std::vector<std::string> missing_answers(const AnswerCounts& counts);
 /// The first unit that is silent, as a sentence that ends a command; "" where there is none.

@@ -1,6 +1,5 @@
 #include "plan/judge_answers.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "plan/request.h"
@@ -11,8 +10,7 @@ int judge_answers(const AnswerCounts& counts, int code) {
   if (const std::string silent = silent_unit(counts); code == exit_ok && !silent.empty()) throw BadInput(silent);
   for (const std::string& sentence : missing_answers(counts)) std::fprintf(stderr, "mmafuzz: %s\n", sentence.c_str());
   if (code != exit_ok) return code;
-  const bool broke = std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.second.failed > 0; });
-  return broke ? exit_divergence : exit_ok;
+  return any_broke(counts) ? exit_divergence : exit_ok;
 }
 
 }  // namespace mmafuzz

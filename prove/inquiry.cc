@@ -19,7 +19,6 @@
 #include "plan/named_rows.h"
 #include "plan/registry.h"
 #include "plan/request.h"
-#include "plan/unit_alias.h"
 
 namespace mmafuzz::prove {
 namespace {
@@ -47,7 +46,7 @@ Op op_of(const std::string& unit, const InquiryOptions& options) {
 }
 
 Subject subject(const std::string& name, const Op& op) {
-  Subject s{bind_or_fail(unit_of_alias(name, op), op)};
+  Subject s{bind_or_fail(name, op)};
   if (op.kind != OpKind::dot || !s.unit->model()) throw BadInput("there is no formula of " + name + ": it has no row");
   return s;
 }

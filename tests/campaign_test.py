@@ -540,7 +540,9 @@ dot.per_case = True
         self.assertIn("gone:", left_out["reason"])
         self.assertEqual(sum(segment.read_bytes().count(b"\n# severity ") for segment in (self.out / "segments").iterdir()), said["divergences"])
         self.assertIn(f"{broken} of them say that a contract is broken", triaged.stderr)
+        self.assertIn("not all triaged", said["facts"]["inconclusive"])
         junit, store = pathlib.Path(self.folder.name, "junit.xml"), self.out / "findings.sqlite"
+        self.assertNotIn("Nothing contradicts", self.mmafuzz("findings", store, code=1).stdout)
         self.mmafuzz("report", store, "--junit", junit, code=1)
         self.assertNotIn('failures="0"', junit.read_text())
         self.mmafuzz("merge", "--fail-on-new", pathlib.Path(self.folder.name, "all.sqlite"), store, code=1)

@@ -137,8 +137,7 @@ class Server {
   /// Case by case, in a process that is forked for them: what dies of one case has answered those before it, and
   /// another goes on behind it.
   void run_apart() {
-    const FieldShape result = batch_.op().result();
-    const size_t stride = Column(result.format, result.count).stride();
+    const size_t stride = result_stride();
     SharedCases shared(batch_.size(), stride);
     for (std::atomic<size_t>& next = shared.next(); next < batch_.size(); ++next) {
       const pid_t worker = fork();
@@ -176,12 +175,16 @@ class Server {
     shared.ends()[i] = static_cast<uint8_t>(end);
   }
 
+  size_t result_stride() const {
+    const FieldShape result = batch_.op().result();
+    return Column(result.format, result.count).stride();
+  }
+
   /// The results of the batch. `flags` and `ends` may be missing.
   void tell(const void* results, const uint8_t* flags, const uint8_t* ends, const std::string& how_failed) {
     const size_t cases = batch_.size();
     std::fprintf(answers_, "results %zu%s%s\n", cases, flags ? " flags" : "", ends ? " answered" : "");
-    const FieldShape result = batch_.op().result();
-    std::fwrite(results, Column(result.format, result.count).stride(), cases, answers_);
+    std::fwrite(results, result_stride(), cases, answers_);
     if (flags) std::fwrite(flags, 1, cases, answers_);
     if (ends) std::fwrite(ends, 1, cases, answers_);
     if (!how_failed.empty()) say("broke " + in_one_line(how_failed));

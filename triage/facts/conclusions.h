@@ -41,12 +41,15 @@ struct Conclusions {
   std::vector<Fact> fresh;           ///< not known
   std::vector<Fact> confirmed;  ///< known, called known or expected by a person, or what two rows say of themselves
   std::vector<std::pair<std::string, std::string>> unseen;  ///< expected, with examples: holes in the search
-  /// Whether no unit was seen to break a claim, known or not, and something can be concluded.
-  bool is_green() const {
-    const auto breaks = [](const Fact& fact) { return fact.contradiction; };
-    return contradictions.empty() && inconclusive.empty() && std::none_of(confirmed.begin(), confirmed.end(), breaks);
+  std::string inconclusive;                                 ///< why nothing can be concluded; "" where something can
+
+  /// Those that somebody called known or expected.
+  size_t known_contradictions() const {
+    return static_cast<size_t>(
+        std::count_if(confirmed.begin(), confirmed.end(), [](const Fact& fact) { return fact.contradiction; }));
   }
-  std::string inconclusive;  ///< why nothing can be concluded; "" where something can
+  /// Whether no unit was seen to break a claim, known or not, and something can be concluded.
+  bool is_green() const { return contradictions.empty() && known_contradictions() == 0 && inconclusive.empty(); }
 };
 
 /// Without expectations (none are known of a store alone) nothing is unseen. `seen_before`: facts that are not new,

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/counted.h"
 #include "core/fnv1a.h"
 #include "core/program.h"
 #include "core/shell.h"
@@ -13,10 +14,6 @@
 
 namespace mmafuzz {
 namespace {
-
-std::string counted(size_t n, const char* one, const char* many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
-}
 
 std::string list_text(const char* title, const std::vector<Fact>& facts, size_t most, const ConclusionsStyle& style) {
   if (facts.empty()) return "";
@@ -43,20 +40,20 @@ std::string explain_command(const Bucket& bucket, const std::string& store) {
 std::string known_text(const std::vector<Fact>& facts, const ConclusionsStyle& style) {
   std::vector<std::pair<uint64_t, const Fact*>> drawn;
   for (const Fact& fact : facts)
-    if (is_about_rows(fact.name) && !smallest_case(fact.best).empty())
-      drawn.emplace_back(fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
+    if (is_about_rows(fact.name)) drawn.emplace_back(fnv1a(fact.name, fnv1a(std::to_string(style.seed))), &fact);
   std::sort(drawn.begin(), drawn.end());
+  std::string text;
   std::set<std::string> parameters;  // each is told once
-  std::erase_if(drawn, [&](const auto& one) {
-    return parameters.size() == style.most_known || !parameters.insert(parts_of_fact(one.second->name).subject).second;
-  });
-  if (drawn.empty()) return "";
-  std::string text = "\n" + counted(drawn.size(), "known difference", "known differences") + " of " +
-                     std::to_string(facts.size()) + ", others with another --seed\n";
-  for (const auto& [key, fact] : drawn)
-    text += wrapped(sentence(*fact) + ".", style.width, 2) + wrapped(smallest_case(fact->best), style.width, 4) +
-            "    " + explain_command(fact->best, style.store) + "\n";
-  return text;
+  for (const auto& [key, fact] : drawn) {
+    if (parameters.size() == style.most_known) break;
+    const std::string shown = smallest_case(fact->best);
+    if (shown.empty() || !parameters.insert(parts_of_fact(fact->name).subject).second) continue;
+    text += wrapped(sentence(*fact) + ".", style.width, 2) + wrapped(shown, style.width, 4) + "    " +
+            explain_command(fact->best, style.store) + "\n";
+  }
+  if (text.empty()) return "";
+  return "\n" + counted(parameters.size(), "known difference") + " of " + std::to_string(facts.size()) +
+         ", others with another --seed\n" + text;
 }
 
 }  // namespace
@@ -82,19 +79,17 @@ std::string fact_text(const Fact& fact, const ConclusionsStyle& style) {
 }
 
 std::string verdict(const Conclusions& all) {
-  const auto known = static_cast<size_t>(
-      std::count_if(all.confirmed.begin(), all.confirmed.end(), [](const Fact& fact) { return fact.contradiction; }));
-  std::string text = !all.contradictions.empty() ? counted(all.contradictions.size(), "contradiction", "contradictions")
+  const size_t known = all.known_contradictions();
+  std::string text = !all.contradictions.empty() ? counted(all.contradictions.size(), "contradiction")
                      : known > 0                 ? "No new contradiction"
                      : all.inconclusive.empty()  ? "Nothing contradicts what is claimed"
                                                  : "";
-  if (known > 0)
-    text +=
-        "; " + counted(known, "contradiction that somebody called known", "contradictions that somebody called known");
+  if (known > 0) text += "; " + counted(known, "contradiction") + " that somebody called known";
   if (!all.inconclusive.empty())
     text += (text.empty() ? "Nothing can be concluded: " : "; nothing else can be concluded: ") + all.inconclusive;
-  text += all.fresh.empty() ? "; no fact is new" : "; " + counted(all.fresh.size(), "fact is new", "facts are new");
-  return text + "; " + counted(all.confirmed.size(), "known fact was seen", "known facts were seen") + ".";
+  const size_t fresh = all.fresh.size(), confirmed = all.confirmed.size();
+  text += fresh == 0 ? "; no fact is new" : "; " + counted(fresh, "fact") + (fresh == 1 ? " is new" : " are new");
+  return text + "; " + counted(confirmed, "known fact") + (confirmed == 1 ? " was seen." : " were seen.");
 }
 
 std::string conclusions_text(const Conclusions& all, const ConclusionsStyle& style) {

@@ -56,9 +56,7 @@ std::string smallest_case(const Bucket& bucket) {
     for (const size_t at : operands.operands_of(addend))
       product += (product.empty() ? "" : " * ") + plain(format_of(at), operands[at]);
     for (int side = 0; side < 2 && addend < op.k && op.scale_block; ++side) {
-      const size_t scales = static_cast<size_t>((op.k + op.scale_block - 1) / op.scale_block);
-      const size_t at =
-          static_cast<size_t>(2 * op.k + 1 + addend / op.scale_block) + static_cast<size_t>(side) * scales;
+      const auto at = static_cast<size_t>(2 * op.k + 1 + addend / op.scale_block + side * op.scales());
       if (const std::string scale = plain(format_of(at), operands[at]); scale != "1") product += " * " + scale;
     }
     const bool is_minus = product[0] == '-' && product.find('*') == std::string::npos;
