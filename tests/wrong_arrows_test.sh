@@ -1,5 +1,5 @@
 #!/bin/bash
-# A wrong include, in any kind of file, and a thread made by hand are found: wrong_arrows_test.sh CHECK SCRATCH.
+# Wrong includes, threads made by hand and a wrong picture are found: wrong_arrows_test.sh CHECK SCRATCH.
 set -u
 check=$1 root=$2
 failed=0
@@ -23,4 +23,11 @@ rm -rf "$root"
 mkdir -p "$root/core"
 echo '#include "arithmetic/round.h"' >"$root/core/a.cc"
 python3 "$check" "$root" >"$root/out" || { echo "refused: a right include"; failed=1; }
+# The picture of the rooms, and the same upside down.
+mkdir "$root/docs"
+cp "$(dirname "$check")/../docs/architecture.md" "$root/docs/"
+python3 "$check" "$root" >"$root/out" || { echo "refused: the picture"; cat "$root/out"; failed=1; }
+{ echo '```'; awk '/^```/ { n++ } n == 1 && !/^```/' "$root/docs/architecture.md" | tac; echo '```'; } >"$root/fallen"
+mv "$root/fallen" "$root/docs/architecture.md"
+python3 "$check" "$root" | grep -q "does not show cli above arithmetic" || { echo "not found: a picture upside down"; failed=1; }
 exit $failed
