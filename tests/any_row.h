@@ -14,6 +14,13 @@
 
 namespace mmafuzz {
 
+/// How many there are.
+inline constexpr uint32_t kernels = 0
+#define KERNEL(...) +1
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
+    ;
+
 /// A format with any bias and any switches; every second one is of those that matrix units have.
 inline Format any_format(CounterRng& rng) {
   constexpr const char* usual[] = {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e2m1", "fp32", "fp64"};

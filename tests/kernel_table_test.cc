@@ -36,7 +36,7 @@ std::string where_calls_differ(const AnyRow& row, int n, uint64_t seed, size_t c
 }
 
 TEST(KernelTable, AChainOfCallsGivesWhatACallGives) {
-  std::array<int, 8> looked_at = {};
+  std::array<int, kernels> looked_at = {};
   for (uint64_t number = 0; number < 20'000; ++number) {
     std::optional<AnyRow> row = any_row(11, number);
     if (!row) continue;
@@ -57,8 +57,8 @@ TEST(KernelTable, AChainOfCallsGivesWhatACallGives) {
   }
   for (const ModelRow& row : model_rows()) {
     const AnyRow whole = {row.op, row.model};
-    if (products_per_call(row.model) < row.model.k)
-      EXPECT_EQ(where_calls_differ(whole, products_per_call(row.model), 1, 300), "") << row.name();
+    if (products_per_call(row.model) == row.model.k) continue;
+    EXPECT_EQ(where_calls_differ(whole, products_per_call(row.model), 1, 300), "") << row.name();
   }
   for (size_t kernel = 0; kernel < looked_at.size(); ++kernel) {
     const bool has_steps = traits_of(static_cast<Kernel>(kernel)).carried != KernelTraits::Carried::each_instruction;

@@ -14,8 +14,6 @@
 namespace mmafuzz {
 namespace {
 
-constexpr uint32_t kernels = 8;
-
 /// The first rows of one's own of each kernel, each with cases.
 struct RowWithCases {
   AnyRow row;
@@ -76,7 +74,6 @@ class SettingsOfAKernel : public testing::TestWithParam<uint32_t> {
 INSTANTIATE_TEST_SUITE_P(Kernels, SettingsOfAKernel, testing::Range(0u, kernels));
 
 TEST_P(SettingsOfAKernel, AreHonouredInEachValue) {
-  ASSERT_EQ(find_parameter("kernel")->words.size(), kernels);
   for (const Parameter& p : parameters()) {
     if (!p.used_by(kernel()) || std::string_view(p.name) == "kernel") continue;
     const std::string& name = find_parameter("kernel")->words[GetParam()];
