@@ -3,6 +3,7 @@
 #include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/shell.h"
+#include "plan/version.h"
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
@@ -63,7 +64,7 @@ void set_identity(CampaignSettings& settings) {
   for (int i = 0; i < 4; ++i) settings.uuid += fmt::format("{:08x}", random());
   settings.started = std::time(nullptr);
   settings.command = own_command();
-  settings.version = MMAFUZZ_VERSION;
+  settings.version = version_number();
   utsname system = {};
   uname(&system);
   std::string processor = system.machine;

@@ -6,6 +6,7 @@
 #include "core/utc_text.h"
 #include "gpu_bridge/device/device_child.h"
 #include "plan/judge_answers.h"
+#include "plan/version.h"
 
 namespace mmafuzz::cli {
 void add_record(Arguments& app, int& status) {
@@ -35,7 +36,7 @@ void add_record(Arguments& app, int& status) {
     std::optional<CaseWriter> writer;  // once there is something to write
     const auto begin = [&] {
       writer.emplace(options->output);
-      writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + MMAFUZZ_VERSION +
+      writer->comment("recorded " + utc_text(std::time(nullptr), day_format) + " by mmafuzz " + version_number() +
                       (options->seed.empty() ? "" : ", seed " + options->seed));
       if (!device.empty()) writer->comment("device " + device);
     };

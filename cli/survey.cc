@@ -9,6 +9,7 @@
 #include "gpu_bridge/dgemm/ozaki_steps.h"
 #include "gpu_bridge/register.h"
 #include "oracles/families.h"
+#include "plan/version.h"
 #include "survey/survey.h"
 
 namespace mmafuzz::cli {
@@ -55,7 +56,7 @@ void add_survey(Arguments& app, int& status) {
       for (const survey::Part& part : survey::parts()) known = known || matches_glob(glob, part.name);
       if (!known) throw BadInput("no part of the plan matches '" + glob + "'");
     }
-    options->recorded_by = std::string("mmafuzz ") + MMAFUZZ_VERSION + ", " + utc_text(std::time(nullptr), day_format);
+    options->recorded_by = std::string("mmafuzz ") + version_number() + ", " + utc_text(std::time(nullptr), day_format);
     options->program = std::filesystem::read_symlink("/proc/self/exe", error).string();
     setenv("MMAFUZZ_DEVICE_LOSSES", options->output.c_str(), 1);  // batches in flight are kept with the rest
     const auto child = make_device_child();

@@ -5,14 +5,17 @@
 
 namespace mmafuzz {
 
+/// Major, minor and patch, as in "1.2.3". CMakeLists.txt says it once for all programs and packages.
+const char* version_number();
+
 /// The commit that was built, with a + where the tree had changes; empty where nobody knows. ci/packaging/commit.cmake
 /// writes it into programs and libraries that are linked with mmafuzz_commit.
 const char* build_commit();
 
-/// "0.1.0 (2f1c9aa0b3)".
+/// "1.2.3 (2f1c9aa0b3)".
 inline std::string version_text() {
   const std::string commit = build_commit();
-  return commit.empty() ? MMAFUZZ_VERSION : MMAFUZZ_VERSION " (" + commit + ")";
+  return version_number() + (commit.empty() ? "" : " (" + commit + ")");
 }
 
 }  // namespace mmafuzz

@@ -46,7 +46,7 @@ class Unit {
 /// The names of all units that take an op; of an empty op, of all units.
 std::vector<std::string> unit_names(const std::string& op = "");
 
-/// The version of mmafuzz that this library is of, with its commit: "0.1.0 (2f1c9aa)".
+/// The version of mmafuzz that this library is of, with its commit: "1.2.3 (2f1c9aa)".
 std::string version();
 
 }  // namespace mmafuzz::v1
