@@ -62,7 +62,7 @@ class Graph:
         target = lambda rest: index.get(int(m[1], 16)) if (m := re.search(r"0x([0-9a-f]+)\s*$", rest.strip())) else None
         leaders, self.calls = {0}, {}
         jumps = {}
-        for n, (_, guard, opcode, rest) in enumerate(code):
+        for n, (_, _, opcode, rest) in enumerate(code):
             if opcode.startswith(("BRA", "CALL")):
                 to = target(rest.split(",")[-1])
                 if opcode.startswith("CALL"):
@@ -75,14 +75,14 @@ class Graph:
                 jumps[n] = None
                 leaders.add(n + 1)
         leaders |= {to for to in self.calls.values() if to is not None}
-        self.start = sorted(l for l in leaders if l is not None and l < len(code))
+        self.start = sorted(n for n in leaders if n is not None and n < len(code))
         block_of = {}
         for b, first in enumerate(self.start):
             for n in range(first, self.start[b + 1] if b + 1 < len(self.start) else len(code)):
                 block_of[n] = b
         self.block_of = block_of
         self.next = [[] for _ in self.start]
-        for b, first in enumerate(self.start):
+        for b in range(len(self.start)):
             last = (self.start[b + 1] if b + 1 < len(self.start) else len(code)) - 1
             if last in jumps:
                 if jumps[last] is not None:
@@ -96,7 +96,7 @@ class Graph:
         # The targets of an indirect branch stand in a table elsewhere: the blocks behind it that nothing else leads to.
         entered = {0} | {n for after in self.next for n in after} | {block_of[to] for to in self.calls.values() if to is not None}
         table = None
-        for b, first in enumerate(self.start):
+        for b in range(len(self.start)):
             if b not in entered and table is not None:
                 self.next[table].append(b)
             last = (self.start[b + 1] if b + 1 < len(self.start) else len(code)) - 1

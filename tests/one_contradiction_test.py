@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 
+
 def facts_with(mmafuzz, plugin, cases):
     with tempfile.TemporaryDirectory(prefix="mmafuzz-contradiction-") as folder:
         run = subprocess.run([mmafuzz, "campaign", "--targets", "dot_models", "--units", f"default,plugin:{plugin}", "--cases", cases,

@@ -16,7 +16,6 @@ import sys
 import tempfile
 
 
-
 def run(*command):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
 

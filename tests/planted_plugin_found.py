@@ -16,9 +16,9 @@ with tempfile.TemporaryDirectory(prefix="mmafuzz-planted-") as folder:
                           "--out", folder + "/out"], capture_output=True, text=True)
     took = time.monotonic() - begin
     line = f"mmafuzz: divergence equals_model dot.f32.f16.f16.f32 plugin:{plugin} {model} "
-    lines = [l for l in run.stdout.splitlines() if l.startswith("mmafuzz: ")]
+    lines = [one for one in run.stdout.splitlines() if one.startswith("mmafuzz: ")]
     assert run.returncode == 1, (run.returncode, run.stdout, run.stderr)
-    assert lines and all(l.startswith(line) for l in lines), run.stdout
+    assert lines and all(one.startswith(line) for one in lines), run.stdout
     # The case that was found, evaluated by both.
     text = open(folder + "/out/findings.cases").read()
     assert re.search("^# " + re.escape(lines[0]) + "$", text, re.M), text

@@ -405,8 +405,8 @@ def gemm(op, a, b, c):
             terms = []
             if alpha.kind != "zero":
                 terms = [
-                    product(product(decode(op.a, a[i * op.k + l]), decode(op.b, b[l * op.n + j])), alpha)
-                    for l in range(op.k)
+                    product(product(decode(op.a, a[i * op.k + t]), decode(op.b, b[t * op.n + j])), alpha)
+                    for t in range(op.k)
                 ]
             if beta.kind != "zero":
                 terms.append(product(decode(op.c, c[i * op.n + j]), beta))
@@ -903,7 +903,7 @@ def compare(mmafuzz, blocks, only, show):
                 if wrong[unit] <= show:
                     shown = lambda r: " ".join(
                         f"{e:0{op.d.digits}x}" for e in (r if isinstance(r, list) else [r])
-                    )  # noqa: E731
+                    )
                     have = shown(encoding) + (f" flags {flags:02x}" if flags is not None else "")
                     need = shown(want) + (
                         f" flags {want_flags:02x}" if flags is not None and want_flags is not None else ""
@@ -963,7 +963,7 @@ def check_itself():
     rng = random.Random(1)
     for _ in range(2000):
         x, y = (struct.unpack("<d", struct.pack("<Q", draw(BY_NAME["fp64"], rng, 0)))[0] for _ in range(2))
-        of = lambda v: struct.unpack("<Q", struct.pack("<d", v))[0]  # noqa: E731
+        of = lambda v: struct.unpack("<Q", struct.pack("<d", v))[0]
         if math.isfinite(x) and math.isfinite(y):
             op = Op("scalar", BY_NAME["fp64"], BY_NAME["fp64"], Rule())
             for op.scalar, value in (

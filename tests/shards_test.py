@@ -140,7 +140,7 @@ class ShardsTest(unittest.TestCase):
         wait_for(lambda: set(folder.glob("segments/*.cases")) > own, 30)
         first.send_signal(signal.SIGCONT)
         out, err = self.ended(first, (130,))
-        self.assertEqual(len([l for l in self.said(err) if "another process took" in l]), 1, err)
+        self.assertEqual(len([one for one in self.said(err) if "another process took" in one]), 1, err)
         self.assertTrue(set(folder.glob("segments/*.cases")) > own)
         second.send_signal(signal.SIGTERM)
         out += self.ended(second, (130,))[0]
@@ -189,7 +189,7 @@ class ShardsTest(unittest.TestCase):
         wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
         shutil.rmtree(self.out / "exchange")
         out, err = self.ended(shard)
-        self.assertEqual(len([l for l in self.said(err) if "no exchange with other shards for now" in l]), 1, err)
+        self.assertEqual(len([one for one in self.said(err) if "no exchange with other shards for now" in one]), 1, err)
         self.assertEqual(len(self.said(err)), 1, err)
         self.conclude()
 
@@ -198,7 +198,7 @@ class ShardsTest(unittest.TestCase):
         wait_for(lambda: (self.out / "shards/0001-of-0002/progress.json").exists())
         self.out.rename(self.out.with_name("gone"))
         out, err = self.ended(shard, (2,))
-        self.assertEqual(len([l for l in self.said(err) if "cannot" in l]), 1, err)
+        self.assertEqual(len([one for one in self.said(err) if "cannot" in one]), 1, err)
         self.out.with_name("gone").rename(self.out)  # a server that came back: what was told is there
         self.conclude()
         self.assertLessEqual(set(self.lines(out)), self.held())

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """A unit that answers nothing is never green: the command names it and ends with 2. Its share is said where it answers some.
 Usage: silent_units_test.py MMAFUZZ"""
-import json
 import os
 import pathlib
 import shutil

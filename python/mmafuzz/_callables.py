@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
 from . import _core
 from ._cases import arrays_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Sequence, Union
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ._cases import OperandFields, arrays_of, bytes_of
 from ._formats import codes_dtype, numbers_of
 from ._unit import Unit, all_units, parsed_op, threads_for
 
-UnitLike = Union[str, Unit, Callable[..., Any]]
+UnitLike = str | Unit | Callable[..., Any]
 
 
 class Parties:

@@ -62,7 +62,7 @@ _DTYPE_OF_DLPACK = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def codes_dtype(format: str) -> np.dtype:
     """The unsigned integers that hold a format's encodings. ValueError: no such format."""
     return np.dtype(f"u{_core.format_fields(format)['storage_bytes']}")

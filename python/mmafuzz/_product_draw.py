@@ -15,7 +15,7 @@ _WORK = ((1 << 12, 0.6), (1 << 16, 0.25), (1 << 19, 0.11), (1 << 22, 0.04))
 _MOST_WORK_OF_REALS = 1 << 14
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _sizes() -> tuple[np.ndarray, ...]:
     """Small sizes; blocks and small multiples of them, one less, one more; primes."""
     near = {b * times + off for b in _BLOCKS for times in (1, 2, 3) for off in (-1, 0, 1)}
@@ -138,7 +138,7 @@ def draw(rng: np.random.Generator, numbers: Numbers, form: str, strides: str, ma
         a = rng.integers(fraction // 2, fraction, (m, k)) * rng.choice((-1.0, 1.0), (m, k)) / fraction
         fraction = numbers.greatest("b")
         b = rng.integers(fraction // 2, fraction, (k, n)) * rng.choice((-1.0, 1.0), (k, n)) / fraction
-        c = rng.integers(1, 5, (m, n)).astype(np.float64)
+        c: np.ndarray = rng.integers(1, 5, (m, n)).astype(np.float64)
     else:
         a, b = _integers(rng, shape, numbers, alpha)
         most = numbers.greatest("c") // 2 // max(1, abs(beta))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,8 +113,10 @@ def _simpler(case: ProductCase) -> Iterator[ProductCase]:
             least = 1 if field == "padding" and layout.padding else getattr(plain, field)
             for value in (getattr(plain, field), least):
                 if getattr(layout, field) not in (value, getattr(plain, field)):
-                    new = replace(layout, **{field: value})
-                    yield replace(case, layouts=(*case.layouts[:i], new, *case.layouts[i + 1 :]))
+                    layouts = list(case.layouts)
+                    change: dict[str, Any] = {field: value}
+                    layouts[i] = replace(layout, **change)
+                    yield replace(case, layouts=(layouts[0], layouts[1], layouts[2]))
     if case.special is not None and not np.isnan(case.special.value):
         yield replace(case, special=case.special._replace(value=np.nan))
 
@@ -129,10 +132,10 @@ def _smaller(case: ProductCase) -> Iterator[ProductCase]:
             if len(set(sizes)) == 1]  # fmt: skip
     sizes = {"m": m, "n": n, "k": k}
     halves = [(one, sizes[one[0]] // 2) for one in axes if sizes[one[0]] > 3]
-    for one, less in halves + [(one, less) for one in axes for less in range(1, sizes[one[0]])]:
+    for along, less in halves + [(one, less) for one in axes for less in range(1, sizes[one[0]])]:
         for last in (False, True):
             smaller = case
-            for axis in one:
+            for axis in along:
                 smaller = smaller.sliced(axis, less, last)
             yield smaller
             if not last and not case.is_real:

@@ -223,7 +223,7 @@ class Unit:
 
         TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
         declines, a code beyond its format, K = 0, a case that a recording does not have."""
-        key = None
+        key: tuple[Any, ...] | None = None
         plain = type(op) is str and (k is None or type(k) is int) and scale_a is None and scale_b is None
         if plain and type(a) is np.ndarray and type(b) is np.ndarray:
             if c is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Iterator, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,9 @@ class Arithmetic(NamedTuple):
     snippet: str  #: a program that shows a divergence; {input}: encodings in hexadecimal
     version: Callable[[], str]
 
-    attributes = ""
+    @property
+    def attributes(self) -> str:
+        return ""
 
     @property
     def width(self) -> int:

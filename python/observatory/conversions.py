@@ -9,7 +9,8 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from typing import Callable, Iterator, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mmafuzz._formats import DTYPE_OF_FORMAT, codes_dtype
 
 from . import inputs
 from .inputs import as_codes, converted
-from .party import Declined, compiler_runtime, module, output, release_folders, version_of
+from .party import Declined, compiler_runtime, output, release_folders, version_of
 
 Call = Callable[[np.ndarray], np.ndarray]
 #: Formats through which a library may compute, so that a result is rounded twice.

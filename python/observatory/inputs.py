@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -73,9 +73,9 @@ def boundaries(source: str, target: str) -> np.ndarray:
     least = magnitudes[magnitudes > 0][0]
     points = np.concatenate([magnitudes, (magnitudes[1:] + magnitudes[:-1]) / 2, least * 2.0 ** -np.arange(1, 4)])
     if source == "s32":
-        near = np.trunc(points[points < 2**31]).astype(np.int64)
-        around = np.concatenate([near - 1, near, near + 1, [2**31 - 1]])
-        return np.unique(np.concatenate([around, -around]).astype(np.int32)).view(np.uint32)
+        whole = np.trunc(points[points < 2**31]).astype(np.int64)
+        positive = np.concatenate([whole - 1, whole, whole + 1, [2**31 - 1]])
+        return np.unique(np.concatenate([positive, -positive]).astype(np.int32)).view(np.uint32)
     near = converted(points.view(np.uint64), "fp64", source).astype(dtype)
     around = [near + np.array(offset, np.int64).astype(dtype) for offset in (-1, 0, 1)]
     if source == "fp64":  # where the way leads through a narrower format, the bits far below decide

@@ -7,7 +7,8 @@ import importlib
 import pathlib
 import shutil
 import subprocess
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 #: Libraries that are no packages of Python: of a pinned release they read a folder.
 WITHOUT_IMPORT = ("libnpymath", "OpenBLAS")

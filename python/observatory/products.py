@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,7 +57,7 @@ def _number(x: float, nan: str, inf: str) -> str:
 def _python_values(x: np.ndarray, dtype: str) -> str:
     """An expression; behind '; ' an assignment for each of a few elements that differ from all others."""
     wide = x.astype(np.float64)
-    said = lambda value: _number(value, "np.nan", "np.inf")  # noqa: E731
+    said = functools.partial(_number, nan="np.nan", inf="np.inf")
     if not x.size:
         return f"np.zeros({x.shape}, {dtype})"
     values, counts = np.unique(wide, return_counts=True)

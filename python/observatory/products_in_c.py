@@ -9,7 +9,8 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,7 +79,7 @@ _LIBRARIES = [
 ]  # fmt: skip
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _loaded(path: pathlib.Path) -> ctypes.CDLL:
     try:
         for runtime in ("libquadmath*", "libgfortran*"):  # wheels bring their own, which only their importer finds

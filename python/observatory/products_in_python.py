@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Callable, Iterable
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def _first_pass(row: Conversion | Arithmetic, call: Call, found: dict[str, Diver
     # In slices, so that a slow party (one number a call) stops in time, and in an order that sees every region early.
     order = np.random.default_rng(0).permutation(len(near))
     slices = (near[one] for one in np.array_split(order, max(1, len(near) // 65536)))
-    soon = lambda: time.monotonic() < deadline  # noqa: E731
+    soon: Callable[[], bool] = lambda: time.monotonic() < deadline
     done = compare(row, call, slices, found, checked=True, keep_going=soon)
     if not soon():
         return done

@@ -116,14 +116,14 @@ def test_what_a_format_without_sign_and_nan_gives(source):
 
 @pytest.mark.parametrize("source, target", [("fp32", "fp16"), ("fp64", "e4m3"), ("fp16", "e5m2"), ("e5m2", "bf16")])
 def test_a_right_conversion_has_no_divergence(source, target):
-    call = lambda codes: converted(codes, source, target)  # noqa: E731
+    call = lambda codes: converted(codes, source, target)
     result, found = run.observe(row(call, source, target), time.monotonic() + 60, count=1 << 14)
     assert result.inputs > 200 and not found
     assert result.proven == (inputs.width(source) <= 16)
 
 
 def test_what_the_time_cut_says_so():
-    call = lambda codes: converted(codes, "fp32", "e4m3")  # noqa: E731
+    call = lambda codes: converted(codes, "fp32", "e4m3")
     result, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() - 1)
     whole, _ = run.observe(row(call, "fp32", "e4m3"), time.monotonic() + 60, count=1 << 12)
     assert result.cut and not whole.cut and 0 < result.inputs < whole.inputs

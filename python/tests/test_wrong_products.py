@@ -203,7 +203,7 @@ def test_a_product_of_another_kind_of_answer():
     assert [f.kind for f in mmafuzz.fuzz_product(lambda a, b: (a @ b)[:-1], cases=20)] == ["no result"]
     assert [f.kind for f in mmafuzz.fuzz_product(lambda a, b: 1 / 0, cases=20)] == ["raises"]
     state = np.random.default_rng(3)
-    shaky = lambda a, b: a @ b * np.float32(1 + 2.0**-23 * state.integers(2))  # noqa: E731
+    shaky = lambda a, b: a @ b * np.float32(1 + 2.0**-23 * state.integers(2))
     kinds = {f.kind for f in mmafuzz.fuzz_product(shaky, cases=300)}
     assert "not repeatable" in kinds or "wrong integer" in kinds
 

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import torch
 from mmasim.amd import MFMA
-from mmasim.nv_ptx import MMA, MMABlockScale, TCGen05MMA, TCGen05MMABlockScale, WGMMA
+from mmasim.nv_ptx import MMA, WGMMA, MMABlockScale, TCGen05MMA, TCGen05MMABlockScale
 
 ARCH = {
     "volta": "Volta",

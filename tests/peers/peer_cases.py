@@ -22,11 +22,12 @@ import zlib
 
 try:
     import numpy as np
-    from mmasim_units import Peer, WIDTH, is_nan
+
+    from mmasim_units import WIDTH, Peer
 except ImportError as missing:  # ctest reads 77 as "skipped"
     print(f"skipped: no peer here ({missing}); tests/peers/make_environment installs it")
     sys.exit(77)
-from structured_cases import KINDS, Drawer, Format
+from structured_cases import KINDS, Drawer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHUNK = 4096
