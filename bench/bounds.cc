@@ -1,4 +1,4 @@
-// mmafuzz bench bounds: how tight the proven error bounds are. A search for each row's greatest ratio error/bound; what
+// mmafuzz bench bounds: how tight the error bounds are. A search for each row's greatest ratio error/bound; what
 // comes near 1 shows that the bound cannot be better, what stays far below it that the bound or the search is weak
 // (docs/bounds.md).
 #include <fmt/core.h>
@@ -247,7 +247,7 @@ int run_bounds(BoundsOptions& options) {
       writer->one_case(tightest->cases, 0, &outcomes);
     }
   }
-  if (!any) throw BadInput("bench bounds: no unit with a proven bound matches '" + options.only + "'");
+  if (!any) throw BadInput("bench bounds: no unit with an error bound matches '" + options.only + "'");
   if (writer) writer->finish();
   options.rows.end();
   return broken ? exit_divergence : exit_ok;
@@ -257,8 +257,7 @@ int run_bounds(BoundsOptions& options) {
 
 void add_bench_bounds(Arguments& bench, int& status) {
   auto options = std::make_shared<BoundsOptions>();
-  Arguments* sub =
-      bench.add_subcommand("bounds", "The greatest ratio of error to proven error bound that a search finds");
+  Arguments* sub = bench.add_subcommand("bounds", "The greatest ratio of error to error bound that a search finds");
   sub->add_option("--cases", options->cases, "cases per unit")
       ->capture_default_str()
       ->check(unsigned_number())

@@ -141,10 +141,10 @@ std::string summary_text(const nlohmann::json& summary, const std::string& folde
   text += wrapped("Searched: " + names_of(ran), width, 0);
   if (!left.empty()) text += wrapped("Not run for want of time: " + names_of(left), width, 0);
   if (triaged) {
-    const uint64_t buckets = summary["buckets"].get<uint64_t>(), divergences = summary["divergences"].get<uint64_t>();
+    const uint64_t divergences = summary["divergences"].get<uint64_t>();
     text += fmt::format(
-        "The facts come from {} bucket{} (what differs, on which op, by which cause) of {} recorded divergence{}\n",
-        buckets, buckets == 1 ? "" : "s", divergences, divergences == 1 ? "" : "s");
+        "The facts come from {} recorded divergence{}, sorted by what differs, on which op and by which cause\n",
+        divergences, divergences == 1 ? "" : "s");
   } else {
     for (const char* when : {"new", "known"}) {
       const auto& n = summary[when];

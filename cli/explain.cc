@@ -49,7 +49,7 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
   const Verdict verdict = judge->judge(sequence).back();
   const Format& d = sequence.op().d;
   // A property of one result has no twin.
-  const std::string twin = verdict.first == verdict.second ? "" : ", its twin " + to_hex(d, verdict.second);
+  const std::string twin = verdict.first == verdict.second ? "" : ", the changed case " + to_hex(d, verdict.second);
   return ExplainedVerdict{
       verdict.fails, "",
       "after the others the last case " +
@@ -92,7 +92,7 @@ void add_explain(Arguments& app, int& status) {
   sub->add_option("--case", options->cases, "a case's fields, in numbers or encodings; repeatable")
       ->allow_extra_args(false);
   sub->add_option("--line", options->lines,
-                  "line of a case in the file, repeatable (default: the first case, and its twin in a witness)")
+                  "line of a case in the file, repeatable (default: the first case, and the changed case in a witness)")
       ->allow_extra_args(false)
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");

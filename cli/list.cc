@@ -61,15 +61,15 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
 }  // namespace
 
 /// The walks through an op's datapath as one unit has it, and their lengths.
-void list_sweeps(const std::vector<std::string>& op_words, const std::string& unit) {
+void list_walks(const std::vector<std::string>& op_words, const std::string& unit) {
   std::string line;
   for (const std::string& word : op_words) line += (line.empty() ? "" : " ") + word;
-  if (line.empty()) throw BadInput("list sweeps needs an op, as in: list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  if (line.empty()) throw BadInput("list walks needs an op, as in: list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const Op op = op_from_text(line);
   const std::unique_ptr<Unit> bound = unit == "*" ? nullptr : bind_or_fail(unit, op);
   const DatapathSweeps sweeps(op, corner_hints(bound ? bound->model() : nullptr), 1);
   if (sweeps.parts().empty())
-    throw BadInput("matrix products, and conversions and operations of integers, have no sweeps");
+    throw BadInput("matrix products, and conversions and operations of integers, have no walks");
   for (const DatapathSweeps::Part& part : sweeps.parts()) fmt::print("{:22} {:>9}\n", part.name, part.length);
   fmt::print("{:22} {:>9}\n", "all", sweeps.length());
 }
@@ -81,31 +81,31 @@ void add_list(Arguments& app, int& status) {
     bool verbose = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets, sweeps or GPUs");
+  Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets, walks or GPUs");
   sub->add_option(
       "what", options->words,
-      "formats, properties, parameters, targets, gpus, or sweeps and an op; anything else are words that a unit must "
+      "formats, properties, parameters, targets, gpus, or walks and an op; anything else are words that a unit must "
       "match, as in: blackwell fp4");
   sub->add_option("--units", options->pattern,
-                  "only units that match this glob, as in 'model:hopper/*'; of sweeps, the unit");
+                  "only units that match this glob, as in 'model:hopper/*'; of walks, the unit");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
   sub->add_flag("--json", options->json, "print JSON (units)");
   sub->footer(
       "What is out of scope on a GPU: mmafuzz list -v --units 'cuda:*'\n"
       "Examples: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
       "          mmafuzz list blackwell fp4\n"
-      "          mmafuzz list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+      "          mmafuzz list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   sub->callback([options, &status] {
-    static const std::vector<std::string> others = {"formats", "properties", "parameters", "targets", "gpus", "sweeps"};
+    static const std::vector<std::string> others = {"formats", "properties", "parameters", "targets", "gpus", "walks"};
     std::vector<std::string> words = options->words;
     const std::string what =
         words.empty() || std::find(others.begin(), others.end(), words[0]) == others.end() ? "units" : words[0];
     if (what == "units") {
       if (!words.empty() && words[0] == "units") words.erase(words.begin());
       list_units(options->pattern, words, options->verbose, options->json);
-    } else if (what == "sweeps") {
+    } else if (what == "walks") {
       words.erase(words.begin());
-      list_sweeps(words, options->pattern);
+      list_walks(words, options->pattern);
     } else if (words.size() > 1 || options->json || options->verbose || options->pattern != "*") {
       throw BadInput("list " + what + " takes nothing else; --units, --verbose, --json and words are for units");
     }

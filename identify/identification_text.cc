@@ -75,7 +75,7 @@ std::string open_text(const Identification& id) {
     if (const std::vector<int64_t> values = f.not_proven(); !values.empty())
       text += fmt::format("{}{} (or {})", text.empty() ? "" : ", ", f.parameter->name,
                           values_as_ranges(*f.parameter, values));
-  if (!text.empty()) text = "  no case told apart, not proven equal: " + text + "\n";
+  if (!text.empty()) text = "  no case told apart, not proved equal: " + text + "\n";
   if (id.model && !id.tried_together) text += "  two changes together were not all tried: the time was over before\n";
   if (!id.together.empty())
     text += fmt::format("  two changes that no case told apart together, though one of them alone: {}\n",
@@ -96,7 +96,7 @@ std::string verified_text(const Verified& verified) {
     if (&list == &part) list += fmt::format(" ({} of {})", sweep.walked, sweep.length);
   }
   std::string text = fmt::format("  held on {} more cases: {} of a guided search{}\n", verified.cases, verified.guided,
-                                 verified.sweeps.empty() ? "" : ", and sweeps of the datapath");
+                                 verified.sweeps.empty() ? "" : ", and walks through the datapath");
   if (!whole.empty()) text += "    whole: " + whole + "\n";
   if (!one_lane.empty()) text += "    each in some lane, not in all: " + one_lane + "\n";
   if (!part.empty()) text += "    in part: " + part + "\n";
@@ -165,9 +165,9 @@ std::string identification_text(const Identification& id, bool steps) {
 namespace {
 
 nlohmann::json verified_json(const Verified& verified) {
-  nlohmann::json json = {{"guided", verified.guided}, {"sweeps", nlohmann::json::array()}};
+  nlohmann::json json = {{"guided", verified.guided}, {"walks", nlohmann::json::array()}};
   for (const Verified::Sweep& sweep : verified.sweeps)
-    json["sweeps"].push_back(
+    json["walks"].push_back(
         {{"name", sweep.name}, {"walked", sweep.walked}, {"pass", sweep.pass}, {"length", sweep.length}});
   return json;
 }

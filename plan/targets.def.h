@@ -13,9 +13,9 @@
 MMAFUZZ_TARGET(dot_models, units, dots, "", "error_bound,answers", "", true,
   "a unit differs from what it claims to equal: a model from its slow twin, a device or plugin from its model, the exact fast path from MPFR; or a process gives no answer")
 MMAFUZZ_TARGET(dot_monotone, one_unit, dots, "", "monotone*,error_bound", "", true,
-  "one addend grows and the result falls, on a unit that claims to be monotone; or an error exceeds the proven bound")
+  "one addend grows and the result falls, on a unit that claims to be monotone; or an error exceeds its bound")
 MMAFUZZ_TARGET(dot_metamorphic, one_unit, dots, "", "*", "monotone*", true,
-  "a case and its changed twin (permuted products, flipped signs, powers of two, zero padding, swapped factors, split k) "
+  "a case and the changed case (permuted products, flipped signs, powers of two, zero padding, swapped factors, split k) "
   "give results that the unit's claims exclude")
 MMAFUZZ_TARGET(convert, units, conversions, "", "*", "", true,
   "a conversion differs from MPFR in value or flags, or breaks a property that it claims")

@@ -112,7 +112,7 @@ BoundProperty::Verdict replay(Reply& f, const Property& property, const Subject&
   std::vector<BoundProperty::Verdict> verdicts;
   bound->judge(f.witness, base, verdicts);
   f.results = {to_hex(f.op.d, verdicts.at(0).before) + " on the case",
-               to_hex(f.op.d, verdicts.at(0).after) + " on its twin"};
+               to_hex(f.op.d, verdicts.at(0).after) + " on the changed case"};
   if (!verdicts.at(0).failed) refuse_witness(f);
   return verdicts[0];
 }

@@ -294,8 +294,8 @@ d='dot a=fp16 b=fp16 c=fp32 d=fp32 k=2'
 bad "holds no number" eval exact --op "$d" --case ''
 bad "a case holds no result" eval exact --op "$d" --case '1. 2. | 3. 4. | 0. | 99.'
 bad "output is for the cases of files" eval exact --op "$d" --case '1. 2. | 3. 4. | 0.' -o typed.cases
-bad "have no sweeps" list sweeps gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=2
-good list sweeps dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
+bad "have no walks" list walks gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=2
+good list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=4
 expect "a length for each sweep" has out "alignments of three"
 good eval h100 --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=4' --case '1. 2. 3. 4. | 1. 1. 1. 1. | 0.'
 expect "a GPU takes a matrix product" has out "= 10"
@@ -585,7 +585,7 @@ good bench split --cases 2000 --search 2000
 expect "who is nearer" has out "nearer to the exact result is Ootomo-Yokota in"
 
 good bench exhaustive --to e4m3 --to cfloat8_1_5_2:15 --from fp16 --round up
-expect "every input is converted" has out "e4m3                     up           from fp16, 65536 inputs by ieee: proven"
+expect "every input is converted" has out "e4m3                     up           from fp16, 65536 inputs by ieee: none wrong"
 bad "unknown format 'fp17'" bench exhaustive --to fp17
 bad "needs a bias of 0 to 63" bench exhaustive --to shp:64
 bad "at most 10 fraction bits, not fp64" bench exhaustive --to fp64
@@ -650,7 +650,7 @@ fi
 good bench bounds --units 'model:cdna*' --cases 2000 --witnesses tight.cases
 expect "a table of ratios" has out "two_stage_sum"
 good check tight.cases
-bad "no unit with a proven bound matches 'nothing'" bench bounds --units nothing
+bad "no unit with an error bound matches 'nothing'" bench bounds --units nothing
 bad "cannot write" bench bounds --units 'model:volta/*' --cases 1 --witnesses nowhere/tight.cases
 
 good bench discriminate --seeds 1 --time 30 --json

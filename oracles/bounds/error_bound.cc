@@ -16,9 +16,9 @@ using namespace bounds;
 Result<bool> has_bound(const Op& op) {
   const FormatFields& d = op.d.fields();
   if (op.kind != OpKind::dot) return declined("error bounds are of dots");
-  if (op.flush_to_zero) return declined("no error bound is proven where subnormals are flushed");
+  if (op.flush_to_zero) return declined("there is no error bound where subnormals are flushed");
   if (d.integer || !d.has_sign() || d.subnormals != SubnormalRule::gradual || op.rounding == Rounding::stochastic)
-    return declined("no error bound is proven for results in " + op.d.name() + " so rounded");
+    return declined("there is no error bound for results in " + op.d.name() + " so rounded");
   return true;
 }
 

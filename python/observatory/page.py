@@ -34,7 +34,7 @@ The machine: {machine}.
 """
 _CONVERSIONS = """## Conversions: what was covered
 
-*Proven* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 and int32 all 2^32 where
+*Exhaustive* means that all inputs were tried: every encoding of a source of up to 16 bits; of fp32 and int32 all 2^32 where
 the time of this run or of earlier ones on this machine allowed. *Tested* means every number of the target and every midpoint of neighbours, with their neighbours in the
 source, zeros, infinities and kinds of NaN, then random encodings and encodings near those boundaries, 2^24 of them, or
 *cut*: as many as the time allowed. All are compared,
@@ -45,16 +45,16 @@ and what differs there with `ieee`. NaNs that differ in sign or payload alone ar
 """
 _ARITHMETIC = """## Arithmetic: what was covered
 
-Operations on numbers of narrow formats, each against the result that is rounded once. *Proven* means that all operands were
+Operations on numbers of narrow formats, each against the result that is rounded once. *Exhaustive* means that all operands were
 tried, of two operands all pairs. *Tested* means all pairs of specials, powers of two and their neighbours of both signs, then
-random pairs, a half of them with near exponents, as many as for conversions. All are compared, bit for bit, with the unit `ieee`; the proven ones and the
+random pairs, a half of them with near exponents, as many as for conversions. All are compared, bit for bit, with the unit `ieee`; the exhaustive ones and the
 first pairs with `exact`, too.
 
 {rows}, {inputs:,} inputs.
 """
 _PRODUCTS = """## Matrix products: what was covered
 
-Nothing is proven here: each row is a search by `mmafuzz.fuzz_product` ([python.md](python.md)), which needs no tolerance.
+No row here is exhaustive: each row is a search by `mmafuzz.fuzz_product` ([python.md](python.md)), which needs no tolerance.
 The operands are integers that no order of sums can round; shapes lie around those where kernels switch; NaN lies between
 and around the elements. Where the call has them, alpha, beta (with NaN in c where beta is 0), transposed operands, leading
 dimensions and 1 to 4 threads vary. Some cases have an infinity or NaN in one place, some have fractions, whose result must
@@ -90,7 +90,7 @@ def _covered(result: dict, what: str) -> str:
     if what == "product":
         return f"{result['inputs']:,} cases"
     if result["proven"]:
-        return f"proven ({result['inputs']:,})"
+        return f"exhaustive ({result['inputs']:,})"
     return f"tested ({result['inputs']:,}{', cut' if result['cut'] else ''})"
 
 

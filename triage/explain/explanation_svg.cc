@@ -237,7 +237,7 @@ std::string explanation_svg(const Explanation& explanation) {
   for (size_t i = 0; i < explanation.cases.size(); ++i) {
     const ExplainedCase& one = explanation.cases[i];
     if (explanation.cases.size() > 1) {
-      drawing.text(left, i == 0 ? "the case" : "its twin", "font-style=\"italic\"");
+      drawing.text(left, i == 0 ? "the case" : "the changed case", "font-style=\"italic\"");
       drawing.next_row();
     }
     if (!one.exact_value.empty()) {

@@ -81,7 +81,7 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
       const bool repeated = i > first && case_line(block.batch, i) == case_line(block.batch, 0);
       if (!outcomes.has_answer(i) || repeated) continue;
       PageData row;
-      row.set("unit", name + (i > first ? ", its twin" : ""));
+      row.set("unit", name + (i > first ? ", the changed case" : ""));
       row.set("result", explained_number(block.batch.op().d, outcomes.results.get(i)).to_string());
       list.push_back(row);
     }
