@@ -29,6 +29,7 @@ class OneChain {
     core_.d = step_format(m);
     if (is_wider()) core_.nan = core_.d.encode_nan();
     rule_.rounding = m.output_rounding;
+    if (has_rounded_products()) rule_.overflow = m.overflow;
   }
 
   MMAFUZZ_HD const DotModel& model() const { return m_; }

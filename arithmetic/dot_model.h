@@ -31,6 +31,7 @@ enum class CExponent : uint8_t { d_format, c_format, fp32 };
 enum class OutputVia : uint8_t {
   direct,          ///< one rounding from the sum
   fp32_truncated,  ///< toward zero to fp32 first, then rounded again (SMT model, D8)
+  fp32_nearest,    ///< to nearest even to fp32 first, under the row's rules for results there, then rounded again
 };
 
 enum class UnderflowSign : uint8_t { kept, positive };  ///< sign of a nonzero sum that rounds to zero (D5)
@@ -71,9 +72,29 @@ enum class CSpecial : uint8_t { propagates, reads_minus_one };
 
 enum class Subnormals : uint8_t {
   kept,
-  flushed,         ///< operands to +0, results to a zero of their sign (CDNA2)
-  flushed_signed,  ///< operands and results to zeros of their sign, results that are tiny after rounding with an
-                   ///< unbounded exponent (x86: DAZ and FTZ)
+  flushed,          ///< operands to +0, results to a zero of their sign (CDNA2)
+  flushed_signed,   ///< operands and results to zeros of their sign, results that are tiny after rounding with an
+                    ///< unbounded exponent (x86: DAZ and FTZ)
+  flushed_of_fp32,  ///< the same for what is subnormal in fp32; fp16 and narrower formats keep theirs (RDNA3)
+};
+
+/// How floored_sum cuts a term to the unit of the sum.
+enum class Cut : uint8_t {
+  opposed_complement,  ///< magnitudes toward zero; in the frame of c's sign, m of the other sign joins as -m - 1
+                       ///< (RDNA3)
+  floor,               ///< toward minus infinity (RDNA4)
+};
+
+/// What cut=floor makes of a negative c that leaves no bit.
+enum class LostC : uint8_t {
+  dropped,  ///< zero where the unit lies above the least exponent of d's normal numbers, else minus one unit (RDNA4)
+  floored,  ///< minus one unit
+};
+
+/// The NaN that c hands on where no product makes one.
+enum class NanOfC : uint8_t {
+  replaced,  ///< that of every other NaN
+  quieted,   ///< c's own, with its sign and payload
 };
 
 enum class ZeroOperands : uint8_t { kept, positive };  ///< sign that a zero in a, b or c reads on CDNA2 (N6)
@@ -94,8 +115,9 @@ enum class ChainJoin : uint8_t {
 enum class ProductOrder : uint8_t {
   ascending,
   descending,
-  swapped_pairs,  ///< 1, 0, 3, 2, ...: the odd one of a pair first (AVX512-BF16, Intel SDM, VDPBF16PS)
-  interleaved,    ///< to the blocks in turn: a k of n blocks gives block j the products j, j + n, j + 2n, ...
+  swapped_pairs,   ///< 1, 0, 3, 2, ...: the odd one of a pair first (AVX512-BF16, Intel SDM, VDPBF16PS)
+  interleaved,     ///< to the blocks in turn: a k of n blocks gives block j the products j, j + n, j + 2n, ...
+  halves_in_turn,  ///< blocks of the first and the second half of the products in turn (RDNA4 in waves of 32 lanes)
 };
 
 /// One row. Members beyond the formats are the named parameters of core's override syntax; each kernel uses those that
@@ -133,9 +155,24 @@ struct DotModel {
   bool odd_even = false;  ///< even and odd products are aligned apart (CDNA3 fp8)
   SecondStage second_stage = SecondStage::floor32_then_31;
   CSpecial c_special = CSpecial::propagates;
+  int first_sum = 1;  ///< products that are cut below their own greatest exponent and added before the others; 1: none
+  int c_guard_bits = 0;  ///< bits kept below c's exponent beyond those below a product's
+  Cut cut = Cut::floor;
+  LostC lost_c = LostC::dropped;
+  uint64_t invalid_nan = 0;  ///< encoding of what infinity * 0 and infinities of both signs give
+  NanOfC nan_of_c = NanOfC::replaced;
 };
 
 MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Subnormals::kept; }
+/// Whether numbers of that format are flushed.
+MMAFUZZ_HD constexpr bool flushes(Subnormals rule, const FormatFields& f) {
+  if (rule == Subnormals::flushed_of_fp32) return f.emin() <= ieee_fields(8, 23).emin();
+  return rule != Subnormals::kept;
+}
+/// Whether a flushed number keeps its sign, and results are judged before their exponent is bounded.
+MMAFUZZ_HD constexpr bool keeps_flushed_sign(Subnormals rule) {
+  return rule == Subnormals::flushed_signed || rule == Subnormals::flushed_of_fp32;
+}
 
 /// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products.
 struct DotOperands {

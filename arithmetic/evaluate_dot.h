@@ -15,6 +15,10 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
     case ProductOrder::descending: return m.k - 1 - position;
     case ProductOrder::swapped_pairs: return (position ^ 1) < m.k ? position ^ 1 : position;
     case ProductOrder::interleaved: return position % m.block * (m.k / m.block) + position / m.block;
+    case ProductOrder::halves_in_turn: {
+      const int block = position / m.block;
+      return block % 2 * (m.k / 2) + block / 2 * m.block + position % m.block;
+    }
     case ProductOrder::ascending: break;
   }
   return position;

@@ -1,4 +1,4 @@
-// The domain of kernels/exact_sum-inl.h for one dot at a time, with or without a trace.
+// The domain of kernels/exact_sum-inl.h and sum_then_add-inl.h for one dot at a time, with or without a trace.
 #pragma once
 
 #include "arithmetic/specials.h"
@@ -42,8 +42,40 @@ class OneExactDot {
 
   /// The sum and c, rounded once.
   MMAFUZZ_HD uint64_t rounded(Sum& sum, int first, int n, bool is_own, uint64_t c_code) const {
-    const Number c = read_operand(m_, is_own ? c_format_ : m_.d, c_code);
+    const Number c = addend(is_own, c_code);
     sum.add(c.cls, c.negative, c.significand, c.exponent);
+    return rounded(sum, first, n, &c);
+  }
+  /// The sum, rounded once.
+  MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n) const { return rounded(sum, first, n, nullptr); }
+
+  /// c and a rounded sum, rounded again.
+  MMAFUZZ_HD uint64_t added(bool is_own, uint64_t c_code, uint64_t sum_code) const {
+    const Number c = addend(is_own, c_code), sum = decode(m_.d, sum_code);
+    RoundingRule rule;
+    rule.rounding = m_.output_rounding;
+    rule.overflow = m_.overflow;
+    const Rounded r = ieee_add(m_.d, c, sum, rule);
+    const uint64_t encoding = decode(m_.d, r.encoding).cls == NumberClass::nan ? m_.nan : flush_result(m_, r);
+    if constexpr (Trace::enabled) {
+      step_.kind = Step::Kind::ieee_add;
+      step_.count = 2;
+      step_.aligned = false;
+      step_.addend[0] = addend_of(c, Addend::Source::c, 0);
+      step_.addend[1] = addend_of(sum, Addend::Source::partial_sum, 1);
+      step_.rounded = r;
+      step_.result = encoding;
+      trace_(step_);
+    }
+    return encoding;
+  }
+
+ private:
+  MMAFUZZ_HD Number addend(bool is_own, uint64_t code) const {
+    return read_operand(m_, is_own ? c_format_ : m_.d, code);
+  }
+
+  MMAFUZZ_HD uint64_t rounded(const Sum& sum, int first, int n, const Number* c) const {
     const bool special = sum.specials.any();
     Rounded r;
     if (special) {
@@ -58,10 +90,10 @@ class OneExactDot {
     }
     if constexpr (Trace::enabled) {
       step_.kind = special ? Step::Kind::special : Step::Kind::exact_sum;
-      step_.count = n + 1;
+      step_.count = n + (c ? 1 : 0);
       step_.aligned = false;
       for (int i = 0; i < n; ++i) step_.addend[i] = addend_of(product(first + i), first_index_ + first + i);
-      step_.addend[n] = addend_of(c, Addend::Source::c, 0);
+      if (c) step_.addend[n] = addend_of(*c, Addend::Source::c, 0);
       step_.rounded = r;
       step_.result = r.encoding;
       trace_(step_);
@@ -69,7 +101,6 @@ class OneExactDot {
     return r.encoding;
   }
 
- private:
   MMAFUZZ_HD Product product(int i) const {
     return multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
   }
@@ -84,6 +115,7 @@ class OneExactDot {
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
 #include "arithmetic/kernels/exact_sum-inl.h"
+#include "arithmetic/kernels/sum_then_add-inl.h"
 #undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

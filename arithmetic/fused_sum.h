@@ -2,6 +2,7 @@
 // devices, with or without a trace.
 #pragma once
 
+#include "arithmetic/kernel_table.h"
 #include "arithmetic/specials.h"
 #include "arithmetic/trace.h"
 
@@ -98,6 +99,28 @@ class OneDot {
     return g;
   }
 
+  /// The products first..last-1, each cut below the greatest exponent among them, as one term.
+  MMAFUZZ_HD Product first_sum(int first, int last, bool& seen) const {
+    Product term[max_instruction_k], g{};
+    g.cls = NumberClass::finite;
+    g.zero = true;
+    g.scale_exponent = no_exponent;
+    for (int i = first; i < last; ++i) {
+      Product& p = term[i - first] = product(i, seen);
+      if (p.zero) continue;
+      g.zero = false;
+      g.scale_exponent = larger(g.scale_exponent, p.scale_exponent);
+    }
+    g.exponent = g.scale_exponent - m_.fraction_bits;
+    int64_t sum = 0;
+    bool lost;
+    for (int i = 0; !g.zero && i < last - first; ++i)
+      sum += align_floor(term[i].negative, term[i].significand, term[i].exponent, g.exponent, lost);
+    g.negative = sum < 0;
+    g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum);
+    return g;
+  }
+
   /// c as a term. Under SpecialScope::whole_k it is read without specials: look_at_addend has found those.
   MMAFUZZ_HD Product addend(bool is_own, uint64_t code, bool& seen) const {
     Number c = read_operand(m_, c_format(is_own), code);
@@ -124,12 +147,20 @@ class OneDot {
 
   /// The step in which infinities and NaNs decide.
   template <class Terms>
-  MMAFUZZ_HD uint64_t special_result(Terms, const Product* term, int, int n, bool is_own, uint64_t c_code) const {
-    SpecialTerms specials;
-    for (int i = 0; i < n; ++i) specials.add(term[i].cls, term[i].negative);
+  MMAFUZZ_HD uint64_t special_result(Terms, const Product* term, int first, int n, bool is_own, uint64_t c_code) const {
     const Number c = read_operand(m_, c_format(is_own), c_code);
-    specials.add(c.cls, c.negative);
-    const uint64_t result = specials.result(m_.d, m_.nan);
+    uint64_t result;
+    if (floors_) {
+      RankedSpecials specials;
+      for (int i = first * m_.first_sum; i < smaller((first + n) * m_.first_sum, m_.k); ++i)
+        specials.add_product(read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
+      result = specials.result(m_, c_format(is_own), c, c_code);
+    } else {
+      SpecialTerms specials;
+      for (int i = 0; i < n; ++i) specials.add(term[i].cls, term[i].negative);
+      specials.add(c.cls, c.negative);
+      result = specials.result(m_.d, m_.nan);
+    }
     if constexpr (Trace::enabled) {
       step_.kind = Step::Kind::special;
       step_.count = 0;
@@ -139,10 +170,10 @@ class OneDot {
     return result;
   }
 
-  /// The sum of all terms, each cut toward zero at fraction_bits below the greatest exponent.
+  /// The sum of all terms, each cut at fraction_bits below the greatest exponent.
   MMAFUZZ_HD int64_t cut_and_summed(const Product* term, int n, const Product& c, int greatest) const {
-    int64_t sum = cut(c, greatest);
-    for (int i = 0; i < n; ++i) sum += cut(term[i], greatest);
+    int64_t sum = cut(c, c, greatest);
+    for (int i = 0; i < n; ++i) sum += cut(term[i], c, greatest);
     return wrap_sum(m_, sum);
   }
 
@@ -165,8 +196,8 @@ class OneDot {
       step_.result = r.encoding;
       bool is_found = step_.floor_decided;  // the first term with the greatest exponent
       const int origin = Terms::source == Addend::Source::product ? first_index_ : 0;
-      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, origin + first + i, term[i], is_found);
-      show(step_.addend[n], Addend::Source::c, 0, c, is_found);
+      for (int i = 0; i < n; ++i) show(step_.addend[i], Terms::source, origin + first + i, term[i], c, is_found);
+      show(step_.addend[n], Addend::Source::c, 0, c, c, is_found);
       trace_(step_);
     }
     return r.encoding;
@@ -179,14 +210,22 @@ class OneDot {
   MMAFUZZ_HD Number scale_of_a(int i) const { return decode(m_.scale_a, in_.scale_a[i / m_.scale_block]); }
   MMAFUZZ_HD Number scale_of_b(int i) const { return decode(m_.scale_b, in_.scale_b[i / m_.scale_block]); }
 
-  MMAFUZZ_HD int64_t cut(const Product& p, int greatest) const {
+  MMAFUZZ_HD int64_t cut(const Product& p, const Product& c, int greatest) const {
+    const int unit = greatest - m_.fraction_bits;
     bool lost;
-    const int64_t kept = static_cast<int64_t>(align(p.significand, p.exponent, greatest - m_.fraction_bits, lost));
-    return p.negative ? -kept : kept;
+    const int64_t kept = static_cast<int64_t>(align(p.significand, p.exponent, unit, lost));
+    if (!floors_) return p.negative ? -kept : kept;
+    if (m_.cut == Cut::opposed_complement) {
+      const int64_t in_frame = p.negative == c.negative ? kept : -kept - 1;
+      return c.negative ? -in_frame : in_frame;
+    }
+    const bool is_dropped = &p == &c && kept == 0 && m_.lost_c == LostC::dropped && unit > m_.d.emin();
+    return p.negative ? -kept - (lost && !is_dropped) : kept;
   }
 
   /// A term as a trace shows it. `is_found`: a term before has the greatest exponent.
-  MMAFUZZ_HD void show(Addend& t, Addend::Source source, int index, const Product& p, bool& is_found) const {
+  MMAFUZZ_HD void show(Addend& t, Addend::Source source, int index, const Product& p, const Product& c,
+                       bool& is_found) const {
     const int aligned_at =
         p.significand == 0 && m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : p.scale_exponent;
     t = make_addend(source, index, p.significand ? NumberClass::finite : NumberClass::zero, p.negative, p.significand,
@@ -194,7 +233,7 @@ class OneDot {
     bool lost;
     align(p.significand, p.exponent, step_.unit_exponent, lost);
     t.shift = step_.greatest_exponent - aligned_at;
-    t.kept = cut(p, step_.greatest_exponent);
+    t.kept = cut(p, c, step_.greatest_exponent);
     t.lost = lost;
     if (is_found || alignment_exponent(p) != step_.greatest_exponent) return;
     is_found = true;
@@ -207,11 +246,13 @@ class OneDot {
   FormatFields c_format_;
   Trace& trace_;
   Step& step_;
+  bool floors_ = traits_of(m_).floors();
 };
 
 #define MMAFUZZ_KERNEL MMAFUZZ_HD_CALL
 #include "arithmetic/kernels/fused_sum-inl.h"
 #include "arithmetic/kernels/grouped_sum-inl.h"
+#include "arithmetic/kernels/floored_sum-inl.h"
 #undef MMAFUZZ_KERNEL
 
 }  // namespace mmafuzz

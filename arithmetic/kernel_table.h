@@ -15,8 +15,9 @@ struct KernelTraits {
     of_fp32,    ///< exact, of operands that become fp32 first, in which all sums are
   };
   enum class Additions : uint8_t {
-    cut,    ///< all at once, cut below one greatest exponent
-    exact,  ///< all at once
+    cut,      ///< all at once, cut toward zero below one greatest exponent
+    floored,  ///< ... cut downwards, or as one's complements
+    exact,    ///< all at once
     in_pairs,
     in_order,
   };
@@ -44,6 +45,8 @@ struct KernelTraits {
   /// A block is one sum: what the order of its products could change is no rounding.
   MMAFUZZ_HD constexpr bool adds_blocks_at_once() const { return carried == Carried::each_block && !in_operations(); }
   MMAFUZZ_HD constexpr bool is_fused_sum() const { return cuts_with_c() && carried == Carried::each_block; }
+  /// Like that, but that terms are cut by their sign.
+  MMAFUZZ_HD constexpr bool floors() const { return additions == Additions::floored; }
   MMAFUZZ_HD constexpr bool in_groups() const { return products == Products::in_groups; }
   MMAFUZZ_HD constexpr bool of_fp16() const { return products == Products::of_fp16; }
   MMAFUZZ_HD constexpr bool of_fp32() const { return products == Products::of_fp32; }

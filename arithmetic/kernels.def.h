@@ -29,7 +29,7 @@ KERNEL(exact_sum, OneExactDot, exact, exact, with_products, each_block,
        "block order overflow zero_sign low_bits subnormals", "adds c and a block of products exactly and rounds once")
 /// CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6).
 KERNEL(ieee_tree, OneChain, rounded, in_pairs, last, each_block,
-       "block order low_bits subnormals zero_operands product_overflow overflow_rank",
+       "block order overflow low_bits subnormals zero_operands product_overflow overflow_rank",
        "rounds each product, adds them in pairs and c last, each rounded")
 /// CDNA3 TR-FDPA and GTR-FDPA (docs/semantics.md 7).
 KERNEL(two_stage_sum, OneTwoStageDot, exact, cut, second_stage, each_block,
@@ -42,3 +42,12 @@ KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order
 /// fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8).
 KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain, "block order subnormals chain_start chain_join",
        "adds one exact product at a time from zero and c last, each time rounded")
+/// Arm's widening dot products of 16-bit operands and POWER10's outer products (docs/semantics.md 14).
+KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block, "block order overflow zero_sign low_bits subnormals",
+       "adds a block of products exactly and rounds once, then adds that to c")
+/// RDNA3 and RDNA4: fused sum whose terms are cut downwards or as one's complements (docs/semantics.md 13).
+KERNEL(floored_sum, OneDot, exact, floored, with_products, each_block,
+       "block order first_sum fraction_bits c_guard_bits cut lost_c zero_rule zero_exponent overflow "
+       "output_via underflow_sign subnormals invalid_nan nan_of_c",
+       "cuts c and a block of exact products, or of their first sums, downwards below the greatest exponent, adds them "
+       "and rounds once")

@@ -33,6 +33,36 @@ struct SpecialTerms {
   }
 };
 
+/// The same where NaNs have ranks: a factor's NaN first, then an invalid operation of products, then c's NaN, then c's
+/// infinity against theirs.
+struct RankedSpecials {
+  bool nan = false, invalid = false, plus_infinity = false, minus_infinity = false;
+
+  MMAFUZZ_HD void add_product(const Number& x, const Number& y) {
+    nan |= x.cls == NumberClass::nan || y.cls == NumberClass::nan;
+    const bool x_infinite = x.cls == NumberClass::infinity, y_infinite = y.cls == NumberClass::infinity;
+    invalid |= (x_infinite && y.cls == NumberClass::zero) || (y_infinite && x.cls == NumberClass::zero);
+    if (x_infinite || y_infinite) (x.negative != y.negative ? minus_infinity : plus_infinity) = true;
+  }
+  MMAFUZZ_HD uint64_t result(const DotModel& m, const FormatFields& c_format, const Number& c, uint64_t c_code) const {
+    if (nan) return m.nan;
+    if (invalid || (plus_infinity && minus_infinity)) return m.invalid_nan;
+    if (c.cls == NumberClass::nan) return m.nan_of_c == NanOfC::quieted ? quieted(m.d, c_format, c_code) : m.nan;
+    const bool c_infinite = c.cls == NumberClass::infinity;
+    const bool plus = plus_infinity || (c_infinite && !c.negative),
+               minus = minus_infinity || (c_infinite && c.negative);
+    return plus && minus ? m.invalid_nan : m.d.encode_infinity(minus);
+  }
+  /// A NaN of f as a quiet one of d: the sign stays, and so do the payload's first bits.
+  MMAFUZZ_HD static uint64_t quieted(const FormatFields& d, const FormatFields& f, uint64_t code) {
+    const bool negative = (code & f.in_container(f.sign_bit())) != 0;
+    const uint64_t payload = (code >> f.ignored_low_bits) & f.fraction_mask();
+    const int up = d.fraction_bits - f.fraction_bits;
+    return d.encode_infinity(negative) | d.in_container(up >= 0 ? payload << up : payload >> -up) |
+           (d.encode_nan() & d.in_container(d.fraction_mask()));
+  }
+};
+
 /// A product as the kernels align it.
 struct Product {
   NumberClass cls;  // no initializers: arrays of products are filled before they are read
@@ -60,10 +90,10 @@ MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields
       encoding += uint64_t{1} << f.ignored_low_bits;
   }
   Number n = decode(f, encoding);
-  if (flushes(m) && n.subnormal && n.cls == NumberClass::finite) {
+  if (flushes(m.subnormals, f) && n.subnormal && n.cls == NumberClass::finite) {
     n.cls = NumberClass::zero;
     n.significand = 0;
-    n.negative &= m.subnormals == Subnormals::flushed_signed;
+    n.negative &= keeps_flushed_sign(m.subnormals);
   }
   return n;
 }
@@ -108,7 +138,7 @@ MMAFUZZ_HD inline int least_exponent_of_c(const DotModel& m, const FormatFields&
 MMAFUZZ_HD inline int alignment_exponent_of_c(const DotModel& m, const FormatFields& c_format, const Number& c) {
   if (c.significand == 0) return operand_rule_zero_exponent;
   const int leading = c.exponent + fast_bit_length(c.significand) - 1;
-  return larger(leading, least_exponent_of_c(m, c_format));
+  return larger(leading, least_exponent_of_c(m, c_format)) - m.c_guard_bits;
 }
 
 /// significand * 2^exponent cut toward zero to a multiple of 2^unit; `lost` tells whether bits fell off.
@@ -153,14 +183,16 @@ MMAFUZZ_HD inline bool zero_is_negative(const DotModel& m, bool all_negative, bo
 
 /// A rounded result under the row's subnormal rule, which judges it after rounding.
 MMAFUZZ_HD inline uint64_t flush_result(const DotModel& m, const Rounded& r) {
-  if (!flushes(m)) return r.encoding;
+  if (!flushes(m.subnormals, m.d)) return r.encoding;
   const Number n = decode(m.d, r.encoding);
-  const bool tiny = m.subnormals == Subnormals::flushed_signed && (r.flags & flag::underflow);
-  return tiny || n.subnormal ? m.d.encode_zero(n.negative) : r.encoding;
+  const bool tiny = keeps_flushed_sign(m.subnormals) && (r.flags & flag::underflow);
+  if (!tiny && !n.subnormal) return r.encoding;
+  return m.d.encode_zero(n.negative && m.underflow_sign == UnderflowSign::kept);
 }
 
-/// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules.
-MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
+/// Rounds sum * 2^unit to the row's output, under its overflow, sign and subnormal rules, whatever output_via says of
+/// fp32_nearest.
+MMAFUZZ_HD_CALL inline Rounded round_at_once(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
   const bool negative = sum < 0;
   uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
   RoundingRule rule;
@@ -188,6 +220,20 @@ MMAFUZZ_HD_CALL inline Rounded round_output(const DotModel& m, int64_t sum, int 
   if (underflowed_to_zero && m.underflow_sign == UnderflowSign::positive) r.encoding = 0;
   r.encoding = flush_result(m, r);
   return r;
+}
+
+/// Rounds sum * 2^unit as the row says.
+MMAFUZZ_HD inline Rounded round_output(const DotModel& m, int64_t sum, int unit, bool zero_negative) {
+  if (m.output_via != OutputVia::fp32_nearest || sum == 0) return round_at_once(m, sum, unit, zero_negative);
+  DotModel first = m;
+  first.d = ieee_fields(8, 23);
+  first.output_fraction_bits = first.d.fraction_bits;
+  first.output_rounding = Rounding::nearest_even;
+  const Number n = decode(first.d, round_at_once(first, sum, unit, zero_negative).encoding);
+  RoundingRule rule;
+  rule.rounding = m.output_rounding;
+  rule.overflow = m.overflow;
+  return convert_number(m.d, n, rule);
 }
 
 }  // namespace mmafuzz

@@ -8,7 +8,7 @@ namespace mmafuzz {
 
 /// One term of a step, as the adder saw it.
 struct Addend {
-  enum class Source : uint8_t { product, c, group, partial_sum };
+  enum class Source : uint8_t { product, c, group, partial_sum, first_sum };
   Source source;
   int16_t index;  ///< position in the whole dot (product), of the group, or of the partial sum
   NumberClass cls;

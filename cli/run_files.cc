@@ -28,7 +28,7 @@ bool is_unit(const std::string& word) { return is_alias(word) || registry().know
 std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   if (!chosen.empty()) return chosen;
   if (!block.unit.empty() && !registry().knows(block.unit)) {
-    if (!block.unit.starts_with("nvidia.")) return block.unit;  // binding names the nearest units
+    if (!is_provenance(block.unit)) return block.unit;  // binding names the nearest units
     const Result<std::string> model = model_of_provenance(block.unit);
     if (!model) throw BadInput(model.refusal().reason);
     return *model;

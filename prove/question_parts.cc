@@ -92,6 +92,7 @@ bool has_contiguous_blocks(const DotModel& m) {
   switch (m.order) {
     case ProductOrder::ascending:
     case ProductOrder::descending: return true;
+    case ProductOrder::halves_in_turn: return true;
     case ProductOrder::swapped_pairs: return step % 2 == 0;
     case ProductOrder::interleaved: break;
   }

@@ -50,13 +50,14 @@ std::pair<int, int> shifts_of(int shift_class, int f) {
 /// unaligned_sum()).
 bool steps_rule_out(const KernelTraits& kernel, int bin) {
   using namespace bins;
-  if (kernel.additions == KernelTraits::Additions::cut) return false;
+  if (kernel.additions == KernelTraits::Additions::cut || kernel.floors()) return false;
   const bool in_ieee_steps = kernel.in_operations();
+  const bool adds_to_c = in_ieee_steps || kernel.c == KernelTraits::Joining::last;  // by an operation
   std::array<int, 5> at = {};
   if (place_in<Floor>(bin, at) || place_in<Loss>(bin, at)) return true;
   if (place_in<Block>(bin, at) || place_in<Lane>(bin, at)) return in_ieee_steps;
   if (place_in<Carry>(bin, at)) return at[1] != 0;
-  if (place_in<Align>(bin, at)) return at[2] != 0 && !(in_ieee_steps && at[2] == 2);
+  if (place_in<Align>(bin, at)) return at[2] != 0 && !(adds_to_c && at[2] == 2);
   return false;
 }
 

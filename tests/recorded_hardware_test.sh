@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The models against results of real V100, A100, Ada and H100 GPUs (corpus/recorded: recorded by Khattak and Mikaitis):
-# 5,500, and all 110,000 where they are at hand, in MMAFUZZ_OBSERVATIONS or ../shared/observations beside the checkout.
+# The models against results of real GPUs (corpus/recorded): 5,500 of V100, A100, Ada and H100, recorded by Khattak and
+# Mikaitis, and all 110,000 where they are at hand, in MMAFUZZ_OBSERVATIONS or ../shared/observations beside the checkout;
+# 784 of a Radeon Pro W7900 and a Radeon AI Pro R9700, captured by AMD.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -13,7 +14,7 @@ agrees() {
   [ "$out" = "$expected" ]
 }
 
-agrees "5500 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
+agrees "6284 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
 all=${MMAFUZZ_OBSERVATIONS:-$root/../shared/observations}
 if ls "$all"/*.cases.gz >/dev/null 2>&1; then agrees "110000 cases, 0 mismatches" "$all"/*.cases.gz; fi
 
@@ -25,3 +26,23 @@ for bits in 24 26; do
     exit 1
   fi
 done
+while read -r row override of; do
+  if "$MMAFUZZ" check --unit "model:$row?$override" "$root/corpus/recorded/$of.cases.gz" >/dev/null; then
+    echo "$override agrees with $of, too"
+    exit 1
+  fi
+done <<'EOF'
+rdna3/v_dot2.1x1x2.f32.f16.f16.f32 cut=floor w7900.v_dot2.fp16-fp32
+rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 subnormals=kept w7900.v_dot2.bf16-fp32
+rdna3/v_dot2.1x1x2.f32.bf16.bf16.f32 nan_of_c=replaced w7900.v_dot2.bf16-fp32
+rdna3/wmma.16x16x16.f32.f16.f16.f32 fraction_bits=23 w7900.wmma.fp16-fp32
+rdna3/wmma.16x16x16.f32.f16.f16.f32 c_guard_bits=1 w7900.wmma.fp16-fp32
+rdna3/wmma.16x16x16.f32.f16.f16.f32 block=4 w7900.wmma.fp16-fp32
+rdna4/v_dot2.1x1x2.f32.bf16.bf16.f32 subnormals=flushed_of_fp32 r9700.v_dot2.bf16-fp32
+rdna4/v_dot2.1x1x2.f32.bf16.bf16.f32 cut=opposed_complement,first_sum=1 r9700.v_dot2.bf16-fp32
+rdna4/v_dot2.1x1x2.f32.bf16.bf16.f32 invalid_nan=ffc00a3d r9700.v_dot2.bf16-fp32
+rdna4/wmma.16x16x16.f32.f16.f16.f32 order=ascending r9700.wmma.fp16-fp32
+rdna4/wmma.16x16x16.f32.f16.f16.f32 first_sum=1 r9700.wmma.fp16-fp32
+rdna4/wmma.16x16x16.f32.f16.f16.f32 fraction_bits=23 r9700.wmma.fp16-fp32
+rdna4/wmma.16x16x16.f32.f16.f16.f32 c_guard_bits=1 r9700.wmma.fp16-fp32
+EOF

@@ -24,8 +24,9 @@ class Walk {
     held_.fits_d = model.c == model.d;
     output_.format = model.d;
     output_.rule.rounding = model.output_rounding;
-    if (!traits_.in_operations()) output_.rule.overflow = model.overflow;
-    output_.flushes = flushes(model);
+    if (!traits_.in_operations() || traits_.products == KernelTraits::Products::rounded)
+      output_.rule.overflow = model.overflow;
+    output_.flushes = flushes(model.subnormals, model.d);
   }
 
   void run(std::optional<ErrorBounds::Reference> reference) {
@@ -68,8 +69,9 @@ class Walk {
     Operand x;
     if (is_padding(i)) return x;
     x.number = decode(f, encodings[place(i)]);
-    x.dropped = flushes(m_) && x.number.subnormal && x.number.cls == NumberClass::finite &&
-                (!traits_.of_fp32() || f.emin() == fp32_fields.emin());
+    const bool is_read_so =
+        traits_.of_fp32() ? flushes(m_) && f.emin() == fp32_fields.emin() : flushes(m_.subnormals, f);
+    x.dropped = is_read_so && x.number.subnormal && x.number.cls == NumberClass::finite;
     return x;
   }
 
@@ -157,8 +159,8 @@ class Walk {
 
   /// c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
   void flush_c(Held& c) const {
-    const int emin = traits_.of_fp32() ? fp32_fields.emin() : c.rounded ? m_.d.emin() : m_.c.emin();
-    if (flushes(m_) && !c.flushed) lose_subnormal(c, emin);
+    const FormatFields& f = traits_.of_fp32() ? fp32_fields : c.rounded ? m_.d : m_.c;
+    if (flushes(m_.subnormals, f) && !c.flushed) lose_subnormal(c, f.emin());
   }
 
   // ---- kernels; the sections are those of docs/bounds.md ----
@@ -217,11 +219,17 @@ class Walk {
       add_exactly(c, t);
     }
     c.unit = std::max(c.unit, least - m_.fraction_bits);
-    if (m_.output_via == OutputVia::fp32_truncated) {
+    round_sum(c);
+  }
+
+  void round_sum(Held& c) {
+    if (m_.output_via != OutputVia::direct) {
+      const bool to_nearest = m_.output_via == OutputVia::fp32_nearest;
       RoundTo via;
       via.format = fp32_fields;
-      via.rule.rounding = Rounding::toward_zero;
+      via.rule.rounding = to_nearest ? Rounding::nearest_even : Rounding::toward_zero;
       via.rule.overflow = Overflow::infinity;
+      via.flushes = to_nearest && flushes(m_.subnormals, fp32_fields);
       round(c, via);
       output_.overflow |= via.overflow;
     }
@@ -230,6 +238,34 @@ class Walk {
     round(c, narrow);
     output_.overflow |= narrow.overflow;
     output_.clamped |= narrow.clamped;
+  }
+
+  /// Section 12.
+  void floored_sum() {
+    for_blocks([&](int first, int n) { floored_block(held_, products(first, n)); });
+  }
+  void floored_block(Held& c, const std::vector<Term>& terms) {
+    flush_c(c);
+    const CRange range = c_range(c);
+    int least = m_.zero_exponent;  // of the sum's alignment
+    for (const Term& t : terms)
+      if (!t.zero) least = std::max(least, t.aligned_by);
+    const int greatest = range.greatest == never ? least : std::max(least, range.greatest - m_.c_guard_bits);
+    if (range.least != never) least = std::max(least, range.least - m_.c_guard_bits);
+    const int cut = greatest - m_.fraction_bits;
+    if (range.greatest != never && range.last_bit < cut) lose_below(c, cut, range.last_bit, nullptr);
+    const bool complements = m_.cut == Cut::opposed_complement;
+    for (const Term& t : terms) {
+      // A complement is one unit less than the negative, a product that is zero no less so.
+      if (complements) lose_below(c, cut + 1, cut, nullptr);
+      else if (t.significand && !t.dropped && t.exponent < cut) lose_below(c, cut, t.exponent, nullptr);
+      add_exactly(c, t);
+    }
+    // Sums of products are cut once more, at the common unit.
+    for (size_t first = 0; m_.first_sum > 1 && first < terms.size(); first += size_t(m_.first_sum))
+      lose_below(c, cut + 1, cut, nullptr);
+    c.unit = complements ? least - m_.fraction_bits : std::max(c.unit, least - m_.fraction_bits);
+    round_sum(c);
   }
 
   /// Section 4.
@@ -261,6 +297,16 @@ class Walk {
       flush_c(held_);
       for (const Term& t : products(first, n)) add_exactly(held_, t);
       round(held_, output_);
+    });
+  }
+  /// The sum of the products is rounded before c joins.
+  void sum_then_add() {
+    for_blocks([&](int first, int n) {
+      flush_c(held_);
+      Held sum(precision_);
+      for (const Term& t : products(first, n)) add_exactly(sum, t);
+      round(sum, output_);
+      add_and_round(held_, sum, output_);
     });
   }
   void fma_chain() {

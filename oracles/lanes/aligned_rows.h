@@ -18,7 +18,8 @@ struct AlignedRow {
   int fraction_bits = 0;
   int term_bits = 0;  ///< a term is significand * 2^(exponent - term_bits)
   int term_left = 0, term_right = 0;
-  int c_bits = 0;  ///< the same of c
+  int c_bits = 0;   ///< the same of c
+  int c_below = 0;  ///< bits kept below c's exponent
   int product_bias = 0;
   int zero_exponent = 0, zero_addend_exponent = 0;  ///< far below all others where a zero reads none
   uint64_t sum_mask = 0;                            ///< of an adder that wraps, else 0
@@ -44,7 +45,7 @@ inline int length_of(int n) { return bit_length(static_cast<uint64_t>(n)); }
 inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const KernelTraits traits = traits_of(m);
   const bool is_grouped = traits.in_groups(), is_emulated = traits.of_fp16();
-  if (!traits.cuts_with_c() && !is_emulated) return std::nullopt;
+  if (!traits.cuts_with_c() && !is_emulated && !traits.floors()) return std::nullopt;
   AlignedRow row;
   row.model = m;
   row.summed = is_emulated ? half_of_emulated(m) : m;
@@ -58,6 +59,10 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   if (m.subnormals == Subnormals::flushed_signed) return std::nullopt;  // it asks for a second, unbounded rounding
   if (m.scale_block && (!detail::lanes_read(m.scale_a) || !detail::lanes_read(m.scale_b) ||
                         !detail::has_small_exponents(m.scale_a) || !detail::has_small_exponents(m.scale_b)))
+    return std::nullopt;
+  // Truncation to the upper bits of fp32.
+  if (m.output_via == OutputVia::fp32_nearest &&
+      (m.output_rounding != Rounding::toward_zero || m.d.exponent_bits != 8 || m.d.bias != 127))
     return std::nullopt;
   // The last addition is the host's, in fp32.
   const bool fp32_or_fp16 = m.d == fp32_fields || m.d == fp16_fields;
@@ -83,6 +88,7 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   row.term_left = larger(0, f - row.term_bits);
   row.term_right = larger(0, row.term_bits - f);
   row.c_bits = larger(m.c.fraction_bits, m.d.fraction_bits);
+  row.c_below = f + s.c_guard_bits;
   row.product_bias = s.a.bias + s.b.bias;
   const bool clamps = s.zero_rule == ZeroRule::clamp;
   row.zero_exponent = clamps ? AlignedRow::no_exponent : s.zero_exponent;
@@ -96,11 +102,17 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   row.may_lose_all = least_quantum - (least_greatest - f) > 31;
 
   // Before it is cut a term has its significand's bits and those of its shift to the grid.
-  const int kept_bits = larger(f + whole_bits, row.term_bits + whole_bits), c_kept_bits = larger(f, row.c_bits) + 1;
+  const int kept_bits = larger(f + whole_bits, row.term_bits + whole_bits);
+  const int c_kept_bits = larger(row.c_below, row.c_bits) + 1;
   const auto fits = [&](int parts) {
     return kept_bits <= 31 && c_kept_bits <= 31 &&
-           (int64_t{(n + parts - 1) / parts} << (f + whole_bits)) + (int64_t{1} << (f + 1)) < int64_t{1} << 31;
+           (int64_t{(n + parts - 1) / parts} << (f + whole_bits)) + (int64_t{1} << (row.c_below + 1)) < int64_t{1}
+                                                                                                            << 31;
   };
+  if (traits.floors()) {
+    if (!fits(1)) return std::nullopt;
+    return row;
+  }
   if (kept_bits + detail::length_of(n + 1) > 62) return std::nullopt;
   if (is_emulated && !fits(2)) return std::nullopt;
   row.sums = !is_grouped && fits(2)   ? AlignedRow::Sums::two

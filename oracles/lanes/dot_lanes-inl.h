@@ -84,7 +84,7 @@ struct Classes {
 /// What a decoder reads: `usual` for formats with gradual subnormal numbers and rules that change no operand.
 inline bool is_usual(const FormatFields& f, Subnormals subnormals, LowBits low) {
   return f.has_sign() && f.subnormals == SubnormalRule::gradual && f.specials != Specials::fnuz &&
-         subnormals == Subnormals::kept && (f.ignored_low_bits == 0 || low == LowBits::ignored);
+         !flushes(subnormals, f) && (f.ignored_low_bits == 0 || low == LowBits::ignored);
 }
 
 /// From encodings of up to 32 bits to integers, under a row's rules for subnormal numbers and low bits. What is above
@@ -107,7 +107,7 @@ class Decoder {
                                                         : magnitude_mask_ - 1),
         specials_(f.specials),
         has_subnormals_(f.subnormals != SubnormalRule::absent),
-        flushes_(f.subnormals == SubnormalRule::flushed || (has_subnormals_ && subnormals != Subnormals::kept)),
+        flushes_(f.subnormals == SubnormalRule::flushed || (has_subnormals_ && flushes(subnormals, f))),
         drops_sign_(subnormals == Subnormals::flushed),
         rounds_low_(f.ignored_low_bits > 0 && low == LowBits::rounded),
         low_payload_(f.ignored_low_bits > 0 && low == LowBits::nan_payload) {}

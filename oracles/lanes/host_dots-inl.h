@@ -84,6 +84,49 @@ class LaneTrees : public LaneChains<DF32> {
   bool zeros_are_positive_;
 };
 
+/// Trees whose operations round to odd and overflow to infinities, and whose subnormal numbers are zeros of their sign
+/// (Arm's BFDOT). Sums are rounded to odd in fp64 first: what rounds them once more, to odd, rounds the exact sum.
+class LaneOddTrees : public LaneChains<DF32> {
+ public:
+  HWY_INLINE LaneOddTrees(const DotModel& m, const float* a, const float* b) : LaneChains(m, a, b) {}
+
+  HWY_INLINE Numbers addend(Numbers c) const {
+    return halves(c, c, [](VF64 x, VF64) HWY_ATTR { return x; });
+  }
+  HWY_INLINE Numbers add(Numbers x, Numbers y) const {
+    return halves(x, y, [](VF64 u, VF64 v) HWY_ATTR {
+      const VF64 sum = hn::Add(u, v);
+      return hn::IfThenElse(hn::And(hn::IsFinite(sum), hn::Ne(sum, hn::Zero(DF64()))), add_to_odd(u, v), sum);
+    });
+  }
+  HWY_INLINE Numbers product(int i, Seen&) const {
+    return halves(a(i), b(i), [](VF64 u, VF64 v) HWY_ATTR { return hn::Mul(u, v); });
+  }
+  HWY_INLINE Numbers joined(Numbers c, Numbers sum, Seen&) const { return add(c, sum); }
+
+ private:
+  using Half = hn::Vec<DF32Half>;
+
+  template <class Operation>
+  HWY_INLINE static Numbers halves(Numbers x, Numbers y, const Operation& operation) {
+    const DF32Half half;
+    const auto of = [&](Half u, Half v)
+                        HWY_ATTR { return rounded(operation(hn::PromoteTo(DF64(), u), hn::PromoteTo(DF64(), v))); };
+    return {hn::Combine(DF32(), of(hn::UpperHalf(half, x.v), hn::UpperHalf(half, y.v)),
+                        of(hn::LowerHalf(half, x.v), hn::LowerHalf(half, y.v)))};
+  }
+  HWY_INLINE static Half rounded(VF64 x) {
+    const DF64 d;
+    const D64 du;
+    const auto bits = hn::BitCast(du, x), beyond = hn::Set(du, (uint64_t{1} << 29) - 1);
+    const auto inexact = hn::Ne(hn::And(bits, beyond), hn::Zero(du));
+    const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, hn::Set(du, uint64_t{1} << 29)));
+    VF64 r = hn::IfThenElse(hn::IsFinite(x), hn::BitCast(d, odd), x);
+    r = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-126)), hn::CopySign(hn::Zero(d), x), r);
+    return hn::DemoteTo(DF32Half(), r);
+  }
+};
+
 /// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
 /// exact sum (oracles/lanes/exact_lanes-inl.h).
 class LaneHalfChains : public LaneChains<DF32> {
@@ -134,6 +177,10 @@ class LaneExactDots {
     sum.lower.add(hn::Mul(load(a_ + at), load(b_ + at)));
     sum.upper.add(hn::Mul(load(a_ + at + half), load(b_ + at + half)));
   }
+  HWY_INLINE Code rounded(const Sum& sum, int, int) const {
+    return rounded(sum, 0, 0, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
+  }
+  HWY_INLINE Code added(bool, Code c, Code sum) const { return {hn::Add(c.v, sum.v)}; }
   HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
     const DF32 d;
     const DF32Half half;
@@ -160,6 +207,7 @@ class LaneExactDots {
 #include "arithmetic/kernels/fma_chain-inl.h"
 #include "arithmetic/kernels/fma_then_add-inl.h"
 #include "arithmetic/kernels/ieee_tree-inl.h"
+#include "arithmetic/kernels/sum_then_add-inl.h"
 #undef MMAFUZZ_KERNEL
 
 #endif

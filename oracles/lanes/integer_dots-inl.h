@@ -207,6 +207,46 @@ struct WideSums {
   }
 };
 
+/// Terms cut by their sign and added in 32 bits; those that are sums already are of two's complement, their `negative`
+/// 0.
+struct FlooredSums {
+  static constexpr bool are_wide = false;
+
+  static HWY_INLINE SignedMagnitude of(const AlignedRow& row, const LaneTerm* term, int n, const LaneAddend& c,
+                                       V32 c_on_grid, int c_right, VI32 greatest) {
+    const D32 d;
+    const DI32 di;
+    const DotModel& m = row.summed;
+    const VI32 right = hn::Set(di, m.first_sum == 1 ? row.term_right : 0);
+    const VI32 unit = hn::Sub(greatest, hn::Set(di, row.fraction_bits));
+    const VI32 right_of_c = hn::Add(hn::Sub(greatest, c.own), hn::Set(di, c_right));
+    const V32 c_kept = shifted_right(c_on_grid, right_of_c);
+    VI32 sum;
+    if (m.cut == Cut::opposed_complement) {
+      sum = hn::BitCast(di, c_kept);
+      for (int i = 0; i < n; ++i) {
+        const V32 kept = shifted_right(term[i].significand, hn::Add(hn::Sub(greatest, term[i].exponent), right));
+        const VI32 is_opposed = hn::BroadcastSignBit(hn::BitCast(di, hn::Xor(term[i].negative, c.negative)));
+        sum = hn::Add(sum, hn::Xor(hn::BitCast(di, kept), is_opposed));
+      }
+      sum = with_sign(hn::BitCast(d, sum), c.negative);
+    } else {
+      const auto floored = [&](V32 magnitude, V32 sign, VI32 by)
+                               HWY_ATTR { return hn::Shr(with_sign(magnitude, sign), hn::Min(by, hn::Set(di, 31))); };
+      sum = floored(c_on_grid, c.negative, right_of_c);
+      if (m.lost_c == LostC::dropped) {
+        const auto is_lost =
+            hn::And(hn::RebindMask(di, hn::Eq(c_kept, hn::Zero(d))), hn::Gt(unit, hn::Set(di, m.d.emin())));
+        sum = hn::IfThenZeroElse(is_lost, sum);
+      }
+      for (int i = 0; i < n; ++i)
+        sum = hn::Add(
+            sum, floored(term[i].significand, term[i].negative, hn::Add(hn::Sub(greatest, term[i].exponent), right)));
+    }
+    return {hn::BitCast(d, hn::Abs(sum)), hn::BitCast(d, sum), unit};
+  }
+};
+
 /// Rounds magnitude * 2^unit once to a row's output (round_output of arithmetic/specials.h, in lanes). `zero_sign`: the
 /// sign of an exact zero.
 class Rounder {
@@ -214,17 +254,23 @@ class Rounder {
   explicit Rounder(const AlignedRow& row) : Rounder(row.summed, row.may_lose_all) {}
   /// `may_lose_all`: a magnitude may lie 32 bits or more below the result's last bit.
   Rounder(const DotModel& m, bool may_lose_all)
-      : Rounder(m.d, m.output_fraction_bits, m.output_rounding, m.overflow, m.underflow_sign, m.output_via, flushes(m),
-                may_lose_all) {}
+      : Rounder(m.output_via == OutputVia::fp32_nearest ? fp32_fields : m.d,
+                m.output_via == OutputVia::fp32_nearest ? fp32_fields.fraction_bits : m.output_fraction_bits,
+                m.output_via == OutputVia::fp32_nearest ? Rounding::nearest_even : m.output_rounding, m.overflow,
+                m.underflow_sign, m.output_via, m.subnormals, may_lose_all) {
+    if (m.output_via == OutputVia::fp32_nearest) dropped_ = fp32_fields.fraction_bits - m.d.fraction_bits;
+  }
   Rounder(const FormatFields& d, int out, Rounding rounding, Overflow overflow, UnderflowSign underflow_sign,
-          OutputVia via, bool flushes, bool may_lose_all)
+          OutputVia via, Subnormals subnormals, bool may_lose_all)
       : d_(d),
         out_(out),
+        // What is flushed by its value needs one exponent below the least normal one, from which rounding may lead up.
+        least_quantum_(d.emin() - out - (keeps_flushed_sign(subnormals) && flushes(subnormals, d) ? 1 : 0)),
         rounding_(rounding),
         overflow_(overflow),
         positive_underflow_(underflow_sign == UnderflowSign::positive),
         via_fp32_(via == OutputVia::fp32_truncated),
-        flushes_(flushes),
+        flushes_(flushes(subnormals, d)),
         may_lose_all_(may_lose_all) {}
 
   HWY_INLINE V32 operator()(SignedMagnitude sum, V32 zero_sign) const {
@@ -239,7 +285,7 @@ class Rounder {
       magnitude = hn::Shl(hn::Shr(magnitude, places), places);
       magnitude = hn::IfThenZeroElse(hn::RebindMask(d, hn::Gt(cut, hn::Set(di, 31))), magnitude);
     }
-    const VI32 quantum = hn::Max(hn::Sub(leading, hn::Set(di, out_)), hn::Set(di, d_.emin() - out_));
+    const VI32 quantum = hn::Max(hn::Sub(leading, hn::Set(di, out_)), hn::Set(di, least_quantum_));
     const VI32 drop = hn::Sub(quantum, sum.unit);
     const V32 right = hn::BitCast(d, hn::Min(hn::Max(drop, hn::Zero(di)), hn::Set(di, 31)));
     const V32 left = hn::BitCast(d, hn::Min(hn::Max(hn::Neg(drop), hn::Zero(di)), hn::Set(di, 31)));
@@ -277,15 +323,20 @@ class Rounder {
     const VI32 field = hn::Add(quantum, hn::Set(di, out_ + d_.bias - 1));
     V32 code = hn::Add(hn::BitCast(d, hn::ShiftLeftSame(field, out_)), kept);
     const uint32_t infinity = static_cast<uint32_t>(d_.top_exponent_field()) << out_;
-    const auto overflow =
-        hn::Or(hn::RebindMask(d, hn::Gt(leading, hn::Set(di, d_.emax()))), hn::Not(hn::Lt(code, hn::Set(d, infinity))));
+    // As numbers with a sign: what is far below the least normal number has a negative code until it is flushed.
+    const auto reaches = hn::Gt(hn::BitCast(di, code), hn::Set(di, static_cast<int32_t>(infinity) - 1));
+    const auto overflow = hn::RebindMask(d, hn::Or(hn::Gt(leading, hn::Set(di, d_.emax())), reaches));
     code = hn::IfThenElse(overflow, hn::Add(hn::Set(d, infinity), stays_finite(minus)), code);
     V32 sign = minus;
+    if (HWY_UNLIKELY(flushes_)) {
+      const auto is_tiny = hn::Lt(hn::BitCast(di, code), hn::Set(di, 1 << out_));
+      code = hn::IfThenZeroElse(hn::RebindMask(d, is_tiny), code);
+    }
     if (positive_underflow_) sign = hn::IfThenZeroElse(hn::Eq(code, hn::Zero(d)), sign);
-    if (HWY_UNLIKELY(flushes_)) code = hn::IfThenZeroElse(hn::Lt(code, hn::Set(d, 1u << out_)), code);
     sign = hn::BitCast(d, hn::ShiftRight<31>(hn::IfThenElse(is_zero, zero_sign, sign)));
-    return hn::Or(hn::ShiftLeftSame(hn::IfThenZeroElse(is_zero, code), d_.fraction_bits - out_),
-                  hn::ShiftLeftSame(sign, d_.width - 1));
+    const V32 result = hn::Or(hn::ShiftLeftSame(hn::IfThenZeroElse(is_zero, code), d_.fraction_bits - out_),
+                              hn::ShiftLeftSame(sign, d_.width - 1));
+    return HWY_UNLIKELY(dropped_) ? hn::ShiftRightSame(result, dropped_) : result;
   }
 
  private:
@@ -301,7 +352,7 @@ class Rounder {
   }
 
   FormatFields d_;
-  int out_;
+  int out_, least_quantum_, dropped_ = 0;
   Rounding rounding_;
   Overflow overflow_;
   bool positive_underflow_, via_fp32_, flushes_, may_lose_all_;
@@ -315,7 +366,7 @@ HWY_INLINE V32 fp16_bits(VF32 x, uint64_t nan) {
   const Decoded n = decode(hn::BitCast(d, x), worst);
   const VI32 unit = hn::Sub(hn::BitCast(DI32(), n.field), hn::Set(DI32(), 127 + 23));
   const Rounder round(fp16_fields, fp16_fields.fraction_bits, Rounding::nearest_even, Overflow::by_rounding,
-                      UnderflowSign::kept, OutputVia::direct, false, true);
+                      UnderflowSign::kept, OutputVia::direct, Subnormals::kept, true);
   const V32 sign = hn::And(hn::ShiftRight<16>(n.sign), hn::Set(d, 0x8000));
   const V32 infinity = hn::Or(sign, hn::Set(d, static_cast<uint32_t>(fp16_fields.encode_infinity(false))));
   const V32 not_finite =
@@ -328,7 +379,7 @@ inline bool is_usual(const AlignedRow& row) {
   const DotModel& m = row.summed;
   const auto reads = [&](const FormatFields& f) { return is_usual(f, m.subnormals, m.low_bits); };
   return reads(m.a) && reads(m.b) && reads(row.model.c) && reads(m.d) && m.product == ProductRule::unnormalized &&
-         m.zero_rule == ZeroRule::constant;
+         m.zero_rule != ZeroRule::operand;
 }
 
 /// What is the same for all dots of a batch.
@@ -489,6 +540,31 @@ class LaneDots {
     return t;
   }
 
+  /// The products first..last-1, cut below the greatest exponent among them, as one number of two's complement.
+  HWY_INLINE LaneTerm first_sum(int first, int last, LanesSeen& seen) const {
+    const D32 d;
+    const DI32 di;
+    LaneTerm term[max_instruction_k];
+    LaneTerm sum{hn::Zero(d), hn::Zero(d), hn::Set(di, AlignedRow::no_exponent)};
+    auto has_any = hn::MaskFromVec(hn::Zero(di));
+    for (int i = 0; i < last - first; ++i) {
+      term[i] = product(first + i, seen);
+      const auto counts = hn::RebindMask(di, hn::Ne(term[i].significand, hn::Zero(d)));
+      has_any = hn::Or(has_any, counts);
+      sum.exponent = hn::Max(sum.exponent, hn::IfThenElse(counts, term[i].exponent, sum.exponent));
+    }
+    VI32 all = hn::Zero(di);
+    const VI32 right = hn::Set(di, row_.term_right);
+    for (int i = 0; i < last - first; ++i) {
+      const VI32 by = hn::Add(hn::Sub(sum.exponent, term[i].exponent), right);
+      const VI32 value = with_sign(term[i].significand, term[i].negative);
+      all = hn::Add(all, hn::Shr(value, hn::Max(hn::Min(by, hn::Set(di, 31)), hn::Zero(di))));
+    }
+    sum.significand = hn::BitCast(d, all);
+    sum.exponent = hn::IfThenElse(has_any, sum.exponent, hn::Set(di, zero_exponent_));
+    return sum;
+  }
+
   HWY_INLINE LaneAddend addend(bool is_first, Codes code, LanesSeen& seen) const {
     const D32 d;
     const DI32 di;
@@ -511,6 +587,10 @@ class LaneDots {
       c.significand = hn::ShiftLeftSame(c.significand, row_.c_bits - f.fraction_bits);
     const auto zero = hn::RebindMask(di, hn::Eq(c.significand, hn::Zero(d)));
     c.exponent = hn::IfThenElse(zero, hn::Set(di, row_.zero_addend_exponent), hn::Max(c.own, hn::Set(di, least)));
+    if (HWY_UNLIKELY(m_.c_guard_bits != 0)) {
+      c.own = hn::Sub(c.own, hn::Set(di, m_.c_guard_bits));
+      c.exponent = hn::IfThenElse(zero, c.exponent, hn::Sub(c.exponent, hn::Set(di, m_.c_guard_bits)));
+    }
     return c;
   }
   HWY_INLINE void look_at_addend(Codes code, LanesSeen& seen) const {
@@ -523,14 +603,15 @@ class LaneDots {
   template <class Terms>
   HWY_NOINLINE Codes special_result(Terms, const LaneTerm*, int first, int n, bool is_first, Codes c_code) const {
     const D32 d;
-    auto nan = hn::MaskFromVec(hn::Zero(d)), plus = nan, minus = nan;
+    auto nan = hn::MaskFromVec(hn::Zero(d)), plus = nan, minus = nan, invalid = nan;
     const auto add_infinity = [&](hn::Mask<D32> where, V32 sign) HWY_ATTR {
       const auto negative = hn::RebindMask(d, hn::Lt(hn::BitCast(DI32(), sign), hn::Zero(DI32())));
       minus = hn::Or(minus, hn::And(where, negative));
       plus = hn::Or(plus, hn::AndNot(negative, where));
     };
     constexpr bool are_groups = Terms::source == Addend::Source::group;
-    for (int i = first; i < first + n; ++i) {
+    const int each = Terms::source == Addend::Source::first_sum ? m_.first_sum : 1;
+    for (int i = first * each; i < HWY_MIN((first + n) * each, m_.k); ++i) {
       if constexpr (Source::has_scales) {
         if (m_.scale_block) {
           const int s = source_.scale_of(are_groups ? i * m_.group : i);
@@ -543,23 +624,47 @@ class LaneDots {
       const V32 sign = hn::Xor(rules_.a(code_a, worst_a).sign, rules_.b(code_b, worst_b).sign);
       if (hn::AllFalse(d, hn::Or(rules_.a.are_special(worst_a), rules_.b.are_special(worst_b)))) continue;
       const Classes x = rules_.a.classes(code_a), y = rules_.b.classes(code_b);
-      const auto invalid = hn::Or(hn::And(x.infinite, y.zero), hn::And(x.zero, y.infinite));
-      nan = hn::Or(nan, hn::Or(invalid, hn::Or(x.nan, y.nan)));
+      invalid = hn::Or(invalid, hn::Or(hn::And(x.infinite, y.zero), hn::And(x.zero, y.infinite)));
+      nan = hn::Or(nan, hn::Or(x.nan, y.nan));
       add_infinity(hn::Or(x.infinite, y.infinite), sign);
     }
     const Decoder<IsUsual>& decode_c = is_first && starts_ ? rules_.c : rules_.later_c;
     const Classes c = decode_c.classes(c_code.v);
-    nan = hn::Or(nan, c.nan);
+    invalid = hn::Or(invalid, hn::And(plus, minus));
     V32 ignored = hn::Zero(d);
-    add_infinity(c.infinite, decode_c(c_code.v, ignored).sign);
-    nan = hn::Or(nan, hn::And(plus, minus));
-    const V32 infinity = hn::IfThenElse(minus, hn::Set(d, static_cast<uint32_t>(m_.d.encode_infinity(true))),
-                                        hn::Set(d, static_cast<uint32_t>(m_.d.encode_infinity(false))));
-    return {hn::IfThenElse(nan, hn::Set(d, static_cast<uint32_t>(m_.nan)), infinity)};
+    const V32 c_sign = decode_c(c_code.v, ignored).sign;
+    add_infinity(c.infinite, c_sign);
+    const auto encoded = [&](uint64_t code) HWY_ATTR { return hn::Set(d, static_cast<uint32_t>(code)); };
+    const V32 infinity =
+        hn::IfThenElse(minus, encoded(m_.d.encode_infinity(true)), encoded(m_.d.encode_infinity(false)));
+    const auto meet = hn::And(plus, minus);
+    if (!traits_of(m_).floors()) {
+      nan = hn::Or(hn::Or(nan, c.nan), hn::Or(invalid, meet));
+      return {hn::IfThenElse(nan, encoded(m_.nan), infinity)};
+    }
+    const V32 of_c = m_.nan_of_c == NanOfC::quieted
+                         ? quieted(is_first && starts_ ? row_.model.c : m_.d, c_code.v, c_sign)
+                         : encoded(m_.nan);
+    V32 result = hn::IfThenElse(meet, encoded(m_.invalid_nan), infinity);
+    result = hn::IfThenElse(c.nan, of_c, result);
+    result = hn::IfThenElse(invalid, encoded(m_.invalid_nan), result);
+    return {hn::IfThenElse(nan, encoded(m_.nan), result)};
+  }
+
+  /// A NaN of f as a quiet one of d (RankedSpecials::quieted).
+  HWY_INLINE V32 quieted(const FormatFields& f, V32 code, V32 sign) const {
+    const D32 d;
+    const FormatFields& to = m_.d;
+    V32 payload =
+        hn::And(hn::ShiftRightSame(code, f.ignored_low_bits), hn::Set(d, static_cast<uint32_t>(f.fraction_mask())));
+    const int up = to.fraction_bits - f.fraction_bits;
+    payload = up >= 0 ? hn::ShiftLeftSame(payload, up) : hn::ShiftRightSame(payload, -up);
+    const V32 sign_bit = hn::ShiftRightSame(hn::And(sign, hn::Set(d, 0x80000000u)), 32 - to.width);
+    return hn::Or(hn::Or(payload, sign_bit), hn::Set(d, static_cast<uint32_t>(to.encode_nan())));
   }
 
   HWY_INLINE SignedMagnitude cut_and_summed(const LaneTerm* term, int n, const LaneAddend& c, Ints greatest) const {
-    const int left = HWY_MAX(0, row_.fraction_bits - row_.c_bits), right = HWY_MAX(0, row_.c_bits - row_.fraction_bits);
+    const int left = HWY_MAX(0, row_.c_below - row_.c_bits), right = HWY_MAX(0, row_.c_bits - row_.c_below);
     const V32 on_grid = Sums::are_wide ? c.significand : hn::ShiftLeftSame(c.significand, left);
     return Sums::of(row_, term, n, c, on_grid, right, greatest.v);
   }
@@ -594,10 +699,11 @@ class LaneDots {
 };
 
 #define MMAFUZZ_KERNEL HWY_INLINE
-// clang-format off: the last needs the first
+// clang-format off: the last two need the first
 #include "arithmetic/kernels/fused_sum-inl.h"
 #include "arithmetic/kernels/grouped_sum-inl.h"
 #include "arithmetic/kernels/emulated_fp8-inl.h"
+#include "arithmetic/kernels/floored_sum-inl.h"
 // clang-format on
 #undef MMAFUZZ_KERNEL
 

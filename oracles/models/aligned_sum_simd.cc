@@ -179,7 +179,9 @@ class EmulatedLaneDots {
 
 template <class Sums>
 struct FusedSum {
-  static constexpr bool converts = false, may_be_grid = true;
+  static constexpr bool converts = false;
+  template <bool IsUsual>
+  static constexpr bool may_be_grid = IsUsual;
 
   template <bool IsUsual, class Operands>
   static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
@@ -187,16 +189,30 @@ struct FusedSum {
   }
 };
 struct GroupedSum {
-  static constexpr bool converts = false, may_be_grid = false;
+  static constexpr bool converts = false;
+  template <bool IsUsual>
+  static constexpr bool may_be_grid = false;
 
   template <bool IsUsual, class Operands>
   static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
     return grouped_sum(LaneDots<WideSums, IsUsual, Operands>(row, operands, starts), c);
   }
 };
+struct FlooredSum {
+  static constexpr bool converts = false;
+  template <bool IsUsual>
+  static constexpr bool may_be_grid = true;
+
+  template <bool IsUsual, class Operands>
+  static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool starts, Codes c) {
+    return floored_sum(LaneDots<FlooredSums, IsUsual, Operands>(row, operands, starts), c);
+  }
+};
 template <class Sums>
 struct EmulatedFp8 {
-  static constexpr bool converts = true, may_be_grid = true;
+  static constexpr bool converts = true;
+  template <bool IsUsual>
+  static constexpr bool may_be_grid = IsUsual;
 
   template <bool IsUsual, class Operands>
   static HWY_INLINE Codes run(const RowInLanes<IsUsual>& row, const Operands& operands, bool, Codes c) {
@@ -213,6 +229,8 @@ bool run_as_row_says(const AlignedRow& row, const Work& work) {
   if (traits_of(row.model).of_fp16())
     return usual ? work.template run<EmulatedFp8<NarrowSums<2>>, true>()
                  : work.template run<EmulatedFp8<NarrowSums<2>>, false>();
+  if (traits_of(row.model).floors())
+    return usual ? work.template run<FlooredSum, true>() : work.template run<FlooredSum, false>();
   if (row.sums == AlignedRow::Sums::wide) return work.template run<FusedSum<WideSums>, false>();
   if (row.sums == AlignedRow::Sums::four)
     return usual ? work.template run<FusedSum<NarrowSums<4>>, true>()
@@ -385,7 +403,7 @@ struct GridRun {
 
   template <class SumOfRow, bool IsUsual>
   bool run() const {
-    if constexpr (SumOfRow::may_be_grid && IsUsual) {
+    if constexpr (SumOfRow::template may_be_grid<IsUsual>) {
       if (grid.columns >= grid.rows) {
         run_grid_of<SumOfRow, IsUsual, true>(aligned, k, grid);
       } else {

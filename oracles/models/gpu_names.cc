@@ -34,7 +34,12 @@ constexpr GpuName names[] = {{"v100", "volta"},
                              {"mi250x", "cdna2"},
                              {"mi300a", "cdna3"},
                              {"mi300x", "cdna3"},
-                             {"mi325x", "cdna3"}};
+                             {"mi325x", "cdna3"},
+                             {"w7900", "rdna3"},
+                             {"rx7900xtx", "rdna3"},
+                             {"radeon8060s", "rdna3"},
+                             {"r9700", "rdna4"},
+                             {"rx9070xt", "rdna4"}};
 
 }  // namespace
 

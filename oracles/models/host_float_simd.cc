@@ -73,12 +73,19 @@ struct IeeeTree : NumbersOnly {
     return 0;
   }
 };
-template <bool Narrow>
+struct OddTree : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
+    c = ieee_tree(LaneOddTrees(m, a, b), {c}).v;
+    return 0;
+  }
+};
+template <bool Narrow, bool ThenAdds>
 struct ExactSums : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
     const LaneExactDots<Narrow> dots(m, a, b);
-    c = exact_sum(dots, {c}).v;
+    c = (ThenAdds ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
     return dots.lost();
   }
 };
@@ -198,6 +205,7 @@ bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   const KernelTraits traits = traits_of(m);
   if (traits.additions == KernelTraits::Additions::in_pairs) {
     m.d.width == 64                       ? run_fp64<PlainTree>(m, batch, results)
+    : m.output_rounding == Rounding::odd  ? run_fp32<OddTree>(m, batch, results)
     : m.subnormals == Subnormals::flushed ? run_fp32<IeeeTree<true>>(m, batch, results)
                                           : run_fp32<IeeeTree<false>>(m, batch, results);
   } else if (traits.of_fp32()) {
@@ -208,10 +216,12 @@ bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
                          : run_fp32<FmaChain>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {
     run_fp32<TwoStageSums>(m, batch, results);
-  } else if (products_are_narrow(m.a, m.b, smaller(m.block, m.k))) {
-    run_fp32<ExactSums<true>>(m, batch, results);
   } else {
-    run_fp32<ExactSums<false>>(m, batch, results);
+    const bool is_narrow = products_are_narrow(m.a, m.b, smaller(m.block, m.k));
+    traits.c == KernelTraits::Joining::last ? is_narrow ? run_fp32<ExactSums<true, true>>(m, batch, results)
+                                                        : run_fp32<ExactSums<false, true>>(m, batch, results)
+    : is_narrow ? run_fp32<ExactSums<true, false>>(m, batch, results)
+                                            : run_fp32<ExactSums<false, false>>(m, batch, results);
   }
   return true;
 }
@@ -248,7 +258,8 @@ bool flushes_as_the_host(const DotModel& m) {
 }
 
 bool overflows_as_the_host(const DotModel& m) {
-  return m.product_overflow != ProductOverflow::positive_infinity && m.overflow_rank == OverflowRank::equal;
+  return m.overflow != Overflow::saturate && m.product_overflow != ProductOverflow::positive_infinity &&
+         m.overflow_rank == OverflowRank::equal;
 }
 
 /// Whose sums are normal fp32 numbers before they are rounded.
@@ -266,7 +277,19 @@ bool is_plain_two_stage_sum(const DotModel& m) {
          m.a.fraction_bits + m.b.fraction_bits <= 22;
 }
 
+/// What LaneOddTrees computes: products are exact in fp64.
+bool is_odd_tree(const DotModel& m) {
+  const auto has_fp32_exponents = [](const FormatFields& f) { return f.emin() == fp32_fields.emin(); };
+  return traits_of(m).additions == KernelTraits::Additions::in_pairs && m.output_rounding == Rounding::odd &&
+         m.overflow == Overflow::infinity && m.subnormals == Subnormals::flushed_signed &&
+         m.zero_operands == ZeroOperands::kept && m.overflow_rank == OverflowRank::equal &&
+         m.product_overflow != ProductOverflow::positive_infinity && m.c == fp32_fields && m.d == fp32_fields &&
+         m.block > 0 && has_fp32_exponents(m.a) && has_fp32_exponents(m.b) && m.low_bits == LowBits::ignored &&
+         m.scale_block == 0 && decode(m.d, m.nan).cls == NumberClass::nan;
+}
+
 bool is_row_of_fp32(const DotModel& m) {
+  if (is_odd_tree(m)) return fits_fp32(m.a) && fits_fp32(m.b);
   if (!is_of_the_host(m) || !fits_fp32(m.a) || !fits_fp32(m.b) || !fits_fp32(m.c)) return false;
   const bool fp32_result = m.d == fp32_fields, fp32_addend = fp32_result && m.c == fp32_fields && m.block > 0;
   const KernelTraits traits = traits_of(m);
@@ -280,7 +303,8 @@ bool is_row_of_fp32(const DotModel& m) {
     case Additions::exact:
       return fp32_addend && m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee &&
              m.overflow != Overflow::saturate;
-    case Additions::cut: break;
+    case Additions::cut:
+    case Additions::floored: break;
   }
   return traits.c == KernelTraits::Joining::second_stage && fp32_addend && is_plain_two_stage_sum(m);
 }

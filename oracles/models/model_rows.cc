@@ -120,7 +120,7 @@ DotModel custom_model(const Op& op) {
   m.output_fraction_bits = m.d.fraction_bits;
   m.output_rounding = Rounding::nearest_even;
   m.overflow = Overflow::by_rounding;
-  m.nan = m.d.encode_nan();
+  m.nan = m.invalid_nan = m.d.encode_nan();
   return m;
 }
 
@@ -155,7 +155,9 @@ const std::vector<ModelRow>& model_rows() {
   static const std::vector<ModelRow> rows = [] {
     std::vector<ModelRow> all = nvidia_rows();
     for (ModelRow& row : amd_rows()) all.push_back(std::move(row));
+    for (ModelRow& row : rdna_rows()) all.push_back(std::move(row));
     for (ModelRow& row : x86_rows()) all.push_back(std::move(row));
+    for (ModelRow& row : other_cpu_rows()) all.push_back(std::move(row));
     return all;
   }();
   return rows;
@@ -186,18 +188,21 @@ std::optional<DotModel> row_of(const Unit& unit) {
   return std::nullopt;
 }
 
+bool is_provenance(std::string_view name) { return name.find('/') != name.npos && name.find(':') == name.npos; }
+
 Result<std::string> model_of_provenance(std::string_view provenance) {
   const std::string text(provenance);
   const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
   const size_t slash = provenance.find('/');
-  if (!provenance.starts_with("nvidia.") || slash == provenance.npos)
-    return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
-  const std::string gpu(provenance.substr(7, slash - 7));
+  const size_t maker = provenance.starts_with("nvidia.") ? 7 : provenance.starts_with("amd.") ? 4 : 0;
+  const char* const expected = "expected nvidia.<gpu>/<instruction>.<d>.<ab>, or amd.<gpu>/...";
+  if (maker == 0 || slash == provenance.npos) return refuse(expected);
+  const std::string gpu(provenance.substr(maker, slash - maker));
   const char* arch = arch_of_gpu(gpu);
   if (!arch) return refuse("unknown GPU '" + gpu + "'");
   const std::vector<std::string> parts = split(provenance.substr(slash + 1), '.');
-  if (parts.size() != 3) return refuse("expected nvidia.<gpu>/<instruction>.<d>.<ab>");
-  const std::string instruction = parts[0] == "wmma" ? "mma" : parts[0];
+  if (parts.size() != 3) return refuse(expected);
+  const std::string instruction = maker == 7 && parts[0] == "wmma" ? "mma" : parts[0];
   const ModelRow* widest = nullptr;
   for (const ModelRow& row : model_rows()) {
     if (row.arch != arch || row.instruction != instruction || row.op.has_scales()) continue;

@@ -25,10 +25,12 @@ struct ModelRow {
   std::string name() const { return arch + "/" + instruction + "." + shape + "." + types; }
 };
 
-/// The rows of one vendor, in nvidia.cc, amd.cc and x86.cc.
+/// The rows of one vendor, in nvidia.cc, amd.cc, rdna.cc, x86.cc and other_cpus.cc.
 std::vector<ModelRow> nvidia_rows();
 std::vector<ModelRow> amd_rows();
+std::vector<ModelRow> rdna_rows();
 std::vector<ModelRow> x86_rows();
+std::vector<ModelRow> other_cpu_rows();
 
 /// All rows.
 const std::vector<ModelRow>& model_rows();
@@ -68,7 +70,10 @@ class RowList {
 /// The row that a unit is or, of a black box, claims to equal: how large its steps are, whether it flushes.
 std::optional<DotModel> row_of(const Unit& unit);
 
-/// The model that claims to describe a recording's provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names), or
+/// Whether a name says where results were recorded, and is no unit's.
+bool is_provenance(std::string_view name);
+
+/// The model that claims to describe a provenance `nvidia.<gpu>/<instruction>.<d>.<ab>` (format names) or `amd...`, or
 /// a refusal that says what is unknown about it.
 Result<std::string> model_of_provenance(std::string_view provenance);
 

@@ -44,7 +44,7 @@ std::vector<Parameter> make_parameters() {
       {"kernel", "the arithmetic", kernel_words(), 0, 0, false, MMAFUZZ_MEMBER(kernel)},
       {"k", "products per instruction", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(k)},
       {"block", "products per fused step", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(block)},
-      {"order", "which products go together, or first", Words{"ascending", "descending", "swapped_pairs", "interleaved"}, 0, 0, false,
+      {"order", "which products go together, or first", Words{"ascending", "descending", "swapped_pairs", "interleaved", "halves_in_turn"}, 0, 0, false,
        MMAFUZZ_MEMBER(order)},
       {"group", "products per scaled group", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(group)},
       {"fraction_bits", "bits kept below the greatest exponent", {}, 0, 45, false, MMAFUZZ_MEMBER(fraction_bits)},
@@ -58,14 +58,14 @@ std::vector<Parameter> make_parameters() {
       {"output_rounding", "rounding of the result",
        Words{"nearest_even", "toward_zero", "up", "down", "nearest_away", "odd"}, 0, 0, false, MMAFUZZ_MEMBER(output_rounding)},
       {"overflow", "a result beyond the greatest number", Words{"by_rounding", "infinity", "saturate"}, 0, 0, false, MMAFUZZ_MEMBER(overflow)},
-      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
+      {"output_via", "rounding in one or two steps", Words{"direct", "fp32_truncated", "fp32_nearest"}, 0, 0, false, MMAFUZZ_MEMBER(output_via)},
       {"underflow_sign", "sign of a nonzero sum that rounds to zero", Words{"kept", "positive"}, 0, 0, false, MMAFUZZ_MEMBER(underflow_sign)},
       {"zero_sign", "sign of an exactly zero sum", Words{"positive", "any_negative", "ieee"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_sign)},
       {"nan", "encoding of every NaN result", {}, 0, 0, true, MMAFUZZ_MEMBER(nan)},
       {"special_scope", "where infinities and NaNs are looked for", Words{"block", "whole_k"}, 0, 0, false, MMAFUZZ_MEMBER(special_scope)},
       {"low_bits", "low bits of a tf32 operand", Words{"ignored", "nan_payload", "rounded"}, 0, 0, false, MMAFUZZ_MEMBER(low_bits)},
-      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
+      {"subnormals", "subnormal operands and results", Words{"kept", "flushed", "flushed_signed", "flushed_of_fp32"}, 0, 0, false, MMAFUZZ_MEMBER(subnormals)},
       {"zero_operands", "sign that a zero operand reads", Words{"kept", "positive"}, 0, 0, false,
        MMAFUZZ_MEMBER(zero_operands)},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
@@ -76,6 +76,12 @@ std::vector<Parameter> make_parameters() {
       {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even)},
       {"second_stage", "floors of the second stage", Words{"floor31", "floor32_then_31"}, 0, 0, false, MMAFUZZ_MEMBER(second_stage)},
       {"c_special", "an infinite or NaN c on CDNA3 fp8", Words{"propagates", "reads_minus_one"}, 0, 0, false, MMAFUZZ_MEMBER(c_special)},
+      {"first_sum", "products that are cut and added among themselves first", {}, 1, max_instruction_k, false, MMAFUZZ_MEMBER(first_sum)},
+      {"c_guard_bits", "bits kept below c's exponent beyond fraction_bits", {}, 0, 8, false, MMAFUZZ_MEMBER(c_guard_bits)},
+      {"cut", "how a term is cut", Words{"opposed_complement", "floor"}, 0, 0, false, MMAFUZZ_MEMBER(cut)},
+      {"lost_c", "a negative c that leaves no bit", Words{"dropped", "floored"}, 0, 0, false, MMAFUZZ_MEMBER(lost_c)},
+      {"invalid_nan", "encoding of what invalid operations give", {}, 0, 0, true, MMAFUZZ_MEMBER(invalid_nan)},
+      {"nan_of_c", "the result where only c is a NaN", Words{"replaced", "quieted"}, 0, 0, false, MMAFUZZ_MEMBER(nan_of_c)},
   };
   for (Parameter& p : all)
     for (size_t i = 0; i < std::size(kernel_texts); ++i)
@@ -180,7 +186,7 @@ std::string contradiction_in(const DotModel& model) {
   if (model.scale_block && (!is_scale(model.scale_a) || !is_scale(model.scale_b)))
     return "a row's scales are of formats without a sign and without infinities";
   if (model.output_via != OutputVia::direct && model.d.fraction_bits >= 23)
-    return "output_via=fp32_truncated needs a result narrower than fp32";
+    return "output_via=" + parameter_text(*find_parameter("output_via"), model) + " needs a result narrower than fp32";
   if (kernel.of_fp16() && model.k % 4 != 0) return "kernel=emulated_fp8 needs a k that is a multiple of 4";
   if (kernel.in_groups() && !model.scale_block) return "kernel=grouped_sum needs an operation with scales";
   if (kernel.in_groups()) {
@@ -222,10 +228,39 @@ std::string contradiction_in(const DotModel& model) {
   if (kernel.products == KernelTraits::Products::rounded && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
     return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
+  if (model.subnormals == Subnormals::flushed_of_fp32 && !kernel.floors())
+    return "subnormals=flushed_of_fp32 is known of kernel=floored_sum";
+  if (model.output_via == OutputVia::fp32_nearest && !kernel.floors())
+    return "output_via=fp32_nearest is known of kernel=floored_sum";
+  const bool adds_operands =
+      kernel.products == KernelTraits::Products::rounded ||
+      (kernel.additions == KernelTraits::Additions::exact && kernel.c == KernelTraits::Joining::last);
+  if (adds_operands && model.overflow == Overflow::saturate)
+    return "this kernel adds to c what was rounded before: overflow=saturate is by_rounding or infinity here";
+  if (kernel.floors()) {
+    if (model.subnormals != Subnormals::kept && model.subnormals != Subnormals::flushed_of_fp32)
+      return "kernel=floored_sum takes subnormals=kept or flushed_of_fp32";
+    if (model.output_via == OutputVia::fp32_truncated)
+      return "kernel=floored_sum takes output_via=direct or fp32_nearest";
+    if (std::min({model.a.emin(), model.b.emin(), model.c.emin(), model.d.emin()}) < fp32_fields.emin())
+      return "kernel=floored_sum is known of formats with at most fp32's exponents";
+    if ((model.invalid_nan & ~model.d.container_mask()) || decode(model.d, model.invalid_nan).cls != NumberClass::nan)
+      return "invalid_nan must be the encoding of a NaN of d's format";
+    if (model.block % model.first_sum != 0) return "block is a multiple of first_sum";
+    if (model.first_sum > 1 && model.cut != Cut::floor) return "first_sum is known with cut=floor";
+    if (model.zero_rule == ZeroRule::operand)
+      return "kernel=floored_sum takes zero_rule=constant or clamp: a zero product has no exponent";
+    if (model.output_fraction_bits != model.d.fraction_bits)
+      return "kernel=floored_sum gives results of all the bits of d";
+  }
   if (model.scale_block && model.k % model.scale_block != 0)
     return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
+  if (model.order == ProductOrder::halves_in_turn && kernel.carried == KernelTraits::Carried::each_product)
+    return "order=halves_in_turn deals blocks, and kernel=fma_chain has none";
   if (model.order == ProductOrder::interleaved && kernel.carried == KernelTraits::Carried::each_product)
     return "order=interleaved deals products to blocks, and kernel=fma_chain has none";
+  if (model.order == ProductOrder::halves_in_turn && model.k % (2 * model.block) != 0)
+    return "order=halves_in_turn needs a k that is a multiple of two blocks";
   if (model.order == ProductOrder::interleaved && model.k % model.block != 0)
     return "order=interleaved needs a k that is a multiple of block";
   if (model.order != ProductOrder::ascending && model.scale_block)

@@ -22,9 +22,10 @@ constexpr int no_exponent = INT_MIN;
 
 /// Flushed inputs lose their sign (section 6), but for x86's (section 8). On the cores they are fp32 numbers by then.
 void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
-  const FormatFields& f = model.kernel == Kernel::fma_then_add ? fp32_fields : stored;
+  const bool as_fp32 = model.kernel == Kernel::fma_then_add || model.subnormals == Subnormals::flushed_of_fp32;
+  const FormatFields& f = as_fp32 ? fp32_fields : stored;
   if (model.subnormals == Subnormals::kept || t.kind != Kind::finite || leading_exponent(t) >= f.emin()) return;
-  const bool negative = model.subnormals == Subnormals::flushed_signed && t.negative;
+  const bool negative = model.subnormals != Subnormals::flushed && t.negative;
   t = Term{};
   t.negative = negative;
 }
@@ -97,6 +98,11 @@ std::vector<int> order_of_products(const DotModel& model) {
         numbers.push_back(i);
       }
       break;
+    case ProductOrder::halves_in_turn:  // rocjitsu, mma_exec.h: in waves of 32 lanes each half of these holds 8 of 16
+      for (int i = 0; i < model.k / 2; i += model.block)
+        for (int half = 0; half < 2; ++half)
+          for (int j = 0; j < model.block; ++j) numbers.push_back(half * (model.k / 2) + i + j);
+      break;
     case ProductOrder::interleaved: {
       const int blocks = model.k / model.block;
       for (int j = 0; j < blocks; ++j)
@@ -138,7 +144,8 @@ bool is_zero_encoding(const FormatFields& f, uint64_t encoding) {
 uint64_t flush_result(const DotModel& model, uint64_t encoding) {
   const Term t = decode(model.d, encoding, LowBits::ignored);
   const bool subnormal = t.kind == Kind::finite && leading_exponent(t) < model.d.emin();
-  return model.subnormals != Subnormals::kept && subnormal ? model.d.encode_zero(t.negative) : encoding;
+  const bool negative = t.negative && model.underflow_sign == UnderflowSign::kept;
+  return model.subnormals != Subnormals::kept && subnormal ? model.d.encode_zero(negative) : encoding;
 }
 
 /// Whether a value is below the normal range after rounding as if there were no least exponent (IEEE 754-2019, 7.5):
@@ -152,7 +159,8 @@ bool is_tiny(const FormatFields& f, int fraction_bits, const Dyadic& v, Rounding
 
 /// e8m13 results are of the fused sums; the other kernels' results have all the bits of d.
 int result_bits(const DotModel& model) {
-  const bool all_bits = model.kernel == Kernel::exact_sum || model.kernel == Kernel::two_stage_sum;
+  const bool all_bits =
+      traits_of(model).additions == KernelTraits::Additions::exact || model.kernel == Kernel::two_stage_sum;
   return all_bits ? model.d.fraction_bits : model.output_fraction_bits;
 }
 
@@ -164,7 +172,7 @@ uint64_t round_output(const DotModel& model, const Dyadic& sum) {
 uint64_t flush_sum(const DotModel& model, const Dyadic& sum, uint64_t rounded) {
   const bool by_value = model.subnormals == Subnormals::flushed_signed;
   if (by_value && is_tiny(model.d, result_bits(model), sum, model.output_rounding))
-    return model.d.encode_zero(sum.units < 0);
+    return model.d.encode_zero(sum.units < 0 && model.underflow_sign == UnderflowSign::kept);
   return flush_result(model, rounded);
 }
 
@@ -319,6 +327,111 @@ uint64_t grouped_sum(const DotModel& model, const Instruction& instruction, cons
   return truncated_sum(model, terms, zero_negative);
 }
 
+// ---- RDNA3 and RDNA4 (section 13), from AMD's emulator: rocjitsu's gfx11_dot2.h and gfx12_dot.h --------------------
+
+/// The result that infinities and NaNs decide: a factor's NaN, then inf * 0 or opposite infinities among the products,
+/// then c's NaN made quiet, then infinities.
+std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Term> products, const Term& c,
+                                       const Accumulator& stored) {
+  bool factor_nan = false, invalid = false, infinity[2] = {false, false};
+  for (const Term& p : products) {
+    (p.invalid ? invalid : factor_nan) |= p.kind == Kind::nan;
+    if (p.kind == Kind::infinity) infinity[p.negative] = true;
+  }
+  if (factor_nan) return model.nan;
+  if (invalid || (infinity[0] && infinity[1])) return model.invalid_nan;
+  if (c.kind == Kind::nan) {
+    if (model.nan_of_c == NanOfC::replaced) return model.nan;
+    const FormatFields& f = *stored.format;
+    const cpp_int fraction = (stored.encoding >> f.ignored_low_bits) & low_mask(f.fraction_bits);
+    const cpp_int wide = (fraction << 64) >> f.fraction_bits;  // the payload as a fraction of 2^64
+    const uint64_t payload = static_cast<uint64_t>((wide << model.d.fraction_bits) >> 64);
+    return model.d.encode_infinity(c.negative) |
+           model.d.in_container(payload | uint64_t{1} << (model.d.fraction_bits - 1));
+  }
+  if (c.kind == Kind::infinity) infinity[c.negative] = true;
+  if (infinity[0] && infinity[1]) return model.invalid_nan;
+  if (infinity[0] || infinity[1]) return model.d.encode_infinity(infinity[1]);
+  return std::nullopt;
+}
+
+/// One rounding on the subnormal grid or, where the row flushes, of a normalized significand of which what is tiny is
+/// then +0; overflow as the row says.
+uint64_t packed(const DotModel& model, const FormatFields& f, const Dyadic& total, Rounding mode) {
+  if (total.units == 0) return 0;
+  const bool flushes = model.subnormals == Subnormals::flushed_of_fp32 && f.emin() == fp32_fields.emin();
+  const bool keeps_sign = model.underflow_sign == UnderflowSign::kept;
+  if (flushes && is_tiny(f, f.fraction_bits, total, mode)) return f.encode_zero(keeps_sign && total.units < 0);
+  const uint64_t bits = round_to(f, f.fraction_bits, total, mode, model.overflow).encoding;
+  return is_zero_encoding(f, bits) && !keeps_sign ? f.encode_zero(false) : bits;
+}
+
+uint64_t floored_sum(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
+  const int below = model.fraction_bits;
+  const int grid_of_zero = model.zero_rule == ZeroRule::constant ? model.zero_exponent - below : no_exponent;
+  // A grid is the weight of the last bit that is kept; products that are zero have none.
+  const auto grid_of = [&](std::span<const Term> group) {
+    int grid = no_exponent;
+    for (const Term& p : group)
+      if (!p.is_zero()) grid = std::max(grid, p.exponent - below);
+    return grid;
+  };
+  Accumulator stored = accumulator;
+  const std::span<const Term> all(instruction.products);
+  const size_t block = static_cast<size_t>(model.block), together = static_cast<size_t>(model.first_sum);
+  for (size_t first = 0; first < all.size(); first += block) {
+    const auto products = all.subspan(first, std::min(block, all.size() - first));
+    const Term c = read_accumulator(model, stored);
+    if (const auto special = ranked_special(model, products, c, stored)) {
+      stored = {*special, &model.d};
+      continue;
+    }
+    int grid = model.zero_rule == ZeroRule::clamp ? model.zero_exponent - below : no_exponent;
+    for (size_t g = 0; g < products.size(); g += together) {
+      const int own = grid_of(products.subspan(g, std::min(together, products.size() - g)));
+      grid = std::max(grid, own == no_exponent ? grid_of_zero : own);
+    }
+    if (!c.is_zero()) grid = std::max(grid, c.exponent - model.c_guard_bits - below);
+    if (c.is_zero()) grid = std::max(grid, grid_of_zero);
+
+    Dyadic total{0, grid};
+    if (model.cut == Cut::opposed_complement) {
+      for (const Term& t : products) {
+        const cpp_int magnitude = abs(truncate_at(value_of(t), grid).units);
+        total.units += t.negative != c.negative ? cpp_int(-magnitude - 1) : magnitude;
+      }
+      total.units += abs(truncate_at(value_of(c), grid).units);
+      if (c.negative) total.units = -total.units;
+    } else {
+      const bool vanishes = truncate_at(value_of(c), grid).units == 0;
+      const bool counts = !vanishes || model.lost_c == LostC::floored || grid <= model.d.emin();
+      if (counts) total.units += floor_at(value_of(c), grid).units;
+      for (size_t g = 0; g < products.size(); g += together) {
+        const auto group = products.subspan(g, std::min(together, products.size() - g));
+        const int own = grid_of(group);
+        if (own == no_exponent) continue;
+        Dyadic sum{0, together == 1 ? grid : own};
+        for (const Term& p : group) sum.units += floor_at(value_of(p), sum.weight).units;
+        total.units += floor_at(sum, grid).units;
+      }
+    }
+    uint64_t result;
+    if (model.output_via == OutputVia::fp32_nearest) {
+      const uint64_t fp32 = packed(model, fp32_fields, total, Rounding::nearest_even);
+      const Term t = decode(fp32_fields, fp32, LowBits::ignored);
+      result =
+          t.kind == Kind::infinity ? model.d.encode_infinity(t.negative)
+          : t.is_zero()
+              ? model.d.encode_zero(t.negative)
+              : round_to(model.d, model.d.fraction_bits, value_of(t), model.output_rounding, model.overflow).encoding;
+    } else {
+      result = packed(model, model.d, total, model.output_rounding);
+    }
+    stored = {result, &model.d};
+  }
+  return stored.encoding;
+}
+
 // ---- IEEE operations (CDNA2, fma chains, the add of the emulated path) ----------------------------------------------
 
 Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
@@ -330,7 +443,8 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
   }
   if (model.subnormals == Subnormals::flushed_signed && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode))
     return {model.d.encode_zero(exact.negative), false};
-  return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, Overflow::by_rounding);
+  const Overflow overflow = model.kernel == Kernel::ieee_tree ? model.overflow : Overflow::by_rounding;
+  return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, overflow);
 }
 
 Term read_result(const DotModel& model, uint64_t encoding) { return decode(model.d, encoding, LowBits::ignored); }
@@ -412,6 +526,29 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
   for (const Term& p : products) sum = sum + value_of(p);
   if (sum.units == 0) return model.d.encode_zero(zero_sum_is_negative(model, products, c));
   return flush_sum(model, sum, round_output(model, sum));
+}
+
+/// Section 14, from Arm's FPDot and FPAdd and from Power ISA 3.1's xvf16ger2pp: the products' exact sum is rounded,
+/// then its sum with c.
+uint64_t sum_then_add_step(const DotModel& model, std::span<const Term> products, const Term& c) {
+  const auto finished = [&](const Term& t) {
+    if (t.kind == Kind::nan) return model.nan;
+    if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
+    if (t.is_zero()) return model.d.encode_zero(t.negative);
+    return flush_sum(model, value_of(t), round_output(model, value_of(t)));
+  };
+  Term none;  // of all signs: what joins the products decides
+  none.negative = products[0].negative;
+  uint64_t sum;
+  if (const auto special = special_result(model, products, none)) {
+    sum = *special;
+  } else {
+    Dyadic exact;
+    for (const Term& p : products) exact = exact + value_of(p);
+    sum = exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
+                           : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
+  }
+  return finished(exact_add(c, decode(model.d, sum, LowBits::ignored), model.output_rounding));
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
@@ -529,7 +666,8 @@ template <auto step>
 uint64_t by_blocks(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   return chain_blocks(model, instruction.all_scaled(), c, step);
 }
-constexpr auto fused_sum = by_blocks<fused_step>, exact_sum = by_blocks<exact_step>, ieee_tree = by_blocks<tree_step>,
+constexpr auto fused_sum = by_blocks<fused_step>, exact_sum = by_blocks<exact_step>,
+               sum_then_add = by_blocks<sum_then_add_step>, ieee_tree = by_blocks<tree_step>,
                two_stage_sum = by_blocks<two_stage_step>;
 
 uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {

@@ -29,6 +29,7 @@ struct Term {
   cpp_int magnitude = 0;
   int weight = 0;
   int exponent = exponent_of_zero;
+  bool invalid = false;  ///< a NaN that an operation made of numbers
 
   bool special() const { return kind == Kind::infinity || kind == Kind::nan; }
   bool is_zero() const { return kind == Kind::zero; }
@@ -121,6 +122,7 @@ inline Term multiply(const Term& x, const Term& y) {
   p.exponent = x.exponent + y.exponent;
   if (x.kind == Kind::nan || y.kind == Kind::nan || (x.special() && y.is_zero()) || (y.special() && x.is_zero())) {
     p.kind = Kind::nan;
+    p.invalid = x.kind != Kind::nan && y.kind != Kind::nan;
   } else if (x.special() || y.special()) {
     p.kind = Kind::infinity;
   } else if (!x.is_zero() && !y.is_zero()) {

@@ -14,6 +14,7 @@ class X86Rows : public RowList {
   void tree(const char* instruction, const char* shape, const std::string& type, int block, const char* source) {
     ModelRow row = start_row("x86", instruction, shape, type + "." + type + "." + type + "." + type);
     row.model.kernel = Kernel::ieee_tree;
+    row.model.overflow = Overflow::by_rounding;
     row.model.block = block;
     row.model.output_rounding = Rounding::nearest_even;
     row.model.nan = row.op.d.fields().encode_nan();

@@ -72,9 +72,10 @@ Number read_operand(const DotModel& m, const FormatFields& f, Expression encodin
     x.infinite = x.infinite & ~low;
   }
   if (m.kernel == Kernel::ieee_tree && m.zero_operands == ZeroOperands::positive) x.negative = x.negative & ~x.zero;
-  if (m.subnormals == Subnormals::kept) return x;
+  const bool as_fp32 = m.kernel == Kernel::fma_then_add;  // operands are fp32 numbers by then
+  if (!(as_fp32 ? flushes(m) : flushes(m.subnormals, f))) return x;
   Expression flushed = ~bit(x.significand, x.significand.width() - 1) & ~x.zero & ~x.nan & ~x.infinite;
-  if (m.kernel == Kernel::fma_then_add) {  // operands are fp32 numbers by then
+  if (as_fp32) {
     const Number n = normalized(x);
     flushed = signed_below(n.exponent, as_number(n.exponent, fp32_fields.emin())) & ~x.zero & ~x.nan & ~x.infinite;
   }
@@ -147,6 +148,18 @@ Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
   const Expression cut = choose(x.zero, as_number(magnitude, 0), moved_down(magnitude, greatest - x.exponent));
   return extract(cut, magnitude.width() - 1, fraction_bits - kept_bits);
+}
+
+Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width) {
+  const int fraction_bits = std::max(kept_bits, x.fraction_bits);
+  const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
+  const Expression by = greatest - x.exponent, down = moved_down(magnitude, by);
+  const int more = fraction_bits - kept_bits;
+  Expression lost = ~equal(moved_up(down, by), magnitude);
+  if (more > 0) lost = lost | any_bit(extract(down, more - 1, 0));
+  const Expression kept = zero_extend(extract(down, magnitude.width() - 1, more), width);
+  const Expression below = zero_extend(lost, width);
+  return choose(x.zero, as_number(kept, 0), choose(x.negative, -kept - below, kept));
 }
 
 int exponent_width_of(const DotModel& m) {
@@ -268,17 +281,19 @@ Expression round_to(const RoundTo& to, Expression negative, Expression magnitude
                                            : Bits(f.greatest_magnitude()));
   const Expression greatest = in.constant(all_bits, Bits(f.greatest_magnitude()) >> more << more);
   const Expression result = choose(overflows, choose(overflow_is_infinite(to, negative), infinity, greatest), finite);
-  const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & any_bit(result);
-  Expression is_flushed = as_number(sign, 0);
+  Expression is_flushed = as_number(negative, 0);
   if (to.subnormals == Subnormals::flushed) is_flushed = is_zero(extract(result, all_bits - 1, f.fraction_bits));
-  if (to.subnormals == Subnormals::flushed_signed) {  // tiny after rounding as if there were no least exponent
+  if (keeps_flushed_sign(to.subnormals) &&
+      flushes(to.subnormals, f)) {  // tiny after rounding as if there were no least exponent
     const Expression whole = extract(zeros.shifted, n - 1, n - kept_bits);
     const Expression carries =
         is_zero(~whole) & moves_away(to.rounding, negative, bit(whole, 0), bit(zeros.shifted, n - kept_bits - 1),
                                      any_bit(extract(zeros.shifted, n - kept_bits - 2, 0)));
     is_flushed = subnormal & ~(equal(leading, in.number(width, f.emin() - 1)) & carries);
   }
-  return append_zeros(concat(sign, choose(is_flushed, as_number(result, 0), result)), f.ignored_low_bits);
+  const Expression kept_result = choose(is_flushed, as_number(result, 0), result);
+  const Expression sign = to.underflow_sign == UnderflowSign::kept ? negative : negative & any_bit(kept_result);
+  return append_zeros(concat(sign, kept_result), f.ignored_low_bits);
 }
 
 }  // namespace mmafuzz::prove

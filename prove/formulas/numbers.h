@@ -71,6 +71,9 @@ int signed_width(int64_t least, int64_t greatest);
 /// The magnitude of a number in units of 2^(greatest - kept_bits), cut toward zero; no exponent is above `greatest`.
 Expression cut_below(const Number& x, Expression greatest, int kept_bits);
 
+/// The same toward minus infinity, as a number of two's complement.
+Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width);
+
 /// Bits that hold every exponent of a row and their differences.
 int exponent_width_of(const DotModel& model);
 

@@ -55,7 +55,12 @@ class TermDomain {
     const bool by_leading_bit = least < f.subnormal_exponent();
     const Number x = by_leading_bit ? normalized(c) : c;
     const bool is_bounded = least > (by_leading_bit ? f.subnormal_bit() : f.subnormal_exponent());
-    return {x, is_bounded ? signed_greater_of(x.exponent, exponent(least)) : x.exponent, zero_reads};
+    const Expression aligned_at = is_bounded ? signed_greater_of(x.exponent, exponent(least)) : x.exponent;
+    if (m_.c_guard_bits == 0) return {x, aligned_at, zero_reads};
+    Number lower = x;
+    lower.exponent = x.exponent - exponent(m_.c_guard_bits);
+    lower.fraction_bits = x.fraction_bits - m_.c_guard_bits;
+    return {lower, aligned_at - exponent(m_.c_guard_bits), zero_reads};
   }
 
   Expression constant(int width, int64_t value) const { return in_.number(width, value); }

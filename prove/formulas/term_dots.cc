@@ -29,6 +29,15 @@ Expression wrapped_magnitude(const DotModel& m, Expression sum) {
 Expression round_output(const DotModel& m, Expression negative, Expression magnitude, Expression unit) {
   const RoundTo to{m.d, m.output_fraction_bits, m.output_rounding, m.overflow, m.underflow_sign, m.subnormals};
   if (m.output_via == OutputVia::direct) return round_to(to, negative, magnitude, unit);
+  if (m.output_via == OutputVia::fp32_nearest) {
+    const RoundTo first{fp32_fields, fp32_fields.fraction_bits, Rounding::nearest_even,
+                        m.overflow,  m.underflow_sign,          m.subnormals};
+    const Number x = decode(fp32_fields, round_to(first, negative, magnitude, unit), std::max(unit.width(), 14));
+    const RoundTo again{m.d, m.d.fraction_bits, m.output_rounding, m.overflow};
+    const Expression finite =
+        round_to(again, x.negative, x.significand, x.exponent - as_number(x.exponent, x.fraction_bits));
+    return choose(x.infinite, infinity_of(m.d, x.negative), choose(x.zero, zero_of(m.d, x.negative), finite));
+  }
   FormatFields fp32 = fp32_fields;  // the range is the second rounding's affair
   fp32.exponent_bits = 12;
   fp32.width = 36;
@@ -137,6 +146,83 @@ TermDots::Term TermDots::group(int first, int last, Seen& seen) const {
   return {g, g.exponent, m_.zero_rule == ZeroRule::operand ? read_exponent(sx) + read_exponent(sy) : floor()};
 }
 
+TermDots::Term TermDots::first_sum(int first, int last, Seen& seen) const {
+  std::vector<Number> all;
+  std::vector<Expression> zero;
+  Expression greatest;
+  const Expression least = exponent(m_.a.subnormal_exponent() + m_.b.subnormal_exponent());  // of all products
+  for (int i = first; i < last; ++i) {
+    const Term p = product(i, seen);
+    const Expression reads = choose(p.number.zero, least, p.exponent);
+    greatest = i == first ? reads : signed_greater_of(greatest, reads);
+    all.push_back(p.number);
+    zero.push_back(p.number.zero);
+  }
+  int width = 1;
+  for (const Number& x : all) width = std::max(width, x.significand.width() + m_.fraction_bits - x.fraction_bits);
+  width += std::bit_width(all.size() - 1) + 2;
+  Expression sum = constant(width, 0);
+  for (const Number& x : all) sum = sum + floored_below(x, greatest, m_.fraction_bits, width);
+  Number g;
+  g.negative = bit(sum, width - 1);
+  g.significand = magnitude_of(sum);
+  g.greatest_significand = ones(width);
+  g.fraction_bits = m_.fraction_bits;
+  g.exponent = greatest;
+  g.zero = all_of(in_, zero);
+  g.infinite = g.nan = constant(1, 0);
+  note("first sum " + std::to_string(first / m_.first_sum), g);
+  return {g, g.exponent, floor()};
+}
+
+TermDots::Code TermDots::ranked_result(int first, int last, bool is_own, Code code) const {
+  const Expression no = constant(1, 0);
+  Expression nan = no, invalid = no, up = no, down = no;
+  for (int i = first; i < last; ++i) {
+    const Number x = a(i), y = b(i), p = product_of(x, y);
+    nan = nan | x.nan | y.nan;
+    invalid = invalid | (x.infinite & y.zero) | (x.zero & y.infinite);
+    up = up | (p.infinite & ~p.negative);
+    down = down | (p.infinite & p.negative);
+  }
+  const FormatFields& f = c_format(is_own);
+  const Number c = read(f, code);
+  invalid = invalid | (up & down);
+  up = up | (c.infinite & ~c.negative);
+  down = down | (c.infinite & c.negative);
+  const auto encoding = [&](uint64_t bits) { return constant(m_.d.width, static_cast<int64_t>(bits)); };
+  Expression result = choose(up & down, encoding(m_.invalid_nan), infinity_of(m_.d, down));
+  Expression of_c = encoding(m_.nan);
+  if (m_.nan_of_c == NanOfC::quieted && !code.is_none() && f.fraction_bits > 0) {
+    const int shift = f.ignored_low_bits;
+    const Expression payload = extract(code, shift + f.fraction_bits - 1, shift);
+    const int more = m_.d.fraction_bits - f.fraction_bits;
+    const Expression fraction = more >= 0 ? append_zeros(payload, more) : extract(payload, f.fraction_bits - 1, -more);
+    const Expression sign = f.has_sign() ? bit(code, shift + f.exponent_bits + f.fraction_bits) : no;
+    const Expression all =
+        append_zeros(concat(sign, concat(constant(m_.d.exponent_bits, 0), fraction)), m_.d.ignored_low_bits);
+    of_c = all | encoding(m_.d.encode_nan());
+  }
+  result = choose(c.nan, of_c, result);
+  result = choose(invalid, encoding(m_.invalid_nan), result);
+  result = choose(nan, encoding(m_.nan), result);
+  note({"specials", {nan, invalid, c.nan, up, down}});
+  return result;
+}
+
+Expression TermDots::cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const {
+  if (m_.cut == Cut::opposed_complement) {
+    const Expression kept = zero_extend(cut_below(x, greatest, m_.fraction_bits), width);
+    return choose(x.negative ^ c.negative, ~kept, kept);
+  }
+  const Expression floored = floored_below(x, greatest, m_.fraction_bits, width);
+  if (!is_c || m_.lost_c == LostC::floored) return floored;
+  const Expression unit = greatest - exponent(m_.fraction_bits);
+  const Expression is_lost =
+      is_zero(cut_below(x, greatest, m_.fraction_bits)) & signed_below(exponent(m_.d.emin()), unit);
+  return choose(is_lost, as_number(floored, 0), floored);
+}
+
 TermDots::Term TermDots::addend(bool is_own, Code code, Seen& seen) const {
   const FormatFields& f = c_format(is_own);
   Number c = read(f, code);
@@ -168,6 +254,20 @@ TermDots::Sum TermDots::cut_and_summed(const Term* term, int n, const Term& c, E
   }
 
   const std::vector<Number> all = numbers(term, n, c.number);
+  if (traits_of(m_).floors()) {
+    int width = 1;
+    for (const Number& x : all) width = std::max(width, x.significand.width() + m_.fraction_bits - x.fraction_bits);
+    width += std::bit_width(all.size() - 1) + 2;
+    Sum sum{constant(width, 0), {}, greatest};
+    for (size_t i = 0; i < all.size(); ++i) {
+      sum.value = sum.value + cut_by_sign(all[i], c.number, i + 1 == all.size(), greatest, width);
+      note({"sum of " + std::to_string(i + 1), {sum.value}});
+    }
+    if (m_.cut == Cut::opposed_complement) sum.value = with_sign(c.number.negative, sum.value);
+    sum.magnitude = magnitude_of(sum.value);
+    note({"magnitude of the sum", {sum.magnitude}});
+    return sum;
+  }
   std::vector<Expression> magnitudes;
   std::vector<Bits> most;  // of each magnitude
   int width = 1;

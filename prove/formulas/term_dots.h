@@ -2,8 +2,10 @@
 // below the greatest exponent, added as integers and rounded once (docs/semantics.md 1 to 4).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
+#include "arithmetic/kernel_table.h"
 #include "prove/formulas/term_domain.h"
 
 namespace mmafuzz::prove {
@@ -36,12 +38,15 @@ class TermDots : public TermDomain {
 
   Term product(int i, Seen& seen) const;
   Term group(int first, int last, Seen& seen) const;
+  Term first_sum(int first, int last, Seen& seen) const;
   Term addend(bool is_own, Code code, Seen& seen) const;
   void look_at_addend(Code code, Seen& seen) const { seen.push_back(read(c_format_, code)); }
   Exponents alignment_exponent(const Term& t) const { return Exponents(t.aligned_at()); }
 
   template <class Terms>
-  Code special_result(Terms, const Term* term, int, int n, bool is_own, Code code) const {
+  Code special_result(Terms, const Term* term, int first, int n, bool is_own, Code code) const {
+    if (traits_of(m_).floors())
+      return ranked_result(first * m_.first_sum, std::min((first + n) * m_.first_sum, m_.k), is_own, code);
     return noted(specials_of(in_, numbers(term, n, read(c_format(is_own), code)))).result(m_.d, m_.nan);
   }
   Sum cut_and_summed(const Term* term, int n, const Term& c, Exponents greatest) const;
@@ -59,6 +64,10 @@ class TermDots : public TermDomain {
   Number scale(int i, bool of_a) const;
   Expression floor() const { return exponent(m_.zero_exponent); }
   Code rounded(const std::vector<Number>& all, const Sum& sum) const;
+  /// What infinities and NaNs of the products first..last-1 and of c decide where NaNs have ranks.
+  Code ranked_result(int first, int last, bool is_own, Code code) const;
+  /// An addend in units of 2^(greatest - fraction_bits); of `opposed_complement`, in the frame of c's sign.
+  Expression cut_by_sign(const Number& x, const Number& c, bool is_c, Expression greatest, int width) const;
 };
 
 /// The domain of kernels/emulated_fp8-inl.h: FP8 operands as fp16, dealt to the two fused sums.

@@ -28,8 +28,22 @@ TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code
   const FormatFields& f = c_format(is_own);
   sum.push_back(read(f, code));
   note("c", sum.back(), {}, {sum.back().zero});
-  const int least = std::min(m_.a.subnormal_bit() + m_.b.subnormal_bit(), f.subnormal_bit());
-  const int most = std::max(m_.a.emax() + m_.b.emax() + 2, f.emax() + 1);
+  return rounded_between(sum, std::min(m_.a.subnormal_bit() + m_.b.subnormal_bit(), f.subnormal_bit()),
+                         std::max(m_.a.emax() + m_.b.emax() + 2, f.emax() + 1));
+}
+
+TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
+  const IeeeRules rules{m_.d, m_.output_rounding, m_.nan, m_.subnormals, m_.overflow};
+  const Expression result = ieee_sum(rules, read(c_format(is_own), c), decoded(m_.d, sum), &stages_);
+  note({"result", {result}});
+  return result;
+}
+
+TermExactDots::Code TermExactDots::rounded(const Sum& sum, int, int) const {
+  return rounded_between(sum, m_.a.subnormal_bit() + m_.b.subnormal_bit(), m_.a.emax() + m_.b.emax() + 2);
+}
+
+TermExactDots::Code TermExactDots::rounded_between(const Sum& sum, int least, int most) const {
   const int bits = most - least + 1 + std::bit_width(sum.size());
   Expression total = constant(bits, 0);
   for (size_t i = 0; i < sum.size(); ++i) {

@@ -1,9 +1,10 @@
-// The domains of AMD's sums of products whose result is a formula: exact (kernels/exact_sum-inl.h, docs/semantics.md 5)
+// The domains of sums of products whose result is a formula: exact (kernels/exact_sum-inl.h, sum_then_add-inl.h)
 // and in two stages (kernels/two_stage_sum-inl.h, 7).
 #pragma once
 
 #include <algorithm>
 
+#include "prove/formulas/ieee.h"
 #include "prove/formulas/term_domain.h"
 
 namespace mmafuzz::prove {
@@ -16,6 +17,12 @@ class TermExactDots : public TermDomain {
   Sum nothing() const { return {}; }
   void add_product(Sum& sum, int i) const;
   Code rounded(Sum& sum, int first, int n, bool is_own, Code c) const;
+  Code rounded(const Sum& sum, int first, int n) const;
+  Code added(bool is_own, Code c, Code sum) const;
+
+ private:
+  /// Every term is a multiple of 2^least below 2^most.
+  Code rounded_between(const Sum& sum, int least, int most) const;
 };
 
 class TermTwoStageDots : public TermDomain {

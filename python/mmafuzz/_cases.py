@@ -54,7 +54,7 @@ class Cases(OperandFields):
     def model(self) -> str:
         """The model that claims to describe `unit`: itself, or of a recording ('nvidia.h100/wmma.fp32.fp16') the row of
         that GPU. ValueError: there is none."""
-        return _core.model_of_provenance(self.unit) if self.unit.startswith("nvidia.") else self.unit
+        return _core.model_of_provenance(self.unit) if "/" in self.unit and ":" not in self.unit else self.unit
 
 
 def arrays_of(op: _core.Op, fields: Sequence[bytes | bytearray]) -> tuple[np.ndarray, ...]:

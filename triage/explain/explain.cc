@@ -20,10 +20,11 @@ namespace {
 
 uint64_t magnitude(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
 
-const char* kind_text(Step::Kind kind) {
+/// `floors`: terms are cut by their sign.
+const char* kind_text(Step::Kind kind, bool floors) {
   switch (kind) {
     case Step::Kind::special: return "infinities or NaNs decide";
-    case Step::Kind::fused_sum: return "truncated fused sum";
+    case Step::Kind::fused_sum: return floors ? "floored sum" : "truncated fused sum";
     case Step::Kind::exact_sum: return "exact sum, one rounding";
     case Step::Kind::second_stage: return "two-stage sum";
     case Step::Kind::ieee_add: return "IEEE addition";
@@ -39,6 +40,7 @@ std::string source_text(const Addend& t) {
     case Addend::Source::product: return "a" + index + "*b" + index;
     case Addend::Source::c: return "c";
     case Addend::Source::group: return "group " + index;
+    case Addend::Source::first_sum: return "sum " + index;
     case Addend::Source::partial_sum: break;
   }
   return "term " + index;
@@ -55,7 +57,8 @@ bool has_factors(const Step& step) {
 int new_terms(const Step& step) {
   if (has_factors(step)) return is_number(step.addend[0]) && is_number(step.addend[1]);
   return static_cast<int>(std::count_if(step.addend, step.addend + step.count, [](const Addend& t) {
-    return is_number(t) && (t.source == Addend::Source::product || t.source == Addend::Source::group);
+    return is_number(t) && (t.source == Addend::Source::product || t.source == Addend::Source::group ||
+                            t.source == Addend::Source::first_sum);
   }));
 }
 
@@ -126,9 +129,9 @@ ExplainedAddend explained_addend(const Addend& t, const Step& step, bool grid, i
   return out;
 }
 
-ExplainedStep explained_step(const Step& step, const Format& d) {
+ExplainedStep explained_step(const Step& step, const Format& d, bool floors) {
   ExplainedStep out;
-  out.kind = kind_text(step.kind);
+  out.kind = kind_text(step.kind, floors);
   out.instruction = step.instruction;
   out.block = step.block;
   out.result = explained_number(d, step.result);
@@ -149,7 +152,7 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
   int64_t sum = 0;
   for (int i = 0; i < step.count; ++i) {
     const Addend& t = step.addend[i];
-    if (t.cls == NumberClass::zero && t.source == Addend::Source::product) ++out.zero_products;
+    if (t.cls == NumberClass::zero && t.source == Addend::Source::product && t.kept == 0) ++out.zero_products;
     else out.addends.push_back(explained_addend(t, step, out.grid, out.grid_integer_bits, out.grid_fraction_bits, sum));
   }
   const Rounded& r = step.rounded;
@@ -170,11 +173,11 @@ ExplainedStep explained_step(const Step& step, const Format& d) {
 
 /// Of steps in a row that change nothing, those that look otherwise than the ones before: a sum of few terms among many
 /// zeros would fill pages.
-std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const Format& d) {
+std::vector<ExplainedStep> explained_steps(const std::vector<Step>& steps, const Format& d, bool floors) {
   std::vector<ExplainedStep> shown;
   std::set<std::string> in_a_row;  // kinds, results and signs of zeros
   for (const Step& step : steps) {
-    ExplainedStep one = explained_step(step, d);
+    ExplainedStep one = explained_step(step, d, floors);
     std::string looks = one.kind + one.result.hex;
     for (const ExplainedAddend& t : one.addends) looks += t.special;
     if (!changes_nothing(step)) in_a_row.clear();
@@ -197,8 +200,9 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
   if (const DotModel* model = unit.model()) {
     const std::string_view unusual[] = {"order", "subnormals", "chain_start",
                                         "chain_join"};  // shown if not the default
-    for (const char* shown : {"kernel", "block", "order", "fraction_bits", "zero_rule", "zero_exponent", "subnormals",
-                              "output_fraction_bits", "output_rounding", "chain_start", "chain_join"}) {
+    for (const char* shown :
+         {"kernel", "block", "order", "fraction_bits", "zero_rule", "zero_exponent", "subnormals", "first_sum",
+          "c_guard_bits", "cut", "output_fraction_bits", "output_rounding", "chain_start", "chain_join"}) {
       const Parameter& parameter = *find_parameter(shown);
       const bool usual = parameter.get(*model) == parameter.get(DotModel{});
       if (parameter.used_by(model->kernel) && !(usual && std::count(std::begin(unusual), std::end(unusual), shown)))
@@ -209,7 +213,7 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
     RecordingTrace trace;
     DotCase one(op);
     evaluate_dot(*model, one.load(single, 0), trace);
-    out.steps = explained_steps(trace.steps, results);
+    out.steps = explained_steps(trace.steps, results, traits_of(*model).floors());
   }
   if (!outcomes.has_answer(index)) {
     out.failed = outcomes.has_failed(index);

@@ -1,0 +1,81 @@
+// Dot products and outer products of Arm's, IBM's and RISC-V's processors. Sources: the Arm Architecture Reference
+// Manual (DDI 0487, shared pseudocode BFDotAdd, FPDot, FPDotAdd, FPMulAdd; SME: DDI 0616), the Power ISA 3.1
+// (chapter 7.6.3, VSX Matrix-Multiply Assist), the RISC-V Unprivileged ISA (Zvfbfwma). All with the processor's default
+// modes: to nearest even, subnormal numbers kept, one default NaN (Arm: FPCR.DN = 1, which its matrix instructions
+// always have).
+#include "oracles/models/model_rows.h"
+
+namespace mmafuzz {
+namespace {
+
+class CpuRows : public RowList {
+ public:
+  /// BFDotAdd without FEAT_EBF16: every operation rounds to odd, overflows to infinity and flushes.
+  void to_odd(const char* instruction, const char* shape) {
+    ModelRow row = started("arm", instruction, shape, "f32.bf16.bf16.f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::ieee_tree;
+    m.block = 2;
+    m.output_rounding = Rounding::odd;
+    m.overflow = Overflow::infinity;
+    m.subnormals = Subnormals::flushed_signed;
+    add(std::move(row), "Arm ARM, BFDotAdd with FPCR.EBF = 0");
+  }
+
+  /// Two products summed exactly and rounded, then added to c.
+  void pairs(const char* arch, const char* instruction, const char* shape, const std::string& type,
+             const char* source) {
+    ModelRow row = started(arch, instruction, shape, "f32." + type + "." + type + ".f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::sum_then_add;
+    m.block = 2;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.zero_sign = ZeroSign::ieee;
+    add(std::move(row), source);
+  }
+
+  void fma(const char* arch, const char* instruction, const std::string& types, const char* source) {
+    ModelRow row = started(arch, instruction, "k1", types);
+    DotModel& m = row.model;
+    m.kernel = Kernel::fma_chain;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    if (types[0] == types.substr(4)[0]) row.claims.push_back({"equals_model", "ieee:fma"});
+    add(std::move(row), source);
+  }
+
+ private:
+  static ModelRow started(const char* arch, const char* instruction, const char* shape, const std::string& types) {
+    ModelRow row = start_row(arch, instruction, shape, types);
+    row.model.nan = row.op.d.fields().encode_nan();
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
+                            "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});
+    return row;
+  }
+};
+
+}  // namespace
+
+std::vector<ModelRow> other_cpu_rows() {
+  CpuRows rows;
+  rows.to_odd("bfdot", "k2");
+  rows.to_odd("bfmmla", "k4");
+  rows.to_odd("bfmopa", "k2");
+  const char* const with_ebf = "Arm ARM, BFDotAdd with FPCR.EBF = 1";
+  rows.pairs("arm", "bfdot_ebf", "k2", "bf16", with_ebf);
+  rows.pairs("arm", "bfmmla_ebf", "k4", "bf16", with_ebf);
+  rows.pairs("arm", "bfmopa_ebf", "k2", "bf16", with_ebf);
+  rows.pairs("arm", "fmopa", "k2", "f16", "Arm ARM, FPDotAdd (SME)");
+  rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd");
+  rows.fma("arm", "fmopa", "f32.f32.f32.f32", "Arm ARM, FPMulAdd (SME)");
+  rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");
+  rows.pairs("power10", "xvf16ger2pp", "k2", "f16", "Power ISA 3.1, xvf16ger2pp");
+  rows.pairs("power10", "xvbf16ger2pp", "k2", "bf16", "Power ISA 3.1, xvbf16ger2pp");
+  rows.fma("power10", "xvf32gerpp", "f32.f32.f32.f32", "Power ISA 3.1, xvf32gerpp");
+  rows.fma("power10", "xvf64gerpp", "f64.f64.f64.f64", "Power ISA 3.1, xvf64gerpp");
+  rows.fma("riscv", "vfwmaccbf16", "f32.bf16.bf16.f32", "RISC-V Unprivileged ISA, Zvfbfwma");
+  return rows.take();
+}
+
+}  // namespace mmafuzz
