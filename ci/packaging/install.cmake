@@ -21,6 +21,7 @@ install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BIN
 install(TARGETS mmafuzz RUNTIME COMPONENT command)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/corpus DESTINATION ${data} COMPONENT command)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/ci/cluster DESTINATION ${data} COMPONENT command USE_SOURCE_PERMISSIONS)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/emulated DESTINATION ${data} COMPONENT command)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/ci/examples/ DESTINATION ${data}/ci COMPONENT command)
 install(FILES ${CMAKE_SOURCE_DIR}/docs/json.schema.json DESTINATION ${data} COMPONENT command OPTIONAL)
 foreach(target ${MMAFUZZ_TARGET_NAMES})

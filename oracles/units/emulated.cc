@@ -1,0 +1,183 @@
+// The family `emulated:MAKER/INSTRUCTION`: instructions of other processors, run by QEMU's user emulation. Each is a C
+// program of examples/emulated/ (a process of docs/processes.md) that a cross compiler of Debian builds when it is
+// first asked for. What is compared with a row is QEMU's arithmetic, which nobody here wrote.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include "core/child_process.h"
+#include "core/fnv1a.h"
+#include "core/quoted.h"
+#include "core/shell.h"
+#include "core/unit_name.h"
+#include "oracles/families.h"
+#include "oracles/units/process_unit.h"
+
+namespace mmafuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Machine {
+  const char *maker, *compiler, *flags;
+  std::vector<std::string> emulator;
+  const char* packages;  ///< of Debian
+};
+const Machine machines[] = {
+    {"arm",
+     "aarch64-linux-gnu-gcc",
+     "-march=armv8.6-a+bf16",
+     {"qemu-aarch64", "-cpu", "max"},
+     "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
+    {"power10",
+     "powerpc64le-linux-gnu-gcc",
+     "-mcpu=power10",
+     {"qemu-ppc64le", "-cpu", "power10"},
+     "qemu-user gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"},
+};
+
+/// What a unit claims to be. Those that hand on the NaN of an operand claim it of ops with nan=any.
+struct EmulatedInstruction {
+  const char *name, *row;
+  bool has_one_nan;
+  const char* source;
+};
+constexpr EmulatedInstruction emulated_instructions[] = {
+    {"arm/bfdot", "arm/bfdot.k2.f32.bf16.bf16.f32", true, "BFDOT with FPCR.EBF = 0"},
+    {"arm/bfmmla", "arm/bfmmla.k4.f32.bf16.bf16.f32", true, "BFMMLA with FPCR.EBF = 0"},
+    {"arm/bfmlal", "arm/bfmlal.k1.f32.bf16.bf16.f32", false, "BFMLALB"},
+    {"arm/fmopa_f16", "arm/fmopa.k2.f32.f16.f16.f32", true, "SME's FMOPA of fp16"},
+    {"power10/xvf16ger2pp", "power10/xvf16ger2pp.k2.f32.f16.f16.f32", false, "xvf16ger2pp"},
+    {"power10/xvbf16ger2pp", "power10/xvbf16ger2pp.k2.f32.bf16.bf16.f32", false, "xvbf16ger2pp"},
+    {"power10/xvf32gerpp", "power10/xvf32gerpp.k1.f32.f32.f32.f32", false, "xvf32gerpp"},
+};
+
+const EmulatedInstruction* find_emulated(std::string_view path) {
+  for (const EmulatedInstruction& one : emulated_instructions)
+    if (path == one.name) return &one;
+  return nullptr;
+}
+const Machine& machine_of(const EmulatedInstruction& one) {
+  for (const Machine& machine : machines)
+    if (std::string_view(one.name).starts_with(machine.maker)) return machine;
+  return machines[0];
+}
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path ? path : "");
+  for (std::string place; std::getline(places, place, ':');)
+    if (access((place + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// Why the programs of a machine cannot be built or run here; empty: they can.
+std::string missing_for(const Machine& machine) {
+  for (const std::string& program : {std::string(machine.compiler), machine.emulator[0]})
+    if (!is_in_path(program)) return "there is no " + program + " here (Debian: " + machine.packages + ")";
+  return "";
+}
+
+/// examples/emulated of the source tree that this program was built in, or what was installed.
+fs::path source_folder() {
+  const fs::path here = fs::path(own_command()).parent_path();
+  for (const char* folder : {"../../examples/emulated", "../share/mmafuzz/emulated"})
+    if (fs::exists(here / folder / "unit.h")) return (here / folder).lexically_normal();
+  return {};
+}
+
+fs::path cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return fs::path(cache) / "mmafuzz";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "mmafuzz";
+  return fs::temp_directory_path() / ("mmafuzz-" + std::to_string(getuid()));
+}
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The program of an instruction, built where it is not there yet: its name holds a hash of all that it is made of.
+Result<std::string> program_of(const EmulatedInstruction& one) {
+  static std::mutex building;
+  const std::lock_guard lock(building);
+  const Machine& machine = machine_of(one);
+  const fs::path folder = source_folder();
+  if (folder.empty()) return declined("the programs of emulated: (examples/emulated) are not installed");
+  std::string stem(one.name);
+  stem[stem.find('/')] = '_';
+  const fs::path source = folder / (stem + ".c");
+  uint64_t hash = fnv1a(std::string(machine.compiler) + machine.flags);
+  for (const char* header : {"unit.h", "power10_diagonal.h"}) hash = fnv1a(contents(folder / header), hash);
+  hash = fnv1a(contents(source), hash);
+  std::ostringstream name;
+  name << stem << "-" << std::hex << hash;
+  const fs::path program = cache_folder() / "emulated" / name.str();
+  std::error_code failed;
+  if (fs::exists(program, failed)) return program.string();
+  fs::create_directories(program.parent_path(), failed);
+  const std::string unfinished = program.string() + "." + std::to_string(getpid()), log = unfinished + ".log";
+  const std::string command = std::string(machine.compiler) + " -O2 -static " + machine.flags + " " +
+                              shell_word(source.string()) + " -o " + shell_word(unfinished) + " 2>" + shell_word(log);
+  const bool built = std::system(command.c_str()) == 0;
+  if (built) fs::rename(unfinished, program, failed);
+  std::ifstream messages(log);
+  std::string first_line;
+  std::getline(messages, first_line);
+  fs::remove(log, failed);
+  if (!built) return declined(std::string(machine.compiler) + " failed: " + first_line);
+  return program.string();
+}
+
+class EmulatedFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return name.starts_with("emulated:"); }
+  Role role(const std::string&) const override { return Role::plugin; }
+  Attributes honours(const std::string&, const Op&) const override { return every_attribute; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const EmulatedInstruction& one : emulated_instructions)
+      all.push_back({std::string("emulated:") + one.name, std::string(one.source) + " by QEMU's user emulation", "",
+                     claims(one), missing_for(machine_of(one))});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& text, const Op& op) const override {
+    const UnitName name(text);
+    const EmulatedInstruction* one = find_emulated(name.path);
+    if (!one || !name.settings.empty()) {
+      std::string known;
+      for (const EmulatedInstruction& each : emulated_instructions)
+        known += std::string(known.empty() ? "" : ", ") + each.name;
+      return unknown("unknown unit " + mmafuzz::quoted(text) + "; emulated: has " + known);
+    }
+    const Machine& machine = machine_of(*one);
+    if (const std::string missing = missing_for(machine); !missing.empty()) return declined(missing);
+    const Result<std::string> program = program_of(*one);
+    if (!program) return program.refusal();
+    std::vector<std::string> command = machine.emulator;
+    command.push_back(*program);
+    Result<std::unique_ptr<Unit>> unit = bind_process(text, command, default_timeout, false, op);
+    if (unit) {
+      const bool holds = one->has_one_nan || op.nan == NanPolicy::any;
+      (*unit)->describe(text, holds ? claims(*one) : std::vector<Claim>{});
+    }
+    return unit;
+  }
+
+ private:
+  static std::vector<Claim> claims(const EmulatedInstruction& one) {
+    return {{"equals_model", std::string("model:") + one.row}};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_emulated_family() { return std::make_unique<EmulatedFamily>(); }
+
+}  // namespace mmafuzz

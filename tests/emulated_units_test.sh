@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The instructions of other processors that QEMU runs here, each against the row that it claims to be, on cases of one
+# instruction and of a chain of them. Exit code 77 where no cross compiler or emulator is installed.
+#   MMAFUZZ=... emulated_units_test.sh [CASES]
+set -eu
+cases=${1:-500000}
+looked_at=0
+while read -r unit row; do
+  formats=${row#*.}                      # k2.f32.bf16.bf16.f32
+  type=$(echo "$formats" | cut -d. -f3)
+  case $type in f16) type=fp16 ;; f32) type=fp32 ;; esac
+  for k in 2 8; do
+    op="dot a=$type b=$type c=fp32 d=fp32 k=$k nan=any"
+    answer=$("$MMAFUZZ" fuzz --op "$op" --units "$unit,model:$row" --cases "$cases" 2>&1) || { echo "$answer"; exit 1; }
+    echo "$answer" | grep -q "kinds of divergence: 0 contract" || { echo "$answer"; exit 1; }
+    echo "$unit: $cases cases of $op as model:$row"
+  done
+  looked_at=$((looked_at + 1))
+done < <("$MMAFUZZ" list --json --units 'emulated:*' | python3 -c '
+import json, sys
+for unit in json.load(sys.stdin):
+    if not unit["unavailable"]:
+        print(unit["name"], [c["detail"] for c in unit["claims"] if c["property"] == "equals_model"][0].split(":")[1])')
+[ "$looked_at" -gt 0 ] || exit 77
