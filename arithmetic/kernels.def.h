@@ -46,8 +46,9 @@ KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain, "block order
 KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block, "block order overflow zero_sign low_bits subnormals",
        "adds a block of products exactly and rounds once, then adds that to c")
 /// RDNA3 and RDNA4: fused sum whose terms are cut downwards or as one's complements (docs/semantics.md 13).
-KERNEL(floored_sum, OneDot, exact, floored, with_products, each_block,
-       "block order first_sum fraction_bits c_guard_bits cut lost_c zero_rule zero_exponent overflow "
-       "output_via underflow_sign subnormals invalid_nan nan_of_c",
-       "cuts c and a block of exact products, or of their first sums, downwards below the greatest exponent, adds them "
-       "and rounds once")
+KERNEL(
+    floored_sum, OneDot, exact, floored, with_products, each_block,
+    "block order first_sum fraction_bits c_guard_bits cut lost_c zero_rule zero_exponent output_fraction_bits overflow "
+    "output_via underflow_sign subnormals invalid_nan nan_of_c",
+    "cuts c and a block of exact products, or of their first sums, downwards below the greatest exponent, adds them "
+    "and rounds once")

@@ -493,7 +493,8 @@ class Identifier {
     return false;
   }
 
-  /// A row gives one NaN; where the answers hold several, what is the unit if any NaN is as good as any other?
+  /// Rows of most kernels give one NaN; where the answers hold several, what is the unit if any NaN is as good as any
+  /// other?
   bool name_but_for_nans() {
     if (tried_without_nans_ || op().nan == NanPolicy::any) return false;
     tried_without_nans_ = true;
@@ -510,6 +511,7 @@ class Identifier {
       Identifier(numbers, nullptr, settings_).run();
     }
     if (numbers.verdict != IdentifyVerdict::identified) return false;
+    if (numbers.model && find_parameter("invalid_nan")->used_by(numbers.model->kernel)) return false;
     if (asker_) asker_->ask(nan_questions(any), 0, numbers.evidence);
     const bool in_catalogue = !numbers.nearest.empty() && numbers.nearest_differs.empty();
     id_.reason = "equal to " + (in_catalogue ? numbers.nearest : numbers.name) +

@@ -22,7 +22,9 @@ std::vector<std::vector<int>> blocks_of(const DotModel& m) {
 
 /// Whether a block's sum does not depend on the order of its products.
 bool sums_without_order(const DotModel& m) {
-  return traits_of(m).adds_blocks_at_once() && !(find_parameter("odd_even")->used_by(m.kernel) && m.odd_even);
+  const auto reads = [&](const char* parameter) { return find_parameter(parameter)->used_by(m.kernel); };
+  return traits_of(m).adds_blocks_at_once() && !(reads("odd_even") && m.odd_even) &&
+         !(reads("first_sum") && m.first_sum > 1);
 }
 
 bool is_called(const Parameter& p, std::string_view name) { return name == p.name; }
@@ -33,7 +35,7 @@ size_t index_of(const Parameter& p) { return static_cast<size_t>(&p - parameters
 DotModel transplanted(const DotModel& from, DotModel to) {
   const int k = to.k;
   for (const Parameter& p : parameters())
-    if (p.used_by(from.kernel) && !is_called(p, "nan")) p.set(to, p.get(from));
+    if (p.used_by(from.kernel) && !p.hexadecimal) p.set(to, p.get(from));
   if (to.output_fraction_bits > to.d.fraction_bits || from.output_fraction_bits == from.d.fraction_bits)
     to.output_fraction_bits = to.d.fraction_bits;
   if (to.scale_block && to.k % to.scale_block) to.k = k;
@@ -85,9 +87,11 @@ const std::vector<int64_t>& HypothesisSpace::values(const Parameter& parameter) 
 }
 
 void HypothesisSpace::add_nan(uint64_t encoding) {
-  std::vector<int64_t>& values = values_[index_of(*find_parameter("nan"))];
   const int64_t value = static_cast<int64_t>(encoding);
-  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  for (const Parameter& p : parameters()) {
+    std::vector<int64_t>& values = values_[index_of(p)];
+    if (p.hexadecimal && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
 }
 
 int HypothesisSpace::least_exponent(const DotModel& m) const {
@@ -95,7 +99,7 @@ int HypothesisSpace::least_exponent(const DotModel& m) const {
   int least = least_of(op_.a.fields()) + least_of(op_.b.fields());
   if (op_.has_scales()) least += op_.scale_a.fields().emin() + op_.scale_b.fields().emin() - 8;
   const int of_c = std::max(least_of(op_.c.fields()), std::min({m.d.emin(), m.c.emin(), -126}));
-  return std::min(least, of_c);
+  return std::min(least, of_c - m.c_guard_bits);
 }
 
 std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
@@ -119,6 +123,7 @@ std::vector<DotModel> HypothesisSpace::starts(Kernel kernel) const {
       if (row.model.kernel != kernel || rank != (!own ? 2 : row.op.k == op_.k ? 0 : 1)) continue;
       DotModel m = transplanted(row.model, plain);
       if (own) m.nan = row.model.nan;
+      if (own && row.model.invalid_nan) m.invalid_nan = row.model.invalid_nan;
       offer(m);
     }
   offer(plain);
@@ -157,7 +162,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     const int now = least[static_cast<size_t>(p.get(m))], then = least[static_cast<size_t>(value)];
     if (now == then && (m.c == m.d || m.d.emin() == m.c.emin())) return "the formats' least exponents are the same";
   }
-  if (is_called(p, "nan") && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
+  if ((p.hexadecimal || is_called(p, "nan_of_c")) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
   if (is_called(p, "zero_exponent") && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))

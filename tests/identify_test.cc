@@ -21,6 +21,7 @@
 #include "identify/targeted_cases.h"
 #include "identify/verification.h"
 #include "oracles/models/model_rows.h"
+#include "oracles/models/parameters.h"
 #include "oracles/models/slow_twin.h"
 #include "plan/registry.h"
 #include "plan/request.h"
@@ -397,7 +398,9 @@ TEST(Identify, FindsLengthBlocksAndOrderTogether) {
 // A floor and the bits below it that are both one lower, and products aligned by their format's exponents, give the
 // same results where both significands of a product multiply to two or more.
 TEST(Identify, TellsAMovedFloorFromNormalizedProducts) {
-  const auto [op, truth] = random_point(1, 107);
+  const Op op = op_from_text("dot a=bf16 b=bf16 c=fp32 d=fp32 k=2");
+  const DotModel truth = *with_overrides(
+      custom_model(op), "kernel=fused_sum,product=normalized,fraction_bits=38,zero_rule=clamp,zero_exponent=100");
   const Identification id = identify(*box_around(truth), op, quick());
   ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
   CaseReader reader("witness", "mmafuzz-cases 1\n" + to_text(op) + "\n4980 4980 | 7f00 ff00 | 76000000\n");

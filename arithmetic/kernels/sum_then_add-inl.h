@@ -1,5 +1,5 @@
-// Arm's widening dot products of 16-bit operands and POWER10's outer products (docs/semantics.md 14): a block of products
-// summed exactly and rounded once, and then added to c, rounded again.
+// Arm's widening dot products of 16-bit operands and POWER10's outer products (docs/semantics.md 14): a block of
+// products summed exactly and rounded once, and then added to c, rounded again.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 

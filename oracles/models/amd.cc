@@ -46,7 +46,6 @@ class AmdRows : public RowList {
       ModelRow row = start_row("cdna2", instruction, shape, "f32." + type + "." + type + ".f32");
       DotModel& m = row.model;
       m.kernel = Kernel::ieee_tree;
-      m.overflow = Overflow::by_rounding;
       m.block = block;
       m.output_rounding = Rounding::nearest_even;
       m.subnormals = Subnormals::flushed;

@@ -250,8 +250,8 @@ std::string contradiction_in(const DotModel& model) {
     if (model.first_sum > 1 && model.cut != Cut::floor) return "first_sum is known with cut=floor";
     if (model.zero_rule == ZeroRule::operand)
       return "kernel=floored_sum takes zero_rule=constant or clamp: a zero product has no exponent";
-    if (model.output_fraction_bits != model.d.fraction_bits)
-      return "kernel=floored_sum gives results of all the bits of d";
+    if (model.output_via == OutputVia::fp32_nearest && model.output_fraction_bits != model.d.fraction_bits)
+      return "output_via=fp32_nearest gives results of all the bits of d";
   }
   if (model.scale_block && model.k % model.scale_block != 0)
     return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
@@ -269,6 +269,7 @@ std::string contradiction_in(const DotModel& model) {
 }
 
 Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
+  const Kernel own = model.kernel;
   std::vector<const Parameter*> named;
   for (const auto& [name, text] : settings_of(overrides)) {
     const Parameter* p = find_parameter(name);
@@ -287,6 +288,12 @@ Result<DotModel> with_overrides(DotModel model, std::string_view overrides) {
     if (!p->used_by(model.kernel))
       return invalid(std::string("parameter ") + p->name + " has no effect on kernel " +
                      parameter_text(*find_parameter("kernel"), model));
+  if (model.kernel != own) {  // what only the row's own kernel read says nothing of another
+    DotModel plain;
+    plain.output_fraction_bits = model.d.fraction_bits;
+    for (const Parameter& p : parameters())
+      if (!p.used_by(model.kernel)) p.set(model, p.get(plain));
+  }
   if (const std::string why = contradiction_in(model); !why.empty()) return invalid(why);
   return model;
 }

@@ -15,7 +15,7 @@ class RdnaRows : public RowList {
     m.block = 2;
     m.cut = Cut::opposed_complement;
     m.subnormals = Subnormals::flushed_of_fp32;
-    if (m.d.emin() == -126) m.zero_exponent = -1000;  // no floor: what is below every product and every c
+    if (m.d.emin() == -126) m.zero_exponent = -1000;  // c = 0 has no exponent: this is below all
     row.claims = claims_of({"block_permutation", "split_k", "swap_operands"});
     add(std::move(row), "rocjitsu, gfx11_dot2.h; captured on a W7900");
   }
@@ -40,8 +40,7 @@ class RdnaRows : public RowList {
     m.kernel = Kernel::floored_sum;
     m.fraction_bits = 24;
     m.c_guard_bits = 2;
-    m.zero_rule = ZeroRule::clamp;
-    m.zero_exponent = m.d.emin() - m.c_guard_bits;  // c = 0 is aligned by the least exponent, too
+    m.zero_exponent = m.d.emin() - m.c_guard_bits;  // c = 0 is aligned by the least exponent, too; no c lies lower
     m.output_rounding = Rounding::nearest_even;
     m.underflow_sign = UnderflowSign::positive;
     m.nan_of_c = NanOfC::quieted;

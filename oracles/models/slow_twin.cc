@@ -357,12 +357,12 @@ std::optional<uint64_t> ranked_special(const DotModel& model, std::span<const Te
 
 /// One rounding on the subnormal grid or, where the row flushes, of a normalized significand of which what is tiny is
 /// then +0; overflow as the row says.
-uint64_t packed(const DotModel& model, const FormatFields& f, const Dyadic& total, Rounding mode) {
+uint64_t packed(const DotModel& model, const FormatFields& f, int fraction_bits, const Dyadic& total, Rounding mode) {
   if (total.units == 0) return 0;
   const bool flushes = model.subnormals == Subnormals::flushed_of_fp32 && f.emin() == fp32_fields.emin();
   const bool keeps_sign = model.underflow_sign == UnderflowSign::kept;
-  if (flushes && is_tiny(f, f.fraction_bits, total, mode)) return f.encode_zero(keeps_sign && total.units < 0);
-  const uint64_t bits = round_to(f, f.fraction_bits, total, mode, model.overflow).encoding;
+  if (flushes && is_tiny(f, fraction_bits, total, mode)) return f.encode_zero(keeps_sign && total.units < 0);
+  const uint64_t bits = round_to(f, fraction_bits, total, mode, model.overflow).encoding;
   return is_zero_encoding(f, bits) && !keeps_sign ? f.encode_zero(false) : bits;
 }
 
@@ -417,7 +417,7 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
     }
     uint64_t result;
     if (model.output_via == OutputVia::fp32_nearest) {
-      const uint64_t fp32 = packed(model, fp32_fields, total, Rounding::nearest_even);
+      const uint64_t fp32 = packed(model, fp32_fields, fp32_fields.fraction_bits, total, Rounding::nearest_even);
       const Term t = decode(fp32_fields, fp32, LowBits::ignored);
       result =
           t.kind == Kind::infinity ? model.d.encode_infinity(t.negative)
@@ -425,7 +425,7 @@ uint64_t floored_sum(const DotModel& model, const Instruction& instruction, cons
               ? model.d.encode_zero(t.negative)
               : round_to(model.d, model.d.fraction_bits, value_of(t), model.output_rounding, model.overflow).encoding;
     } else {
-      result = packed(model, model.d, total, model.output_rounding);
+      result = packed(model, model.d, model.output_fraction_bits, total, model.output_rounding);
     }
     stored = {result, &model.d};
   }

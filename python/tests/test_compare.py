@@ -21,7 +21,7 @@ ALIKE = [
     {"hopper"},
     {"ada"},
 ]
-ARCHITECTURES = {"v100": "volta", "a100": "ampere", "ada": "ada", "h100": "hopper"}
+ARCHITECTURES = {"v100": "volta", "a100": "ampere", "ada": "ada", "h100": "hopper", "w7900": "rdna3", "r9700": "rdna4"}
 
 
 def architectures(names):
@@ -29,7 +29,7 @@ def architectures(names):
 
 
 def test_there_are_recordings():
-    assert len(RECORDED) == 22
+    assert len(RECORDED) == 32
 
 
 @pytest.mark.parametrize("path", RECORDED + ALL, ids=lambda p: f"{p.parent.name}/{p.name}")
