@@ -7,8 +7,8 @@
 #include "core/json_text.h"
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
+#include "cli/row_json.h"
 #include "gpu_bridge/families/device_units.h"
-#include "oracles/models/gpu_names.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
 #include "plan/unit_words.h"
@@ -37,6 +37,8 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
                        {"source", info.source},
                        {"claims", claims},
                        {"unavailable", info.unavailable}});
+      if (const ModelRow* row = info.name.starts_with("model:") ? find_model_row(info.name.substr(6)) : nullptr)
+        array.back().update(row_json(*row));
     } else if (verbose) {
       fmt::print("{}\n    {}\n", info.name, info.summary);
       if (!info.source.empty()) fmt::print("    source: {}\n", info.source);

@@ -1,5 +1,6 @@
 // The subcommands in the order of --help, one row each. To add one, add its file with add_<name>() and its row here.
 MMAFUZZ_SUBCOMMAND(list)
+MMAFUZZ_SUBCOMMAND(catalogue)
 MMAFUZZ_SUBCOMMAND(eval)
 MMAFUZZ_SUBCOMMAND(check)
 MMAFUZZ_SUBCOMMAND(convert)

@@ -4,6 +4,6 @@
 namespace mmafuzz {
 
 /// Raised when a key goes, or means something else; a new key leaves it.
-inline constexpr int json_version = 1;
+inline constexpr int json_version = 2;
 
 }  // namespace mmafuzz

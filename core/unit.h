@@ -28,7 +28,7 @@ inline std::vector<Claim> claims_of(std::initializer_list<const char*> propertie
 
 /// What a unit is to a comparison.
 ///   exact, ieee   mathematics rounded once; IEEE 754's operations in a stated order
-///   model, twin   a row's kernel, and its independent second implementation
+///   model, twin   a row's kernel, and its second implementation in other code
 ///   referee       a slow reference: MPFR or big integers
 ///   silicon       the CPU of this machine
 ///   device        a GPU of this machine, or a library on it

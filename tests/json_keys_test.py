@@ -163,7 +163,8 @@ with tempfile.TemporaryDirectory() as folder:
     identified = json.loads(output_of("identify", "--json", "--unit", volta.replace("model:", "twin:"), "--op", op, "--verify", "64"))
     identified["best"] = [next(p for p in identified["parameters"] if p["ruled_out"])["ruled_out"][0]]  # where nothing fits
     printed = {
-        "list --json": json.loads(output_of("list", "--json", "--units", "model:volta/*")),
+        "list --json": json.loads(output_of("list", "--json", "--units", "model:*mxf4*")),
+        "catalogue --json": json.loads(output_of("catalogue", "--json", "--corpus", source + "/corpus")),
         "identify --json": identified,
         "prove --json": proofs(folder),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),

@@ -1,4 +1,4 @@
-// Merging stores, against an independent twin: sets of facts, whose union is a merge.
+// Merging stores, against another implementation: sets of facts, whose union is a merge.
 #include <random>
 #include <set>
 

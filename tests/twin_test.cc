@@ -1,4 +1,4 @@
-// Every row's kernel and its slow twin, written from the prose alone, give the same bits on structured operands; so do
+// Every row's kernel and its slow twin, which is other code, give the same bits on structured operands; so do
 // they on every value of every parameter that the published sources disagree about.
 #include <gtest/gtest.h>
 
