@@ -27,7 +27,7 @@ std::string function_of(const ModelRow& row) { return custom_name(row.model, row
 
 /// The row whose results stand under a unit line; nullptr where they are those of an override or of another unit.
 const ModelRow* row_of_line(const std::string& unit) {
-  const Result<std::string> model = unit.starts_with("nvidia.") ? model_of_provenance(unit) : unit;
+  const Result<std::string> model = is_provenance(unit) ? model_of_provenance(unit) : unit;
   const UnitName name(model ? *model : "");
   return name.backend == "model" && name.settings.empty() ? find_model_row(name.path) : nullptr;
 }
