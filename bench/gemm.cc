@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "arithmetic/corner_encodings.h"
 #include "bench/bench.h"
@@ -18,8 +17,6 @@
 
 namespace mmafuzz {
 namespace {
-
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Looks at inputs as a property target does: a case and its neighbours through one unit, in turn.
 void measure_rate(const FuzzTarget& target, const Op& op, double seconds, MeasuredRows& rows) {

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <set>
 
@@ -31,8 +30,6 @@ struct IdentifyBench {
   IdentifySettings settings;
   MeasuredRows table;
 };
-
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::unique_ptr<Unit> box_around(const DotModel& model) {
   return named(make_dot_unit([model](const DotOperands& in) { return slow_twin_dot(model, in); }), "box");
@@ -145,9 +142,9 @@ void add_row(MeasuredRows& table, const std::string& name, std::string_view name
 
 void one_box(const std::string& name, const Op& op, const DotModel& truth, IdentifyBench& options, Totals& totals) {
   const std::unique_ptr<Unit> box = box_around(truth);
-  const double before = cpu_seconds();
+  const double before = processor_seconds();
   const Identification id = identify(*box, op, options.settings);
-  const double seconds = cpu_seconds() - before;
+  const double seconds = processor_seconds() - before;
   const Judgement j = judge(id, truth, options.compare);
   ++totals.boxes;
   const std::string_view word = j.word;
@@ -182,12 +179,12 @@ void print_totals(const MeasuredRows& table, const char* what, const Totals& t) 
 size_t run_outside(IdentifyBench& options) {
   size_t wrong = 0;
   for (const BoxOutside& box : boxes_outside()) {
-    const double before = cpu_seconds();
+    const double before = processor_seconds();
     const Identification id = identify(*box.make(), box.op, options.settings);
     const bool is_named = id.verdict == IdentifyVerdict::identified;
     wrong += is_named;
     add_row(options.table, box.name + ": " + box.flaw, is_named ? "WRONG" : "none", 0, id.dots, id.rounds,
-            id.verified.cases, cpu_seconds() - before);
+            id.verified.cases, processor_seconds() - before);
     if (options.verbose) options.table.say(fmt::format("    {}{}", id.name, id.reason));
   }
   options.table.say(fmt::format("\noutside: {} boxes, {} named wrongly", boxes_outside().size(), wrong));
@@ -209,7 +206,7 @@ size_t run_questionnaires(IdentifyBench& options) {
     Evidence evidence(row.op);
     DotCase one(row.op);
     for (size_t i = 0; i < cases.size(); ++i) evidence.add(cases, i, slow_twin_dot(row.model, one.load(cases, i)), 0);
-    const double before = cpu_seconds();
+    const double before = processor_seconds();
     const Identification id = identify_from(std::move(evidence), options.settings);
     const Judgement j = judge(id, row.model, options.compare);
     ++rows;
@@ -217,7 +214,7 @@ size_t run_questionnaires(IdentifyBench& options) {
     wrong += std::string_view(j.word) == "WRONG";
     most = std::max(most, cases.size());
     add_row(options.table, row.name(), j.word, j.undetermined, cases.size(), id.next ? id.next->size() : 0, 0,
-            cpu_seconds() - before);
+            processor_seconds() - before);
     if (options.verbose && id.verdict != IdentifyVerdict::identified)
       options.table.say(fmt::format("    {}", id.reason));
   }

@@ -2,10 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <ctime>
+
 #include "core/json_text.h"
 #include "core/json_version.h"
 
 namespace mmafuzz {
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 void MeasuredRows::say(const std::string& line) const {
   if (json_) return;

@@ -8,6 +8,9 @@
 
 namespace mmafuzz {
 
+/// Of this process: fair where other programs are at work.
+double processor_seconds();
+
 class MeasuredRows {
  public:
   /// This object must outlive the arguments.

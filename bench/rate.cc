@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "bench/bench.h"
 #include "bench/measured_rows.h"
 #include "oracles/models/aligned_sum_simd.h"
 #include "oracles/models/model_rows.h"
 #include "plan/judge_answers.h"
+#include "search/datapath_sweeps.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -21,21 +23,35 @@ struct UnitRate {
   double products() const { return cases * op.k; }
 };
 
-UnitRate rate_of(const std::string& name, const Op& op, double seconds, AnswerCounts& answers) {
-  Batch batch(op);
-  StructuredGenerator(op, 1).fill(0, 4096, batch);
-  const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
-  Outcomes outcomes;
-  size_t cases = 0;
-  const auto start = std::chrono::steady_clock::now();
+constexpr size_t batch_cases = 4096;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Cases a second of run(first case), which looks at or makes a batch.
+template <class Run>
+double rate_of_batches(double seconds, double (*now)(), Run run) {
+  uint64_t cases = 0;
+  const double start = now();
   double elapsed = 0;
   do {
-    unit->run(batch, outcomes);
-    answers[name].add(outcomes);
-    cases += batch.size();
-    elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run(cases);
+    cases += batch_cases;
+    elapsed = now() - start;
   } while (elapsed < seconds);
-  return {name, op, double(cases) / elapsed};
+  return double(cases) / elapsed;
+}
+
+UnitRate rate_of(const std::string& name, const Op& op, double seconds, AnswerCounts& answers) {
+  Batch batch(op);
+  StructuredGenerator(op, 1).fill(0, batch_cases, batch);
+  const std::unique_ptr<Unit> unit = bind_or_fail(name, op);
+  Outcomes outcomes;
+  return {name, op, rate_of_batches(seconds, wall_seconds, [&](uint64_t) {
+            unit->run(batch, outcomes);
+            answers[name].add(outcomes);
+          })};
 }
 
 void add(MeasuredRows& rows, const UnitRate& r, const std::string& line) {
@@ -57,6 +73,60 @@ void measure_all(MeasuredRows& rows, double seconds, AnswerCounts& answers) {
     add(rows, r, fmt::format("{:10.1f} {:10.2f} {:4}  {}", r.products() / 1e6, r.cases / 1e6, r.op.k, r.unit));
 }
 
+/// The model rows' ops, conversions of every format, scalar operations, integers and matrix products.
+std::set<std::string> ops_to_draw() {
+  std::set<std::string> lines;
+  for (const ModelRow& row : model_rows()) lines.insert(to_text(row.op));
+  for (const std::string& name : format_names()) {
+    lines.insert("convert from=fp32 to=" + name);
+    lines.insert("convert from=" + name + " to=s32");
+  }
+  for (const char* name : {"fp16", "fp32", "fp64"}) {
+    for (const char* operation : {"add", "mul", "div", "sqrt", "fma", "round_to_integral", "less"})
+      lines.insert(fmt::format("scalar {} format={}", operation, name));
+    lines.insert(fmt::format("gemm a={0} b={0} c={0} d={0} m=8 n=8 k=8", name));
+  }
+  for (const char* formats : {"a=s8 b=s8 c=s32 d=s32", "a=u8 b=s8 c=s32 d=s32"})
+    lines.insert(fmt::format("dot {} k=32", formats));
+  return lines;
+}
+
+/// What draws cases, on an op of every kind, slowest first by operands a second.
+void measure_draws(MeasuredRows& rows, double seconds) {
+  struct DrawRate : UnitRate {
+    int operands;  ///< of a case
+    double rate() const { return cases * operands; }
+  };
+  std::vector<DrawRate> rates;
+  for (const std::string& line : ops_to_draw()) {
+    const Op op = op_from_text(line);
+    int operands = 0;
+    for (const FieldShape& field : op.inputs()) operands += field.count;
+    const auto take = [&](const char* name, auto run) {
+      rates.push_back({{name, op, rate_of_batches(seconds, processor_seconds, run)}, operands});
+    };
+    Batch batch;
+    take("generator",
+         [&, generator = StructuredGenerator(op, 1)](uint64_t first) { generator.fill(first, batch_cases, batch); });
+    take("moves", [&, mutator = Mutator(op, corner_hints(nullptr))](uint64_t first) {
+      for (size_t i = 0; i < batch_cases; ++i) {
+        CounterRng rng(2, first + i);
+        mutator.mutate(batch, i, rng);
+      }
+    });
+    const DatapathSweeps sweeps(op, corner_hints(nullptr), 1);
+    if (sweeps.length())
+      take("sweeps", [&](uint64_t first) {  // as a search walks: the shortest part first
+        for (size_t i = 0; i < batch_cases; ++i) sweeps.make(first + i, batch, i);
+      });
+  }
+  std::sort(rates.begin(), rates.end(), [](const DrawRate& x, const DrawRate& y) { return x.rate() < y.rate(); });
+  rows.say("what draws cases; millions a second of processor time");
+  rows.say(fmt::format("{:>10} {:>10}  by", "operands", "cases"));
+  for (const DrawRate& r : rates)
+    add(rows, r, fmt::format("{:10.1f} {:10.3f}  {:9}  {}", r.rate() / 1e6, r.cases / 1e6, r.unit, to_text(r.op)));
+}
+
 }  // namespace
 
 void add_bench_rate(Arguments& bench, int& status) {
@@ -64,7 +134,7 @@ void add_bench_rate(Arguments& bench, int& status) {
     std::string op = "dot a=fp16 b=fp16 c=fp32 d=fp32 k=16";
     std::vector<std::string> units = {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "exact", "exact:mpfr", "ieee:fma"};
     double seconds = 0.5;
-    bool all = false;
+    bool all = false, draws = false;
     MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
@@ -72,6 +142,7 @@ void add_bench_rate(Arguments& bench, int& status) {
   rate->add_option("--op", options->op, "op line");
   rate->add_option("--units", options->units, "units, comma-separated");
   rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
+  rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
   rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));
   options->rows.add_json_flag(*rate);
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
@@ -79,6 +150,8 @@ void add_bench_rate(Arguments& bench, int& status) {
     AnswerCounts answers;
     if (options->all) {
       measure_all(options->rows, options->seconds, answers);
+    } else if (options->draws) {
+      measure_draws(options->rows, options->seconds);
     } else {
       const Op op = op_from_text(options->op);
       options->rows.say(fmt::format("{}  (vector target {})", to_text(op), simd_target_name()));
