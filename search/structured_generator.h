@@ -2,23 +2,26 @@
 // uniform fp16 bits give an infinity or NaN in 64 % of k=16 dots.
 #pragma once
 
-#include "core/batch.h"
+#include "search/dot_builder.h"
 
 namespace mmafuzz {
 
 class StructuredGenerator {
  public:
-  StructuredGenerator(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
+  StructuredGenerator(const Op& op, uint64_t seed) : op_(op), seed_(seed), dot_(op) {}
 
   /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, seed and i alone.
   void fill(uint64_t first, size_t count, Batch& batch) const;
 
   /// Writes case `number` of the stream over case `index` of a batch of the op.
-  void draw(uint64_t number, Batch& batch, size_t index) const;
+  void draw(uint64_t number, Batch& batch, size_t index) const { draw(number, 1, batch, index); }
 
  private:
+  void draw(uint64_t first, size_t count, Batch& batch, size_t index) const;
+
   Op op_;
   uint64_t seed_;
+  DotBuilder dot_;
 };
 
 }  // namespace mmafuzz
