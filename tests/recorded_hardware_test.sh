@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The models against results of real GPUs (corpus/recorded): 5,500 of V100, A100, Ada and H100, recorded by Khattak and
 # Mikaitis, and all 110,000 where they are at hand, in MMAFUZZ_OBSERVATIONS or ../shared/observations beside the checkout;
-# 784 of a Radeon Pro W7900 and a Radeon AI Pro R9700, captured by AMD.
+# 11,536 of a Radeon Pro W7900 and a Radeon AI Pro R9700, captured by AMD.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -14,7 +14,7 @@ agrees() {
   [ "$out" = "$expected" ]
 }
 
-agrees "6284 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
+agrees "17036 cases, 0 mismatches" "$root"/corpus/recorded/*.cases.gz
 all=${MMAFUZZ_OBSERVATIONS:-$root/../shared/observations}
 if ls "$all"/*.cases.gz >/dev/null 2>&1; then agrees "110000 cases, 0 mismatches" "$all"/*.cases.gz; fi
 
@@ -43,6 +43,9 @@ rdna4/v_dot2.1x1x2.f32.bf16.bf16.f32 cut=opposed_complement,first_sum=1 r9700.v_
 rdna4/v_dot2.1x1x2.f32.bf16.bf16.f32 invalid_nan=ffc00a3d r9700.v_dot2.bf16-fp32
 rdna4/wmma.16x16x16.f32.f16.f16.f32 order=ascending r9700.wmma.fp16-fp32
 rdna4/wmma.16x16x16.f32.f16.f16.f32 first_sum=1 r9700.wmma.fp16-fp32
+rdna4/wmma.16x16x16.f16.f16.f16.f16 lost_c=floored r9700.wmma.fp16-fp16
+rdna4/wmma.16x16x16.bf16.bf16.bf16.bf16 output_via=direct r9700.wmma.bf16-bf16
+rdna3/wmma.16x16x16.bf16.bf16.bf16.bf16 subnormals=kept w7900.wmma.bf16-bf16
 rdna4/wmma.16x16x16.f32.f16.f16.f32 fraction_bits=23 r9700.wmma.fp16-fp32
 rdna4/wmma.16x16x16.f32.f16.f16.f32 c_guard_bits=1 r9700.wmma.fp16-fp32
 EOF
