@@ -131,7 +131,7 @@ void DotBuilder::draw_scales(CounterRng& rng, Batch& batch, size_t index) const 
   // Both sides far from one, so that every exponent of a scale is met; together they weigh little, or bring products
   // to d's ends, where those of narrow formats are by their scales alone.
   const uint64_t how = rng.next();
-  const bool extreme = part(how, 0, 8, 6) == 0;
+  const bool extreme = part(how, 0, 8, 4) == 0;
   const int far = part(how, 8, 8, 3) ? 0 : scale_a_.emin() + part(how, 16, 16, scale_a_.emax() - scale_a_.emin() + 1);
   const Range together = together_[how >> 32 & 3];
   const int rest = far == 0 ? 0 : together.low + part(how, 34, 16, together.count) - far;

@@ -412,9 +412,13 @@ class CampaignTest(unittest.TestCase):
             run = at_home("campaign", "--out", out, "--targets", "dot_models", "--units", f"{unit},exact", "--ops", OP, "--cases", "20000")
             self.assertEqual(run.returncode, broken, run.stderr)
             buckets = json.loads(at_home("findings", out / "findings.sqlite", "--buckets", "--json").stdout)
-            promoted = at_home("promote", out / "findings.sqlite", buckets[0]["id"], "--corpus", corpus)
-            self.assertEqual(promoted.returncode, 0, promoted.stderr)
-            regression = promoted.stdout.strip()
+            for bucket in buckets:  # the first on which both libraries differ
+                promoted = at_home("promote", out / "findings.sqlite", bucket["id"], "--corpus", corpus)
+                self.assertEqual(promoted.returncode, 0, promoted.stderr)
+                regression = promoted.stdout.strip()
+                if at_home("check", here / regression, "--unit", f"plugin:{right}").returncode == 1 - broken:
+                    break
+                os.remove(here / regression)
             self.assertEqual(re.findall("^unit (.*)$", pathlib.Path(regression).read_text(), re.M), [unit])
             self.assertEqual(f"fails until {unit} gives what it claims, the result of model:ampere/" in promoted.stderr, broken == 1, promoted.stderr)
             for now, code in (first, broken), (right, 1 - broken):
