@@ -409,16 +409,13 @@ class CampaignTest(unittest.TestCase):
         for unit, first, broken in (("plugin:./mine.so", flawed, 1), ("plugin:./mine.so?isolated=1", flawed, 1), ("plugin:./mine.so", serial, 0)):
             os.replace(shutil.copy(first, here / "new.so"), here / "mine.so")
             out, corpus = here / f"of {len(unit)} {broken}", here / f"corpus {len(unit)} {broken}"
-            run = at_home("campaign", "--out", out, "--targets", "dot_models", "--units", f"{unit},exact", "--ops", OP, "--cases", "20000")
+            other = "exact" if broken else "model:ampere/mma.m16n8k16.f32.f16.f16.f32"  # what `right` is on such cases
+            run = at_home("campaign", "--out", out, "--targets", "dot_models", "--units", f"{unit},{other}", "--ops", OP, "--cases", "20000")
             self.assertEqual(run.returncode, broken, run.stderr)
             buckets = json.loads(at_home("findings", out / "findings.sqlite", "--buckets", "--json").stdout)
-            for bucket in buckets:  # the first on which both libraries differ
-                promoted = at_home("promote", out / "findings.sqlite", bucket["id"], "--corpus", corpus)
-                self.assertEqual(promoted.returncode, 0, promoted.stderr)
-                regression = promoted.stdout.strip()
-                if at_home("check", here / regression, "--unit", f"plugin:{right}").returncode == 1 - broken:
-                    break
-                os.remove(here / regression)
+            promoted = at_home("promote", out / "findings.sqlite", buckets[0]["id"], "--corpus", corpus)
+            self.assertEqual(promoted.returncode, 0, promoted.stderr)
+            regression = promoted.stdout.strip()
             self.assertEqual(re.findall("^unit (.*)$", pathlib.Path(regression).read_text(), re.M), [unit])
             self.assertEqual(f"fails until {unit} gives what it claims, the result of model:ampere/" in promoted.stderr, broken == 1, promoted.stderr)
             for now, code in (first, broken), (right, 1 - broken):
