@@ -7,59 +7,41 @@
 
 namespace mmafuzz {
 
-/// A fraction field with a pattern that roundings and carries care about, of 64 random bits. Bits 9 to 11 decide
-/// nothing here, and of the fraction random bits are the upper ones.
-MMAFUZZ_HD_CALL inline uint64_t patterned_fraction(const FormatFields& f, uint64_t bits) {
+/// A fraction field with a pattern that roundings and carries care about.
+MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
   const uint64_t mask = f.fraction_mask();
-  switch (bits & 7) {
+  switch (rng.below(8)) {
     case 0: return 0;
-    case 1: return mask;               // all ones: the longest carry
-    case 2: return mask & (mask - 1);  // one ulp below that
-    case 3: return 1 & mask;           // one ulp above a power of two
-    case 4: return mask ^ mask >> 1;   // 1.5: products of it normalize
-    case 5: return mask & uint64_t{1} << ((bits >> 3 & 63) * f.fraction_bits >> 6);
-    default: return bits >> (63 - f.fraction_bits) >> 1;
+    case 1: return mask;                                                        // all ones: the longest carry
+    case 2: return mask & (mask - 1);                                           // one ulp below that
+    case 3: return 1 & mask;                                                    // one ulp above a power of two
+    case 4: return f.fraction_bits ? uint64_t{1} << (f.fraction_bits - 1) : 0;  // 1.5: products of it normalize
+    case 5: return f.fraction_bits ? uint64_t{1} << rng.below(f.fraction_bits) : 0;
+    default: return rng.next() & mask;
   }
 }
-MMAFUZZ_HD inline uint64_t draw_fraction(const FormatFields& f, CounterRng& rng) {
-  return patterned_fraction(f, rng.next());
-}
 
-/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
-/// ignored low bits. Without branches, and what it needs of the format is worked out once.
-template <class Word>
-struct MagnitudeNear {
-  int emin, emax, offset, fraction_bits;
-  Word implicit, greatest;
-
-  MMAFUZZ_HD constexpr explicit MagnitudeNear(const FormatFields& f)
-      : emin(f.emin()),
-        emax(f.emax()),
-        offset(f.subnormals == SubnormalRule::absent ? f.bias : f.bias - 1),
-        fraction_bits(f.fraction_bits),
-        implicit(static_cast<Word>(f.subnormals == SubnormalRule::absent ? 0 : uint64_t{1} << f.fraction_bits)),
-        greatest(static_cast<Word>(f.greatest_magnitude())) {}
-
-  MMAFUZZ_HD constexpr Word operator()(int exponent, Word fraction) const {
-    const int at = larger(exponent, emin), shift = at - exponent;
-    const Word odd = fraction & 1;
-    Word code = static_cast<Word>(static_cast<Word>(smaller(at, emax + 1) + offset) << fraction_bits);
-    code += static_cast<Word>((implicit | fraction) >> smaller(shift, static_cast<int>(8 * sizeof(Word)) - 1));
-    code |= shift > fraction_bits ? odd : 0;
-    return smaller(code, static_cast<Word>(greatest - (at > emax ? odd : 0)));
-  }
-};
-
-/// The same as an encoding.
+/// An encoding whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it.
 MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
-  return f.in_container(MagnitudeNear<uint64_t>(f)(exponent, fraction) | (negative ? f.sign_bit() : 0));
+  uint64_t code;
+  const int least = f.emin();
+  if (exponent > f.emax()) {
+    code = f.greatest_magnitude() - (fraction & 1);
+  } else if (exponent >= least) {
+    code = smaller((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
+  } else if (f.subnormals == SubnormalRule::absent) {
+    code = 0;
+  } else {
+    const int shift = least - exponent;
+    code = shift > f.fraction_bits ? fraction & 1 : ((uint64_t{1} << f.fraction_bits) | fraction) >> shift;
+  }
+  return f.in_container(code | (negative ? f.sign_bit() : 0));
 }
 
 /// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal, of either sign.
 MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
-  const uint64_t bits = rng.next();
-  const bool negative = bits & 8;
-  switch (bits & 7) {
+  const bool negative = rng.next() & 1;
+  switch (rng.below(8)) {
     case 0: return f.encode_zero(negative);
     case 1: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
     case 2: return f.has_nan() ? f.encode_nan() : f.encode_greatest(negative);
@@ -73,10 +55,12 @@ MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& 
   }
 }
 
-/// A number near 2^exponent with a patterned fraction, of either sign.
+/// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no
+/// order.
 MMAFUZZ_HD inline uint64_t draw_near(const FormatFields& f, int exponent, CounterRng& rng) {
-  const uint64_t bits = rng.next();
-  return encode_near(f, bits >> 9 & 1, exponent, patterned_fraction(f, bits));
+  const uint64_t fraction = draw_fraction(f, rng);
+  const bool negative = rng.next() & 1;
+  return encode_near(f, negative, exponent, fraction);
 }
 
 /// The exponent field of an encoding that it alone shows to be a normal number: neither least nor greatest. Else 0.

@@ -6,16 +6,11 @@
 
 namespace mmafuzz {
 
-/// Uniform in 0..n-1, of the bits first .. first+bits-1 of a random word. bits and those of n are 64 at most together.
-MMAFUZZ_HD constexpr int part(uint64_t word, int first, int bits, int n) {
-  return static_cast<int>((word >> first & low_mask(bits)) * static_cast<uint64_t>(n) >> bits);
-}
-
 class CounterRng {
  public:
   MMAFUZZ_HD CounterRng(uint64_t seed, uint64_t index) : state_(mix(stream(seed) ^ (index * index_factor))) {}
 
-  // For code that draws in vector lanes (core/draws-inl.h).
+  // For code that draws in vector lanes (oracles/convert/bulk_convert_simd.cc).
   static constexpr uint64_t golden = 0x9e3779b97f4a7c15u, index_factor = 0xd1342543de82ef95u;
   MMAFUZZ_HD static uint64_t stream(uint64_t seed) { return mix(seed + golden); }
 

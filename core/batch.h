@@ -51,16 +51,13 @@ class Column {
     }
   }
   /// Packs count() encodings as one case.
-  void pack(size_t index, const uint64_t* from) { pack(index, from, 0, count_); }
-  /// Packs elements first .. first+count-1 of a case.
-  template <class Word>
-  void pack(size_t index, const Word* from, int first, int count) {
-    uint8_t* to = data_.data() + index * stride() + size_t(first) * size_t(bytes_);
+  void pack(size_t index, const uint64_t* from) {
+    uint8_t* to = data_.data() + index * stride();
     switch (bytes_) {
-      case 1: pack_as<uint8_t>(from, count, to); break;
-      case 2: pack_as<uint16_t>(from, count, to); break;
-      case 4: pack_as<uint32_t>(from, count, to); break;
-      default: pack_as<uint64_t>(from, count, to); break;
+      case 1: pack_as<uint8_t>(from, to); break;
+      case 2: pack_as<uint16_t>(from, to); break;
+      case 4: pack_as<uint32_t>(from, to); break;
+      default: pack_as<uint64_t>(from, to); break;
     }
   }
 
@@ -71,9 +68,9 @@ class Column {
     std::memcpy(&value, from, sizeof(T));
     return value;
   }
-  template <class T, class Word>
-  static void pack_as(const Word* from, int count, uint8_t* to) {
-    for (int i = 0; i < count; ++i) {
+  template <class T>
+  void pack_as(const uint64_t* from, uint8_t* to) const {
+    for (int i = 0; i < count_; ++i) {
       const T value = static_cast<T>(from[i]);
       std::memcpy(to + sizeof(T) * size_t(i), &value, sizeof(T));
     }

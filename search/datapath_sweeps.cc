@@ -56,29 +56,17 @@ int prime_from(int n) {
   return n;
 }
 
-/// Numbers below a size scrambled, so that the beginning of a long part is spread over all of it.
-class Scramble {
- public:
-  Scramble() = default;
-  explicit Scramble(uint64_t size) : size_(size), step_(size * 5 / 8 | 1) {
-    while (std::gcd(step_, size) != 1) step_ += 2;
-  }
-  uint64_t operator()(uint64_t n) const { return n * step_ % size_; }
-  /// What the next n gives, of what n gave.
-  uint64_t next(uint64_t scrambled) const {
-    scrambled += step_;
-    return scrambled < size_ ? scrambled : scrambled - size_;
-  }
-
- private:
-  uint64_t size_ = 1, step_ = 1;
-};
+/// n scrambled within 0..size-1, so that the beginning of a long part is spread over all of it.
+uint64_t scrambled(uint64_t n, uint64_t size) {
+  uint64_t step = size * 5 / 8 | 1;
+  while (std::gcd(step, size) != 1) step += 2;
+  return n * step % size;
+}
 
 /// What belongs into lanes together: things of about the same weight, a group at a time, so that none hides another. In
 /// rotation r of a group its member i stands in lane i+r; all groups come once before the second rotation begins.
 struct Groups {
   std::vector<uint32_t> first;  ///< position of each group's first member; the end of the last one behind them
-  Scramble order;
   uint64_t count() const { return first.size() - 1; }
   uint64_t length(int lanes) const { return count() * static_cast<uint64_t>(lanes); }
 };
@@ -90,13 +78,12 @@ Groups groups_of(const std::vector<int>& weights, int lanes) {
         i - groups.first.back() == static_cast<uint32_t>(lanes))
       groups.first.push_back(i);
   groups.first.push_back(static_cast<uint32_t>(weights.size()));
-  groups.order = Scramble(groups.count());
   return groups;
 }
 /// Calls place(lane, member) for each member of the group of case n.
 template <class Place>
 void place_group(const Groups& groups, int lanes, uint64_t n, Place place) {
-  const uint64_t group = groups.order(n % groups.count());
+  const uint64_t group = scrambled(n % groups.count(), groups.count());
   const uint32_t rotation = static_cast<uint32_t>(n / groups.count());
   for (uint32_t i = groups.first[group]; i < groups.first[group + 1]; ++i)
     place(static_cast<int>((i - groups.first[group] + rotation) % static_cast<uint32_t>(lanes)), i);
@@ -172,16 +159,16 @@ void make_sum(SweepCase& s, int64_t target, int live) {
   s.set_c(encode_units(s.fc, target - aligned_sum(s, first, first + lanes, top), top - s.kept_bits));
 }
 
-/// Lanes whose exponents are shift_of(lane) below c or below the greatest lane.
-template <class ShiftOf>
-void make_shifts(SweepCase& s, ShiftOf shift_of) {
+/// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
+void make_shifts(SweepCase& s, const std::vector<int>& shifts) {
   const int top = s.middle_exponent(s.kept_bits + 2);
   bool is_greatest = false;
-  s.draw_lanes([&](int lane) {
-    const int shift = shift_of(lane);
+  for (int lane = 0; lane < s.k; ++lane) {
+    const int shift = shifts[static_cast<size_t>(lane)];
     is_greatest |= shift == 0;
-    return shift > s.kept_bits + 3 ? no_product : top - shift;
-  });
+    if (shift > s.kept_bits + 3) s.zero_lane(lane);
+    else s.draw_product(lane, top - shift);
+  }
   // Without c, a lane must be what the others are shifted against.
   if (is_greatest && s.rng.one_in(4)) s.zero_c();
   else s.draw_c(top);
@@ -242,7 +229,10 @@ void make_cancellation(SweepCase& s, uint64_t n) {
 /// Lanes of about the same exponent, all live.
 void fill_evenly(SweepCase& s, int spread) {
   const int e = s.middle_exponent(spread);
-  s.draw_lanes(e, spread);
+  for (int lane = 0; lane < s.k; ++lane) {
+    const int below = spread ? static_cast<int>(s.rng.below(static_cast<uint32_t>(spread) + 1)) : 0;
+    s.draw_product(lane, e - below);
+  }
   if (s.coin()) s.zero_c();
   else s.draw_c(e - s.rng.between(-1, 3));
 }
@@ -308,9 +298,8 @@ void DatapathSweeps::add_conversion_parts() {
   const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(all ? 0 : to.fraction_bits));
   const uint64_t codes = all ? uint64_t{1} << (to.width - to.ignored_low_bits)
                              : (static_cast<uint64_t>(to.top_exponent_field()) + 1) * 2 * patterns->size();
-  const Scramble order(codes);
-  add("roundings", codes * 6, [from, to, all, patterns, order](Batch& batch, size_t index, CounterRng&, uint64_t n) {
-    const uint64_t number = order(n / 6);
+  add("roundings", codes * 6, [from, to, all, patterns, codes](Batch& batch, size_t index, CounterRng&, uint64_t n) {
+    const uint64_t number = scrambled(n / 6, codes);
     const uint64_t code =
         all ? number : number / patterns->size() << to.fraction_bits | (*patterns)[number % patterns->size()];
     const Number at = decode(to, to.in_container(code));
@@ -341,9 +330,8 @@ void DatapathSweeps::add_scalar_parts() {
   const uint64_t fields = static_cast<uint64_t>(f.top_exponent_field()) + 1;
   if (f.exponent_bits <= 8)
     add("exponents", arity == 1 ? fields * 64 : fields * fields,
-        [f, arity, operand, fields, order = Scramble(arity == 1 ? fields * 64 : fields * fields)](
-            Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-          n = order(n);
+        [f, arity, operand, fields](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+          n = scrambled(n, arity == 1 ? fields * 64 : fields * fields);
           const uint64_t wanted[3] = {n % fields, n / fields % fields, rng.next() % fields};
           for (int i = 0; i < arity; ++i) {
             const uint64_t fraction = rng.next() & f.fraction_mask();
@@ -354,9 +342,8 @@ void DatapathSweeps::add_scalar_parts() {
   const auto patterns = std::make_shared<std::vector<uint64_t>>(patterns_of(f.fraction_bits));
   const uint64_t each = all ? uint64_t{1} << f.fraction_bits : patterns->size();
   add("fractions", arity == 1 ? each * 16 : each * each,
-      [f, arity, operand, patterns, all, each, order = Scramble(arity == 1 ? each * 16 : each * each)](
-          Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
-        n = order(n);
+      [f, arity, operand, patterns, all, each](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        n = scrambled(n, arity == 1 ? each * 16 : each * each);
         const auto middle = static_cast<uint64_t>(f.bias);
         for (int i = 0; i < arity; ++i) {
           const uint64_t number = i == 0 ? n % each : i == 1 ? n / each % each : rng.next() % each;
@@ -378,7 +365,7 @@ void DatapathSweeps::add_dot_parts() {
     const bool up = n % 2;
     const int span = step * (s.k - 1);
     const int low = std::max(s.least_exponent(), s.middle_exponent() - span / 2);
-    s.draw_lanes([&](int lane) { return std::min(low + step * (up ? lane : s.k - 1 - lane), s.greatest_exponent()); });
+    for (int i = 0; i < s.k; ++i) s.draw_product(up ? i : s.k - 1 - i, std::min(low + step * i, s.greatest_exponent()));
     switch (n / 6 % 4) {
       case 0: return s.zero_c();
       case 1: return s.draw_c(low + span + 1);
@@ -504,22 +491,23 @@ void DatapathSweeps::add_dot_parts() {
   }
 
   // All tuples of alignments on any 2, 3 or 4 lanes: orthogonal arrays from polynomials over a prime field (Bush 1952).
-  const auto levels = static_cast<uint32_t>(prime_from(std::max(kept + 4, k)));
-  uint64_t tuples = levels;
+  const int levels = prime_from(std::max(kept + 4, k));
+  uint64_t tuples = static_cast<uint64_t>(levels);
   for (const char* name : {"alignments of two", "alignments of three", "alignments of four"}) {
-    tuples *= levels;
-    if (tuples > longest_part) break;
-    add_dot(name, tuples, [levels, order = Scramble(tuples)](SweepCase& s, uint64_t n) {
-      uint32_t digits[4];
-      uint64_t rest = order(n);
-      for (uint32_t& digit : digits) {
-        digit = static_cast<uint32_t>(rest % levels);
-        rest /= levels;
+    tuples *= static_cast<uint64_t>(levels);
+    add_dot(name, tuples, [levels, tuples](SweepCase& s, uint64_t n) {
+      std::vector<int> shifts(static_cast<size_t>(s.k));
+      const uint64_t number = scrambled(n, tuples);
+      for (int lane = 0; lane < s.k; ++lane) {
+        int64_t value = 0, power = 1;
+        for (uint64_t rest = number, base = static_cast<uint64_t>(levels), left = tuples; left > 1; left /= base) {
+          value = (value + power * static_cast<int64_t>(rest % base)) % levels;
+          power = power * lane % levels;
+          rest /= base;
+        }
+        shifts[static_cast<size_t>(lane)] = static_cast<int>(value);
       }
-      make_shifts(s, [&](int lane) {
-        const uint32_t x = static_cast<uint32_t>(lane), square = x * x % levels;
-        return static_cast<int>((digits[0] + digits[1] * x + square * (digits[2] + digits[3] * x % levels)) % levels);
-      });
+      make_shifts(s, shifts);
     });
   }
 
@@ -538,10 +526,9 @@ void DatapathSweeps::add_dot_parts() {
     if (slot % 2) s.set_b(lane, special(s.fb, kind));
     else s.set_a(lane, special(s.fa, kind));
   };
-  const Scramble of_two(slots * slots / 2 * kinds * kinds), of_three(slots * slots / 2 * kinds * kinds * kinds);
-  add_dot("two specials", slots * slots / 2 * kinds * kinds, [put, slots, of_two](SweepCase& s, uint64_t n) {
+  add_dot("two specials", slots * slots / 2 * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
     fill_evenly(s, 3);
-    n = of_two(n);
+    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds);
     const auto first_kind = static_cast<int>(n % special_kinds);
     n /= special_kinds;
     const auto second_kind = static_cast<int>(n % special_kinds);
@@ -550,21 +537,20 @@ void DatapathSweeps::add_dot_parts() {
     put(s, first, first_kind);
     put(s, (first + apart) % slots, second_kind);
   });
-  add_dot("two specials and c", slots * slots / 2 * kinds * kinds * kinds,
-          [put, slots, of_three](SweepCase& s, uint64_t n) {
-            fill_evenly(s, 3);
-            n = of_three(n);
-            const auto c_kind = static_cast<int>(n % special_kinds);
-            n /= special_kinds;
-            const auto first_kind = static_cast<int>(n % special_kinds);
-            n /= special_kinds;
-            const auto second_kind = static_cast<int>(n % special_kinds);
-            n /= special_kinds;
-            const uint64_t first = n % slots, apart = 1 + n / slots;
-            s.set_c(special(s.fc, c_kind));
-            put(s, first, first_kind);
-            put(s, (first + apart) % slots, second_kind);
-          });
+  add_dot("two specials and c", slots * slots / 2 * kinds * kinds * kinds, [put, slots](SweepCase& s, uint64_t n) {
+    fill_evenly(s, 3);
+    n = scrambled(n, slots * slots / 2 * special_kinds * special_kinds * special_kinds);
+    const auto c_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const auto first_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const auto second_kind = static_cast<int>(n % special_kinds);
+    n /= special_kinds;
+    const uint64_t first = n % slots, apart = 1 + n / slots;
+    s.set_c(special(s.fc, c_kind));
+    put(s, first, first_kind);
+    put(s, (first + apart) % slots, second_kind);
+  });
 
   // c bit by bit at its exponents, beside products that it meets or not.
   {
@@ -650,18 +636,16 @@ void DatapathSweeps::add_dot_parts() {
     // Case n: k of the pairs, in lanes that change from pass to pass; a pass is count / k cases.
     add_dot(
         "fraction pairs", (count + lanes - 1) / lanes * lanes,
-        [in_a, in_b, all, count, order = Scramble(count)](SweepCase& s, uint64_t n) {
+        [in_a, in_b, all, count](SweepCase& s, uint64_t n) {
           const auto lanes = static_cast<uint64_t>(s.k);
           const uint64_t pass = (count + lanes - 1) / lanes, rotation = n / pass;
           const int e = s.middle_exponent();
-          auto lane = static_cast<int>(rotation % lanes);
-          uint64_t pair = order(n % pass * lanes % count);
-          for (uint64_t i = 0; i < lanes; ++i, pair = order.next(pair)) {
+          for (uint64_t i = 0; i < lanes; ++i) {
+            const uint64_t pair = scrambled((n % pass * lanes + i) % count, count);
             const uint64_t x = all ? pair & s.fa.fraction_mask() : (*in_a)[pair % in_a->size()];
             const uint64_t y = all ? pair >> s.fa.fraction_bits : (*in_b)[pair / in_a->size()];
             const bool negative = s.coin();
-            s.set_product(lane, negative, e, x, y);
-            if (++lane == s.k) lane = 0;
+            s.set_product(static_cast<int>((i + rotation) % lanes), negative, e, x, y);
           }
           s.zero_c();
         },

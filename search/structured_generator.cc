@@ -10,6 +10,154 @@
 namespace mmafuzz {
 namespace {
 
+/// Draws a dot: addends placed relative to one reference exponent, some cancelling, c placed among them.
+class DotDraw {
+ public:
+  DotDraw(const Op& op, CounterRng& rng)
+      : op_(op), a_(op.a.fields()), b_(op.b.fields()), c_(op.c.fields()), rng_(rng) {}
+
+  void operator()(Batch& batch, size_t index) {
+    Column& a = batch.inputs()[0];
+    Column& b = batch.inputs()[1];
+    const int low = a_.emin() + b_.emin() - a_.fraction_bits - b_.fraction_bits, high = a_.emax() + b_.emax();
+    int reference;  // leading exponent of the largest products
+    switch (rng_.below(6)) {
+      case 0: reference = rng_.between(low, high); break;
+      case 1: reference = std::clamp(op_.d.fields().emax() - rng_.between(-1, 6), low, high); break;  // overflow edge
+      case 2:
+        reference = std::clamp(op_.d.fields().emin() - rng_.between(-8, 30), low, high);
+        break;  // underflow, floor
+      default: reference = std::clamp(rng_.between(-4, 4), low, high); break;
+    }
+    const int spread = draw_spread();
+    const bool sparse = rng_.one_in(3), one_sign = rng_.one_in(6), patterned = rng_.one_in(2);
+    const bool allow_specials = rng_.one_in(12);
+    const bool many = allow_specials && rng_.one_in(3);  // infinities and NaNs, so that each is met
+    for (int i = 0; i < op_.k; ++i) {
+      if (sparse && !rng_.one_in(3)) {
+        a.set(index, i, a_.encode_zero(rng_.one_in(8)));
+        b.set(index, i, rng_.one_in(4) ? draw_special_or_huge() : b_.encode_zero(false));
+        continue;
+      }
+      if (i > 0 && rng_.one_in(6)) {  // cancel or repeat an earlier product, perhaps one ulp off
+        const int j = static_cast<int>(rng_.below(static_cast<uint32_t>(i)));
+        const uint64_t flip = rng_.one_in(4) ? 0 : a_.in_container(a_.sign_bit());
+        const uint64_t ulp = rng_.one_in(3) ? a_.in_container(1) : 0;
+        a.set(index, i, a.get(index, j) ^ flip ^ ulp);
+        b.set(index, i, b.get(index, j));
+        continue;
+      }
+      const int target = reference - (spread ? static_cast<int>(rng_.below(uint32_t(spread) + 1)) : 0);
+      const int half = target / 2 + rng_.between(-2, 2);
+      const int ea = std::clamp(half, a_.emin() - a_.fraction_bits, a_.emax());
+      const bool negative = !one_sign && (rng_.next() & 1);
+      a.set(index, i,
+            container_noise(a_, encode_near(a_, negative, ea,
+                                            patterned ? draw_fraction(a_, rng_) : rng_.next() & a_.fraction_mask())));
+      const uint64_t fraction = patterned ? draw_fraction(b_, rng_) : rng_.next() & b_.fraction_mask();
+      const bool negative_b = !one_sign && (rng_.next() & 1);
+      b.set(index, i, container_noise(b_, encode_near(b_, negative_b, target - ea, fraction)));
+      if (allow_specials && rng_.one_in(many ? 2 : 8))
+        a.set(index, i, container_noise(a_, many ? draw_not_finite(a_) : draw_special(a_, rng_)));
+      if (allow_specials && rng_.one_in(many ? 2 : 8))
+        b.set(index, i, container_noise(b_, many ? draw_not_finite(b_) : draw_special(b_, rng_)));
+    }
+    batch.inputs()[2].set(index, 0, draw_c(batch, index, reference));
+    if (op_.has_scales()) draw_scales(batch, index);
+  }
+
+ private:
+  /// Distance between the largest and the smallest product: none, a few, or around the alignment limits of known units.
+  int draw_spread() {
+    switch (rng_.below(5)) {
+      case 0: return 0;
+      case 1: return rng_.between(1, 4);
+      case 2: return rng_.between(10, 16);
+      case 3: return rng_.between(21, 28);
+      default: return rng_.between(29, 60);
+    }
+  }
+
+  uint64_t draw_special_or_huge() {
+    return rng_.one_in(2) ? encode_near(b_, rng_.next() & 1, b_.emax(), b_.fraction_mask()) : b_.encode_zero(true);
+  }
+
+  /// Bits below a tf32 fraction and the top bit of ue4m3 are ignored by hardware and worth setting.
+  uint64_t container_noise(const FormatFields& f, uint64_t encoding) {
+    const uint64_t ignored =
+        low_mask(f.ignored_low_bits) | (f.sign == SignField::ignored ? uint64_t{1} << (f.width - 1) : 0);
+    if (ignored == 0 || !rng_.one_in(3)) return encoding;
+    return encoding | (rng_.one_in(2) ? ignored : rng_.next() & ignored);
+  }
+
+  /// Infinity or any NaN: a unit may care for sign and payload. In formats of fnuz the sign is what makes a NaN.
+  uint64_t draw_not_finite(const FormatFields& f) {
+    const bool negative = f.specials != Specials::fnuz && (rng_.next() & 1);
+    const uint64_t payload = rng_.next() & f.fraction_mask();
+    const uint64_t code = f.has_infinity() ? f.encode_infinity(false) | f.in_container(payload) : f.encode_nan();
+    return code | (negative ? f.in_container(f.sign_bit()) : 0);
+  }
+
+  uint64_t draw_c(const Batch& batch, size_t index, int reference) {
+    switch (rng_.below(11)) {
+      case 0:
+      case 1: return c_.encode_zero(rng_.one_in(3));
+      case 2: return rng_.one_in(4) ? draw_not_finite(c_) : draw_special(c_, rng_);
+      case 3:
+      case 4: {  // minus one of the products, perhaps one ulp off: cancels to a chosen depth
+        const int i = static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k)));
+        Exact p =
+            exact_product(to_exact(decode(a_, batch.a().get(index, i))), to_exact(decode(b_, batch.b().get(index, i))));
+        if (p.cls != NumberClass::finite) return c_.encode_zero(false);
+        p.negative = !p.negative;
+        RoundingRule rule;
+        rule.overflow = Overflow::saturate;
+        const uint64_t c = round_exact(c_, p, rule).encoding;
+        return rng_.one_in(2) ? c : c ^ c_.in_container(1);
+      }
+      case 10: return rng_.next() & c_.container_mask();  // far from the products, too
+      default: {
+        static constexpr int shifts[] = {0, 1, 2, 11, 12, 13, 14, 22, 23, 24, 25, 26, 27, 32};
+        const int shift = shifts[rng_.below(sizeof shifts / sizeof *shifts)];
+        const uint64_t fraction = draw_fraction(c_, rng_);
+        const bool above = rng_.next() & 1;
+        const bool negative = rng_.next() & 1;
+        return container_noise(c_, encode_near(c_, negative, reference + (above ? shift : -shift), fraction));
+      }
+    }
+  }
+
+  void draw_scales(Batch& batch, size_t index) {
+    const bool extreme = rng_.one_in(6);
+    // Both sides far from one, so that every exponent of a scale is met; together they weigh little, or bring products
+    // to d's ends, where those of narrow formats are by their scales alone.
+    const FormatFields& fs = op_.scale_a.fields();
+    const int far = rng_.one_in(3) ? rng_.between(fs.emin(), fs.emax()) : 0;
+    int together = 0;
+    switch (rng_.below(4)) {
+      case 0: together = op_.d.fields().emin() - rng_.between(-8, 30); break;
+      case 1: together = op_.d.fields().emax() - rng_.between(-1, 6); break;
+      default: break;
+    }
+    for (size_t column : {size_t{3}, size_t{4}}) {
+      const FormatFields& f = column == 3 ? op_.scale_a.fields() : op_.scale_b.fields();
+      for (int i = 0; i < op_.scales(); ++i) {
+        const uint64_t fraction = draw_fraction(f, rng_);
+        const int exponent = rng_.between(-6, 6);
+        const int middle = column == 3 ? far : far == 0 ? 0 : together - far;
+        uint64_t scale = encode_near(f, false, middle + exponent, fraction);
+        if (extreme && rng_.one_in(2)) scale = rng_.next() & f.container_mask();
+        if (extreme && rng_.one_in(8)) scale = rng_.one_in(2) ? draw_not_finite(f) : 0;
+        batch.inputs()[column].set(index, i, container_noise(f, scale));
+      }
+    }
+  }
+
+  const Op& op_;
+  const FormatFields &a_, &b_, &c_;
+  CounterRng& rng_;
+};
+
 /// Operands of a scalar operation: exponents where the operation cancels, rounds, underflows or overflows.
 void draw_scalar(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
   const FormatFields& f = op.a.fields();
@@ -133,19 +281,19 @@ void draw_convert(const Op& op, CounterRng& rng, Batch& batch, size_t index) {
 void StructuredGenerator::fill(uint64_t first, size_t count, Batch& batch) const {
   if (!(batch.op() == op_)) batch = Batch(op_);
   batch.resize(count);
-  draw(first, count, batch, 0);
+  for (size_t i = 0; i < count; ++i) draw(first + i, batch, i);
 }
 
-void StructuredGenerator::draw(uint64_t first, size_t count, Batch& batch, size_t index) const {
-  if (op_.kind == OpKind::dot && !is_integer_dot(op_)) return dot_.draw(seed_, first, count, batch, index);
-  for (const size_t end = index + count; index < end; ++index) {
-    CounterRng rng(seed_, first++);
-    switch (op_.kind) {
-      case OpKind::dot: IntegerDot(op_, batch, index, rng).draw(); break;
-      case OpKind::convert: draw_convert(op_, rng, batch, index); break;
-      case OpKind::scalar: draw_scalar(op_, rng, batch, index); break;
-      case OpKind::gemm: draw_gemm(op_, rng, batch, index); break;
-    }
+void StructuredGenerator::draw(uint64_t number, Batch& batch, size_t index) const {
+  CounterRng rng(seed_, number);
+  switch (op_.kind) {
+    case OpKind::dot:
+      if (is_integer_dot(op_)) IntegerDot(op_, batch, index, rng).draw();
+      else DotDraw(op_, rng)(batch, index);
+      break;
+    case OpKind::convert: draw_convert(op_, rng, batch, index); break;
+    case OpKind::scalar: draw_scalar(op_, rng, batch, index); break;
+    case OpKind::gemm: draw_gemm(op_, rng, batch, index); break;
   }
 }
 

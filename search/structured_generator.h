@@ -2,26 +2,23 @@
 // uniform fp16 bits give an infinity or NaN in 64 % of k=16 dots.
 #pragma once
 
-#include "search/dot_builder.h"
+#include "core/batch.h"
 
 namespace mmafuzz {
 
 class StructuredGenerator {
  public:
-  StructuredGenerator(const Op& op, uint64_t seed) : op_(op), seed_(seed), dot_(op) {}
+  StructuredGenerator(const Op& op, uint64_t seed) : op_(op), seed_(seed) {}
 
   /// Writes cases first .. first+count-1 of the stream into batch (resized). Case i depends on op, seed and i alone.
   void fill(uint64_t first, size_t count, Batch& batch) const;
 
   /// Writes case `number` of the stream over case `index` of a batch of the op.
-  void draw(uint64_t number, Batch& batch, size_t index) const { draw(number, 1, batch, index); }
+  void draw(uint64_t number, Batch& batch, size_t index) const;
 
  private:
-  void draw(uint64_t first, size_t count, Batch& batch, size_t index) const;
-
   Op op_;
   uint64_t seed_;
-  DotBuilder dot_;
 };
 
 }  // namespace mmafuzz

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
-#include "search/dot_builder.h"
 #include "search/mutator.h"
 
 namespace mmafuzz {
@@ -55,37 +55,21 @@ class SweepCase {
   /// random, as far as their formats hold it.
   void set_product(int lane, bool negative, int e, uint64_t fraction_a, uint64_t fraction_b) {
     const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
-    const uint64_t bits = rng.next();
-    const int ea = low <= high ? low + part(bits, 0, 32, high - low + 1) : std::clamp(e / 2, fa.emin(), fa.emax());
-    const bool negative_b = fa.has_sign() && fb.has_sign() && (bits >> 63);
+    const int ea = low <= high ? rng.between(low, high) : std::clamp(e / 2, fa.emin(), fa.emax());
+    const bool negative_b = fa.has_sign() && fb.has_sign() && coin();
     set_a(lane, encode_near(fa, negative != negative_b, ea, fraction_a));
     set_b(lane, encode_near(fb, negative_b, e - ea, fraction_b));
   }
   void draw_product(int lane, int e) {
-    const uint64_t x = rng.next();
-    const uint64_t y = rng.next();
-    set_product(lane, x >> 63, e, x & fa.fraction_mask(), y & fb.fraction_mask());
-  }
-  /// All lanes: exponent_of(lane), or no_product.
-  template <class ExponentOf>
-  void draw_lanes(ExponentOf exponent_of) {
-    int exponents[products_at_a_time + most_lanes];
-    const ProductPlan plan = {.key = rng.next(), .exponents = exponents};
-    for (int first = 0; first < k; first += products_at_a_time) {
-      const int count = std::min(k - first, products_at_a_time);
-      for (int i = 0; i < count; ++i) exponents[i] = exponent_of(first + i);
-      draw_lanes(plan, first, count);
-    }
-  }
-  /// All lanes at most `spread` below e.
-  void draw_lanes(int e, int spread) {
-    const ProductPlan plan = {.key = rng.next(), .reference = e, .spread = spread};
-    for (int first = 0; first < k; first += products_at_a_time)
-      draw_lanes(plan, first, std::min(k - first, products_at_a_time));
+    const bool negative = coin();
+    const uint64_t x = fraction_of(fa);
+    const uint64_t y = fraction_of(fb);
+    set_product(lane, negative, e, x, y);
   }
   void draw_c(int e) {
-    const uint64_t bits = rng.next();
-    set_c(encode_near(fc, bits >> 63, e, bits & fc.fraction_mask()));
+    const uint64_t fraction = fraction_of(fc);
+    const bool negative = coin();
+    set_c(encode_near(fc, negative, e, fraction));
   }
 
   /// An exponent at which sums of this op's products and c stay within all formats.
@@ -111,10 +95,6 @@ class SweepCase {
   Exact product(int lane) const { return exact_product(to_exact(decode(fa, a(lane))), to_exact(decode(fb, b(lane)))); }
 
  private:
-  void draw_lanes(const ProductPlan& plan, int first, int count) {
-    draw_products(fa, fb, &plan, 1, first, count, batch_.inputs()[0], batch_.inputs()[1], index_);
-  }
-
   Batch& batch_;
   size_t index_;
 };

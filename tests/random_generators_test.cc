@@ -3,12 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/case_text.h"
-#include "search/structured_generator.h"
-#include "tests/each_vector_target.h"
 
 namespace mmafuzz {
 namespace {
@@ -113,92 +110,6 @@ TEST(RandomGenerators, NormalHasTheMomentsAndTailsOfTheNormalDistribution) {
     }
   }
   EXPECT_GE(columns, 4u);
-}
-
-TEST(StructuredGenerator, ACaseIsTheSameAloneAndInVectorsOfEveryWidth) {
-  std::vector<Op> ops = operations();
-  ops.push_back(dot_op("fp16", "fp32", "fp32", 600));
-  ops.push_back(dot_op("bf16", "fp32", "fp32", 1));
-  for (const Op& op : ops) {
-    const StructuredGenerator generator(op, 3);
-    Batch whole, one;
-    generator.fill(0, 100, whole);
-    for_each_vector_target([&](const char* target) {
-      for (size_t i = 0; i < whole.size(); ++i) {
-        generator.fill(i, 1, one);
-        ASSERT_EQ(case_line(whole, i), case_line(one, 0)) << to_text(op) << " " << target;
-      }
-    });
-  }
-}
-
-TEST(StructuredGenerator, DotsMeetEveryExponentAndEverySpecial) {
-  for (const char* name : {"fp16", "bf16", "tf32", "e5m2", "e4m3", "e2m3", "e2m1"}) {
-    const Op op = dot_op(name, "fp32", "fp32", 16);
-    const FormatFields& f = op.a.fields();
-    Batch batch;
-    StructuredGenerator(op, 1).fill(0, 50'000, batch);
-    for (const Column* side : {&batch.a(), &batch.b()}) {
-      std::vector<bool> met(size_t{2} << f.exponent_bits);  // sign and exponent
-      bool nan = false;
-      for (size_t i = 0; i < batch.size(); ++i)
-        for (int j = 0; j < op.k; ++j) {
-          ASSERT_EQ(side->get(i, j) & ~f.container_mask(), 0u) << name;
-          met[side->get(i, j) >> f.ignored_low_bits >> f.fraction_bits] = true;
-          nan |= decode(f, side->get(i, j)).cls == NumberClass::nan;
-        }
-      EXPECT_EQ(std::count(met.begin(), met.end(), false), 0) << name;
-      EXPECT_EQ(nan, f.has_nan()) << name;
-    }
-  }
-}
-
-TEST(StructuredGenerator, ProductsCancelAndCTakesThemBack) {
-  const Op op = dot_op("fp16", "fp32", "fp32", 16);
-  Batch batch;
-  StructuredGenerator(op, 1).fill(0, 20'000, batch);
-  const auto value = [](const FormatFields& f, uint64_t x) {
-    const Number n = decode(f, x);
-    return n.cls == NumberClass::finite
-               ? std::ldexp(n.negative ? -double(n.significand) : double(n.significand), n.exponent)
-               : 0.0;
-  };
-  int cancelling = 0, taken_back = 0;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    std::vector<double> products;
-    for (int j = 0; j < op.k; ++j)
-      products.push_back(value(op.a.fields(), batch.a().get(i, j)) * value(op.b.fields(), batch.b().get(i, j)));
-    const double c = value(op.c.fields(), batch.c().get(i));
-    bool cancels = false, takes_back = false;
-    for (const double x : products) {
-      takes_back |= x && x == -c;
-      for (const double y : products) cancels |= x && x == -y;
-    }
-    cancelling += cancels;
-    taken_back += takes_back;
-  }
-  EXPECT_GT(cancelling, 5000);
-  EXPECT_GT(taken_back, 500);
-}
-
-TEST(CornerEncodings, AMagnitudeStandsAtItsExponentAsFarAsTheFormatGoes) {
-  for (const char* name : {"fp16", "bf16", "e5m2", "e4m3", "e4m3fnuz", "e2m1", "fp64"}) {
-    const FormatFields& f = format(name).fields();
-    const uint64_t any = 0x5a5a5a5a5a5a5a5a & f.fraction_mask();
-    for (const uint64_t fraction : {uint64_t{0}, f.fraction_mask(), any})
-      for (int e = f.least_bit() - 3; e <= f.emax() + 3; ++e) {
-        const uint64_t code = MagnitudeNear<uint64_t>(f)(e, fraction);
-        if (f.width <= 32) EXPECT_EQ(MagnitudeNear<uint32_t>(f)(e, static_cast<uint32_t>(fraction)), code) << name;
-        const Number n = decode(f, code);
-        if (e < f.least_bit()) {
-          EXPECT_LE(n.significand, 1u) << name << " " << e;
-          continue;
-        }
-        ASSERT_EQ(n.cls, NumberClass::finite) << name << " " << e;
-        EXPECT_EQ(n.exponent + bit_length(n.significand) - 1, std::min(e, f.emax())) << name;
-        if (e >= f.emin() && e < f.emax()) EXPECT_EQ(code & f.fraction_mask(), fraction) << name << " " << e;
-      }
-  }
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 // in the others nowhere, so that who compares them need not look.
 #pragma once
 
-#include "arithmetic/corner_encodings.h"
+#include "arithmetic/counter_rng.h"
+#include "arithmetic/decode.h"
 #include "gpu_bridge/sweep/sweep.h"
 
 namespace mmafuzz {
@@ -168,6 +169,20 @@ MMAFUZZ_HD Word random_fraction(const FormatFields& f, uint32_t bits) {
   return static_cast<Word>(bits * 0xd1342543u >> 1 >> (31 - f.fraction_bits));
 }
 
+/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
+/// ignored low bits.
+template <class Word>
+MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fraction) {
+  const Word greatest = static_cast<Word>(f.greatest_magnitude());
+  if (exponent > f.emax()) return static_cast<Word>(greatest - (fraction & 1));
+  if (exponent >= f.emin())
+    return smaller(static_cast<Word>((static_cast<Word>(exponent + f.bias) << f.fraction_bits) | fraction), greatest);
+  if (f.subnormals == SubnormalRule::absent) return 0;
+  const int shift = f.emin() - exponent;
+  const Word significand = static_cast<Word>((Word{1} << f.fraction_bits) | fraction);
+  return shift > f.fraction_bits ? fraction & 1 : static_cast<Word>(significand >> shift);
+}
+
 /// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal (pick: 0 to 7), without sign.
 template <class Word>
 MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
@@ -313,7 +328,7 @@ MMAFUZZ_HD Word fresh_element(const Corners& m, const PanelKey& key, const Group
   }
   const Pattern<Word> bits = table[!plan.patterned ? 0 : plan.pattern ? plan.pattern : static_cast<int>(h >> 1 & 63)];
   const Word fraction = (random_fraction<Word>(f, h) & bits.keep) | bits.set;
-  Word code = MagnitudeNear<Word>(f)(v.is_a ? pair.exponent_a : pair.exponent_b, fraction);
+  Word code = magnitude_near<Word>(f, v.is_a ? pair.exponent_a : pair.exponent_b, fraction);
   if (pair.special) {
     const uint32_t s = more(hash(key, v.is_a ? Stream::special_a : Stream::special_b, index));
     const int own = static_cast<int>(s >> 27 & 7);
@@ -339,7 +354,7 @@ MMAFUZZ_HD Word moved(const FormatFields& f, Word magnitude, int distance) {
   Word fraction = static_cast<Word>(magnitude & f.fraction_mask());
   if (magnitude >> f.fraction_bits == 0 && fraction)  // its leading one becomes the implicit one
     fraction = static_cast<Word>((fraction << (f.fraction_bits + 1 - fast_bit_length(fraction))) & f.fraction_mask());
-  return MagnitudeNear<Word>(f)(from + distance, fraction);
+  return magnitude_near<Word>(f, from + distance, fraction);
 }
 
 enum Move : int { no_move, ulp, exponent, sign, zero, special, moves = 8 };  ///< those above `special` move nothing
@@ -414,7 +429,7 @@ MMAFUZZ_HD inline uint32_t draw_scale(const Corners& m, const PanelKey& key, con
       if (static_cast<int>(common >> 2 & 3) == i) exponent -= v.is_a ? half : by - half;
     }
   }
-  return finished<uint32_t>(f, key, MagnitudeNear<uint32_t>(f)(exponent, fraction));
+  return finished<uint32_t>(f, key, magnitude_near<uint32_t>(f, exponent, fraction));
 }
 
 /// A factor of a product: significand * 2^exponent, scale included; zero for specials.
@@ -470,7 +485,7 @@ MMAFUZZ_HD Word draw_c(const Corners& m, const PanelKey& key, const Patterns& ta
   const int by = distance[g >> 10 & 63];
   const Word fraction =
       cancels ? near.fraction : static_cast<Word>((random_fraction<Word>(f, g) & bits.keep) | bits.set);
-  Word code = MagnitudeNear<Word>(f)(near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
+  Word code = magnitude_near<Word>(f, near.exponent + (cancels ? 0 : g & 0x10000 ? by : -by), fraction);
   if (cancels && (g & 0x20000)) code ^= 1;
   if (kind == 15 || (key.special && kind > 9)) {
     code = special_magnitude<Word>(f, static_cast<int>(g >> 18 & 7));

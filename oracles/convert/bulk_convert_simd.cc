@@ -8,8 +8,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "core/draws-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace mmafuzz {
 namespace HWY_NAMESPACE {
@@ -17,8 +15,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D32 = hn::ScalableTag<uint32_t>;
 using DI32 = hn::ScalableTag<int32_t>;
+using D64 = hn::ScalableTag<uint64_t>;
 using V32 = hn::Vec<D32>;
 using VI32 = hn::Vec<DI32>;
+using V64 = hn::Vec<D64>;
 
 constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 
@@ -37,6 +37,27 @@ class Draws {
 };
 
 #else
+
+/// The low 64 bits of products, from 32-bit halves where the instruction set has no more.
+HWY_INLINE V64 multiply(V64 x, V64 y) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Mul(x, y);
+#else
+  const D32 d;
+  const V64 low = hn::MulEven(hn::BitCast(d, x), hn::BitCast(d, y));
+  const V64 cross = hn::Add(hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(x)), hn::BitCast(d, y)),
+                            hn::MulEven(hn::BitCast(d, x), hn::BitCast(d, hn::ShiftRight<32>(y))));
+  return hn::Add(low, hn::ShiftLeft<32>(cross));
+#endif
+}
+
+/// SplitMix64's finalizer, as CounterRng has it.
+HWY_INLINE V64 mix(V64 z) {
+  const D64 d;
+  z = multiply(hn::Xor(z, hn::ShiftRight<30>(z)), hn::Set(d, 0xbf58476d1ce4e5b9u));
+  z = multiply(hn::Xor(z, hn::ShiftRight<27>(z)), hn::Set(d, 0x94d049bb133111ebu));
+  return hn::Xor(z, hn::ShiftRight<31>(z));
+}
 
 /// random_word in lanes.
 class Draws {

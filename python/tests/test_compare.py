@@ -20,6 +20,8 @@ ALIKE = [
     {"volta", "turing"},
     {"hopper"},
     {"ada"},
+    {"rdna3"},
+    {"rdna4"},
 ]
 ARCHITECTURES = {"v100": "volta", "a100": "ampere", "ada": "ada", "h100": "hopper", "w7900": "rdna3", "r9700": "rdna4"}
 
