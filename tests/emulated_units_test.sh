@@ -3,7 +3,7 @@
 # instruction and of a chain of them. Exit code 77 where no cross compiler or emulator is installed.
 #   MMAFUZZ=... emulated_units_test.sh [CASES]
 set -eu
-cases=${1:-500000}
+cases=${1:-200000}
 looked_at=0
 while read -r unit row; do
   formats=${row#*.}                      # k2.f32.bf16.bf16.f32
