@@ -24,35 +24,22 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
   return position;
 }
 
-template <class Trace>
-MMAFUZZ_HD uint64_t evaluate_instruction(const DotModel& m, const DotOperands& in, int first_index,
-                                         const FormatFields& c_format, Trace& trace, Step& step) {
-  switch (m.kernel) {
-#define KERNEL(name, Domain, ...) \
-  case Kernel::name:              \
-    return name(Domain<Trace>(m, in, first_index, c_format, trace, step), in.c);
-#include "arithmetic/kernels.def.h"
-#undef KERNEL
-  }
-  return 0;
-}
-
-/// Result encoding (of m.d) of one case. A k beyond the instruction's runs in steps, c of each step being the last
-/// one's d; a shorter one is padded with +0, its scales with one.
-template <class Trace>
-MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
-  Step step;
-  FormatFields c_format = m.c;
+/// Calls instruction(operands without c, index of its first product, format of its c) for each instruction of a case. A
+/// k beyond the instruction's runs in steps, c of each step being the last one's d; a shorter one is padded with +0,
+/// its scales with one.
+template <class Instruction>
+MMAFUZZ_HD void for_instructions(const DotModel& m, const DotOperands& in, Instruction instruction) {
   // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (D37, docs/units.md). The value is the same; only
   // CExponent::c_format still sees the narrow format.
-  uint64_t accumulator = in.c;
-  for (int first = 0, instruction = 0; first < in.k; first += m.k, ++instruction) {
+  for (int first = 0; first < in.k; first += m.k) {
     uint64_t a[max_instruction_k], b[max_instruction_k], sa[max_instruction_k], sb[max_instruction_k];
     DotOperands part;
     part.k = m.k;
-    part.c = accumulator;
     const int n = smaller(m.k, in.k - first);
-    if (m.order != ProductOrder::ascending) {
+    if (m.order == ProductOrder::ascending && n == m.k) {
+      part.a = in.a + first;
+      part.b = in.b + first;
+    } else {
       for (int i = 0; i < m.k; ++i) {
         const int from = product_at(m, i);
         a[i] = from < n ? in.a[first + from] : 0;
@@ -60,32 +47,37 @@ MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace
       }
       part.a = a;
       part.b = b;
-    } else if (n == m.k) {
-      part.a = in.a + first;
-      part.b = in.b + first;
-    } else {
-      for (int i = 0; i < m.k; ++i) {
-        a[i] = i < n ? in.a[first + i] : 0;
-        b[i] = i < n ? in.b[first + i] : 0;
-      }
-      part.a = a;
-      part.b = b;
     }
     if (m.scale_block) {
       const int scales = (m.k + m.scale_block - 1) / m.scale_block, given = (n + m.scale_block - 1) / m.scale_block;
-      for (int i = 0; i < scales; ++i) {
-        const uint64_t one_a = uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits;
-        const uint64_t one_b = uint64_t(m.scale_b.bias) << m.scale_b.fraction_bits;
-        sa[i] = i < given ? in.scale_a[first / m.scale_block + i] : one_a;
-        sb[i] = i < given ? in.scale_b[first / m.scale_block + i] : one_b;
+      part.scale_a = in.scale_a + first / m.scale_block;
+      part.scale_b = in.scale_b + first / m.scale_block;
+      for (int i = 0; i < scales && given < scales; ++i) {
+        sa[i] = i < given ? part.scale_a[i] : uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits;
+        sb[i] = i < given ? part.scale_b[i] : uint64_t(m.scale_b.bias) << m.scale_b.fraction_bits;
       }
-      part.scale_a = sa;
-      part.scale_b = sb;
+      if (given < scales) part.scale_a = sa, part.scale_b = sb;
     }
-    if constexpr (Trace::enabled) step.instruction = instruction;
-    accumulator = evaluate_instruction(m, part, first, c_format, trace, step);
-    c_format = m.d;
+    instruction(part, first, first == 0 ? m.c : m.d);
   }
+}
+
+/// Result encoding (of m.d) of one case.
+template <class Trace>
+MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
+  Step step;
+  uint64_t accumulator = in.c;
+  for_instructions(m, in, [&](const DotOperands& part, int first, const FormatFields& c_format) {
+    if constexpr (Trace::enabled) step.instruction = first / m.k;
+    switch (m.kernel) {
+#define KERNEL(name, Domain, ...)                                                          \
+  case Kernel::name:                                                                       \
+    accumulator = name(Domain<Trace>(m, part, first, c_format, trace, step), accumulator); \
+    break;
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
+    }
+  });
   return accumulator;
 }
 
