@@ -1,6 +1,6 @@
 // The table of kernels: who asks about a kernel asks its row. What computes one goes by its name: the text that is
-// arithmetic/kernels/<name>-inl.h, the twin in oracles/models/slow_twin.cc, the bound in oracles/bounds/bound_walk.cc.
-// The formula for solvers is the text, over expressions (prove/formula.cc).
+// arithmetic/kernels/<name>-inl.h, and the twin in oracles/models/slow_twin.cc. The formula for solvers is the text
+// over expressions (prove/formula.cc), the error bound the text over values with bounds (oracles/bounds/bound_walk.cc).
 //
 // KERNEL(name, domain of one dot, products, additions, c, carried, settings, does): the words of the four in the middle
 // are those of KernelTraits (arithmetic/kernel_table.h). The settings are the parameters that the kernel reads besides

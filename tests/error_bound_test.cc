@@ -19,6 +19,7 @@
 #include "oracles/models/slow_twin.h"
 #include "search/mutator.h"
 #include "search/structured_generator.h"
+#include "tests/any_row.h"
 #include "tests/case_count.h"
 #include "tests/test_names.h"
 
@@ -153,6 +154,20 @@ TEST(Overrides, ObeyTheirOwnBounds) {
       EXPECT_EQ(look(op, *bounds, *changed, case_count(4000, 400'000), changed->model()).beyond, 0u);
     }
   }
+}
+
+TEST(AnyRows, ObeyTheirBounds) {
+  size_t rows = 0;
+  for (uint64_t number = 0; number < case_count(4000, 200'000); ++number) {
+    const std::optional<AnyRow> row = any_row(31, number);
+    if (!row) continue;
+    const Result<ErrorBounds> bounds = ErrorBounds::of_model(row->op, row->model);
+    if (!bounds) continue;
+    const auto unit = bind_or_fail(custom_name(row->model, row->op), row->op);
+    EXPECT_EQ(look(row->op, *bounds, *unit, 40, &row->model).beyond, 0u);
+    ++rows;
+  }
+  EXPECT_GT(rows, 300u);
 }
 
 /// A subnormal number of Tesla's text is aligned one below the least normal exponent.

@@ -6,7 +6,7 @@ namespace {
 bool is_nearest(Rounding r) { return r == Rounding::nearest_even || r == Rounding::nearest_away; }
 
 /// Whether magnitudes up to m may be rounded beyond the greatest number, and whether that gives a finite number.
-void note_overflow(mpfr_srcptr m, RoundTo& to) {
+void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
   const FormatFields& f = to.format;
   exact::Mpfr end(128), part(128);
   // The greatest number (its code is one less under Specials::fn), then what must be added to it to overflow.
@@ -19,10 +19,10 @@ void note_overflow(mpfr_srcptr m, RoundTo& to) {
   else mpfr_set_zero(part.get(), 1);
   mpfr_add(end.get(), end.get(), part.get(), MPFR_RNDD);
   if (mpfr_cmp(m, end.get()) < 0) return;
-  to.overflow = true;
+  overflows.any = true;
   const bool clamps = to.rule.overflow == Overflow::saturate || f.specials == Specials::none ||
                       (to.rule.overflow == Overflow::by_rounding && !is_nearest(to.rule.rounding));
-  to.clamped |= clamps;
+  overflows.clamped |= clamps;
 }
 
 /// Whether magnitudes up to m stay below the least normal number in any rounding.
@@ -34,10 +34,10 @@ bool cannot_be_normal(mpfr_srcptr m, const FormatFields& f) {
 
 }  // namespace
 
-void round(Held& h, RoundTo& to) {
+void round(Held& h, const RoundTo& to, Overflows& overflows) {
   const FormatFields& f = to.format;
   const exact::Mpfr m = h.magnitude();
-  note_overflow(m.get(), to);
+  note_overflow(m.get(), to, overflows);
   const int quantum = std::max(exponent_of(m.get()) - f.fraction_bits, f.least_bit());
   const bool may_be_subnormal = to.flushes && h.unit < f.emin() && h.least_exponent() < f.emin();
   if (may_be_subnormal) {
@@ -52,8 +52,8 @@ void round(Held& h, RoundTo& to) {
       if (mpfr_sgn(step.get()) > 0) h.lose(step.get());
     }
   } else if (h.unit < quantum) {
-    if (is_nearest(to.rule.rounding)) lose_below(h, quantum - 1, never, nullptr);
-    else lose_below(h, quantum, h.unit, nullptr);
+    if (is_nearest(to.rule.rounding)) lose_below(h, quantum - 1, never);
+    else lose_below(h, quantum, h.unit);
   }
   h.unit = std::max(h.unit, f.least_bit());
   if (may_be_subnormal && cannot_be_normal(m.get(), f)) h.unit = multiple_of_all;  // it is zero
@@ -61,7 +61,7 @@ void round(Held& h, RoundTo& to) {
   h.flushed = to.flushes;
 }
 
-void add_and_round(Held& h, const Held& other, RoundTo& to) {
+void add_and_round(Held& h, const Held& other, const RoundTo& to, Overflows& overflows) {
   if (other.is_zero() && h.fits_d) return;
   if (h.is_zero() && other.fits_d) {
     add_exactly(h, other);
@@ -71,7 +71,7 @@ void add_and_round(Held& h, const Held& other, RoundTo& to) {
     return;
   }
   add_exactly(h, other);
-  round(h, to);
+  round(h, to, overflows);
 }
 
 }  // namespace mmafuzz::bounds

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "arithmetic/specials.h"
 #include "oracles/exact/mpfr_reference.h"
@@ -20,7 +19,8 @@ inline int exponent_of(mpfr_srcptr x) { return mpfr_sgn(x) == 0 ? never : static
 
 /// A value that a unit holds: |held - exact| <= error, and held is a multiple of 2^unit.
 struct Held {
-  explicit Held(mpfr_prec_t precision) : exact(precision), error(bound_precision), greatest_part(bound_precision) {
+  /// Zero. The precision is that of sums of exact values: the order in which errors are added does not matter.
+  explicit Held(mpfr_prec_t precision) : exact(precision), error(precision), greatest_part(bound_precision) {
     for (exact::Mpfr* x : {&exact, &error, &greatest_part}) mpfr_set_zero(x->get(), 1);
   }
 
@@ -40,12 +40,10 @@ struct Held {
   bool error_is_zero() const { return mpfr_zero_p(error.get()) != 0; }
   bool is_zero() const { return error_is_zero() && mpfr_zero_p(exact.get()); }
 
-  void set(const Format& format, uint64_t encoding) {
-    exact::set_from_encoding(exact.get(), format, encoding);
-    unit = last_bit(exact.get());
-  }
-  static int last_bit(mpfr_srcptr x) {
-    return mpfr_zero_p(x) ? multiple_of_all : static_cast<int>(mpfr_get_exp(x)) - static_cast<int>(mpfr_min_prec(x));
+  /// What is held is the exact value.
+  void set_unit() {
+    if (!mpfr_zero_p(exact.get()))
+      unit = static_cast<int>(mpfr_get_exp(exact.get())) - static_cast<int>(mpfr_min_prec(exact.get()));
   }
 
   /// The unit reads zero instead.
@@ -74,62 +72,22 @@ struct Held {
   }
 };
 
-/// (-1)^negative * significand * 2^exponent, which joins a sum aligned by another exponent.
-struct Term {
-  bool negative = false, zero = false, dropped = false;  ///< zero: reads as zero; dropped: though it is not
-  uint64_t significand = 0;
-  int exponent = 0;  ///< weight of the last bit, which normalize() makes a one
-  int aligned_by = 0;
-
-  int leading() const { return exponent + fast_bit_length(significand) - 1; }
-  void normalize() {
-    if (!significand) return;
-    const int zeros = __builtin_ctzll(significand);
-    significand >>= zeros;
-    exponent += zeros;
-  }
-};
-
-/// A multiple of 2^last_bit is cut, in whatever direction, to a multiple of 2^cut > 2^last_bit: it loses at most
+/// A multiple of 2^last_bit is cut, in whatever direction, to a multiple of 2^cut: it loses at most
 /// 2^cut - 2^last_bit, or at_most where that is less.
-inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most) {
+inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most = nullptr) {
+  if (last_bit >= cut) return;
   exact::Mpfr lost(bound_precision);
   if (cut - last_bit >= 64) mpfr_set_ui_2exp(lost.get(), 1, cut, MPFR_RNDN);
   else mpfr_set_ui_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
   h.lose(at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get());
 }
 
-/// The same for a term, which loses at most itself.
-inline void lose_part(Held& h, int cut, const Term& t) {
-  exact::Mpfr whole(bound_precision);
-  mpfr_set_ui_2exp(whole.get(), t.significand, t.exponent, MPFR_RNDN);
-  lose_below(h, cut, t.exponent, whole.get());
-}
-
-inline void add_exactly(Held& h, const Term& t) {
-  if (!t.significand) return;
-  exact::Mpfr value(bound_precision);
-  mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
-  if (t.dropped) {
-    h.lose(value.get());
-  } else {
-    h.unit = std::min(h.unit, t.exponent);
-  }
-  exact::must_be_exact((t.negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
-}
-
 inline void add_exactly(Held& h, const Held& other) {
   exact::must_be_exact(mpfr_add(h.exact.get(), h.exact.get(), other.exact.get(), MPFR_RNDN));
-  mpfr_add(h.error.get(), h.error.get(), other.error.get(), MPFR_RNDU);
   h.unit = std::min(h.unit, other.unit);
+  if (other.error_is_zero()) return;
+  mpfr_add(h.error.get(), h.error.get(), other.error.get(), MPFR_RNDU);
   mpfr_max(h.greatest_part.get(), h.greatest_part.get(), other.greatest_part.get(), MPFR_RNDU);
-}
-
-inline void multiply_exactly(Held& h, const Format& format, uint64_t encoding) {
-  exact::Mpfr factor(64);
-  exact::set_from_encoding(factor.get(), format, encoding);
-  exact::must_be_exact(mpfr_mul(h.exact.get(), h.exact.get(), factor.get(), MPFR_RNDN));
-  h.unit = Held::last_bit(h.exact.get());
 }
 
 /// A value below 2^emin may be read as zero.
@@ -142,18 +100,22 @@ inline void lose_subnormal(Held& h, int emin) {
   h.flushed = true;
 }
 
-/// Where a value is rounded to, and what has happened there so far.
+/// What a value may have come to in a case so far.
+struct Overflows {
+  bool any = false;      ///< the range's end
+  bool clamped = false;  ///< ... and become a finite number
+};
+
+/// Where a value is rounded to.
 struct RoundTo {
   FormatFields format;
   RoundingRule rule;
-  bool flushes = false;   ///< subnormal results become zeros
-  bool overflow = false;  ///< a value may have reached the range's end
-  bool clamped = false;   ///< ... and become a finite number
+  bool flushes = false;  ///< subnormal results become zeros
 };
 
-void round(Held& h, RoundTo& to);
+void round(Held& h, const RoundTo& to, Overflows& overflows);
 
 /// h becomes the rounded sum of both; adding a zero to a number of the format changes nothing.
-void add_and_round(Held& h, const Held& other, RoundTo& to);
+void add_and_round(Held& h, const Held& other, const RoundTo& to, Overflows& overflows);
 
 }  // namespace mmafuzz::bounds

@@ -1,478 +1,437 @@
-// The bound of one case: the walk over a row's blocks, or over a reference's operations, in the order in which the unit
-// takes them (docs/bounds.md has the derivations; the section numbers are its).
+// The bound of one case: the text of its kernel (arithmetic/kernels/README.md) over domains whose numbers are values
+// with bounds (docs/bounds.md has the derivations; the section numbers are its).
+#include <optional>
+
 #include "arithmetic/evaluate_dot.h"
 #include "oracles/bounds/bound_steps.h"
 #include "oracles/bounds/error_bound.h"
 
 namespace mmafuzz {
-namespace {
+namespace bounds {
 
-using namespace bounds;
+/// What texts hand on. None: a zero.
+using Value = std::shared_ptr<Held>;
+inline Value select(bool mask, const Value& yes, const Value& no) { return mask ? yes : no; }
 
-double quotient(const exact::Mpfr& x, const exact::Mpfr& y) {
-  exact::Mpfr q(bound_precision);
-  mpfr_div(q.get(), x.get(), y.get(), MPFR_RNDN);
-  return mpfr_get_d(q.get(), MPFR_RNDN);
+/// What is known of the greatest exponent of some terms.
+struct Exponent {
+  Exponent() = default;
+  explicit Exponent(int x) : Exponent(x, x, x) {}
+  Exponent(int of_others, int at_least, int at_most) : others(of_others), least(at_least), most(at_most) {}
+  int others = never;  ///< without c's
+  int least = never, most = never;
+};
+inline Exponent greater_of(const Exponent& x, const Exponent& y) {
+  return {std::max(x.others, y.others), std::max(x.least, y.least), std::max(x.most, y.most)};
 }
 
-/// Walks a case through a row's steps in the order in which the kernel would, with bounds instead of values.
-class Walk {
+/// What the instructions of a case share.
+struct Case {
+  Case(const Op& o, const DotModel& m, mpfr_prec_t bits) : op(o), whole(m), precision(bits) {
+    whole.subnormals = Subnormals::kept;
+  }
+  Value zero() const { return std::make_shared<Held>(precision); }
+
+  const Op& op;
+  DotModel whole;  ///< the row without the flushes of the case's row
+  mpfr_prec_t precision;
+  Overflows overflows;
+  NoTrace trace;  // what the domains of one dot ask for, which read the operands
+  Step step;
+};
+
+/// What the domains below have in common.
+class BoundDomain {
  public:
-  Walk(const Op& op, const DotModel& model, const DotOperands& in, ErrorBound& out)
-      : op_(op), m_(model), in_(in), out_(out), precision_(mpfr_get_prec(out.exact.get())), held_(precision_) {
-    held_.set(op.c, in.c);
-    held_.fits_d = model.c == model.d;
-    output_.format = model.d;
-    output_.rule.rounding = model.output_rounding;
-    if (!traits_.in_operations() || traits_.products == KernelTraits::Products::rounded)
-      output_.rule.overflow = model.overflow;
-    output_.flushes = flushes(model.subnormals, model.d);
+  using Code = Value;
+
+  const DotModel& model() const { return m_; }
+  void begin_block(int) const {}
+
+ protected:
+  BoundDomain(const DotModel& m, const FormatFields& c_format, Case& one)
+      : m_(m), c_format_(c_format), case_(one), to_{step_format(m), {}, flushes(m.subnormals, step_format(m))} {
+    to_.rule.rounding = m.output_rounding;
+    to_.rule.overflow = one.op.rounding_rule().overflow;
   }
 
-  void run(std::optional<ErrorBounds::Reference> reference) {
-    if (reference) {
-      this->reference(*reference);
-    } else {
-      for (first_ = 0; first_ < in_.k; first_ += m_.k) instruction();
-    }
-    out_.parts = held_.error_is_zero() ? 0 : quotient(held_.error, held_.greatest_part);
-    out_.may_overflow = output_.overflow;
-    const bool misread = m_.special_scope == SpecialScope::whole_k || m_.c_special == CSpecial::reads_minus_one;
-    out_.unproven = output_.clamped || (output_.overflow && misread);
-    mpfr_set(out_.exact.get(), held_.exact.get(), MPFR_RNDN);
-    mpfr_set(out_.bound.get(), held_.error.get(), MPFR_RNDU);
+  const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
+  /// A copy of c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
+  Value read_c(bool is_own, const Value& code) const {
+    const Value c = code ? std::make_shared<Held>(*code) : case_.zero();
+    const FormatFields& f = traits_of(m_).of_fp32() ? fp32_fields : c_format(is_own);
+    if (flushes(m_.subnormals, f) && !c->flushed) lose_subnormal(*c, f.emin());
+    return c;
+  }
+  /// Rounds where the row says what an overflow becomes.
+  void round_output(Held& h, RoundTo to) const {
+    to.rule.overflow = m_.overflow;
+    round(h, to, case_.overflows);
+  }
+
+  const DotModel& m_;
+  FormatFields c_format_;
+  Case& case_;
+  RoundTo to_;
+};
+
+/// IEEE operations and exact sums (sections 5, 6 and 8).
+class BoundChains : public BoundDomain {
+ public:
+  using Real = Value;
+  using Sum = Value;
+  struct Seen {};
+  struct Operand {
+    int index;
+    bool dropped;  ///< a subnormal that the unit reads as zero
+  };
+
+  BoundChains(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+      : BoundDomain(m, c_format, one), in_(in), read_(m, in, 0, c_format, one.trace, one.step) {}
+
+  Real zero() const {
+    const Value zero = case_.zero();
+    zero->fits_d = true;
+    return zero;
+  }
+  Operand a(int i) const { return {i, read_.a(i).significand == 0 && decode(m_.a, in_.a[i]).significand != 0}; }
+  Operand b(int i) const { return {i, read_.b(i).significand == 0 && decode(m_.b, in_.b[i]).significand != 0}; }
+  Real addend(const Value& code) const {
+    const Value c = read_c(true, code);
+    c->fits_d |= traits_of(m_).of_fp32();
+    return c;
+  }
+  Real fma(const Operand& x, const Operand& y, const Real& z) const { return sum(z, exact_product(x, y)); }
+  Real multiply(const Operand& x, const Operand& y) const {
+    const Value p = std::make_shared<Held>(exact_product(x, y));
+    if (!p->flushed) round(*p, to_, case_.overflows);
+    return p;
+  }
+  Real add(const Real& x, const Real& y) const { return sum(x, *y); }
+  Real product(int i, Seen&) const { return multiply(a(i), b(i)); }
+  Real joined(const Real& c, const Real& sum, Seen&) const { return add(c, sum); }
+  Value stored(const Real& x) const {
+    const Value d = std::make_shared<Held>(*x);
+    if (to_.format != m_.d) round(*d, {m_.d, to_.rule}, case_.overflows);
+    d->fits_d = true;
+    return d;
+  }
+
+  Sum nothing() const { return case_.zero(); }
+  void add_product(const Sum& sum, int i) const { add_exactly(*sum, exact_product(a(i), b(i))); }
+  Value rounded(const Sum& sum, int, int) const {
+    const Value alone = std::make_shared<Held>(*sum);
+    round_output(*alone, to_);
+    return alone;
+  }
+  Value added(bool is_own, const Value& code, const Value& sum) const {
+    const Value c = read_c(is_own, code);
+    RoundTo to = to_;
+    to.rule.overflow = m_.overflow;
+    add_and_round(*c, *sum, to, case_.overflows);
+    return c;
+  }
+  Value rounded(const Sum& sum, int, int, bool is_own, const Value& code) const {
+    const Value c = read_c(is_own, code);
+    add_exactly(*c, *sum);
+    round_output(*c, to_);
+    return c;
   }
 
  private:
-  void instruction() {
-    switch (m_.kernel) {
-#define KERNEL(name, ...) \
-  case Kernel::name:      \
-    return name();
-#include "arithmetic/kernels.def.h"
-#undef KERNEL
-    }
-  }
-
-  // ---- operands ----
-
-  struct Operand {
-    Number number;
-    bool dropped = false;  ///< a subnormal that the unit reads as zero
-  };
-
-  /// The index of the product that this instruction takes as its number i.
-  int place(int i) const { return first_ + product_at(m_, i); }
-  bool is_padding(int i) const { return place(i) >= in_.k; }
-
-  Operand operand(const FormatFields& f, const uint64_t* encodings, int i) const {
-    Operand x;
-    if (is_padding(i)) return x;
-    x.number = decode(f, encodings[place(i)]);
-    const bool is_read_so =
-        traits_.of_fp32() ? flushes(m_) && f.emin() == fp32_fields.emin() : flushes(m_.subnormals, f);
-    x.dropped = is_read_so && x.number.subnormal && x.number.cls == NumberClass::finite;
-    return x;
-  }
-
-  /// The scale of product i of this instruction: one where all of its products are padding.
-  Number scale(const FormatFields& f, const uint64_t* encodings, int i) const {
-    if (first_ + i - i % m_.scale_block >= in_.k) return decode(f, uint64_t(f.bias) << f.fraction_bits);
-    return decode(f, encodings[first_ / m_.scale_block + i / m_.scale_block]);
-  }
-
-  static int read_exponent(const Number& n) {
-    return n.cls == NumberClass::zero ? operand_rule_zero_exponent : n.scale_exponent;
-  }
-
-  /// Product i as the fused kernels align it. fp8 operands that become fp16 first have the exponent that they have
-  /// there.
-  Term product(int i) const {
-    const Operand x = operand(m_.a, in_.a, i), y = operand(m_.b, in_.b, i);
-    Term t;
-    t.negative = x.number.negative != y.number.negative;
-    t.significand = x.number.significand * y.number.significand;
-    t.exponent = x.number.exponent + y.number.exponent;
-    t.dropped = x.dropped || y.dropped;
-    t.zero = t.significand == 0 || t.dropped;
-    const auto exponent = [&](const Operand& o) {
-      if (o.dropped || o.number.cls == NumberClass::zero) return operand_rule_zero_exponent;
-      const int leading = o.number.exponent + fast_bit_length(o.number.significand) - 1;
-      return traits_.of_fp16() ? std::max(leading, fp16_fields.emin()) : o.number.scale_exponent;
-    };
-    t.aligned_by = m_.product == ProductRule::normalized && !t.zero ? t.leading() : exponent(x) + exponent(y);
-    if (m_.scale_block) {
-      const Number sx = scale(m_.scale_a, in_.scale_a, i), sy = scale(m_.scale_b, in_.scale_b, i);
-      t.significand *= sx.significand * sy.significand;
-      t.exponent += sx.exponent + sy.exponent;
-      t.aligned_by += sx.scale_exponent + sy.scale_exponent;
-    }
-    t.normalize();
-    return t;
-  }
-
-  std::vector<Term> products(int first, int n) const {
-    std::vector<Term> terms;
-    for (int i = first; i < first + n; ++i) terms.push_back(product(i));
-    return terms;
-  }
-
-  /// The groups of grouped_sum: exact sums of products times their scales, aligned by the scales.
-  std::vector<Term> groups() const {
-    std::vector<Term> terms;
-    const int unit = m_.a.subnormal_bit() + m_.b.subnormal_bit();
-    for (int first = 0; first < m_.k; first += m_.group) {
-      const Number sx = scale(m_.scale_a, in_.scale_a, first), sy = scale(m_.scale_b, in_.scale_b, first);
-      int64_t sum = 0;
-      bool any = false;
-      for (int i = first; i < std::min(first + m_.group, m_.k); ++i) {
-        const Number x = operand(m_.a, in_.a, i).number, y = operand(m_.b, in_.b, i).number;
-        const uint64_t significand = x.significand * y.significand;
-        const auto p = static_cast<int64_t>(significand ? significand << (x.exponent + y.exponent - unit) : 0);
-        any |= p != 0;
-        sum += x.negative != y.negative ? -p : p;
-      }
-      Term g;
-      g.negative = sum < 0;
-      g.significand = static_cast<uint64_t>(sum < 0 ? -sum : sum) * sx.significand * sy.significand;
-      g.exponent = unit + sx.exponent + sy.exponent;
-      g.aligned_by = read_exponent(sx) + read_exponent(sy);
-      g.zero = sx.significand == 0 || sy.significand == 0 || (m_.zero_group == ZeroGroup::sum_zero ? sum == 0 : !any);
-      g.normalize();
-      terms.push_back(g);
-    }
-    return terms;
-  }
-
-  /// Product i, exact, for the kernels that round it or add it to a wide sum.
-  void set_product(Held& p, int i) const {
-    if (is_padding(i)) return;
-    const Operand x = operand(m_.a, in_.a, i), y = operand(m_.b, in_.b, i);
-    p.set(op_.a, in_.a[place(i)]);
-    multiply_exactly(p, op_.b, in_.b[place(i)]);
-    if (op_.has_scales()) {
-      multiply_exactly(p, op_.scale_a, in_.scale_a[(first_ + i) / op_.scale_block]);
-      multiply_exactly(p, op_.scale_b, in_.scale_b[(first_ + i) / op_.scale_block]);
-    }
+  Held exact_product(const Operand& x, const Operand& y) const {
+    Held p(case_.precision);
+    exact::set_product(p.exact.get(), case_.op, in_, x.index);
+    p.set_unit();
     if (x.dropped || y.dropped) p.drop();
+    return p;
+  }
+  Real sum(const Real& x, const Held& y) const {
+    const Value sum = std::make_shared<Held>(*x);
+    add_and_round(*sum, y, to_, case_.overflows);
+    return sum;
   }
 
-  /// c as a kernel that flushes subnormals reads it; a result that was flushed already is none.
-  void flush_c(Held& c) const {
-    const FormatFields& f = traits_.of_fp32() ? fp32_fields : c.rounded ? m_.d : m_.c;
-    if (flushes(m_.subnormals, f) && !c.flushed) lose_subnormal(c, f.emin());
-  }
-
-  // ---- kernels; the sections are those of docs/bounds.md ----
-
-  /// What is known of c's alignment exponent.
-  struct CRange {
-    bool can_be_zero, exact_when_greatest;
-    int greatest, least, last_bit;  ///< of a nonzero c; last_bit: c is a multiple of 2^last_bit
-  };
-
-  CRange c_range(const Held& c) const {
-    const FormatFields format = c.fits_d ? m_.d : m_.c;
-    const bool is_narrow =
-        c.rounded && traits_.c != KernelTraits::Joining::second_stage;  // which knows no output_fraction_bits
-    const int fraction_bits = is_narrow ? m_.output_fraction_bits : format.fraction_bits;
-    const int floor = m_.c_exponent == CExponent::fp32       ? fp32_fields.emin()
-                      : m_.c_exponent == CExponent::c_format ? format.subnormal_exponent()
-                                                             : m_.d.emin();
-    CRange r;
-    const int low = c.least_exponent(), high = c.greatest_exponent();
-    r.can_be_zero = low == never;
-    r.greatest = high == never ? never : std::max(high, floor);
-    r.least = low == never ? never : std::max(low, floor);
-    r.last_bit = std::max(c.unit, low == never ? never : low - fraction_bits);
-    r.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= format.subnormal_exponent();
-    return r;
-  }
-
-  template <class Block>
-  void for_blocks(Block block) {
-    for (int first = 0; first < m_.k; first += m_.block) block(first, std::min(m_.block, m_.k - first));
-  }
-
-  /// Sections 2 and 3.
-  void fused_sum() {
-    for_blocks([&](int first, int n) { fused_block(held_, products(first, n)); });
-  }
-  void grouped_sum() { fused_block(held_, groups()); }
-  void fused_block(Held& c, const std::vector<Term>& terms) {
-    flush_c(c);
-    const CRange range = c_range(c);
-    int products = m_.zero_rule == ZeroRule::clamp ? m_.zero_exponent : never;
-    for (const Term& t : terms) {
-      if (!t.zero || m_.zero_rule == ZeroRule::operand) products = std::max(products, t.aligned_by);
-      if (t.zero && m_.zero_rule == ZeroRule::constant) products = std::max(products, m_.zero_exponent);
-    }
-    int greatest = std::max(products, range.greatest), least = std::max(products, range.least);
-    if (range.can_be_zero && m_.zero_rule != ZeroRule::clamp)
-      greatest = std::max(greatest, m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : operand_rule_zero_exponent);
-    const int cut = greatest - m_.fraction_bits;
-    const int cut_of_c = (range.exact_when_greatest ? products : greatest) - m_.fraction_bits;
-    if (range.greatest != never && range.last_bit < cut_of_c)
-      lose_below(c, cut_of_c, range.last_bit, c.magnitude().get());
-    for (const Term& t : terms) {
-      if (!t.dropped && t.significand && t.exponent < cut) lose_part(c, cut, t);
-      add_exactly(c, t);
-    }
-    c.unit = std::max(c.unit, least - m_.fraction_bits);
-    round_sum(c);
-  }
-
-  void round_sum(Held& c) {
-    if (m_.output_via != OutputVia::direct) {
-      const bool to_nearest = m_.output_via == OutputVia::fp32_nearest;
-      RoundTo via;
-      via.format = fp32_fields;
-      via.rule.rounding = to_nearest ? Rounding::nearest_even : Rounding::toward_zero;
-      via.rule.overflow = Overflow::infinity;
-      via.flushes = to_nearest && flushes(m_.subnormals, fp32_fields);
-      round(c, via);
-      output_.overflow |= via.overflow;
-    }
-    RoundTo narrow = output_;
-    narrow.format.fraction_bits = static_cast<uint8_t>(m_.output_fraction_bits);
-    round(c, narrow);
-    output_.overflow |= narrow.overflow;
-    output_.clamped |= narrow.clamped;
-  }
-
-  /// Section 12.
-  void floored_sum() {
-    for_blocks([&](int first, int n) { floored_block(held_, products(first, n)); });
-  }
-  void floored_block(Held& c, const std::vector<Term>& terms) {
-    flush_c(c);
-    const CRange range = c_range(c);
-    int least = m_.zero_exponent;  // of the sum's alignment
-    for (const Term& t : terms)
-      if (!t.zero) least = std::max(least, t.aligned_by);
-    const int greatest = range.greatest == never ? least : std::max(least, range.greatest - m_.c_guard_bits);
-    if (range.least != never) least = std::max(least, range.least - m_.c_guard_bits);
-    const int cut = greatest - m_.fraction_bits;
-    if (range.greatest != never && range.last_bit < cut) lose_below(c, cut, range.last_bit, nullptr);
-    const bool complements = m_.cut == Cut::opposed_complement;
-    for (const Term& t : terms) {
-      // A complement is one unit less than the negative, a product that is zero no less so.
-      if (complements) lose_below(c, cut + 1, cut, nullptr);
-      else if (t.significand && !t.dropped && t.exponent < cut) lose_below(c, cut, t.exponent, nullptr);
-      add_exactly(c, t);
-    }
-    // Sums of products are cut once more, at the common unit.
-    for (size_t first = 0; m_.first_sum > 1 && first < terms.size(); first += size_t(m_.first_sum))
-      lose_below(c, cut + 1, cut, nullptr);
-    c.unit = complements ? least - m_.fraction_bits : std::max(c.unit, least - m_.fraction_bits);
-    round_sum(c);
-  }
-
-  /// Section 4.
-  void emulated_fp8() {
-    Held sum(precision_);
-    sum.fits_d = true;
-    for (int half = 0; half < 2; ++half) {
-      std::vector<Term> block;
-      const auto flush = [&] {
-        if (!block.empty()) fused_block(sum, block);
-        block.clear();
-      };
-      for (int i = 0; i < m_.k; ++i) {
-        if (i % 4 / 2 != half) continue;
-        block.push_back(product(i));
-        if (int(block.size()) == m_.block) flush();
-      }
-      flush();
-    }
-    RoundTo nearest = output_;
-    nearest.rule = RoundingRule{};
-    add_and_round(held_, sum, nearest);
-    output_.overflow |= nearest.overflow;
-  }
-
-  /// Section 5.
-  void exact_sum() {
-    for_blocks([&](int first, int n) {
-      flush_c(held_);
-      for (const Term& t : products(first, n)) add_exactly(held_, t);
-      round(held_, output_);
-    });
-  }
-  /// The sum of the products is rounded before c joins.
-  void sum_then_add() {
-    for_blocks([&](int first, int n) {
-      flush_c(held_);
-      Held sum(precision_);
-      for (const Term& t : products(first, n)) add_exactly(sum, t);
-      round(sum, output_);
-      add_and_round(held_, sum, output_);
-    });
-  }
-  void fma_chain() {
-    flush_c(held_);
-    for (int i = 0; i < m_.k; ++i) {
-      Held p(precision_);
-      set_product(p, i);
-      add_and_round(held_, p, output_);
-    }
-  }
-
-  /// Section 6.
-  void ieee_tree() {
-    for_blocks([&](int first, int n) { tree_block(first, n); });
-  }
-  void tree_block(int first, int n) {
-    std::vector<std::unique_ptr<Held>> node;
-    for (int i = first; i < first + n; ++i) {
-      node.push_back(std::make_unique<Held>(precision_));
-      set_product(*node.back(), i);
-      if (!node.back()->flushed) round(*node.back(), output_);
-    }
-    while (node.size() > 1) {
-      std::vector<std::unique_ptr<Held>> next;
-      for (size_t i = 0; i + 1 < node.size(); i += 2) {
-        add_and_round(*node[i], *node[i + 1], output_);
-        next.push_back(std::move(node[i]));
-      }
-      if (node.size() % 2) next.push_back(std::move(node.back()));
-      node = std::move(next);
-    }
-    flush_c(held_);
-    add_and_round(held_, *node[0], output_);
-  }
-
-  /// Section 5: chains of fp32 FMAs from zero, each or their sum added to c in fp32, and at last a rounding to d.
-  void fma_then_add() {
-    RoundTo fp32 = output_;
-    fp32.format = fp32_fields;
-    flush_c(held_);
-    Held of_chains(precision_);
-    of_chains.fits_d = true;
-    for (int first = 0; first < m_.k; first += m_.block) {
-      Held chain(precision_);
-      chain.fits_d = true;
-      for (int i = first; i < std::min(first + m_.block, m_.k); ++i) {
-        Held p(precision_);
-        set_product(p, i);
-        add_and_round(chain, p, fp32);
-      }
-      held_.fits_d = true;  // c is fp16 or fp32, a sum is fp32
-      add_and_round(m_.chain_join == ChainJoin::in_turn ? held_ : of_chains, chain, fp32);
-    }
-    if (m_.chain_join == ChainJoin::summed_first) add_and_round(held_, of_chains, fp32);
-    output_.overflow |= fp32.overflow;
-    output_.clamped |= fp32.clamped;
-    if (m_.d != fp32_fields) {
-      RoundTo conversion = output_;
-      conversion.flushes = false;
-      round(held_, conversion);
-      output_.overflow |= conversion.overflow;
-      output_.clamped |= conversion.clamped;
-    }
-    held_.fits_d = true;
-  }
-
-  /// Section 7.
-  void two_stage_sum() {
-    for_blocks([&](int first, int n) { two_stage_block(products(first, n)); });
-  }
-  void two_stage_block(const std::vector<Term>& terms) {
-    flush_c(held_);
-    const CRange range = c_range(held_);
-    const int f = m_.fraction_bits, groups = m_.odd_even ? 2 : 1;
-    int own[2] = {never, never}, last_bit[2] = {multiple_of_all, multiple_of_all};
-    for (size_t i = 0; i < terms.size(); ++i) {
-      const Term& t = terms[i];
-      if (m_.product_overflow != ProductOverflow::none && !t.zero && t.leading() >= 128) output_.overflow = true;
-      if (!t.zero || m_.zero_rule == ZeroRule::operand) own[i % groups] = std::max(own[i % groups], t.aligned_by);
-      if (t.significand && !t.dropped) last_bit[i % groups] = std::min(last_bit[i % groups], t.exponent);
-    }
-    const int products = std::max(own[0], own[1]);
-    const int greatest = std::max({products, range.greatest, range.can_be_zero ? operand_rule_zero_exponent : never});
-    const int least = std::max(products, range.least);
-    const bool fine = m_.second_stage == SecondStage::floor32_then_31;
-    const int below = f + 7 + (fine ? 1 : 0);
-    // c first: its loss is bounded by its magnitude before the products join.
-    const int cut_of_c = (range.exact_when_greatest ? products : greatest) - f;
-    if (range.greatest != never && range.last_bit < cut_of_c) lose_below(held_, cut_of_c, range.last_bit, nullptr);
-    int sum_last_bit = multiple_of_all;
-    for (int g = 0; g < groups; ++g) {
-      if (last_bit[g] == multiple_of_all) continue;
-      int last = std::max(last_bit[g], own[g] - f);
-      if (last < products - f) {  // the lesser of odd and even, floored at the common exponent
-        lose_below(held_, products - f, last, nullptr);
-        last = products - f;
-      }
-      sum_last_bit = std::min(sum_last_bit, last);
-    }
-    if (sum_last_bit < greatest - below) lose_below(held_, greatest - below, sum_last_bit, nullptr);
-    for (size_t i = 0; i < terms.size(); ++i) {
-      const int cut = own[i % groups] - f;
-      if (!terms[i].dropped && terms[i].significand && terms[i].exponent < cut) lose_part(held_, cut, terms[i]);
-      add_exactly(held_, terms[i]);
-    }
-    // A multiple of the second stage's unit, or of whatever all terms are multiples of.
-    held_.unit = std::max(held_.unit, least == never ? never : least - below);
-    if (fine) {
-      const int leading = held_.greatest_exponent();
-      const int floored = std::max(leading, m_.d.emin()) - (f + 7);
-      if (leading != never && held_.unit < floored) lose_below(held_, floored, held_.unit, nullptr);
-    }
-    round(held_, output_);
-  }
-
-  /// Section 8.
-  void reference(ErrorBounds::Reference order) {
-    using R = ErrorBounds::Reference;
-    output_.rule = op_.rounding_rule();
-    if (order == R::pairwise) {
-      Held sum(precision_);
-      half_sum(sum, 0, in_.k);
-      add_and_round(held_, sum, output_);
-      return;
-    }
-    for (int i = 0; i < in_.k; ++i) {
-      Held p(precision_);
-      set_product(p, i);
-      if (order == R::serial) round(p, output_);
-      if (order == R::exact) {
-        add_exactly(held_, p);
-      } else {
-        add_and_round(held_, p, output_);
-      }
-    }
-    if (order == R::exact) round(held_, output_);
-  }
-
-  void half_sum(Held& sum, int first, int last) {
-    if (last - first == 1) {
-      set_product(sum, first);
-      round(sum, output_);
-      return;
-    }
-    const int middle = first + (last - first) / 2;
-    half_sum(sum, first, middle);
-    Held upper(precision_);
-    half_sum(upper, middle, last);
-    add_and_round(sum, upper, output_);
-  }
-
-  const Op& op_;
-  const DotModel& m_;
-  const KernelTraits traits_ = traits_of(m_);
   const DotOperands& in_;
-  ErrorBound& out_;
-  mpfr_prec_t precision_;
-  Held held_;  ///< the accumulator
-  RoundTo output_;
-  int first_ = 0;  ///< index of the instruction's first product
+  OneChain<NoTrace> read_;
 };
 
-}  // namespace
+/// Sums of aligned terms (sections 2, 3, 7 and 12).
+class BoundDots : public BoundDomain {
+ public:
+  using Int = Exponent;
+  using Mask = bool;
+  using Seen = bool;
+  using Sum = Value;
+  using Wide = Value;
+  /// (-1)^negative * significand * 2^exponent, whose last bit is a one.
+  struct Term {
+    bool negative, zero, dropped;  ///< zero: reads as zero; dropped: though it is not
+    uint64_t significand;
+    int exponent, aligned_by;
+    Value sum{};  ///< of products that were cut before, in place of the significand
+  };
+  struct Addend {
+    Value held;
+    Exponent exponent;
+    int last_bit;              ///< of a c that is not zero: it is a multiple of 2^last_bit
+    bool exact_when_greatest;  ///< loses nothing below its own exponent
+  };
+  struct Partial {
+    Value sum;
+    Exponent greatest;
+  };
+
+  BoundDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+      : BoundDots(m, {m, in, 0, c_format, one.trace, one.step}, {one.whole, in, 0, c_format, one.trace, one.step},
+                  c_format, one) {}
+  BoundDots(const DotModel& m, const OneDot<NoTrace>& read, const OneDot<NoTrace>& whole, const FormatFields& c_format,
+            Case& one)
+      : BoundDomain(m, c_format, one), read_(read), whole_(whole) {}
+
+  bool nothing_seen() const { return false; }
+  bool specials(bool) const { return false; }
+  void look_at_addend(const Value&, bool&) const {}
+  template <class Terms>
+  Value special_result(Terms, const Term*, int, int, bool, const Value&) const {
+    return {};
+  }
+
+  Term product(int i, bool& seen) const {
+    const Product p = read_.product(i, seen);
+    return term(p, flushes(m_) ? whole_.product(i, seen) : p);
+  }
+  Term group(int first, int last, bool& seen) const {
+    const Product g = read_.group(first, last, seen);
+    return term(g, g);
+  }
+  Term first_sum(int first, int last, bool& seen) const {
+    std::vector<Term> all;
+    Term sum{false, true, false, 0, 0, never, case_.zero()};
+    for (int i = first; i < last; ++i) {
+      all.push_back(product(i, seen));
+      if (all.back().zero) continue;
+      sum.zero = false;
+      sum.aligned_by = std::max(sum.aligned_by, all.back().aligned_by);
+    }
+    for (const Term& t : all) add_cut(*sum.sum, t, sum.aligned_by);
+    return sum;
+  }
+  Exponent alignment_exponent(const Term& t) const {
+    if (!t.zero || m_.zero_rule == ZeroRule::operand) return Exponent(t.aligned_by);
+    return Exponent(m_.zero_rule == ZeroRule::constant ? m_.zero_exponent : never);
+  }
+  Exponent alignment_exponent(const Addend& c) const { return c.exponent; }
+
+  Addend addend(bool is_own, const Value& code, bool&) const {
+    return addend(is_own, code,
+                  m_.zero_rule == ZeroRule::constant  ? m_.zero_exponent
+                  : m_.zero_rule == ZeroRule::operand ? operand_rule_zero_exponent
+                                                      : never,
+                  m_.output_fraction_bits);
+  }
+  Sum cut_and_summed(const Term* term, int n, const Addend& c, const Exponent& greatest) const {
+    if (floors_) return cut_by_sign(term, n, c, greatest);
+    cut(*c.held, c, greatest, c.held->magnitude().get());
+    for (int i = 0; i < n; ++i) add_cut(*c.held, term[i], greatest.most);
+    c.held->unit = std::max(c.held->unit, greatest.least - m_.fraction_bits);
+    return c.held;
+  }
+  template <class Terms>
+  Value rounded(Terms, const Term*, int, int, const Addend&, const Exponent&, const Sum& sum) const {
+    if (m_.output_via == OutputVia::fp32_truncated)
+      round(*sum, {fp32_fields, {.rounding = Rounding::toward_zero, .overflow = Overflow::infinity}}, case_.overflows);
+    if (m_.output_via == OutputVia::fp32_nearest)
+      round(*sum, {fp32_fields, {.overflow = Overflow::infinity}, flushes(m_.subnormals, fp32_fields)}, case_.overflows);
+    RoundTo narrow = to_;
+    narrow.format.fraction_bits = static_cast<uint8_t>(m_.output_fraction_bits);
+    round_output(*sum, narrow);
+    return sum;
+  }
+
+  // Two stages.
+
+  Partial cut_and_summed(const Term* term, int first, int stride, int n) const {
+    Partial p{case_.zero(), {}};
+    for (int i = first; i < n; i += stride) {
+      const Term& t = term[i];
+      if (!t.zero || m_.zero_rule == ZeroRule::operand) p.greatest = greater_of(p.greatest, Exponent(t.aligned_by));
+      case_.overflows.any |= m_.product_overflow != ProductOverflow::none && !t.zero && leading(t) >= 128;
+    }
+    for (int i = first; i < n; i += stride) add_cut(*p.sum, term[i], p.greatest.most);
+    p.sum->unit = std::max(p.sum->unit, p.greatest.most - m_.fraction_bits);
+    return p;
+  }
+  Partial joined(const Partial& x, const Partial& y) const {
+    const Exponent greatest = greater_of(x.greatest, y.greatest);
+    return {plus(floored(x, greatest, m_.fraction_bits), floored(y, greatest, m_.fraction_bits)), greatest};
+  }
+  Addend addend(bool is_own, const Value& code, const Partial&, bool&) const {
+    return addend(is_own, code, operand_rule_zero_exponent, m_.d.fraction_bits);
+  }
+  Wide floored(const Partial& p, const Exponent& greatest, int below) const {
+    lose_below(*p.sum, greatest.most - below, p.sum->unit);
+    p.sum->unit = std::max(p.sum->unit, greatest.least - below);
+    return p.sum;
+  }
+  Wide floored(const Addend& c, const Exponent& greatest, int below) const {
+    cut(*c.held, c, greatest, nullptr);
+    c.held->unit = std::max(c.held->unit, greatest.least - below);
+    return c.held;
+  }
+  /// A c that counts as zero is less than what it loses as floored.
+  Wide zero_where_below(const Wide& x, const Exponent&, const Exponent&, int) const { return x; }
+  Wide plus(const Wide& x, const Wide& y) const {
+    add_exactly(*x, *y);
+    return x;
+  }
+  Wide floored_below_leading(const Wide& x, const Exponent&, int, int kept) const {
+    const int top = x->greatest_exponent();
+    if (top != never) lose_below(*x, std::max(top, m_.d.emin()) - kept, x->unit);
+    return x;
+  }
+  template <class Stages>
+  Value rounded(const Stages&, const Wide& total, const Term*, int, int, bool) const {
+    round_output(*total, to_);
+    return total;
+  }
+
+ private:
+  static int leading(const Term& t) { return t.exponent + fast_bit_length(t.significand) - 1; }
+  /// A term that the unit reads as `read`, and that is `whole`.
+  static Term term(const Product& read, const Product& whole) {
+    const int zeros = whole.significand ? __builtin_ctzll(whole.significand) : 0;
+    return {whole.negative,         read.zero,          read.zero && whole.significand, whole.significand >> zeros,
+            whole.exponent + zeros, read.scale_exponent};
+  }
+
+  Addend addend(bool is_own, const Value& code, int zero_reads, int fraction_bits_of_results) const {
+    const FormatFields& f = c_format(is_own);
+    Addend c{read_c(is_own, code), {}, 0, false};
+    const int fraction_bits = c.held->rounded ? fraction_bits_of_results : f.fraction_bits;
+    const int floor = least_exponent_of_c(m_, f), low = c.held->least_exponent(), high = c.held->greatest_exponent();
+    const int guard = m_.c_guard_bits;
+    c.exponent.least = low == never ? never : std::max(low, floor) - guard;
+    c.exponent.most = std::max(high == never ? never : std::max(high, floor) - guard, low == never ? zero_reads : never);
+    c.last_bit = std::max(c.held->unit, low == never ? never : low - fraction_bits);
+    c.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= f.subnormal_exponent();
+    return c;
+  }
+  void cut(Held& h, const Addend& c, const Exponent& greatest, mpfr_srcptr at_most) const {
+    const int exponent = c.exact_when_greatest ? greatest.others : greatest.most;
+    if (!h.is_zero()) lose_below(h, exponent - m_.fraction_bits, c.last_bit, at_most);
+  }
+  /// Floored, or as one's complements: a term may lose as much as the unit, whatever it is itself.
+  Sum cut_by_sign(const Term* term, int n, const Addend& c, const Exponent& greatest) const {
+    const int unit = greatest.most - m_.fraction_bits;
+    Held& h = *c.held;
+    cut(h, c, greatest, nullptr);
+    const bool complements = m_.cut == Cut::opposed_complement;
+    for (int i = 0; i < n; ++i) {
+      if (complements || term[i].sum) lose_below(h, unit + 1, unit);
+      if (term[i].sum) add_exactly(h, *term[i].sum);
+      else add_cut(h, term[i], greatest.most);
+    }
+    const int least_unit = greatest.least - m_.fraction_bits;
+    h.unit = complements ? least_unit : std::max(h.unit, least_unit);
+    return c.held;
+  }
+  /// A term loses at most itself, unless it is floored.
+  void add_cut(Held& h, const Term& t, int greatest) const {
+    if (!t.significand) return;
+    exact::Mpfr value(bound_precision);
+    mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
+    if (t.dropped) {
+      h.lose(value.get());
+    } else {
+      lose_below(h, greatest - m_.fraction_bits, t.exponent, floors_ ? nullptr : value.get());
+      h.unit = std::min(h.unit, t.exponent);
+    }
+    exact::must_be_exact((t.negative ? mpfr_sub : mpfr_add)(h.exact.get(), h.exact.get(), value.get(), MPFR_RNDN));
+  }
+
+  OneDot<NoTrace> read_, whole_;
+  bool floors_ = traits_of(m_).floors();
+};
+
+/// Section 4.
+class BoundEmulatedDots : public BoundDomain {
+ public:
+  BoundEmulatedDots(const DotModel& m, const DotOperands& in, const FormatFields& c_format, Case& one)
+      : BoundDomain(m, c_format, one),
+        in_(in),
+        half_(half_of_emulated(m)),
+        read_(m, in, 0, c_format, one.trace, one.step) {
+    if (flushes(m)) whole_.emplace(one.whole, in, 0, c_format, one.trace, one.step);
+  }
+
+  BoundDots half(int which) const {
+    return {half_, read_.half(which), (whole_ ? *whole_ : read_).half(which), m_.d, case_};
+  }
+  Value joined(const Value& c, const Value& sum) const {
+    DotModel add = m_;
+    add.output_rounding = Rounding::nearest_even;
+    const BoundChains ieee(add, in_, c_format_, case_);
+    return ieee.stored(ieee.add(ieee.addend(c), sum));
+  }
+
+ private:
+  const DotOperands& in_;
+  DotModel half_;
+  OneEmulatedDot<NoTrace> read_;
+  std::optional<OneEmulatedDot<NoTrace>> whole_;
+};
+
+Value instruction(const DotModel& m, const DotOperands& in, const FormatFields& c_format, const Value& c, Case& one) {
+  using OneDot = BoundDots;
+  using OneEmulatedDot = BoundEmulatedDots;
+  using OneExactDot = BoundChains;
+  using OneTwoStageDot = BoundDots;
+  using OneChain = BoundChains;
+  switch (m.kernel) {
+#define KERNEL(name, Domain, ...) \
+  case Kernel::name:              \
+    return mmafuzz::name(Domain(m, in, c_format, one), c);
+#include "arithmetic/kernels.def.h"
+#undef KERNEL
+  }
+  return c;
+}
+
+/// The sum of products in a tree that halves them.
+Value half_sum(const BoundChains& d, int first, int last) {
+  BoundChains::Seen seen;
+  if (last - first == 1) return d.product(first, seen);
+  const int middle = first + (last - first) / 2;
+  const Value lower = half_sum(d, first, middle), upper = half_sum(d, middle, last);
+  return d.add(lower, upper);
+}
+
+}  // namespace bounds
 
 void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
-  Walk(op_, model_, in, bound).run(reference_);
+  using namespace bounds;
+  Case one(op_, model_, mpfr_get_prec(bound.exact.get()));
+  Value held = one.zero();
+  exact::set_from_encoding(held->exact.get(), op_.c, in.c);
+  held->set_unit();
+  held->fits_d = model_.c == model_.d;
+  for_instructions(model_, in, [&](const DotOperands& part, int, const FormatFields& c_format) {
+    if (halves_) {
+      const BoundChains tree(model_, part, c_format, one);
+      held = tree.add(held, half_sum(tree, 0, part.k));
+    } else {
+      held = instruction(model_, part, c_format, held, one);
+    }
+  });
+  exact::Mpfr parts(bound_precision);
+  mpfr_div(parts.get(), held->error.get(), held->greatest_part.get(), MPFR_RNDN);
+  bound.parts = held->error_is_zero() ? 0 : mpfr_get_d(parts.get(), MPFR_RNDN);
+  bound.may_overflow = one.overflows.any;
+  const bool misread = model_.special_scope == SpecialScope::whole_k || model_.c_special == CSpecial::reads_minus_one;
+  bound.unproven = one.overflows.clamped || (one.overflows.any && misread);
+  mpfr_set(bound.exact.get(), held->exact.get(), MPFR_RNDN);
+  mpfr_set(bound.bound.get(), held->error.get(), MPFR_RNDU);
 }
 
 }  // namespace mmafuzz

@@ -45,7 +45,7 @@ Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
   if (!possible) return possible.refusal();
   if (m.integer_bits && find_parameter("integer_bits")->used_by(m.kernel))
     return declined("a sum that wraps has no error bound");
-  if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits))
+  if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits || m.c.ignored_low_bits))
     return declined("operands that are rounded on the way in have no error bound");
   if (traits_of(m).is_fused_sum() && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
     return declined("a fused sum whose scales lose their fractions has no error bound");
@@ -53,24 +53,27 @@ Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
     return declined("groups of several scales have no error bound");
   if (m.scale_block && m.k % m.scale_block && m.scale_block % m.k)
     return declined("instructions that cut a scale's products have no error bound");
+  const auto has_zero = [](const FormatFields& f) { return decode(f, 0).cls == NumberClass::zero; };
+  if (op.k % m.k && !has_zero(m.a) && !has_zero(m.b))
+    return declined("instructions that are padded with numbers other than zero have no error bound");
   return ErrorBounds(op, m);
 }
 
 Result<ErrorBounds> ErrorBounds::of_reference(const Op& op, std::string_view name) {
   const Result<bool> possible = has_bound(op);
   if (!possible) return possible.refusal();
-  DotModel m;
-  m.a = op.a.fields();
-  m.b = op.b.fields();
-  m.c = op.c.fields();
-  m.d = op.d.fields();
+  DotModel m = custom_model(op);
   m.output_rounding = op.rounding;
+  m.overflow = op.rounding_rule().overflow;
+  m.k = op.k;
+  const bool is_exact = name == "exact" || name == "exact:mpfr" || name == "exact:bigint",
+             is_chain = name == "ieee:fma";
+  m.kernel = is_exact ? Kernel::exact_sum : is_chain ? Kernel::fma_chain : Kernel::ieee_tree;
+  m.block = is_exact ? m.k : 1;
   ErrorBounds bounds(op, m);
-  if (name == "exact" || name == "exact:mpfr" || name == "exact:bigint") bounds.reference_ = Reference::exact;
-  if (name == "ieee:fma") bounds.reference_ = Reference::fma;
-  if (name == "ieee:serial") bounds.reference_ = Reference::serial;
-  if (name == "ieee:pairwise") bounds.reference_ = Reference::pairwise;
-  if (!bounds.reference_) return unknown("'" + std::string(name) + "' is no reference of dots");
+  bounds.halves_ = name == "ieee:pairwise";
+  if (!is_exact && !is_chain && !bounds.halves_ && name != "ieee:serial")
+    return unknown("'" + std::string(name) + "' is no reference of dots");
   return bounds;
 }
 

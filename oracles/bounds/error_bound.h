@@ -1,9 +1,9 @@
 // How far a unit's result may be from the exact value of a case: an upper bound that is proven for every kernel and
-// reference order (docs/bounds.md) and computed from the operands and the row's parameters alone, never by running the
-// kernel. A result beyond it is a mistake whatever the unit's bits were expected to be.
+// reference order (docs/bounds.md). It is computed from the operands and the row's parameters, by the kernel's text
+// over values with bounds (bound_walk.cc). A result beyond it is a mistake whatever the unit's bits were expected to
+// be.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "core/unit.h"
@@ -30,8 +30,6 @@ struct ErrorBound {
 /// The arithmetic of one unit on one op, as far as a bound is proven for it.
 class ErrorBounds {
  public:
-  enum class Reference : uint8_t { exact, fma, serial, pairwise };
-
   /// Declined with the reason where no bound is proven: sums that wrap, operands that are rounded on the way in.
   static Result<ErrorBounds> of_model(const Op& op, const DotModel& model);
   /// `exact`, `exact:mpfr`, `exact:bigint`, `ieee:fma`, `ieee:serial`, `ieee:pairwise`.
@@ -48,8 +46,8 @@ class ErrorBounds {
   ErrorBounds(const Op& op, const DotModel& model) : op_(op), model_(model) {}
 
   Op op_;
-  DotModel model_;  ///< of a reference: formats and rounding
-  std::optional<Reference> reference_;
+  DotModel model_;       ///< of a reference: a row of its formats and its order
+  bool halves_ = false;  ///< but of `ieee:pairwise`, whose tree no row has
 };
 
 }  // namespace mmafuzz

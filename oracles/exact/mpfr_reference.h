@@ -16,22 +16,26 @@ struct MpfrCaches {
   ~MpfrCaches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
 };
 
-/// An MPFR number that frees itself.
+/// An MPFR number that frees itself; a short one needs no memory. A copy has the same precision.
 class Mpfr {
  public:
-  explicit Mpfr(mpfr_prec_t precision) {
+  explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {
     static thread_local const MpfrCaches of_this_thread;
-    mpfr_init2(value_, precision);
+    if (is_short_) mpfr_custom_init_set(value_, MPFR_NAN_KIND, 0, precision, limbs_);
+    else mpfr_init2(value_, precision);
   }
-  ~Mpfr() { mpfr_clear(value_); }
-  Mpfr(Mpfr&& other) : Mpfr(mpfr_get_prec(other.value_)) { mpfr_swap(value_, other.value_); }
-  Mpfr(const Mpfr&) = delete;
+  ~Mpfr() {
+    if (!is_short_) mpfr_clear(value_);
+  }
+  Mpfr(const Mpfr& other) : Mpfr(mpfr_get_prec(other.value_)) { mpfr_set(value_, other.value_, MPFR_RNDN); }
   Mpfr& operator=(const Mpfr&) = delete;
   mpfr_ptr get() { return value_; }
   mpfr_srcptr get() const { return value_; }
 
  private:
   mpfr_t value_;
+  bool is_short_;
+  mp_limb_t limbs_[12];  // sums of fp32 products
 };
 
 /// A zero ternary value of MPFR means an exact result. Any other value means that our precision is too small: throws.
