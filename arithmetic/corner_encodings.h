@@ -21,38 +21,85 @@ MMAFUZZ_HD_CALL inline uint64_t draw_fraction(const FormatFields& f, CounterRng&
   }
 }
 
-/// An encoding whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it.
-MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
-  uint64_t code;
-  const int least = f.emin();
-  if (exponent > f.emax()) {
-    code = f.greatest_magnitude() - (fraction & 1);
-  } else if (exponent >= least) {
-    code = smaller((uint64_t(exponent + f.bias) << f.fraction_bits) | fraction, f.greatest_magnitude());
-  } else if (f.subnormals == SubnormalRule::absent) {
-    code = 0;
-  } else {
-    const int shift = least - exponent;
-    code = shift > f.fraction_bits ? fraction & 1 : ((uint64_t{1} << f.fraction_bits) | fraction) >> shift;
-  }
-  return f.in_container(code | (negative ? f.sign_bit() : 0));
+/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
+/// ignored low bits.
+template <class Word>
+MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fraction) {
+  const Word greatest = static_cast<Word>(f.greatest_magnitude());
+  if (exponent > f.emax()) return static_cast<Word>(greatest - (fraction & 1));
+  if (exponent >= f.emin())
+    return smaller(static_cast<Word>((static_cast<Word>(exponent + f.bias) << f.fraction_bits) | fraction), greatest);
+  if (f.subnormals == SubnormalRule::absent) return 0;
+  const int shift = f.emin() - exponent;
+  const Word significand = static_cast<Word>((Word{1} << f.fraction_bits) | fraction);
+  return shift > f.fraction_bits ? fraction & 1 : static_cast<Word>(significand >> shift);
 }
 
-/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal, of either sign.
-MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
-  const bool negative = rng.next() & 1;
-  switch (rng.below(8)) {
-    case 0: return f.encode_zero(negative);
-    case 1: return f.has_infinity() ? f.encode_infinity(negative) : f.encode_greatest(negative);
-    case 2: return f.has_nan() ? f.encode_nan() : f.encode_greatest(negative);
-    case 3:
-      return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(negative) | f.in_container(1)
-                                                     : f.encode_zero(negative);
-    case 4: return f.encode_greatest(negative);
-    case 5: return f.in_container(uint64_t{1} << f.fraction_bits | (negative ? f.sign_bit() : 0));  // least normal
-    case 6: return f.in_container(1 | (negative ? f.sign_bit() : 0));                               // least subnormal
-    default: return f.in_container(f.fraction_mask() | (negative ? f.sign_bit() : 0));  // greatest subnormal
+/// The same as an encoding.
+MMAFUZZ_HD_CALL inline uint64_t encode_near(const FormatFields& f, bool negative, int exponent, uint64_t fraction) {
+  return f.in_container(magnitude_near<uint64_t>(f, exponent, fraction) | (negative ? f.sign_bit() : 0));
+}
+
+/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal (pick: 0 to 7), without sign.
+template <class Word>
+MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
+  const Word top = static_cast<Word>(f.top_exponent_field()) << f.fraction_bits;
+  const Word greatest = static_cast<Word>(f.greatest_magnitude());
+  switch (pick) {
+    case 0: return 0;
+    case 1: return f.has_infinity() ? top : greatest;
+    case 2: return f.has_nan() ? static_cast<Word>(f.encode_nan() >> f.ignored_low_bits) : greatest;
+    case 3: return f.has_infinity() && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
+    case 4: return greatest;
+    case 5: return static_cast<Word>(Word{1} << f.fraction_bits);
+    case 6: return 1;
+    default: return static_cast<Word>(f.fraction_mask());
   }
+}
+
+/// special_magnitude of either sign; zeros and NaNs only have the signs that they have.
+MMAFUZZ_HD_CALL inline uint64_t special_encoding(const FormatFields& f, int pick, bool negative) {
+  const uint64_t magnitude = special_magnitude<uint64_t>(f, pick);
+  if (magnitude == 0) return f.encode_zero(negative);
+  return f.in_container(magnitude | (negative && (pick != 2 || !f.has_nan()) ? f.sign_bit() : 0));
+}
+MMAFUZZ_HD inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+  const uint64_t bits = rng.next();
+  return special_encoding(f, static_cast<int>(bits & 7), bits & 8);
+}
+
+/// How the factors of a product of exponent e share it: the exponents of a for which both are normal numbers, or with
+/// subnormals, numbers at all.
+struct FactorShare {
+  int least, most;
+
+  MMAFUZZ_HD FactorShare(const FormatFields& a, const FormatFields& b, int e, bool subnormals = false)
+      : least(larger(subnormals ? a.least_bit() : a.emin(), e - b.emax())),
+        most(smaller(a.emax(), e - (subnormals ? b.least_bit() : b.emin()))) {}
+
+  /// The one nearest to `wanted`; beyond the formats' ranges the end that is least far off.
+  MMAFUZZ_HD int nearest(int wanted) const { return larger(least, smaller(wanted, most)); }
+  MMAFUZZ_HD int any(CounterRng& rng) const { return least < most ? rng.between(least, most) : least; }
+};
+
+/// A product's leading bit and the bits below it as a fraction of c.
+template <class Word>
+struct Leading {
+  int exponent;
+  Word fraction;
+};
+MMAFUZZ_HD inline Leading<uint32_t> leading_of(const FormatFields& f, uint32_t product, int exponent) {
+  if (product == 0) return {0, 0};
+  const int top = fast_bit_length(product) - 1;
+  const uint32_t fraction = (product << 1 << (31 - top)) >> 1 >> (31 - f.fraction_bits);
+  return {exponent + top, fraction};
+}
+MMAFUZZ_HD inline Leading<uint64_t> leading_of(const FormatFields& f, uint128 product, int exponent) {
+  if (product == 0) return {0, 0};
+  const uint64_t high = static_cast<uint64_t>(product >> 64);
+  const int top = (high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(product))) - 1;
+  const uint128 at_top = product << 1 << (127 - top);
+  return {exponent + top, static_cast<uint64_t>(at_top >> (128 - f.fraction_bits))};
 }
 
 /// A number near 2^exponent with a patterned fraction, of either sign. Draws are statements: a list of arguments has no

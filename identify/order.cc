@@ -70,7 +70,7 @@ class PairQuestions {
       return;
     }
     const FormatFields &a = op_.a.fields(), &b = op_.b.fields();
-    const int ea = std::clamp(e / 2, std::max(a.emin(), e - b.emax()), std::min(a.emax(), e - b.emin()));
+    const int ea = FactorShare(a, b, e).nearest(e / 2);
     batch.inputs()[0].set(index, addend, encode_near(a, negative, ea, 0));
     batch.inputs()[1].set(index, addend, encode_near(b, false, e - ea, 0));
   }

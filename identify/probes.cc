@@ -92,8 +92,7 @@ class FirstQuestions {
       holds_ = false;
       return;
     }
-    const int least = std::max(a_.emin(), e - b_.emax()), greatest = std::min(a_.emax(), e - b_.emin());
-    const int ea = std::clamp(e / 2, least, greatest);
+    const int ea = FactorShare(a_, b_, e).nearest(e / 2);
     set(lane, encode_near(a_, negative, ea, fraction_of(a_, x)), encode_near(b_, false, e - ea, fraction_of(b_, y)));
   }
   void c(bool negative, int e, Pattern pattern = Pattern::one) {

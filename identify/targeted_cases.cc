@@ -48,7 +48,7 @@ class TargetedDraw {
   /// Where the greatest exponent of a step stands.
   int draw_top() {
     const FormatFields& d = s_.fd;
-    const int low = low_of(s_.fa) + low_of(s_.fb), high = s_.greatest_exponent();
+    const int low = s_.fa.least_bit() + s_.fb.least_bit(), high = s_.greatest_exponent();
     switch (rng_.below(12)) {
       case 0:
       case 1:
@@ -61,8 +61,6 @@ class TargetedDraw {
       default: return rng_.between(-4, 4);
     }
   }
-
-  static int low_of(const FormatFields& f) { return f.subnormals == SubnormalRule::absent ? f.emin() : f.least_bit(); }
 
   /// All lanes, one block of the row, a few, or all but a few. The others are zeros.
   void draw_live_lanes() {
@@ -131,8 +129,7 @@ class TargetedDraw {
       if (only >= 0 ? lane != only : !live_[static_cast<size_t>(lane)]) continue;
       const int e = top - below_top(spread);
       // Below the normal range the factors are subnormal.
-      const int least = std::max(low_of(s_.fa), e - s_.fb.emax()), most = std::min(s_.fa.emax(), e - low_of(s_.fb));
-      const int ea = least <= most ? rng_.between(least, most) : std::clamp(e / 2, low_of(s_.fa), s_.fa.emax());
+      const int ea = FactorShare(s_.fa, s_.fb, e, true).any(rng_);
       const bool negative = sign_of_product();
       const bool negative_b = s_.fa.has_sign() && s_.fb.has_sign() && s_.coin();
       const uint64_t x = fraction(s_.fa);
@@ -262,8 +259,7 @@ class TargetedDraw {
   /// Scales whose product is about 2^e.
   void put_scales(int i, int e) {
     const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
-    const int least = std::max(fs.emin(), e - ft.emax()), most = std::min(fs.emax(), e - ft.emin());
-    const int es = least <= most ? rng_.between(least, most) : std::clamp(e / 2, fs.emin(), fs.emax());
+    const int es = FactorShare(fs, ft, e).any(rng_);
     const uint64_t x = fraction(fs);
     const uint64_t y = fraction(ft);
     s_.set_scale(3, i, encode_near(fs, false, es, x));

@@ -15,22 +15,12 @@
 namespace mmafuzz {
 namespace {
 
-/// Kinds of values that decide a result by themselves or sit at a range's end.
-constexpr int special_kinds = 9;
+/// Values that decide a result by themselves or sit at a range's end: picks of special_encoding, and whether negative.
+constexpr std::pair<int, bool> specials[] = {{0, false}, {0, true},  {1, false}, {1, true}, {2, false},
+                                             {3, false}, {4, false}, {6, false}, {7, false}};
+constexpr int special_kinds = sizeof specials / sizeof *specials;
 uint64_t special(const FormatFields& f, int kind) {
-  switch (kind) {
-    case 0: return f.encode_zero(false);
-    case 1: return f.encode_zero(true);
-    case 2: return f.has_infinity() ? f.encode_infinity(false) : f.encode_greatest(false);
-    case 3: return f.has_infinity() ? f.encode_infinity(true) : f.encode_greatest(true);
-    case 4: return f.has_nan() ? f.encode_nan() : f.encode_greatest(false);
-    case 5:  // a signalling NaN, where there are any
-      return f.has_infinity() && f.fraction_bits > 1 ? f.encode_infinity(false) | f.in_container(1)
-                                                     : f.encode_greatest(true);
-    case 6: return f.encode_greatest(false);
-    case 7: return f.in_container(1);
-    default: return f.in_container(f.fraction_mask());
-  }
+  return special_encoding(f, specials[kind].first, specials[kind].second);
 }
 
 /// Patterns of a fraction: each bit alone, each bit missing, ones from the top, ones from the bottom.
@@ -413,20 +403,16 @@ void DatapathSweeps::add_dot_parts() {
   });
 
   // Sums of less than a zero counts for: two products of every two such exponents, all else zero.
-  const auto low = [](const FormatFields& f) {
-    return f.subnormals == SubnormalRule::absent ? f.emin() : f.least_bit();
-  };
-  const int small = hints_.floor + 2 - low(fa) - low(fb);
+  const int small = hints_.floor + 2 - fa.least_bit() - fb.least_bit();
   if (small > 1 && k > 1 && !op_.has_scales())
     add_dot("small sums", static_cast<uint64_t>(small) * static_cast<uint64_t>(small),
-            [small, low](SweepCase& s, uint64_t n) {
+            [small](SweepCase& s, uint64_t n) {
               s.zero_lanes();
               s.zero_c();
               int lane = s.any_lane();
               for (const auto above : {n % static_cast<uint64_t>(small), n / static_cast<uint64_t>(small)}) {
-                const int e = low(s.fa) + low(s.fb) + static_cast<int>(above);
-                const int ea =
-                    s.rng.between(std::max(low(s.fa), e - s.fb.emax()), std::min(s.fa.emax(), e - low(s.fb)));
+                const int e = s.fa.least_bit() + s.fb.least_bit() + static_cast<int>(above);
+                const int ea = FactorShare(s.fa, s.fb, e, true).any(s.rng);
                 const uint64_t fraction = s.coin() ? 0 : s.fraction_of(s.fa);
                 const bool negative = s.fa.has_sign() && s.coin();
                 s.set_a(lane, encode_near(s.fa, negative, ea, fraction));

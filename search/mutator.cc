@@ -12,9 +12,6 @@
 namespace mmafuzz {
 namespace {
 
-/// value in low..high; low where the range is empty.
-int bounded(int value, int low, int high) { return std::max(low, std::min(value, high)); }
-
 /// The exponents of one case's addends, and where the greatest is: what most moves ask for.
 struct AddendExponents {
   std::vector<int> exponent;
@@ -123,8 +120,7 @@ class DotMoves {
     // The factors share the exponent where their formats hold it, nearly in halves or as it was.
     const int slack = rng_.between(-2, 2);
     int ea = rng_.one_in(2) ? leading_exponent(fa_, a(i)) : e / 2 + slack;
-    ea = bounded(ea, std::max(fa_.emin(), e - fb_.emax()), std::min(fa_.emax(), e - fb_.emin() + fb_.fraction_bits));
-    ea = bounded(ea, fa_.emin() - fa_.fraction_bits, fa_.emax());
+    ea = FactorShare(fa_, fb_, e, true).nearest(ea);
     if (is_zero(i)) {
       set_a(i, draw_near(fa_, ea, rng_));
       set_b(i, draw_near(fb_, e - ea, rng_));
@@ -135,8 +131,7 @@ class DotMoves {
   }
   /// A power of two as a product.
   void set_power(int i, bool negative, int e) {
-    int ea = bounded(e / 2, fa_.emin() - fa_.fraction_bits, fa_.emax());
-    ea = bounded(ea, e - fb_.emax(), e - fb_.emin() + fb_.fraction_bits);
+    const int ea = FactorShare(fa_, fb_, e, true).nearest(e / 2);
     set_a(i, encode_near(fa_, negative, ea, 0));
     set_b(i, encode_near(fb_, false, e - ea, 0));
   }
@@ -314,7 +309,7 @@ class DotMoves {
     const int only = rng_.one_in(4) ? static_cast<int>(rng_.below(static_cast<uint32_t>(op_.scales()))) : -1;
     for (int i = 0; i < op_.scales(); ++i) {
       if (only >= 0 && i != only) continue;
-      const int first = bounded(e / 2 + rng_.between(-3, 3), fs.emin() - fs.fraction_bits, fs.emax());
+      const int first = std::clamp(e / 2 + rng_.between(-3, 3), fs.least_bit(), fs.emax());
       batch_.inputs()[3].set(index_, i, with_exponent(fs, batch_.inputs()[3].get(index_, i), first));
       batch_.inputs()[4].set(index_, i, with_exponent(ft, batch_.inputs()[4].get(index_, i), e - first));
     }
@@ -363,7 +358,7 @@ class DotMoves {
     const bool negative = rng_.next() & 1, ones = rng_.one_in(2);
     const int count = rng_.one_in(2) ? op_.k : rng_.between(2, std::max(2, op_.k));
     for (int i = 0; i < std::min(count, op_.k); ++i) {
-      const int ea = bounded(e / 2, std::max(fa_.emin(), e - fb_.emax()), fa_.emax());
+      const int ea = FactorShare(fa_, fb_, e).nearest(e / 2);
       set_a(i, encode_near(fa_, negative, ea, ones ? fa_.fraction_mask() : draw_fraction(fa_, rng_)));
       set_b(i, encode_near(fb_, false, e - ea, ones ? fb_.fraction_mask() : draw_fraction(fb_, rng_)));
     }
@@ -441,9 +436,9 @@ class DotMoves {
     for (int i = 0; i < op_.k; ++i) {
       if ((!all && i != one) || is_zero(i)) continue;
       const int e = exponent(i);
-      const int low = std::max(fa_.emin(), e - fb_.emax()), high = std::min(fa_.emax(), e - fb_.emin());
-      if (low > high) continue;
-      const int ea = a_large ? high - rng_.between(0, 2) : low + rng_.between(0, 2);
+      const FactorShare share(fa_, fb_, e);
+      if (share.least > share.most) continue;
+      const int ea = a_large ? share.most - rng_.between(0, 2) : share.least + rng_.between(0, 2);
       set_a(i, with_exponent(fa_, a(i), ea));
       set_b(i, with_exponent(fb_, b(i), e - ea));
     }
@@ -465,11 +460,11 @@ void move_elements(const Op& op, const CornerHints& hints, Batch& batch, size_t 
   if (op.kind == OpKind::gemm && !op.a.fields().integer)
     return move_gemm(op, hints.slicing.value_or(reference_slicing(op.k)), batch, index, rng);
   if (is_integer_dot(op)) return IntegerDot(op, batch, index, rng).move();
-  const std::vector<FieldShape> fields = op.inputs();
-  const size_t column = rng.below(static_cast<uint32_t>(fields.size()));
-  const FormatFields& f = fields[column].format.fields();
-  const int element = static_cast<int>(rng.below(static_cast<uint32_t>(fields[column].count)));
+  const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
+  const size_t column = rng.below(static_cast<uint32_t>(batch.inputs().size()));
+  const FormatFields& f = formats[column]->fields();
   Column& values = batch.inputs()[column];
+  const int element = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
   uint64_t v = values.get(index, element);
   constexpr uint32_t integer_steps[] = {0, 2, 6, 7};
   switch (f.integer ? integer_steps[rng.below(4)] : rng.below(9)) {

@@ -54,8 +54,7 @@ class SweepCase {
   /// A product of exponent `e` (of its factors' fields, so that it weighs 1 to 4 times 2^e): the factors share it at
   /// random, as far as their formats hold it.
   void set_product(int lane, bool negative, int e, uint64_t fraction_a, uint64_t fraction_b) {
-    const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
-    const int ea = low <= high ? rng.between(low, high) : std::clamp(e / 2, fa.emin(), fa.emax());
+    const int ea = FactorShare(fa, fb, e).any(rng);
     const bool negative_b = fa.has_sign() && fb.has_sign() && coin();
     set_a(lane, encode_near(fa, negative != negative_b, ea, fraction_a));
     set_b(lane, encode_near(fb, negative_b, e - ea, fraction_b));

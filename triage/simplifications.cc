@@ -412,7 +412,7 @@ std::vector<Operands> small_cases(const Op& op, int addends, int fraction_bits, 
     const size_t stride = products >= 2 && rng.one_in(3) ? k / products : 1;
     for (size_t i = 0; i < products; ++i) {
       const int exponent = greatest - draw_shift(rng, fraction_bits);
-      const int first = std::clamp(exponent / 2, a.least_bit(), a.emax());
+      const int first = FactorShare(a, b, exponent, true).nearest(exponent / 2);
       place(i * stride, first);
       place(k + i * stride, exponent - first);
       if (rng.one_in(4)) {  // 1.5 * 1.5: a significand of 2 or more

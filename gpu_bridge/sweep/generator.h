@@ -8,8 +8,7 @@
 // in the others nowhere, so that who compares them need not look.
 #pragma once
 
-#include "arithmetic/counter_rng.h"
-#include "arithmetic/decode.h"
+#include "arithmetic/corner_encodings.h"
 #include "gpu_bridge/sweep/sweep.h"
 
 namespace mmafuzz {
@@ -169,36 +168,6 @@ MMAFUZZ_HD Word random_fraction(const FormatFields& f, uint32_t bits) {
   return static_cast<Word>(bits * 0xd1342543u >> 1 >> (31 - f.fraction_bits));
 }
 
-/// A magnitude whose leading bit weighs about 2^exponent: subnormal below the range, greatest above it. No sign, no
-/// ignored low bits.
-template <class Word>
-MMAFUZZ_HD Word magnitude_near(const FormatFields& f, int exponent, Word fraction) {
-  const Word greatest = static_cast<Word>(f.greatest_magnitude());
-  if (exponent > f.emax()) return static_cast<Word>(greatest - (fraction & 1));
-  if (exponent >= f.emin())
-    return smaller(static_cast<Word>((static_cast<Word>(exponent + f.bias) << f.fraction_bits) | fraction), greatest);
-  if (f.subnormals == SubnormalRule::absent) return 0;
-  const int shift = f.emin() - exponent;
-  const Word significand = static_cast<Word>((Word{1} << f.fraction_bits) | fraction);
-  return shift > f.fraction_bits ? fraction & 1 : static_cast<Word>(significand >> shift);
-}
-
-/// Zero, infinity, NaN, greatest, least normal, least or greatest subnormal (pick: 0 to 7), without sign.
-template <class Word>
-MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
-  const Word top = static_cast<Word>(f.top_exponent_field()) << f.fraction_bits;
-  const Word greatest = static_cast<Word>(f.greatest_magnitude());
-  switch (pick) {
-    case 0: return 0;
-    case 1: return f.has_infinity() ? top : greatest;
-    case 2: return f.has_nan() ? static_cast<Word>(f.encode_nan() >> f.ignored_low_bits) : greatest;
-    case 3: return f.has_infinity() && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
-    case 4: return greatest;
-    case 5: return static_cast<Word>(Word{1} << f.fraction_bits);
-    case 6: return 1;
-    default: return static_cast<Word>(f.fraction_mask());
-  }
-}
 template <class Word>
 MMAFUZZ_HD Word sign_of(const FormatFields& f) {
   return static_cast<Word>(f.sign_bit());
@@ -444,26 +413,6 @@ MMAFUZZ_HD inline Factor factor(const FormatFields& f, uint64_t encoding, const 
   if (!scale) return {n.significand, n.exponent};
   const Number s = decode(scale_format, *scale);
   return {n.significand, n.exponent + (s.cls == NumberClass::finite ? s.scale_exponent : 0)};
-}
-
-/// A product's leading bit and the bits below it as a fraction of c.
-template <class Word>
-struct Leading {
-  int exponent;
-  Word fraction;
-};
-MMAFUZZ_HD inline Leading<uint32_t> leading_of(const FormatFields& f, uint32_t product, int exponent) {
-  if (product == 0) return {0, 0};
-  const int top = fast_bit_length(product) - 1;
-  const uint32_t fraction = (product << 1 << (31 - top)) >> 1 >> (31 - f.fraction_bits);
-  return {exponent + top, fraction};
-}
-MMAFUZZ_HD inline Leading<uint64_t> leading_of(const FormatFields& f, uint128 product, int exponent) {
-  if (product == 0) return {0, 0};
-  const uint64_t high = static_cast<uint64_t>(product >> 64);
-  const int top = (high ? 64 + fast_bit_length(high) : fast_bit_length(static_cast<uint64_t>(product))) - 1;
-  const uint128 at_top = product << 1 << (127 - top);
-  return {exponent + top, static_cast<uint64_t>(at_top >> (128 - f.fraction_bits))};
 }
 
 /// The element whose product a c is drawn near.
