@@ -24,11 +24,11 @@ MMAFUZZ_HD inline int product_at(const DotModel& m, int position) {
   return position;
 }
 
-/// Calls instruction(operands without c, index of its first product, format of its c) for each instruction of a case. A
-/// k beyond the instruction's runs in steps, c of each step being the last one's d; a shorter one is padded with +0,
-/// its scales with one.
-template <class Instruction>
-MMAFUZZ_HD void for_instructions(const DotModel& m, const DotOperands& in, Instruction instruction) {
+/// What instruction(operands without c, index of its first product, format of its c, c) makes of c, for each
+/// instruction of a case in turn. A k beyond the instruction's runs in steps, c of each step being the last one's d; a
+/// shorter one is padded with +0, its scales with one.
+template <class Code, class Instruction>
+MMAFUZZ_HD Code run_instructions(const DotModel& m, const DotOperands& in, Code c, Instruction instruction) {
   // PTX m8n8k4 with an fp16 c and an fp32 d: c is widened first (D37, docs/units.md). The value is the same; only
   // CExponent::c_format still sees the narrow format.
   for (int first = 0; first < in.k; first += m.k) {
@@ -58,27 +58,27 @@ MMAFUZZ_HD void for_instructions(const DotModel& m, const DotOperands& in, Instr
       }
       if (given < scales) part.scale_a = sa, part.scale_b = sb;
     }
-    instruction(part, first, first == 0 ? m.c : m.d);
+    c = instruction(part, first, first == 0 ? m.c : m.d, c);
   }
+  return c;
 }
 
 /// Result encoding (of m.d) of one case.
 template <class Trace>
 MMAFUZZ_HD uint64_t evaluate_dot(const DotModel& m, const DotOperands& in, Trace& trace) {
   Step step;
-  uint64_t accumulator = in.c;
-  for_instructions(m, in, [&](const DotOperands& part, int first, const FormatFields& c_format) {
+  const auto instruction = [&](const DotOperands& part, int first, const FormatFields& c_format, uint64_t c) {
     if constexpr (Trace::enabled) step.instruction = first / m.k;
     switch (m.kernel) {
-#define KERNEL(name, Domain, ...)                                                          \
-  case Kernel::name:                                                                       \
-    accumulator = name(Domain<Trace>(m, part, first, c_format, trace, step), accumulator); \
-    break;
+#define KERNEL(name, Domain, ...) \
+  case Kernel::name:              \
+    return name(Domain<Trace>(m, part, first, c_format, trace, step), c);
 #include "arithmetic/kernels.def.h"
 #undef KERNEL
     }
-  });
-  return accumulator;
+    return c;
+  };
+  return run_instructions(m, in, in.c, instruction);
 }
 
 MMAFUZZ_HD inline uint64_t evaluate_dot(const DotModel& m, const DotOperands& in) {

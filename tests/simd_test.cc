@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "arithmetic/evaluate_dot.h"
 #include "core/case_text.h"
 #include "core/registry.h"
@@ -257,6 +261,63 @@ TEST(VectorKernelByHand, Cdna1LosesNothingBetweenDistantCancellations) {
   EXPECT_EQ(run_one_dot(**unit, op, {0x5d80, 0x3f80, 0x3080, 0xdd80, 0xbf80, 0, 0, 0},
                         {0x5d80, 0x3f80, 0x3080, 0x5d80, 0x3f80, 0, 0, 0}, 0),
             0x21800000u);
+}
+
+/// Keeps the first step.
+struct FirstStep {
+  static constexpr bool enabled = true;
+  std::optional<Step> step;
+  void operator()(const Step& s) {
+    if (!step) step = s;
+  }
+};
+
+/// The greatest number below two.
+uint64_t below_two(const FormatFields& f) {
+  return f.in_container(uint64_t(f.bias) << f.fraction_bits | f.fraction_mask());
+}
+
+/// Where the scalar kernel's greatest sum of a block fits.
+AlignedRow::Sums needed_sums(const DotModel& m) {
+  const std::vector<uint64_t> a(size_t(m.k), below_two(m.a)), b(size_t(m.k), below_two(m.b));
+  const std::vector<uint64_t> scales(size_t(m.k), uint64_t(m.scale_a.bias) << m.scale_a.fraction_bits);
+  FirstStep first;
+  evaluate_dot(m, {a.data(), b.data(), below_two(m.c), scales.data(), scales.data(), m.k}, first);
+  const Step& step = *first.step;
+  for (const int parts : {2, 4}) {
+    std::vector<int64_t> part(static_cast<size_t>(parts));
+    part[0] = step.addend[step.count - 1].kept;  // c
+    bool fits = true;
+    for (int i = 0; i < step.count; ++i) {
+      const Addend& term = step.addend[i];
+      if (i < step.count - 1) part[size_t(i % parts)] += term.kept;
+      // Before it is cut a term stands on the finer of two grids.
+      fits &= bit_length(term.significand) + std::max(0, term.exponent - step.unit_exponent) <= 31;
+    }
+    fits &= *std::max_element(part.begin(), part.end()) < int64_t{1} << 31;
+    if (fits) return parts == 2 ? AlignedRow::Sums::two : AlignedRow::Sums::four;
+  }
+  return AlignedRow::Sums::wide;
+}
+
+/// Products and c of exponent 0 are all aligned there, so that a sum of theirs is the greatest.
+TEST(VectorKernelRows, SumsAreAsWideAsTheGreatestNeeds) {
+  std::array<size_t, 3> looked_at = {};
+  for (const ModelRow& row : model_rows()) {
+    if (!traits_of(row.model).is_fused_sum()) continue;
+    for (int f = 0; f <= 45; ++f)
+      for (const int block : {1, 2, 4, 8, 16, 32, row.model.k}) {
+        DotModel m = row.model;
+        m.fraction_bits = f;
+        m.block = std::min(block, m.k);
+        m.zero_exponent = std::min(m.zero_exponent, 0);
+        const std::optional<AlignedRow> aligned = aligned_row(m);
+        ASSERT_TRUE(aligned) << row.name();
+        EXPECT_EQ(aligned->sums, needed_sums(m)) << row.name() << "?fraction_bits=" << f << ",block=" << block;
+        ++looked_at[size_t(aligned->sums)];
+      }
+  }
+  for (const size_t count : looked_at) EXPECT_GT(count, 1000u);
 }
 
 TEST(VectorKernelRows, EveryRowIsVectorized) {

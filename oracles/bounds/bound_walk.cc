@@ -242,7 +242,8 @@ class BoundDots : public BoundDomain {
     if (m_.output_via == OutputVia::fp32_truncated)
       round(*sum, {fp32_fields, {.rounding = Rounding::toward_zero, .overflow = Overflow::infinity}}, case_.overflows);
     if (m_.output_via == OutputVia::fp32_nearest)
-      round(*sum, {fp32_fields, {.overflow = Overflow::infinity}, flushes(m_.subnormals, fp32_fields)}, case_.overflows);
+      round(*sum, {fp32_fields, {.overflow = Overflow::infinity}, flushes(m_.subnormals, fp32_fields)},
+            case_.overflows);
     RoundTo narrow = to_;
     narrow.format.fraction_bits = static_cast<uint8_t>(m_.output_fraction_bits);
     round_output(*sum, narrow);
@@ -312,7 +313,8 @@ class BoundDots : public BoundDomain {
     const int floor = least_exponent_of_c(m_, f), low = c.held->least_exponent(), high = c.held->greatest_exponent();
     const int guard = m_.c_guard_bits;
     c.exponent.least = low == never ? never : std::max(low, floor) - guard;
-    c.exponent.most = std::max(high == never ? never : std::max(high, floor) - guard, low == never ? zero_reads : never);
+    c.exponent.most =
+        std::max(high == never ? never : std::max(high, floor) - guard, low == never ? zero_reads : never);
     c.last_bit = std::max(c.held->unit, low == never ? never : low - fraction_bits);
     c.exact_when_greatest = m_.fraction_bits >= fraction_bits && floor <= f.subnormal_exponent();
     return c;
@@ -412,18 +414,16 @@ Value half_sum(const BoundChains& d, int first, int last) {
 void ErrorBounds::evaluate(const DotOperands& in, ErrorBound& bound) const {
   using namespace bounds;
   Case one(op_, model_, mpfr_get_prec(bound.exact.get()));
-  Value held = one.zero();
-  exact::set_from_encoding(held->exact.get(), op_.c, in.c);
-  held->set_unit();
-  held->fits_d = model_.c == model_.d;
-  for_instructions(model_, in, [&](const DotOperands& part, int, const FormatFields& c_format) {
-    if (halves_) {
-      const BoundChains tree(model_, part, c_format, one);
-      held = tree.add(held, half_sum(tree, 0, part.k));
-    } else {
-      held = instruction(model_, part, c_format, held, one);
-    }
-  });
+  const Value c = one.zero();
+  exact::set_from_encoding(c->exact.get(), op_.c, in.c);
+  c->set_unit();
+  c->fits_d = model_.c == model_.d;
+  const auto run = [&](const DotOperands& part, int, const FormatFields& c_format, const Value& addend) {
+    if (!halves_) return instruction(model_, part, c_format, addend, one);
+    const BoundChains tree(model_, part, c_format, one);
+    return tree.add(addend, half_sum(tree, 0, part.k));
+  };
+  const Value held = run_instructions(model_, in, c, run);
   exact::Mpfr parts(bound_precision);
   mpfr_div(parts.get(), held->error.get(), held->greatest_part.get(), MPFR_RNDN);
   bound.parts = held->error_is_zero() ? 0 : mpfr_get_d(parts.get(), MPFR_RNDN);

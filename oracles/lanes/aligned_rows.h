@@ -69,10 +69,11 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   if (is_emulated && (!fp32_or_fp16 || m.c != m.d || flushes(m) || m.order != ProductOrder::ascending))
     return std::nullopt;
 
-  // A term is below 2^(exponent + whole_bits).
   const int f = s.fraction_bits, n = is_grouped ? (s.k + s.group - 1) / s.group : smaller(s.block, s.k);
-  int whole_bits = s.product == ProductRule::normalized ? 1 : 2;
-  row.term_bits = s.a.fraction_bits + s.b.fraction_bits + (s.product == ProductRule::normalized ? 1 : 0);
+  const bool is_normalized = s.product == ProductRule::normalized;
+  row.term_bits = s.a.fraction_bits + s.b.fraction_bits + (is_normalized ? 1 : 0);
+  uint64_t greatest =
+      is_normalized ? low_mask(row.term_bits + 1) : low_mask(s.a.precision()) * low_mask(s.b.precision());
   if (is_grouped) {
     for (const FormatFields* x : {&s.a, &s.b})
       if (x->specials != Specials::none || x->subnormals != SubnormalRule::gradual) return std::nullopt;
@@ -82,7 +83,7 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
     if (group_bits + scale_bits > 31) return std::nullopt;
     const int unit = s.a.subnormal_bit() + s.b.subnormal_bit();
     row.term_bits = s.scale_a.fraction_bits + s.scale_b.fraction_bits - unit;
-    whole_bits = group_bits + scale_bits - row.term_bits;
+    greatest = low_mask(group_bits + scale_bits);
   }
   row.fraction_bits = f;
   row.term_left = larger(0, f - row.term_bits);
@@ -101,13 +102,15 @@ inline std::optional<AlignedRow> aligned_row(const DotModel& m) {
   const int least_quantum = m.d.emin() - s.output_fraction_bits;
   row.may_lose_all = least_quantum - (least_greatest - f) > 31;
 
-  // Before it is cut a term has its significand's bits and those of its shift to the grid.
-  const int kept_bits = larger(f + whole_bits, row.term_bits + whole_bits);
+  // A term before it is cut; then terms that all have the greatest exponent and significand, and c. A floor may take
+  // one more of each.
+  const int kept_bits = bit_length(greatest) + row.term_left;
   const int c_kept_bits = larger(row.c_below, row.c_bits) + 1;
   const auto fits = [&](int parts) {
+    const auto terms = static_cast<uint64_t>((n + parts - 1) / parts);
     return kept_bits <= 31 && c_kept_bits <= 31 &&
-           (int64_t{(n + parts - 1) / parts} << (f + whole_bits)) + (int64_t{1} << (row.c_below + 1)) < int64_t{1}
-                                                                                                            << 31;
+           terms * ((greatest << row.term_left >> row.term_right) + traits.floors()) + low_mask(row.c_below + 1) <
+               uint64_t{1} << 31;
   };
   if (traits.floors()) {
     if (!fits(1)) return std::nullopt;
