@@ -58,14 +58,14 @@ MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
 }
 
 /// special_magnitude of either sign; zeros and NaNs only have the signs that they have.
-MMAFUZZ_HD_CALL inline uint64_t special_encoding(const FormatFields& f, int pick, bool negative) {
+MMAFUZZ_HD inline uint64_t special_encoding(const FormatFields& f, int pick, bool negative) {
   const uint64_t magnitude = special_magnitude<uint64_t>(f, pick);
   if (magnitude == 0) return f.encode_zero(negative);
   return f.in_container(magnitude | (negative && (pick != 2 || !f.has_nan()) ? f.sign_bit() : 0));
 }
-MMAFUZZ_HD inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
-  const uint64_t bits = rng.next();
-  return special_encoding(f, static_cast<int>(bits & 7), bits & 8);
+MMAFUZZ_HD_CALL inline uint64_t draw_special(const FormatFields& f, CounterRng& rng) {
+  const bool negative = rng.next() & 1;
+  return special_encoding(f, static_cast<int>(rng.below(8)), negative);
 }
 
 /// How the factors of a product of exponent e share it: the exponents of a for which both are normal numbers, or with

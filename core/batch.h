@@ -20,6 +20,7 @@ class Column {
   size_t stride() const { return static_cast<size_t>(bytes_) * static_cast<size_t>(count_); }
   void resize(size_t cases) { data_.resize(cases * stride()); }
   const uint8_t* data() const { return data_.data(); }
+  const uint8_t* end() const { return data_.data() + data_.size(); }
   uint8_t* data() { return data_.data(); }
 
   uint64_t get(size_t index, int element = 0) const {

@@ -159,7 +159,7 @@ class StepwiseDot {
     }
     terms_.emplace_back(bits_);
     Term& term = terms_.back();
-    mpfr_swap(term.value.get(), product.get());
+    mpfr_set(term.value.get(), product.get(), MPFR_RNDN);
     term.zero = zero;
     term.exponent = zero ? 0 : exponent(x) + exponent(y) + scale;
     if (way_.rounds_products) rounded(term.value.get(), way_.rounding, way_.output_bits);
@@ -269,13 +269,13 @@ class StepwiseDot {
       Mpfr all(bits_);
       add_at_once(first, last, c, all.get());
       if (mpfr_zero_p(all.get()) && way_.zero_is_positive) mpfr_set_zero(all.get(), 1);
-      mpfr_swap(sum, all.get());
+      mpfr_set(sum, all.get(), MPFR_RNDN);
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     if (way_.additions == Additions::in_pairs) {
       Mpfr products = halves(first, last);
       if (c) add(products.get(), c);
-      mpfr_swap(sum, products.get());
+      mpfr_set(sum, products.get(), MPFR_RNDN);
       return rounded(sum, way_.rounding, way_.output_bits);
     }
     uint64_t encoding = 0;

@@ -16,7 +16,8 @@ struct MpfrCaches {
   ~MpfrCaches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
 };
 
-/// An MPFR number that frees itself; a short one needs no memory. A copy has the same precision.
+/// An MPFR number that frees itself. A short one needs no memory: it must neither be swapped nor be given another
+/// precision. A copy has the same precision.
 class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {

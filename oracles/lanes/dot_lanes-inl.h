@@ -26,41 +26,53 @@ using VI32 = hn::Vec<DI32>;
 constexpr size_t max_lanes = HWY_MAX_BYTES / 4;
 constexpr size_t max_words = 4 * max_instruction_k / 4;  // 32-bit words of one operand of one dot
 
-/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows are `stride` bytes apart and begin
-/// with `given` bytes each; behind them words are 0.
-HWY_INLINE void transpose(const uint8_t* rows, size_t stride, size_t given, size_t dots, size_t words,
-                          uint32_t* HWY_RESTRICT out) {
+#if HWY_TARGET != HWY_SCALAR
+/// A vector of blocks of 16 bytes that are `stride` bytes apart.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* from, size_t stride) {
+#if HWY_HAVE_SCALABLE
+  HWY_ALIGN uint8_t staged[max_lanes * 4];
+  for (size_t b = 0; b < hn::Lanes(d) / 4; ++b) hwy::CopyBytes<16>(from + b * stride, staged + 16 * b);
+  return hn::Load(d, reinterpret_cast<const uint32_t*>(staged));
+#else
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return hn::LoadU(d, reinterpret_cast<const uint32_t*>(from));
+  } else {
+    const hn::Half<D> half;
+    const auto lower = load_blocks(half, from, stride);
+    return hn::Combine(d, load_blocks(half, from + hn::MaxLanes(half) / 4 * stride, stride), lower);
+  }
+#endif
+}
+#endif
+
+/// Copies words of `dots` rows so that out[w * lanes + j] is word w of dot j. Rows are `stride` bytes apart, begin with
+/// `given` bytes each, and lie in memory that ends at `end`; behind them words are 0.
+HWY_INLINE void transpose(const uint8_t* rows, const uint8_t* end, size_t stride, size_t given, size_t dots,
+                          size_t words, uint32_t* HWY_RESTRICT out) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
+  // A row is read in chunks of 16 bytes: what of the last is the next row's is masked.
+  const size_t chunks = (given + 15) / 16;
   HWY_ALIGN uint8_t padded[max_lanes * max_words * 4];
-  const size_t chunks = (words + 3) / 4;
-  if (given != chunks * 16 || dots != lanes) {
-    for (size_t j = 0; j < lanes; ++j) {
-      uint8_t* row = padded + j * chunks * 16;
-      std::memset(row, 0, chunks * 16);
-      if (j < dots) std::memcpy(row, rows + j * stride, given);
-    }
+  if (dots != lanes || size_t(end - rows) < (lanes - 1) * stride + chunks * 16) {
+    std::memset(padded, 0, lanes * chunks * 16);
+    for (size_t j = 0; j < dots; ++j) std::memcpy(padded + j * chunks * 16, rows + j * stride, given);
     rows = padded;
     stride = chunks * 16;
   }
 #if HWY_TARGET == HWY_SCALAR  // one lane: nothing to transpose
-  std::memcpy(out, rows, words * 4);
+  std::memcpy(out, rows, chunks * 16);
 #else
-  const size_t blocks = lanes / 4;
-  HWY_ALIGN uint32_t staged[max_words * max_lanes];
-  for (size_t chunk = 0; chunk < chunks; ++chunk)
-    for (size_t r = 0; r < 4; ++r)
-      for (size_t b = 0; b < blocks; ++b)
-        hwy::CopyBytes<16>(rows + (4 * b + r) * stride + 16 * chunk, staged + ((4 * chunk + r) * blocks + b) * 4);
   const hn::Repartition<uint64_t, D32> d64;
   for (size_t chunk = 0; chunk < chunks; ++chunk) {
-    const uint32_t* from = staged + chunk * 4 * lanes;
-    const V32 v0 = hn::Load(d, from), v1 = hn::Load(d, from + lanes);
-    const V32 v2 = hn::Load(d, from + 2 * lanes), v3 = hn::Load(d, from + 3 * lanes);
-    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v0, v1)),
-               low23 = hn::BitCast(d64, hn::InterleaveLower(d, v2, v3));
-    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v0, v1)),
-               high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v2, v3));
+    const uint8_t* from = rows + 16 * chunk;
+    const V32 v[] = {load_blocks(d, from, 4 * stride), load_blocks(d, from + stride, 4 * stride),
+                     load_blocks(d, from + 2 * stride, 4 * stride), load_blocks(d, from + 3 * stride, 4 * stride)};
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, v[0], v[1])),
+               low23 = hn::BitCast(d64, hn::InterleaveLower(d, v[2], v[3]));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, v[0], v[1])),
+               high23 = hn::BitCast(d64, hn::InterleaveUpper(d, v[2], v[3]));
     uint32_t* to = out + chunk * 4 * lanes;
     hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + lanes);
@@ -68,6 +80,12 @@ HWY_INLINE void transpose(const uint8_t* rows, size_t stride, size_t given, size
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * lanes);
   }
 #endif
+  size_t w = given / 4;
+  if (const size_t rest = given % 4; rest && w < words) {
+    uint32_t* to = out + w++ * lanes;
+    hn::Store(hn::And(hn::Load(d, to), hn::Set(d, (1u << (8 * rest)) - 1)), d, to);
+  }
+  for (; w < words; ++w) hn::Store(hn::Zero(d), d, out + w * lanes);
 }
 
 /// A decoded vector: significand, biased exponent field (that of a subnormal number is what it is read with), sign in
@@ -281,8 +299,8 @@ HWY_INLINE void load_floats(const FloatDecoder& decode, const Column& column, si
   const int bytes = column.element_bytes(), per_word = 4 / bytes;
   const int words = (count + per_word - 1) / per_word;
   HWY_ALIGN uint32_t packed[max_words * max_lanes];
-  transpose(column.data() + first * column.stride() + size_t(element * bytes), column.stride(), size_t(given * bytes),
-            dots, size_t(words), packed);
+  transpose(column.data() + first * column.stride() + size_t(element * bytes), column.end(), column.stride(),
+            size_t(given * bytes), dots, size_t(words), packed);
   for (int w = 0; w < words; ++w) {
     const V32 word = hn::Load(D32(), packed + size_t(w) * lanes);
     for (int part = 0; part < per_word; ++part)

@@ -187,7 +187,7 @@ struct TwoStageWindow {
     const int bytes = batch.a().element_bytes(), per_word = 4 / bytes, words = (count + per_word - 1) / per_word;
     HWY_ALIGN uint32_t a[max_words * max_lanes], b[max_words * max_lanes];
     for (const auto& [column, to] : {std::pair(&batch.a(), a), std::pair(&batch.b(), b)})
-      transpose(column->data() + first * column->stride() + size_t(element * bytes), column->stride(),
+      transpose(column->data() + first * column->stride() + size_t(element * bytes), column->end(), column->stride(),
                 size_t(given * bytes), dots, size_t(words), to);
     V32 worst = hn::Zero(d);  // the numbers tell infinities and NaNs
     for (int w = 0; w < words; ++w) {

@@ -105,8 +105,8 @@ class BatchOperands {
  private:
   static void load(const Column& column, size_t first, size_t dots, int element, int given, int count, uint32_t* to) {
     const int bytes = column.element_bytes();
-    transpose(column.data() + first * column.stride() + size_t(element * bytes), column.stride(), size_t(given * bytes),
-              dots, size_t(count * bytes + 3) / 4, to);
+    transpose(column.data() + first * column.stride() + size_t(element * bytes), column.end(), column.stride(),
+              size_t(given * bytes), dots, size_t(count * bytes + 3) / 4, to);
   }
 
   void load_scales(const Batch& batch, size_t first, size_t dots, int scale, int given) {
@@ -293,8 +293,8 @@ struct LaneVectors {
   void decode(const GridSide<IsUsual>& side, size_t first, size_t dots, int given_k, int element, int given, int k) {
     const D32 d;
     const size_t bytes = size_t(side.side.bytes);
-    transpose(side.at(first, given_k) + size_t(element) * bytes, size_t(given_k) * bytes, size_t(given) * bytes, dots,
-              (size_t(k) * bytes + 3) / 4, words);
+    transpose(side.at(first, given_k) + size_t(element) * bytes, side.at(side.count, given_k), size_t(given_k) * bytes,
+              size_t(given) * bytes, dots, (size_t(k) * bytes + 3) / 4, words);
     for (int i = 0; i < k; ++i) {
       V32 magnitude = hn::Zero(d);
       const Decoded x = side.decoder(side.side.code(words, i), magnitude);
