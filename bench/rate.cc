@@ -1,5 +1,6 @@
 // mmafuzz bench rate: quick rates of units on this machine. The documented figures come from bench/ (Google Benchmark).
 #include <fmt/core.h>
+#include <hwy/targets.h>
 
 #include <algorithm>
 #include <chrono>
@@ -127,6 +128,19 @@ void measure_draws(MeasuredRows& rows, double seconds) {
     add(rows, r, fmt::format("{:10.1f} {:10.3f}  {:9}  {}", r.rate() / 1e6, r.cases / 1e6, r.unit, to_text(r.op)));
 }
 
+/// Vector code for less than this machine has: AVX2 where there is AVX-512, say.
+void take_vector_target(const std::string& name) {
+  std::string names;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    names += std::string(names.empty() ? "" : ", ") + hwy::TargetName(target);
+    if (name != hwy::TargetName(target)) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(target);
+    return;
+  }
+  throw BadInput("this machine's vector targets are " + names + ", not " + name);
+}
+
 }  // namespace
 
 void add_bench_rate(Arguments& bench, int& status) {
@@ -135,6 +149,7 @@ void add_bench_rate(Arguments& bench, int& status) {
     std::vector<std::string> units = {"model:hopper/mma.m16n8k16.f32.f16.f16.f32", "exact", "exact:mpfr", "ieee:fma"};
     double seconds = 0.5;
     bool all = false, draws = false;
+    std::string vector_target;
     MeasuredRows rows;
   };
   auto options = std::make_shared<Options>();
@@ -143,10 +158,12 @@ void add_bench_rate(Arguments& bench, int& status) {
   rate->add_option("--units", options->units, "units, comma-separated");
   rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
   rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
+  rate->add_option("--vector-target", options->vector_target, "a lesser one than the machine's best: AVX2, SSE4, ...");
   rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));
   options->rows.add_json_flag(*rate);
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");
   rate->callback([options, &status] {
+    if (!options->vector_target.empty()) take_vector_target(options->vector_target);
     AnswerCounts answers;
     if (options->all) {
       measure_all(options->rows, options->seconds, answers);

@@ -33,7 +33,6 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
   const FloatDecoder decode_a(op.a.fields()), decode_b(op.b.fields()), decode_c(op.c.fields());
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes], c[max_lanes], rounded[max_lanes];
   HWY_ALIGN double odd[max_lanes];
-  HWY_ALIGN uint32_t result[max_lanes];
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(decode_a, batch.a(), first, dots, op.k, x);
@@ -51,8 +50,7 @@ void exact_dots(const exact::ExactDotSimd& unit, const exact::FastDot& one_by_on
       if constexpr (!Narrow) lost |= mask_bits(d, sum.lost()) << at;
     }
     if (host_rounds) {
-      hn::Store(canonical_bits(hn::Load(DF32(), rounded), op.d.fields().encode_nan()), D32(), result);
-      store_words(result, dots, first, results);
+      store_words(canonical_bits(hn::Load(DF32(), rounded), op.d.fields().encode_nan()), dots, first, results);
     } else {
       for (size_t j = 0; j < dots; ++j) results.set(first + j, 0, unit.finish(odd[j]));
     }

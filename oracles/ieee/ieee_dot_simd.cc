@@ -49,14 +49,12 @@ void ieee_fp32(DotOrder order, const Additions& additions, const Batch& batch, C
   const Op& op = batch.op();
   const FloatDecoder decode_a(op.a.fields()), decode_b(op.b.fields()), decode_c(op.c.fields());
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
-  HWY_ALIGN uint32_t result[max_lanes];
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
     load_floats(decode_a, batch.a(), first, dots, op.k, x);
     load_floats(decode_b, batch.b(), first, dots, op.k, y);
     const VF32 r = ieee_dots(d, order, additions, op.k, x, y, load_float(decode_c, batch.c(), first, dots));
-    hn::Store(canonical_bits(r, fp32_fields.encode_nan()), D32(), result);
-    store_words(result, dots, first, results);
+    store_words(canonical_bits(r, fp32_fields.encode_nan()), dots, first, results);
   }
 }
 

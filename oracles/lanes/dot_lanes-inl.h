@@ -196,36 +196,42 @@ HWY_INLINE V32 unpack(V32 word, int bytes, int part) {
   return hn::And(shifted, hn::Set(d, bytes == 2 ? 0xffffu : 0xffu));
 }
 
+/// One encoding per case of a column of T, as 32-bit words; lanes beyond `count` are 0.
 template <class T>
-HWY_INLINE void widen(const uint8_t* from, size_t count, uint32_t* to) {
-  T narrow[max_lanes];
-  std::memcpy(narrow, from, sizeof(T) * count);
-  for (size_t j = 0; j < count; ++j) to[j] = narrow[j];
+HWY_INLINE V32 load_words(const T* from, size_t count) {
+  const D32 d;
+  const hn::Rebind<T, D32> dt;
+  HWY_ALIGN T given[max_lanes] = {};
+  if (count < hn::Lanes(d)) std::memcpy(given, from, sizeof(T) * count), from = given;
+  if constexpr (sizeof(T) == 4) return hn::LoadU(d, from);
+  else return hn::PromoteTo(d, hn::LoadU(dt, from));
 }
-
-/// One encoding per case of a column of 1, 2 or 4 bytes, as 32-bit words.
-HWY_INLINE void load_words(const Column& column, size_t first, size_t count, uint32_t* to) {
+HWY_INLINE V32 load_words(const Column& column, size_t first, size_t count) {
+  const uint8_t* from = column.data() + first * size_t(column.element_bytes());
   switch (column.element_bytes()) {
-    case 1: widen<uint8_t>(column.data() + first, count, to); break;
-    case 2: widen<uint16_t>(column.data() + 2 * first, count, to); break;
-    default: std::memcpy(to, column.data() + 4 * first, 4 * count); break;
+    case 1: return load_words(from, count);
+    case 2: return load_words(reinterpret_cast<const uint16_t*>(from), count);
+    default: return load_words(reinterpret_cast<const uint32_t*>(from), count);
   }
-  for (size_t j = count; j < hn::Lanes(D32()); ++j) to[j] = 0;
 }
 
+/// The other way; words hold no more than a T does.
 template <class T>
-HWY_INLINE void narrow(const uint32_t* from, size_t count, uint8_t* to) {
-  T narrow[max_lanes];
-  for (size_t j = 0; j < count; ++j) narrow[j] = static_cast<T>(from[j]);
-  std::memcpy(to, narrow, sizeof(T) * count);
+HWY_INLINE void store_words(V32 words, size_t count, T* to) {
+  const D32 d;
+  const hn::Rebind<T, DI32> dt;
+  HWY_ALIGN T taken[max_lanes];
+  T* at = count < hn::Lanes(d) ? taken : to;
+  if constexpr (sizeof(T) == 4) hn::StoreU(words, d, at);
+  else hn::StoreU(hn::DemoteTo(dt, hn::BitCast(DI32(), words)), dt, at);
+  if (at == taken) std::memcpy(to, taken, sizeof(T) * count);
 }
-
-/// The other way.
-HWY_INLINE void store_words(const uint32_t* from, size_t count, size_t first, Column& column) {
+HWY_INLINE void store_words(V32 words, size_t count, size_t first, Column& column) {
+  uint8_t* to = column.data() + first * size_t(column.element_bytes());
   switch (column.element_bytes()) {
-    case 1: narrow<uint8_t>(from, count, column.data() + first); break;
-    case 2: narrow<uint16_t>(from, count, column.data() + 2 * first); break;
-    default: std::memcpy(column.data() + 4 * first, from, 4 * count); break;
+    case 1: return store_words(words, count, to);
+    case 2: return store_words(words, count, reinterpret_cast<uint16_t*>(to));
+    default: return store_words(words, count, reinterpret_cast<uint32_t*>(to));
   }
 }
 
@@ -332,9 +338,7 @@ HWY_INLINE V32 canonical_bits(VF32 r, uint64_t nan) {
 
 /// One number per dot.
 HWY_INLINE VF32 load_float(const FloatDecoder& decode, const Column& column, size_t first, size_t dots) {
-  HWY_ALIGN uint32_t words[max_lanes];
-  load_words(column, first, dots, words);
-  return decode(hn::Load(D32(), words));
+  return decode(load_words(column, first, dots));
 }
 
 }  // namespace HWY_NAMESPACE

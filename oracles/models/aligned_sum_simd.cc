@@ -246,21 +246,17 @@ struct BatchRun {
 
   template <class SumOfRow, bool IsUsual>
   HWY_NOINLINE bool run() const {
-    const D32 d;
-    const size_t lanes = hn::Lanes(d);
+    const size_t lanes = hn::Lanes(D32());
     const RowInLanes<IsUsual> row(aligned);
     BatchOperands<IsUsual, SumOfRow::converts> operands(row);
-    HWY_ALIGN uint32_t words[max_lanes];
     for (size_t first = 0; first < batch.size(); first += lanes) {
       const size_t dots = HWY_MIN(lanes, batch.size() - first);
-      load_words(batch.c(), first, dots, words);
-      Codes accumulator{hn::Load(d, words)};
+      Codes accumulator{load_words(batch.c(), first, dots)};
       for (int element = 0; element < batch.op().k; element += aligned.model.k) {
         operands.load(batch, first, dots, element);
         accumulator = SumOfRow::run(row, operands, element == 0, accumulator);
       }
-      hn::Store(accumulator.v, d, words);
-      store_words(words, dots, first, results);
+      store_words(accumulator.v, dots, first, results);
     }
     return true;
   }

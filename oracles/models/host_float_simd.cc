@@ -120,7 +120,6 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
   const FloatDecoder number_a(m.a), number_b(m.b), number_c(m.c), number_d(m.d);
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
   HWY_ALIGN float x_in_order[max_instruction_k * max_lanes], y_in_order[max_instruction_k * max_lanes];
-  HWY_ALIGN uint32_t result[max_lanes];
   Lanes kernel(m);
   for (size_t first = 0; first < batch.size(); first += lanes) {
     const size_t dots = HWY_MIN(lanes, batch.size() - first);
@@ -142,12 +141,11 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
       }
     }
     if (m.d == fp32_fields) code = canonical_bits(sum, m.nan);
-    hn::Store(code, d, result);
+    store_words(code, dots, first, results);
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
-      const size_t j = size_t(std::countr_zero(lost));
-      result[j] = static_cast<uint32_t>(evaluate_dot(m, DotCase(batch.op()).load(batch, first + j)));
+      const size_t j = first + size_t(std::countr_zero(lost));
+      results.set(j, 0, evaluate_dot(m, DotCase(batch.op()).load(batch, j)));
     }
-    store_words(result, dots, first, results);
   }
 }
 
@@ -161,7 +159,8 @@ HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, in
   const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
   if (dots == lanes) {
     const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
-    for (int i = 0; i < given; ++i)
+    if (column.stride() == 8) hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
+    for (int i = 0; i < given && column.stride() > 8; ++i)
       hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
   } else {
     for (size_t j = 0; j < lanes; ++j)
