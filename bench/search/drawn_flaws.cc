@@ -1,10 +1,9 @@
 #include "bench/search/drawn_flaws.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 
-#include "arithmetic/corner_encodings.h"
+#include "bench/search/flaw_kinds.h"
 #include "core/fnv1a.h"
 #include "oracles/models/model_rows.h"
 #include "search/aligned_term.h"
@@ -12,9 +11,6 @@
 
 namespace mmafuzz {
 namespace {
-
-/// Whether a case of a batch meets a flaw's condition; asked in the order of the search, of every case once.
-using Condition = std::function<bool(const Batch&, size_t)>;
 
 /// The original, with another last bit where the condition holds.
 class FlawedUnit final : public Unit {
@@ -24,72 +20,13 @@ class FlawedUnit final : public Unit {
   void run(const Batch& batch, Outcomes& outcomes) const override {
     original_->run(batch, outcomes);
     for (size_t i = 0; i < batch.size(); ++i)
-      if (condition_(batch, i))
-        outcomes.results.set(i, 0, outcomes.results.get(i, 0) ^ batch.op().d.fields().in_container(1));
+      if (const uint64_t right = outcomes.results.get(i, 0); condition_(batch, i, right))
+        outcomes.results.set(i, 0, right ^ batch.op().d.fields().in_container(1));
   }
 
  private:
   std::unique_ptr<Unit> original_;
   Condition condition_;
-};
-
-/// A dot as a datapath sees it.
-struct DotView {
-  DotView(const Op& op, const Batch& batch, size_t index)
-      : fa(op.a.fields()), fb(op.b.fields()), fc(op.c.fields()), k(op.k), batch(batch), index(index) {}
-  const FormatFields &fa, &fb, &fc;
-  int k;
-  const Batch& batch;
-  size_t index;
-
-  uint64_t a(int lane) const { return batch.inputs()[0].get(index, lane); }
-  uint64_t b(int lane) const { return batch.inputs()[1].get(index, lane); }
-  uint64_t c() const { return batch.inputs()[2].get(index, 0); }
-
-  static constexpr int none = INT32_MIN / 4;
-  static int exponent_of(const FormatFields& f, uint64_t encoding) {
-    const Number n = decode(f, encoding);
-    if (n.cls != NumberClass::finite) return none;
-    return n.exponent + f.fraction_bits;
-  }
-  static uint64_t fraction_of(const FormatFields& f, uint64_t encoding) {
-    return encoding >> f.ignored_low_bits & f.fraction_mask();
-  }
-  int exponent(int lane) const {  // of the factors' fields; lane k is c
-    if (lane == k) return exponent_of(fc, c());
-    const int x = exponent_of(fa, a(lane)), y = exponent_of(fb, b(lane));
-    return x == none || y == none ? none : x + y;
-  }
-  int greatest() const {
-    int best = none;
-    for (int lane = 0; lane <= k; ++lane) best = std::max(best, exponent(lane));
-    return best;
-  }
-  /// A lane whose bits reach the result, if nothing cancels.
-  bool visible(int lane) const {
-    const int e = exponent(lane);
-    return e != none && greatest() - e <= 6;
-  }
-};
-
-/// What a kind of flaw is drawn from.
-struct FlawDraw {
-  const Op& op;
-  int kept_bits, block;
-  CounterRng& rng;
-  int lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(op.k))); }
-  /// How far the exponents of two products can be apart, both normal.
-  int exponents() const {
-    const FormatFields &fa = op.a.fields(), &fb = op.b.fields();
-    return fa.emax() - fa.emin() + fb.emax() - fb.emin();
-  }
-};
-
-struct FlawKind {
-  const char* name;
-  OpKind op;
-  /// Nothing where the kind makes no sense for the op.
-  Condition (*draw)(FlawDraw&);
 };
 
 Condition alignments(FlawDraw& d, int count) {
@@ -100,7 +37,7 @@ Condition alignments(FlawDraw& d, int count) {
     const int lane = i * d.op.k / count + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k / count)));
     wanted.push_back({lane, d.rng.between(1, most)});
   }
-  return [op = d.op, wanted](const Batch& batch, size_t i) {
+  return [op = d.op, wanted](const Batch& batch, size_t i, uint64_t) {
     const DotView v(op, batch, i);
     const int top = v.greatest();
     return top != DotView::none && std::all_of(wanted.begin(), wanted.end(), [&](const auto& w) {
@@ -134,7 +71,7 @@ Condition specials(FlawDraw& d, bool with_c) {
   }
   if (wanted[0].lane == wanted[1].lane && wanted[0].in_b == wanted[1].in_b) wanted[1].in_b = !wanted[1].in_b;
   const int c_kind = with_c ? static_cast<int>(d.rng.below(4)) : -1;
-  return [op = d.op, wanted, c_kind, is](const Batch& batch, size_t i) {
+  return [op = d.op, wanted, c_kind, is](const Batch& batch, size_t i, uint64_t) {
     const DotView v(op, batch, i);
     if (c_kind >= 0 && !is(v.fc, v.c(), c_kind)) return false;
     return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) {
@@ -149,7 +86,7 @@ Condition fraction_pair(FlawDraw& d, bool one_lane) {
   const uint64_t x = d.rng.next() & fa.fraction_mask();
   const uint64_t y = d.rng.next() & fb.fraction_mask();
   const int lane = one_lane ? d.lane() : -1;
-  return [op = d.op, x, y, lane](const Batch& batch, size_t i) {
+  return [op = d.op, x, y, lane](const Batch& batch, size_t i, uint64_t) {
     const DotView v(op, batch, i);
     for (int at = lane < 0 ? 0 : lane; at < (lane < 0 ? v.k : lane + 1); ++at)
       if (DotView::fraction_of(v.fa, v.a(at)) == x && DotView::fraction_of(v.fb, v.b(at)) == y && v.visible(at))
@@ -168,7 +105,7 @@ const FlawKind kinds[] = {
        const int beside = d.rng.between(-1, 1);
        const bool negative = d.rng.one_in(2);
        const int64_t target = ((int64_t{1} << bit) + beside) * (negative ? -1 : 1);
-       return [op = d.op, target, kept = d.kept_bits, block = d.block](const Batch& batch, size_t i) {
+       return [op = d.op, target, kept = d.kept_bits, block = d.block](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          int top = v.exponent(op.k);
          for (int lane = 0; lane < block; ++lane) top = std::max(top, v.exponent(lane));
@@ -194,7 +131,7 @@ const FlawKind kinds[] = {
        uint64_t x = 0, y = 0;
        while (decode(fa, x).cls != NumberClass::finite) x = d.rng.next() & fa.container_mask();
        while (decode(fb, y).cls != NumberClass::finite) y = d.rng.next() & fb.container_mask();
-       return [op = d.op, x, y, lane = d.lane()](const Batch& batch, size_t i) {
+       return [op = d.op, x, y, lane = d.lane()](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          return v.a(lane) == x && v.b(lane) == y && v.visible(lane);
        };
@@ -206,7 +143,7 @@ const FlawKind kinds[] = {
        const int e = d.rng.between(-4, 4);
        const int low = std::max(fa.emin(), e - fb.emax()), high = std::min(fa.emax(), e - fb.emin());
        const int x = d.rng.between(low, high);
-       return [op = d.op, x, y = e - x, lane = d.lane()](const Batch& batch, size_t i) {
+       return [op = d.op, x, y = e - x, lane = d.lane()](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          return DotView::exponent_of(v.fa, v.a(lane)) == x && DotView::exponent_of(v.fb, v.b(lane)) == y &&
                 v.visible(lane);
@@ -220,9 +157,8 @@ const FlawKind kinds[] = {
        if (!fc.has_infinity()) return {};
        const uint64_t payload = uint64_t{1} << d.rng.below(fc.fraction_bits);
        const bool negative = d.rng.one_in(2);
-       return [op = d.op, c = fc.encode_infinity(negative) | fc.in_container(payload)](const Batch& batch, size_t i) {
-         return DotView(op, batch, i).c() == c;
-       };
+       return [op = d.op, c = fc.encode_infinity(negative) | fc.in_container(payload)](
+                  const Batch& batch, size_t i, uint64_t) { return DotView(op, batch, i).c() == c; };
      }},
     {"scales", OpKind::dot,
      [](FlawDraw& d) -> Condition {
@@ -233,7 +169,7 @@ const FlawKind kinds[] = {
        const uint64_t x = near_one(d.op.scale_a.fields());
        const uint64_t y = near_one(d.op.scale_b.fields());
        const int at = static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.scales())));
-       return [x, y, at](const Batch& batch, size_t i) {
+       return [x, y, at](const Batch& batch, size_t i, uint64_t) {
          return batch.inputs()[3].get(i, at) == x && batch.inputs()[4].get(i, at) == y;
        };
      }},
@@ -241,7 +177,7 @@ const FlawKind kinds[] = {
      [](FlawDraw& d) -> Condition {
        if (d.exponents() < d.block) return {};
        const bool falling = d.rng.one_in(2);
-       return [op = d.op, block = d.block, falling](const Batch& batch, size_t i) {
+       return [op = d.op, block = d.block, falling](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          for (int lane = 0; lane < block; ++lane) {
            const int e = v.exponent(lane);
@@ -255,7 +191,7 @@ const FlawKind kinds[] = {
      [](FlawDraw& d) -> Condition {
        if (d.op.k > 16) return {};
        const uint32_t wanted = 1 + d.rng.below((1u << d.op.k) - 2);
-       return [op = d.op, wanted](const Batch& batch, size_t i) {
+       return [op = d.op, wanted](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          uint32_t live = 0;
          for (int lane = 0; lane < v.k; ++lane)
@@ -268,7 +204,7 @@ const FlawKind kinds[] = {
        if (!(d.op.a == d.op.b) || d.op.k < 2) return {};
        const int i = d.lane();
        const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
-       return [op = d.op, i, j](const Batch& batch, size_t at) {
+       return [op = d.op, i, j](const Batch& batch, size_t at, uint64_t) {
          const DotView v(op, batch, at);
          const uint64_t sign = travelling_sign(v.fa);
          return v.a(i) == v.b(i) && v.a(j) == v.b(j) && (v.a(i) & sign) && (v.a(j) & sign) && v.visible(i) &&
@@ -278,7 +214,7 @@ const FlawKind kinds[] = {
     {"products that differ by one", OpKind::dot,
      [](FlawDraw& d) -> Condition {
        if (d.op.k < 2 || d.op.a.fields().fraction_bits < 3) return {};
-       return [op = d.op](const Batch& batch, size_t i) {
+       return [op = d.op](const Batch& batch, size_t i, uint64_t) {
          const DotView v(op, batch, i);
          std::vector<Exact> live;
          for (int lane = 0; lane < v.k; ++lane) {
@@ -299,7 +235,7 @@ const FlawKind kinds[] = {
        const int i = d.lane();
        const int j = (i + 1 + static_cast<int>(d.rng.below(static_cast<uint32_t>(d.op.k) - 1))) % d.op.k;
        const int apart = d.rng.between(1, std::min(d.kept_bits, d.exponents()));
-       return [op = d.op, i, j, apart](const Batch& batch, size_t at) {
+       return [op = d.op, i, j, apart](const Batch& batch, size_t at, uint64_t) {
          const DotView v(op, batch, at);
          const int first = v.exponent(i), second = v.exponent(j);
          if (first == DotView::none || second == DotView::none || first - second != apart) return false;
@@ -308,21 +244,11 @@ const FlawKind kinds[] = {
          return true;
        };
      }},
-    {"after three infinities", OpKind::dot,
-     [](FlawDraw& d) -> Condition {
-       auto row = std::make_shared<int>(0);
-       return [op = d.op, row](const Batch& batch, size_t i) {
-         const bool full = *row >= 3;
-         const Number c = decode(op.c.fields(), batch.inputs()[2].get(i, 0));
-         *row = c.cls == NumberClass::infinity ? *row + 1 : 0;
-         return full;
-       };
-     }},
     {"one input", OpKind::convert,
      [](FlawDraw& d) -> Condition {
        const FormatFields& f = d.op.a.fields();
        if (f.width > 16) return {};
-       return [wanted = d.rng.next() & f.container_mask()](const Batch& batch, size_t i) {
+       return [wanted = d.rng.next() & f.container_mask()](const Batch& batch, size_t i, uint64_t) {
          return batch.inputs()[0].get(i, 0) == wanted;
        };
      }},
@@ -337,7 +263,7 @@ const FlawKind kinds[] = {
        middle.significand = 2 * middle.significand + 1;
        middle.exponent -= 1;
        const uint64_t wanted = round_exact(from, middle, {}).encoding + static_cast<uint64_t>(d.rng.between(-1, 1));
-       return [wanted](const Batch& batch, size_t i) { return batch.inputs()[0].get(i, 0) == wanted; };
+       return [wanted](const Batch& batch, size_t i, uint64_t) { return batch.inputs()[0].get(i, 0) == wanted; };
      }},
     {"exponents", OpKind::scalar,
      [](FlawDraw& d) -> Condition {
@@ -345,7 +271,7 @@ const FlawKind kinds[] = {
        if (d.op.arity() < 2 || f.exponent_bits > 8) return {};
        const int x = d.rng.between(f.emin(), f.emax());
        const int y = d.rng.between(f.emin(), f.emax());
-       return [f, x, y](const Batch& batch, size_t i) {
+       return [f, x, y](const Batch& batch, size_t i, uint64_t) {
          return DotView::exponent_of(f, batch.inputs()[0].get(i, 0)) == x &&
                 DotView::exponent_of(f, batch.inputs()[0].get(i, 1)) == y;
        };
@@ -356,7 +282,7 @@ const FlawKind kinds[] = {
        if (d.op.arity() < 2 || f.fraction_bits > 10) return {};
        const uint64_t x = d.rng.next() & f.fraction_mask();
        const uint64_t y = d.rng.next() & f.fraction_mask();
-       return [f, x, y](const Batch& batch, size_t i) {
+       return [f, x, y](const Batch& batch, size_t i, uint64_t) {
          return DotView::fraction_of(f, batch.inputs()[0].get(i, 0)) == x &&
                 DotView::fraction_of(f, batch.inputs()[0].get(i, 1)) == y;
        };
@@ -393,7 +319,9 @@ const char* const flawed_ops[] = {
 void draw_kinds(const std::string& original, const Op& op, const DotModel* model, uint64_t seed,
                 std::vector<Mutant>& flaws) {
   const CornerHints hints = corner_hints(model);
-  for (const FlawKind& kind : kinds) {
+  std::vector<FlawKind> all(std::begin(kinds), std::end(kinds));
+  all.insert(all.end(), kinds_with_memory.begin(), kinds_with_memory.end());
+  for (const FlawKind& kind : all) {
     if (kind.op != op.kind) continue;
     Mutant flaw;
     flaw.name = std::string("flaw:") + kind.name + "@" + original + "#" + std::to_string(seed);
