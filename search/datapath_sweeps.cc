@@ -168,12 +168,15 @@ void make_cancellation(SweepCase& s, uint64_t n) {
   s.zero_lanes();
   const int i = s.any_lane();
   const int j = (i + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(std::max(1, s.k - 1))))) % s.k;
-  const int e = s.middle_exponent();
+  // Anywhere: also where a product alone would overflow.
+  const bool anywhere = s.coin();
+  const int ea = anywhere ? s.rng.between(s.fa.emin(), s.fa.emax()) : s.middle_exponent();
+  const int eb = anywhere ? s.rng.between(s.fb.emin(), s.fb.emax() - 1) : 0;
   const uint64_t one = uint64_t{1} << s.fa.fraction_bits;
   const uint64_t x = s.fraction_of(s.fa);
   const auto set = [&](int lane, bool negative, uint64_t a, uint64_t b) {  // significands below two
-    s.set_a(lane, encode_near(s.fa, negative, e, a & s.fa.fraction_mask()));
-    s.set_b(lane, encode_near(s.fb, false, 0, b & s.fb.fraction_mask()));
+    s.set_a(lane, encode_near(s.fa, negative, ea, a & s.fa.fraction_mask()));
+    s.set_b(lane, encode_near(s.fb, false, eb, b & s.fb.fraction_mask()));
   };
   const bool negative = s.coin();
   switch (n % 4) {
@@ -188,9 +191,9 @@ void make_cancellation(SweepCase& s, uint64_t n) {
       const int last = (j + 1 + static_cast<int>(s.rng.below(static_cast<uint32_t>(s.k)))) % s.k;
       set(i, negative, x, y);
       set(j, negative, x, z);
-      s.set_a(last, encode_near(s.fa, !negative, e, x));
+      s.set_a(last, encode_near(s.fa, !negative, ea, x));
       const uint64_t fb_one = uint64_t{1} << s.fb.fraction_bits;  // (1+y) + (1+z) = 2 * (1 + (y+z)/2)
-      s.set_b(last, encode_near(s.fb, false, 1, ((y + z) >> 1) & (fb_one - 1)));
+      s.set_b(last, encode_near(s.fb, false, eb + 1, ((y + z) >> 1) & (fb_one - 1)));
       break;
     }
     case 2: {  // the same product with the factors exchanged, or one unit off
@@ -213,7 +216,25 @@ void make_cancellation(SweepCase& s, uint64_t n) {
     }
   }
   if (s.coin()) s.zero_c();
-  else s.draw_c(e - s.rng.between(0, s.kept_bits + 2));
+  else s.draw_c(ea + eb - s.rng.between(0, s.kept_bits + 2));
+}
+
+/// Who is greatest, and by how much: one lane or two tie while all others stand `apart` below them, or one lane is next
+/// in that distance and all others are lower still.
+void make_two_levels(SweepCase& s, int first, int second, int apart) {
+  const int e = s.middle_exponent(apart);
+  const bool tie = s.coin(), empty = s.coin();
+  for (int lane = 0; lane < s.k; ++lane) {
+    if (lane == first || (tie && lane == second)) s.draw_product(lane, e);
+    else if (tie || lane == second) s.draw_product(lane, e - apart);
+    else if (empty) s.zero_lane(lane);
+    else s.draw_product(lane, e - apart - s.rng.between(1, 4));
+  }
+  switch (s.rng.below(4)) {
+    case 0: return s.draw_c(e);
+    case 1: return s.draw_c(e - apart);
+    default: return s.zero_c();
+  }
 }
 
 /// Lanes of about the same exponent, all live.
@@ -402,22 +423,28 @@ void DatapathSweeps::add_dot_parts() {
     }
   });
 
-  // Sums of less than a zero counts for: two products of every two such exponents, all else zero.
-  const int small = hints_.floor + 2 - fa.least_bit() - fb.least_bit();
-  if (small > 1 && k > 1 && !op_.has_scales())
+  // Sums of less than a zero counts for: two products of every two such exponents, all else zero. Scales take what
+  // elements leave; the products stand in two blocks of scales where there are two.
+  const bool is_scaled = op_.has_scales();
+  const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
+  const int of_elements = fa.least_bit() + fb.least_bit();
+  const int least = is_scaled ? std::max(hints_.floor - kept - 4, of_elements + fs.emin() + ft.emin()) : of_elements;
+  const int small = hints_.floor + 2 - least;
+  if (small > 1 && k > 1)
     add_dot("small sums", static_cast<uint64_t>(small) * static_cast<uint64_t>(small),
-            [small](SweepCase& s, uint64_t n) {
+            [op = op_, small, least, is_scaled](SweepCase& s, uint64_t n) {
               s.zero_lanes();
               s.zero_c();
               int lane = s.any_lane();
               for (const auto above : {n % static_cast<uint64_t>(small), n / static_cast<uint64_t>(small)}) {
-                const int e = s.fa.least_bit() + s.fb.least_bit() + static_cast<int>(above);
+                int e = least + static_cast<int>(above);
+                if (is_scaled) e -= s.draw_scales(op, lane / op.scale_block, e);
                 const int ea = FactorShare(s.fa, s.fb, e, true).any(s.rng);
                 const uint64_t fraction = s.coin() ? 0 : s.fraction_of(s.fa);
                 const bool negative = s.fa.has_sign() && s.coin();
                 s.set_a(lane, encode_near(s.fa, negative, ea, fraction));
                 s.set_b(lane, encode_near(s.fb, false, e - ea, 0));
-                lane = (lane + 1) % s.k;
+                lane = (lane + (is_scaled ? op.scale_block : 1)) % s.k;
               }
             });
 
@@ -447,6 +474,14 @@ void DatapathSweeps::add_dot_parts() {
   });
 
   add_dot("cancellations", 4 * 8192, make_cancellation);
+
+  const int apart = std::max(1, std::min(kept + 2, fa.emax() - fa.emin() + fb.emax() - fb.emin()));
+  add_dot("two levels", lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
+    const auto below = 1 + static_cast<int>(n % static_cast<uint64_t>(apart));
+    n /= static_cast<uint64_t>(apart);
+    make_two_levels(s, static_cast<int>(n % static_cast<uint64_t>(s.k)),
+                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below);
+  });
 
   // The factors' exponents, in every combination, on every lane: the adders of exponents.
   if (fa.exponent_bits <= 8 && fb.exponent_bits <= 8) {

@@ -9,8 +9,8 @@ std::vector<GuidedSearch::Focus> focuses_of(const Comparison& comparison) {
   std::vector<GuidedSearch::Focus> focuses;
   for (size_t i = 0; i < comparison.units().size(); ++i)
     if (const DotModel* model = comparison.model_of(i))
-      focuses.push_back(
-          {comparison.units()[i]->name(), corner_hints(model), make_functional_feedback(comparison.op(), model)});
+      focuses.push_back({comparison.units()[i]->name(), corner_hints(model),
+                         make_functional_feedback(comparison.op(), model), model});
   // Of matrix products: every unit that slices, as it slices, and the first that does not, as the reference would.
   bool unsliced = false;
   for (size_t i = 0; comparison.op().kind == OpKind::gemm && i < comparison.units().size(); ++i) {

@@ -10,11 +10,13 @@ GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t se
       settings_(settings),
       generator_(op, seed),
       plain_(op, RandomKind::spread, seed),
+      quiet_(op, RandomKind::normal, seed),
       focuses_(std::move(focuses)),
       corpus_(op) {
   SweepsOfUnits sweeps(op, seed);
   for (const Focus& focus : focuses_) {
     mutators_.emplace_back(op, focus.hints, settings.left_out);
+    relatives_.emplace_back(op, focus.model);
     sweeps_.push_back(sweeps.of(focus.hints));
     Known known;
     known.hits.resize(static_cast<size_t>(focus.feedback->features()));
@@ -40,13 +42,47 @@ size_t GuidedSearch::pick(const Known& known, CounterRng& rng) const {
   return cases[rng.below(static_cast<uint32_t>(cases.size()))];
 }
 
-GuidedSearch::Origin GuidedSearch::origin(size_t focus, size_t index, CounterRng& rng) const {
+GuidedSearch::Round GuidedSearch::round_of(uint64_t chunk) const {
+  const uint64_t kind = chunk / focuses_.size() % rounds_of_kinds;
+  return !settings_.sequences              ? Round::mixed
+         : kind == rounds_of_kinds / 2 - 1 ? Round::sequence
+         : kind == rounds_of_kinds - 1     ? Round::quiet
+                                           : Round::mixed;
+}
+
+uint64_t GuidedSearch::mixed_rounds(uint64_t rounds) const {
+  if (!settings_.sequences) return rounds;
+  return rounds - rounds / rounds_of_kinds - (rounds + rounds_of_kinds / 2) / rounds_of_kinds;
+}
+
+GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterRng& rng) const {
+  const size_t focus = static_cast<size_t>(chunk % focuses_.size());
+  const bool keeps_any = !known_[focus].reached.empty();
+  if (round_of(chunk) == Round::sequence)
+    return index % sequence_length ? Origin::relative : keeps_any ? Origin::kept_moved : Origin::fresh_moved;
   if (settings_.sweeps && sweeps_[focus]->length() && index % sweep_share == 0) return Origin::sweep;
-  const uint32_t kind = rng.below(16);
+  const uint32_t kind = rng.below(settings_.sequences ? 19 : 16);
+  if (kind >= 16) return index ? Origin::relative : Origin::fresh_moved;
   if (kind < 2 && settings_.plain) return Origin::plain;
   if (kind < 5) return Origin::fresh;
-  if (kind < settings_.kept_from || known_[focus].reached.empty()) return Origin::fresh_moved;
+  if (kind < settings_.kept_from || !keeps_any) return Origin::fresh_moved;
   return kind == 14 ? Origin::kept_crossed : kind == 15 ? Origin::kept_crossed_moved : Origin::kept_moved;
+}
+
+/// What is zero or subnormal becomes a normal number.
+void GuidedSearch::fill_quietly(uint64_t first, size_t count, Batch& batch) const {
+  quiet_.fill(first, count, batch);
+  const std::vector<FieldShape> fields = op_.inputs();
+  for (size_t column = 0; column < fields.size(); ++column) {
+    const FormatFields& f = fields[column].format.fields();
+    if (f.integer) continue;
+    for (size_t i = 0; i < count; ++i)
+      for (int e = 0; e < fields[column].count; ++e) {
+        const Number n = decode(f, batch.inputs()[column].get(i, e));
+        if (n.cls == NumberClass::zero || n.subnormal)
+          batch.inputs()[column].set(i, e, encode_near(f, n.negative, larger(f.emin(), -e % 4), 0));
+      }
+  }
 }
 
 void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& batch) const {
@@ -54,6 +90,7 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
   const Known& known = known_[focus];
   const Mutator& mutator = mutators_[focus];
   if (!(batch.op() == op_)) batch = Batch(op_);
+  if (round_of(chunk) == Round::quiet) return fill_quietly(first, count, batch);
   batch.resize(count);
   const DatapathSweeps& sweeps = *sweeps_[focus];
   Batch plain(op_);
@@ -64,11 +101,13 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
     if (other < focus) ++turn;
     ++sharers;
   }
-  const uint64_t round = settings_.earlier + first - std::min<uint64_t>(first, focus * count);
-  const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * count / sweep_share;
+  const uint64_t length = chunk ? first / chunk : count;  // of every chunk but the last
+  const uint64_t round =
+      mixed_rounds(settings_.earlier) + mixed_rounds(chunk / focuses_.size()) * focuses_.size() * length;
+  const uint64_t sweep = round * sharers / (focuses_.size() * sweep_share) + turn * length / sweep_share;
   for (size_t i = 0; i < count; ++i) {
     CounterRng rng = draws_of(first + i);
-    const Origin from = origin(focus, i, rng);
+    const Origin from = origin(chunk, i, rng);
     switch (from) {
       case Origin::sweep: sweeps.make(sweep + i / sweep_share, batch, i); break;
       case Origin::plain:
@@ -80,6 +119,10 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
         generator_.draw(first + i, batch, i);
         mutator.mutate(batch, i, rng);
         break;
+      case Origin::relative:
+        generator_.draw(first + i, batch, i);
+        relatives_[focus].make(batch, i, mutator, rng);
+        break;
       default:
         copy_case(corpus_, pick(known, rng), batch, i);
         if (from != Origin::kept_moved) mutator.cross(batch, i, corpus_, pick(known, rng), rng);
@@ -89,13 +132,13 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
 }
 
 GuidedSearch::Observation GuidedSearch::observe(uint64_t chunk, uint64_t first, const Batch& batch) const {
-  if (first < warm_up) return {};
+  if (first < warm_up || round_of(chunk) == Round::quiet) return {};
   const size_t focus = static_cast<size_t>(chunk % focuses_.size());
   Batch some(op_);
   uint64_t mutants = 0, others = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     CounterRng rng = draws_of(first + i);
-    const Origin from = origin(focus, i, rng);
+    const Origin from = origin(chunk, i, rng);
     if (from == Origin::sweep) continue;
     const bool due = from < Origin::kept_moved ? others++ % settings_.look_share_of_others == 0
                                                : mutants++ % settings_.look_share == 0;

@@ -8,6 +8,7 @@
 #include "search/feedback.h"
 #include "search/mutator.h"
 #include "search/random_generators.h"
+#include "search/relatives.h"
 #include "search/structured_generator.h"
 
 namespace mmafuzz {
@@ -19,6 +20,7 @@ class GuidedSearch {
     std::string unit;
     CornerHints hints;
     std::unique_ptr<Feedback> feedback;
+    const DotModel* model = nullptr;  ///< of its row; must outlive the search
   };
 
   /// What one chunk reached, by the focus unit of that chunk.
@@ -33,7 +35,7 @@ class GuidedSearch {
     uint64_t earlier =
         0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
     // To measure what each is worth.
-    bool sweeps = true, plain = true;
+    bool sweeps = true, plain = true, sequences = true;
     uint32_t kept_from = 5;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
     /// One mutant of a kept case in so many is traced, and one in so many of the other cases: a trace costs more than
     /// most units, and a mutant of a kept case reaches something new ten times as often.
@@ -83,26 +85,47 @@ class GuidedSearch {
   static constexpr size_t representatives = 4;  ///< cases kept for a feature
   static constexpr uint64_t sweep_share = 2;    ///< one case in this many is the next one of a sweep
   static constexpr int rarest_of = 4;           ///< number of features drawn; the least reached of them is taken
+  /// Of so many rounds of chunks one is quiet and one holds sequences.
+  static constexpr uint64_t rounds_of_kinds = 16;
+  static constexpr size_t sequence_length = 16;
   struct Known {
     std::vector<uint64_t> hits;
     std::vector<int> reached;
     std::vector<std::vector<uint32_t>> cases;  ///< by feature, positions in the corpus
   };
+  /// What a unit sees one after the other. Quiet: normal numbers only, as workloads run. Sequence: each case is a
+  /// relative of the one before, begun anew every sequence_length cases.
+  enum class Round : uint8_t { mixed, quiet, sequence };
+  Round round_of(uint64_t chunk) const;
+  /// Of so many rounds, those that sweep.
+  uint64_t mixed_rounds(uint64_t rounds) const;
+
   /// Where a case comes from, and what is done to it.
-  enum class Origin : uint8_t { sweep, fresh, fresh_moved, plain, kept_moved, kept_crossed, kept_crossed_moved };
+  enum class Origin : uint8_t {
+    sweep,
+    fresh,
+    fresh_moved,
+    plain,
+    relative,
+    kept_moved,
+    kept_crossed,
+    kept_crossed_moved
+  };
 
   /// Draws for case `number` of the whole search; the first says where it comes from.
   CounterRng draws_of(uint64_t number) const { return {seed_ ^ 0x6d6d6166757a7a01u, number}; }
-  Origin origin(size_t focus, size_t index, CounterRng& rng) const;
+  Origin origin(uint64_t chunk, size_t index, CounterRng& rng) const;
+  void fill_quietly(uint64_t first, size_t count, Batch& batch) const;
   size_t pick(const Known& known, CounterRng& rng) const;
 
   Op op_;
   uint64_t seed_;
   Settings settings_;
   StructuredGenerator generator_;
-  RandomGenerator plain_;
+  RandomGenerator plain_, quiet_;
   std::vector<Focus> focuses_;
   std::vector<Mutator> mutators_;
+  std::vector<Relatives> relatives_;
   std::vector<std::shared_ptr<const DatapathSweeps>> sweeps_;
   std::vector<Known> known_;
   Batch corpus_;

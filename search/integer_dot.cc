@@ -95,9 +95,18 @@ void IntegerDot::draw_lanes() {
   }
 }
 
+__int128 IntegerDot::products(int lanes) const {
+  __int128 sum = 0;
+  for (int lane = 0; lane < lanes; ++lane) sum += integer_value(fa_, a(lane)) * integer_value(fb_, b(lane));
+  return sum;
+}
+
 void IntegerDot::aim_c(int lanes, __int128 target) {
-  for (int lane = 0; lane < lanes; ++lane) target -= integer_value(fa_, a(lane)) * integer_value(fb_, b(lane));
-  batch_.inputs()[2].set(index_, 0, static_cast<uint64_t>(target) & fc_.container_mask());
+  batch_.inputs()[2].set(index_, 0, static_cast<uint64_t>(target - products(lanes)) & fc_.container_mask());
+}
+
+uint64_t IntegerDot::sum() const {
+  return static_cast<uint64_t>(integer_value(fc_, batch_.c().get(index_)) + products(op_.k)) & fc_.container_mask();
 }
 
 /// The adder at an end of d, or of an accumulator of any width, after some of the products or after all.

@@ -31,10 +31,13 @@ class IntegerDot {
   void draw_lanes();
   /// c becomes `target` less the first `lanes` products, modulo c's width: the adder stands at `target` there.
   void aim_c(int lanes, __int128 target);
+  /// c and all products, modulo c's width.
+  uint64_t sum() const;
 
  private:
   uint64_t a(int lane) const { return batch_.a().get(index_, lane); }
   uint64_t b(int lane) const { return batch_.b().get(index_, lane); }
+  __int128 products(int lanes) const;  ///< the sum of the first
   int any_lane() { return static_cast<int>(rng_.below(static_cast<uint32_t>(op_.k))); }
   void draw_c();
   void draw_end_for_c();

@@ -87,6 +87,16 @@ class SweepCase {
       for (int i = 0; i < op.scales(); ++i) set_scale(column, i, encode_near(f, false, 0, 0));
     }
   }
+  /// Scales that take the part of exponent `e` that elements can leave to them; returns that part.
+  int draw_scales(const Op& op, int i, int e) {
+    const FormatFields &fs = op.scale_a.fields(), &ft = op.scale_b.fields();
+    const int of_elements = rng.between(fa.least_bit() + fb.least_bit(), fa.emax() + fb.emax());
+    const int part = std::clamp(e - of_elements, fs.emin() + ft.emin(), fs.emax() + ft.emax());
+    const int first = FactorShare(fs, ft, part).any(rng);
+    set_scale(3, i, encode_near(fs, false, first, 0));
+    set_scale(4, i, encode_near(ft, false, part - first, 0));
+    return part;
+  }
   uint64_t scale(size_t column, int i) const { return batch_.inputs()[column].get(index_, i); }
   void set_scale(size_t column, int i, uint64_t encoding) { batch_.inputs()[column].set(index_, i, encoding); }
 

@@ -396,7 +396,7 @@ class CampaignTest(unittest.TestCase):
     def test_a_unit_of_ones_own_has_the_name_that_was_typed(self):
         os.symlink(self.broken_unit(), pathlib.Path(self.folder.name, "typed.so"))
         done = subprocess.run([os.path.abspath(MMAFUZZ), "campaign", "--out", self.out, "--targets", "dot_models", "--units", "plugin:./typed.so,exact",
-                               "--ops", OP, "--cases", "20000"], capture_output=True, text=True, timeout=120, cwd=self.folder.name)
+                               "--ops", OP, "--cases", "60000"], capture_output=True, text=True, timeout=120, cwd=self.folder.name)
         self.assertEqual(done.returncode, 1, done.stderr)
         units = set(re.findall(r"plugin:[^ ,]*typed\.so", pathlib.Path(self.out, "findings.cases").read_text()))
         self.assertEqual(units, {"plugin:./typed.so"})

@@ -79,7 +79,8 @@ class GuidedStrategy final : public Strategy {
 
   std::unique_ptr<InputStream> start(const Unit& original, const Unit*, const Op& op, uint64_t seed) const override {
     std::vector<GuidedSearch::Focus> focuses;
-    focuses.push_back({original.name(), corner_hints(original.model(), original.slicing()), make_(op, original)});
+    focuses.push_back(
+        {original.name(), corner_hints(original.model(), original.slicing()), make_(op, original), original.model()});
     return std::make_unique<GuidedStream>(op, std::move(focuses), seed, settings_);
   }
 
@@ -105,6 +106,7 @@ const GuidedStrategy guided_strategies[] = {
     {"tracing every case", functional_feedback, {.look_share = 1, .look_share_of_others = 1}},
     {"without sweeps", functional_feedback, {.sweeps = false}},
     {"without plain cases", functional_feedback, {.plain = false}},
+    {"without sequences", functional_feedback, {.sequences = false}},
     // Each against "without sweeps": a sweep would do the move's work.
     {"nor plain cases", functional_feedback, {.sweeps = false, .plain = false}},
     {"nor solved sums", functional_feedback, {.sweeps = false, .left_out = DotMove::solve_sum}},

@@ -1,0 +1,84 @@
+#include "search/relatives.h"
+
+#include <algorithm>
+
+#include "arithmetic/corner_encodings.h"
+#include "arithmetic/evaluate_dot.h"
+#include "core/dot_case.h"
+#include "search/integer_dot.h"
+
+namespace mmafuzz {
+
+Relatives::Relatives(const Op& op, const DotModel* model) : op_(op), model_(model) {
+  for (const FieldShape& field : op_.inputs()) formats_.push_back(field.format.fields());
+}
+
+/// The result of the case before becomes c, as in a loop over k; false where it cannot.
+bool Relatives::hand_on_result(Batch& batch, size_t index, CounterRng& rng) const {
+  if (op_.kind != OpKind::dot || !(op_.c == op_.d)) return false;
+  uint64_t result;
+  if (is_integer_dot(op_)) result = IntegerDot(op_, batch, index - 1, rng).sum();
+  else if (model_) result = evaluate_dot(*model_, DotCase(op_).load(batch, index - 1));
+  else return false;
+  batch.inputs()[2].set(index, 0, result);
+  return true;
+}
+
+/// Of one element, or of all of a column.
+void Relatives::turn_signs(Batch& batch, size_t index, CounterRng& rng) const {
+  const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
+  const FormatFields& f = formats_[column];
+  Column& values = batch.inputs()[column];
+  const int one = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
+  const bool all = rng.one_in(4);
+  for (int i = 0; i < values.count(); ++i) {
+    if (!all && i != one) continue;
+    const uint64_t value = values.get(index, i);
+    values.set(index, i,
+               f.integer      ? (0 - value) & f.container_mask()
+               : f.has_sign() ? value ^ f.in_container(f.sign_bit())
+                              : value);
+  }
+}
+
+void Relatives::turn_bit(Batch& batch, size_t index, CounterRng& rng) const {
+  const size_t column = rng.below(static_cast<uint32_t>(formats_.size()));
+  Column& values = batch.inputs()[column];
+  const int i = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
+  values.set(index, i, values.get(index, i) ^ uint64_t{1} << rng.below(static_cast<uint32_t>(formats_[column].width)));
+}
+
+/// The same sum in another order: products stay whole.
+void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
+  const int k = batch.inputs()[0].count();
+  const int x = static_cast<int>(rng.below(static_cast<uint32_t>(k)));
+  const int y = static_cast<int>(rng.below(static_cast<uint32_t>(k)));
+  for (size_t column = 0; column < 2; ++column) {
+    Column& values = batch.inputs()[column];
+    const uint64_t held = values.get(index, x);
+    values.set(index, x, values.get(index, y));
+    values.set(index, y, held);
+  }
+}
+
+void Relatives::make(Batch& batch, size_t index, const Mutator& mutator, CounterRng& rng) const {
+  const bool is_dot = op_.kind == OpKind::dot;
+  const uint32_t kind = rng.below(8);
+  // Operands of its own, and the result of the case before as c, or some lanes held from there.
+  if (kind == 0 && hand_on_result(batch, index, rng)) return;
+  if (kind == 1) return mutator.cross(batch, index, batch, index - 1, rng);
+  copy_case(batch, index - 1, batch, index);
+  switch (kind) {
+    case 0:  // the same again
+    case 2: hand_on_result(batch, index, rng); break;
+    case 3:
+    case 4: turn_signs(batch, index, rng); break;
+    case 5: turn_bit(batch, index, rng); break;
+    case 6:
+      if (is_dot) return swap_lanes(batch, index, rng);
+      [[fallthrough]];
+    default: mutator.move(batch, index, rng); break;
+  }
+}
+
+}  // namespace mmafuzz

@@ -1,0 +1,30 @@
+// A case that follows from the one before it, as a loop over k, a repeated call or a switched mode makes them: flaws of
+// what a unit remembers (a stale accumulator, a gated operand, a mode that leaks) show on such pairs alone.
+#pragma once
+
+#include "core/batch.h"
+#include "search/mutator.h"
+
+namespace mmafuzz {
+
+class Relatives {
+ public:
+  /// The model tells a dot's result, which a loop over k hands on as the next c; nullptr: it is not handed on. Must
+  /// outlive this.
+  Relatives(const Op& op, const DotModel* model);
+
+  /// Case `index` becomes a relative of the case before it; it holds a valid case of its own, of which part may stay.
+  void make(Batch& batch, size_t index, const Mutator& mutator, CounterRng& rng) const;
+
+ private:
+  bool hand_on_result(Batch& batch, size_t index, CounterRng& rng) const;
+  void turn_signs(Batch& batch, size_t index, CounterRng& rng) const;
+  void turn_bit(Batch& batch, size_t index, CounterRng& rng) const;
+  void swap_lanes(Batch& batch, size_t index, CounterRng& rng) const;
+
+  Op op_;
+  const DotModel* model_;
+  std::vector<FormatFields> formats_;  ///< of the columns
+};
+
+}  // namespace mmafuzz
