@@ -69,9 +69,13 @@ GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterR
   return kind == 14 ? Origin::kept_crossed : kind == 15 ? Origin::kept_crossed_moved : Origin::kept_moved;
 }
 
-/// What is zero or subnormal becomes a normal number.
+/// Factors as workloads have them; c and scales of every exponent. What is zero or subnormal becomes a normal number.
 void GuidedSearch::fill_quietly(uint64_t first, size_t count, Batch& batch) const {
   quiet_.fill(first, count, batch);
+  Batch spread(op_);
+  plain_.fill(first, count, spread);
+  for (size_t column = 2; op_.kind == OpKind::dot && column < batch.inputs().size(); ++column)
+    batch.inputs()[column] = spread.inputs()[column];
   const std::vector<FieldShape> fields = op_.inputs();
   for (size_t column = 0; column < fields.size(); ++column) {
     const FormatFields& f = fields[column].format.fields();
