@@ -3,6 +3,7 @@
 #include "core/json_text.h"
 #include "core/replace_file.h"
 #include "core/shell.h"
+#include "plan/request.h"
 #include "plan/version.h"
 
 #include <fmt/core.h>

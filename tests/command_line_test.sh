@@ -568,9 +568,11 @@ bad_call "accuracy_or_so" fuzz --cases 10 --fail-on accuracy_or_so
 good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
-good bench distribution
-expect "every format is counted" test "$(grep -c ' of ' out)" -gt 50
-expect "no class of encodings is rare" test -z "$(grep ' of ' out | grep -v '| 0 of ')"
+if [[ $MMAFUZZ != *_checked ]]; then  # millions of cases
+  good bench distribution
+  expect "every format is counted" test "$(grep -c ' of ' out)" -gt 50
+  expect "no class of encodings is rare" test -z "$(grep ' of ' out | grep -v '| 0 of ')"
+fi
 bad_call "subcommand is required" bench
 
 good bench ozaki -m 8 -n 8 -k 32 --plan slices=all,sum=exact

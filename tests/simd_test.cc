@@ -88,7 +88,7 @@ TEST_P(VectorKernel, EqualsTheScalarKernel) {
 TEST_P(VectorKernel, EqualsTheScalarKernelUnderEveryOverride) {
   const ModelRow& row = *find_model_row(GetParam());
   Batch batch;
-  StructuredGenerator(row.op, 23).fill(0, case_count(1500, 200000), batch);
+  StructuredGenerator(row.op, 23).fill(0, case_count(600, 200000), batch);
   for (const Parameter& p : parameters()) {
     const int64_t own = p.get(row.model);
     std::vector<int64_t> values = {own - 1, own + 1};
