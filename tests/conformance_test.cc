@@ -105,7 +105,7 @@ TEST_P(EveryUnit, IsDeterministicAndABatchEqualsOneByOne) {
 }
 
 TEST_P(EveryUnit, KeepsTheClaimsOfItsRow) {
-  for_its_ops(case_count(1000, 100000), [](const Unit& unit, const Batch& batch) {
+  for_its_ops(case_count(500, 100000), [](const Unit& unit, const Batch& batch) {
     Outcomes base;
     unit.run(batch, base);
     const auto fail = [&](const Divergence& d, uint64_t) {

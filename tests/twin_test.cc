@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Twins, testing::ValuesIn(row_names()), test_name)
 TEST_P(Twins, KernelAndSlowTwinAgree) {
   const ModelRow& row = *find_model_row(GetParam());
   const size_t by_night = 10'000'000 / rows_per_kernel().at(row.model.kernel) + 1;
-  expect_twins(row.model, row.op, 29, case_count(1500, by_night), row.name());
+  expect_twins(row.model, row.op, 29, case_count(700, by_night), row.name());
 }
 
 TEST_P(Twins, AgreeOnShortAndLongDots) {
@@ -66,7 +66,7 @@ TEST_P(Twins, AgreeOnShortAndLongDots) {
     if (k < 1) continue;
     Op op = row.op;
     op.k = k;
-    expect_twins(row.model, op, 31, case_count(100, 5000), row.name());
+    expect_twins(row.model, op, 31, case_count(50, 5000), row.name());
   }
 }
 
@@ -82,7 +82,7 @@ TEST(TwinsOfRandomPoints, Agree) {
 /// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
 TEST(TwinsOfAnyFormats, Agree) {
   std::map<Kernel, size_t> rows, with_nan_scales;
-  for (uint64_t n = 0; n < case_count(20'000, 6'000'000); ++n) {  // one of six makes a row
+  for (uint64_t n = 0; n < case_count(10'000, 6'000'000); ++n) {  // one of six makes a row
     const std::optional<AnyRow> row = any_row(1, n);
     if (!row) continue;
     ++rows[row->model.kernel];
@@ -206,7 +206,7 @@ TEST_P(OpenPoints, KernelAndSlowTwinAgreeOnTheSwitch) {
   const ModelRow& row = *find_model_row(GetParam().row);
   const Result<DotModel> model = with_overrides(row.model, GetParam().overrides);
   ASSERT_TRUE(model) << model.refusal().reason;
-  expect_twins(*model, row.op, 37, case_count(8000, 300000), row.name() + "?" + GetParam().overrides);
+  expect_twins(*model, row.op, 37, case_count(4000, 300000), row.name() + "?" + GetParam().overrides);
 }
 
 TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
@@ -224,7 +224,7 @@ TEST_P(Twins, AgreeOnEveryValueOfEveryParameterOfTheirKernel) {
       const std::string override_text = std::string(p.name) + "=" + value;
       const Result<DotModel> model = with_overrides(row.model, override_text);
       if (!model) continue;  // refused for this row with its reason, as more fraction bits than the result has
-      expect_twins(*model, row.op, 47, case_count(150, 3000), row.name() + "?" + override_text);
+      expect_twins(*model, row.op, 47, case_count(70, 3000), row.name() + "?" + override_text);
       if (HasFatalFailure()) return;
     }
   }
