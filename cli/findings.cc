@@ -126,8 +126,8 @@ std::string inconclusive(const std::string& file) {
   return first;
 }
 
-/// Contradictions and new facts as in a campaign's end, known ones by name and sentence.
-void list_facts(const Conclusions& all, const std::string& store, bool json) {
+/// Contradictions and new facts as in a campaign's end, known ones as sentences, with names where they are asked for.
+void list_facts(const Conclusions& all, const std::string& store, bool json, bool names) {
   if (json) {
     fmt::print("{}", json_text(conclusions_json(all)));
     return;
@@ -137,7 +137,13 @@ void list_facts(const Conclusions& all, const std::string& store, bool json) {
                        all, {.width = width, .most_contradictions = SIZE_MAX, .most_new = SIZE_MAX, .store = store}));
   if (all.confirmed.empty()) return;
   fmt::print("\nKnown facts ({})\n", all.confirmed.size());
-  for (const Fact& fact : all.confirmed) fmt::print("  {}\n{}", fact.name, wrapped(sentence(fact), width, 4));
+  for (const Fact& fact : all.confirmed) {
+    if (names) fmt::print("  {}\n", fact.name);
+    fmt::print("{}", wrapped(sentence(fact), width, names ? 4 : 2));
+  }
+  if (!names)
+    fmt::print("\nTheir names, which --fact shows with operands: {} findings {} --names\n", program_name(),
+               shell_word(store));
 }
 
 /// "2026-11-20" (UTC), or how long ago: "90m", "24h", "7d".
@@ -240,12 +246,13 @@ void add_findings(Arguments& app, int& status) {
         knowledge = default_knowledge_folder();
     std::vector<std::string> set;
     BucketFilter filter;
-    bool json = false, buckets = false;
+    bool json = false, buckets = false, names = false;
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("findings", "List the facts of a store, filter and show its buckets, decide");
   sub->add_option("store", options->store, "store file")->required();
   sub->add_flag("--buckets", options->buckets, "list buckets: facts by units, op, class of values");
+  sub->add_flag("--names", options->names, "name the known facts, too");
   sub->add_option("--fact", options->fact, "show this fact; with --buckets or --set, only its buckets");
   sub->add_option("--since", options->since, "only facts first seen since a date, or 90m, 24h, 7d ago");
   sub->add_option("--severity", options->severity, "only contract, accuracy or semantic");
@@ -304,7 +311,7 @@ void add_findings(Arguments& app, int& status) {
     all.inconclusive = why_nothing;
     if (!options->accept.empty()) return accept(all, options->accept, options->reason, options->knowledge);
     if (!all.inconclusive.empty()) status = exit_divergence;
-    if (options->fact.empty()) return list_facts(all, options->store, options->json);
+    if (options->fact.empty()) return list_facts(all, options->store, options->json, options->names);
     for (const std::vector<Fact>* list : {&all.contradictions, &all.fresh, &all.confirmed})
       for (const Fact& fact : *list)
         if (fact.name == options->fact) options->json ? print_fact_json(fact) : print_fact(fact, options->store);

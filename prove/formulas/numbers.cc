@@ -71,8 +71,9 @@ Number read_operand(const DotModel& m, const FormatFields& f, Expression encodin
     x.nan = x.nan | (x.infinite & low);
     x.infinite = x.infinite & ~low;
   }
-  if (m.kernel == Kernel::ieee_tree && m.zero_operands == ZeroOperands::positive) x.negative = x.negative & ~x.zero;
-  const bool as_fp32 = m.kernel == Kernel::fma_then_add;  // operands are fp32 numbers by then
+  if (traits_of(m).additions == KernelTraits::Additions::in_pairs && m.zero_operands == ZeroOperands::positive)
+    x.negative = x.negative & ~x.zero;
+  const bool as_fp32 = traits_of(m).of_fp32();  // operands are fp32 numbers by then
   if (!(as_fp32 ? flushes(m) : flushes(m.subnormals, f))) return x;
   Expression flushed = ~bit(x.significand, x.significand.width() - 1) & ~x.zero & ~x.nan & ~x.infinite;
   if (as_fp32) {

@@ -38,7 +38,7 @@ class TermChains : public TermDomain {
   Code stored(const Real& x) const;
 
  private:
-  bool is_wider() const { return m_.kernel == Kernel::fma_then_add; }
+  bool is_wider() const { return traits_of(m_).of_fp32(); }
   Real result(const std::string& name, Expression encoding) const;
 
   IeeeRules rules_;
