@@ -157,8 +157,10 @@ void add_bench_rate(Arguments& bench, int& status) {
   rate->add_option("--op", options->op, "op line");
   rate->add_option("--units", options->units, "units, comma-separated");
   rate->add_flag("--all", options->all, "every model row on its own op, slowest first");
-  rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
-  rate->add_option("--vector-target", options->vector_target, "a lesser one than the machine's best: AVX2, SSE4, ...");
+  Argument* draws =
+      rate->add_flag("--draws", options->draws, "the generator, sweeps and moves, on an op of every kind");
+  rate->add_option("--vector-target", options->vector_target, "a lesser one than the machine's best: AVX2, SSE4, ...")
+      ->excludes(draws);
   rate->add_option("--seconds", options->seconds, "time per unit")->check(in_range(0.01, 3600.0));
   options->rows.add_json_flag(*rate);
   rate->footer("Example: mmafuzz bench rate --units exact,exact:bigint --seconds 2");

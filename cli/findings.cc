@@ -292,6 +292,9 @@ void add_findings(Arguments& app, int& status) {
       else print_bucket(bucket);
       return;
     }
+    if (options->names &&
+        (options->buckets || options->json || filters || !options->set.empty() || !options->accept.empty()))
+      throw BadInput("--names is for the list of facts");
     if (!options->since.empty() && (options->buckets || !options->fact.empty() || !options->set.empty()))
       throw BadInput("--since is for the list of facts, and for --accept");
     const std::string why_nothing = inconclusive(options->store);

@@ -18,7 +18,7 @@ namespace {
 /// Values that decide a result by themselves or sit at a range's end: picks of special_encoding, and whether negative.
 constexpr std::pair<int, bool> specials[] = {{0, false}, {0, true},  {1, false}, {1, true}, {2, false},
                                              {3, false}, {4, false}, {6, false}, {7, false}};
-constexpr int special_kinds = sizeof specials / sizeof *specials;
+constexpr int special_kinds = std::size(specials);
 uint64_t special(const FormatFields& f, int kind) {
   return special_encoding(f, specials[kind].first, specials[kind].second);
 }
@@ -424,7 +424,8 @@ void DatapathSweeps::add_dot_parts() {
   });
 
   // Sums of less than a zero counts for: two products of every two such exponents, all else zero. Scales take what
-  // elements leave; the products stand in two blocks of scales where there are two.
+  // elements leave; the products stand in two blocks of scales, or the second one replaces the first where there is
+  // one.
   const bool is_scaled = op_.has_scales();
   const FormatFields &fs = op_.scale_a.fields(), &ft = op_.scale_b.fields();
   const int of_elements = fa.least_bit() + fb.least_bit();

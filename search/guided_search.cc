@@ -72,19 +72,20 @@ GuidedSearch::Origin GuidedSearch::origin(uint64_t chunk, size_t index, CounterR
 /// Factors as workloads have them; c and scales of every exponent. What is zero or subnormal becomes a normal number.
 void GuidedSearch::fill_quietly(uint64_t first, size_t count, Batch& batch) const {
   quiet_.fill(first, count, batch);
-  Batch spread(op_);
-  plain_.fill(first, count, spread);
-  for (size_t column = 2; op_.kind == OpKind::dot && column < batch.inputs().size(); ++column)
-    batch.inputs()[column] = spread.inputs()[column];
-  const std::vector<FieldShape> fields = op_.inputs();
-  for (size_t column = 0; column < fields.size(); ++column) {
-    const FormatFields& f = fields[column].format.fields();
-    if (f.integer) continue;
-    for (size_t i = 0; i < count; ++i)
-      for (int e = 0; e < fields[column].count; ++e) {
-        const Number n = decode(f, batch.inputs()[column].get(i, e));
-        if (n.cls == NumberClass::zero || n.subnormal)
-          batch.inputs()[column].set(i, e, encode_near(f, n.negative, larger(f.emin(), -e % 4), 0));
+  if (op_.kind == OpKind::dot) {
+    Batch spread;
+    plain_.fill(first, count, spread);
+    for (size_t column = 2; column < batch.inputs().size(); ++column) batch.inputs()[column] = spread.inputs()[column];
+  }
+  const std::vector<FormatFields> formats = input_formats(op_);
+  for (size_t column = 0; column < formats.size(); ++column) {
+    const FormatFields& f = formats[column];
+    Column& values = batch.inputs()[column];
+    for (size_t i = 0; i < count && !f.integer; ++i)
+      for (int e = 0; e < values.count(); ++e) {
+        const Number n = decode(f, values.get(i, e));
+        const int exponent = larger(f.emin(), -(e % 4));  // neighbours differ
+        if (n.cls == NumberClass::zero || n.subnormal) values.set(i, e, encode_near(f, n.negative, exponent, 0));
       }
   }
 }
@@ -123,10 +124,7 @@ void GuidedSearch::propose(uint64_t chunk, uint64_t first, size_t count, Batch& 
         generator_.draw(first + i, batch, i);
         mutator.mutate(batch, i, rng);
         break;
-      case Origin::relative:
-        generator_.draw(first + i, batch, i);
-        relatives_[focus].make(batch, i, mutator, rng);
-        break;
+      case Origin::relative: relatives_[focus].make(batch, i, generator_, first + i, mutator, rng); break;
       default:
         copy_case(corpus_, pick(known, rng), batch, i);
         if (from != Origin::kept_moved) mutator.cross(batch, i, corpus_, pick(known, rng), rng);

@@ -36,7 +36,8 @@ class GuidedSearch {
         0;  ///< cases that searches of the same op proposed before this one: the sweeps go on behind them
     // To measure what each is worth.
     bool sweeps = true, plain = true, sequences = true;
-    uint32_t kept_from = 5;  ///< of 16 kinds of cases, those from this one on are mutants of kept cases
+    uint32_t kept_from =
+        5;  ///< of 16 kinds of cases beside relatives, those from this one on are mutants of kept cases
     /// One mutant of a kept case in so many is traced, and one in so many of the other cases: a trace costs more than
     /// most units, and a mutant of a kept case reaches something new ten times as often.
     uint32_t look_share = 4, look_share_of_others = 16;

@@ -456,13 +456,13 @@ class DotMoves {
 };
 
 /// Operands of what is no dot: one element, one step; of matrix products also lines.
-void move_elements(const Op& op, const CornerHints& hints, Batch& batch, size_t index, CounterRng& rng) {
+void move_elements(const Op& op, const CornerHints& hints, const std::vector<FormatFields>& formats, Batch& batch,
+                   size_t index, CounterRng& rng) {
   if (op.kind == OpKind::gemm && !op.a.fields().integer)
     return move_gemm(op, hints.slicing.value_or(reference_slicing(op.k)), batch, index, rng);
   if (is_integer_dot(op)) return IntegerDot(op, batch, index, rng).move();
-  const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
   const size_t column = rng.below(static_cast<uint32_t>(batch.inputs().size()));
-  const FormatFields& f = formats[column]->fields();
+  const FormatFields& f = formats[column];
   Column& values = batch.inputs()[column];
   const int element = static_cast<int>(rng.below(static_cast<uint32_t>(values.count())));
   uint64_t v = values.get(index, element);
@@ -493,10 +493,16 @@ CornerHints corner_hints(const DotModel* model, const Slicing* slicing) {
   return hints;
 }
 
+std::vector<FormatFields> input_formats(const Op& op) {
+  std::vector<FormatFields> formats;
+  for (const FieldShape& field : op.inputs()) formats.push_back(field.format.fields());
+  return formats;
+}
+
 void Mutator::move(Batch& batch, size_t index, CounterRng& rng) const {
   if (op_.kind == OpKind::dot && !op_.a.fields().integer)
     DotMoves(op_, hints_, batch, index, rng, nullptr, left_out_).any();
-  else move_elements(op_, hints_, batch, index, rng);
+  else move_elements(op_, hints_, formats_, batch, index, rng);
 }
 
 void Mutator::neighbours(Batch& batch, uint64_t selector) const {
@@ -507,13 +513,13 @@ void Mutator::neighbours(Batch& batch, uint64_t selector) const {
     copy_case(batch, 0, batch, i);
     CounterRng rng(selector, i);
     if (dot) DotMoves(op_, hints_, batch, i, rng, &known).any();
-    else move_elements(op_, hints_, batch, i, rng);
+    else move_elements(op_, hints_, formats_, batch, i, rng);
   }
 }
 
 void Mutator::neighbour(Batch& batch, size_t index, uint64_t selector, size_t number) const {
   CounterRng rng(selector, number);
-  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, hints_, batch, index, rng);
+  if (op_.kind != OpKind::dot || op_.a.fields().integer) return move_elements(op_, hints_, formats_, batch, index, rng);
   const AddendExponents known = DotMoves(op_, hints_, batch, index, rng).exponents();
   DotMoves(op_, hints_, batch, index, rng, &known).any();
 }

@@ -25,10 +25,13 @@ CornerHints corner_hints(const DotModel* model, const Slicing* slicing = nullptr
 /// Moves that can be left out, to measure what they are worth (mmafuzz bench search).
 enum class DotMove : uint8_t { none, solve_sum, ramp, redraw_fractions, unbalance };
 
+/// Formats of the columns of a batch.
+std::vector<FormatFields> input_formats(const Op& op);
+
 class Mutator {
  public:
   Mutator(const Op& op, const CornerHints& hints, DotMove left_out = DotMove::none)
-      : op_(op), hints_(hints), left_out_(left_out) {}
+      : op_(op), hints_(hints), left_out_(left_out), formats_(input_formats(op)) {}
 
   /// One to three moves on case `index`, in place. Every result is a valid case of the op.
   void mutate(Batch& batch, size_t index, CounterRng& rng) const;
@@ -45,6 +48,7 @@ class Mutator {
   Op op_;
   CornerHints hints_;
   DotMove left_out_;
+  std::vector<FormatFields> formats_;
 };
 
 /// Copies case `from` of a batch over case `to` of another of the same op.

@@ -1,27 +1,20 @@
 #include "search/relatives.h"
 
-#include <algorithm>
-
-#include "arithmetic/corner_encodings.h"
 #include "arithmetic/evaluate_dot.h"
 #include "core/dot_case.h"
 #include "search/integer_dot.h"
 
 namespace mmafuzz {
 
-Relatives::Relatives(const Op& op, const DotModel* model) : op_(op), model_(model) {
-  for (const FieldShape& field : op_.inputs()) formats_.push_back(field.format.fields());
+bool Relatives::can_hand_on_result() const {
+  return op_.kind == OpKind::dot && op_.c == op_.d && (is_integer_dot(op_) || model_);
 }
 
-/// The result of the case before becomes c, as in a loop over k; false where it cannot.
-bool Relatives::hand_on_result(Batch& batch, size_t index, CounterRng& rng) const {
-  if (op_.kind != OpKind::dot || !(op_.c == op_.d)) return false;
-  uint64_t result;
-  if (is_integer_dot(op_)) result = IntegerDot(op_, batch, index - 1, rng).sum();
-  else if (model_) result = evaluate_dot(*model_, DotCase(op_).load(batch, index - 1));
-  else return false;
-  batch.inputs()[2].set(index, 0, result);
-  return true;
+/// The result of the case before becomes c, as in a loop over k.
+void Relatives::hand_on_result(Batch& batch, size_t index, CounterRng& rng) const {
+  batch.inputs()[2].set(index, 0,
+                        is_integer_dot(op_) ? IntegerDot(op_, batch, index - 1, rng).sum()
+                                            : evaluate_dot(*model_, DotCase(op_).load(batch, index - 1)));
 }
 
 /// Of one element, or of all of a column.
@@ -61,21 +54,29 @@ void Relatives::swap_lanes(Batch& batch, size_t index, CounterRng& rng) const {
   }
 }
 
-void Relatives::make(Batch& batch, size_t index, const Mutator& mutator, CounterRng& rng) const {
-  const bool is_dot = op_.kind == OpKind::dot;
+void Relatives::make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number,
+                     const Mutator& mutator, CounterRng& rng) const {
   const uint32_t kind = rng.below(8);
-  // Operands of its own, and the result of the case before as c, or some lanes held from there.
-  if (kind == 0 && hand_on_result(batch, index, rng)) return;
-  if (kind == 1) return mutator.cross(batch, index, batch, index - 1, rng);
+  // Operands of its own: with the result of the case before as c, or with some lanes of the case before.
+  if (kind == 0 && can_hand_on_result()) {
+    generator.draw(number, batch, index);
+    return hand_on_result(batch, index, rng);
+  }
+  if (kind == 1) {
+    generator.draw(number, batch, index);
+    return mutator.cross(batch, index, batch, index - 1, rng);
+  }
   copy_case(batch, index - 1, batch, index);
   switch (kind) {
-    case 0:  // the same again
-    case 2: hand_on_result(batch, index, rng); break;
+    case 0: break;  // the same again
+    case 2:
+      if (can_hand_on_result()) hand_on_result(batch, index, rng);
+      break;
     case 3:
     case 4: turn_signs(batch, index, rng); break;
     case 5: turn_bit(batch, index, rng); break;
     case 6:
-      if (is_dot) return swap_lanes(batch, index, rng);
+      if (op_.kind == OpKind::dot) return swap_lanes(batch, index, rng);
       [[fallthrough]];
     default: mutator.move(batch, index, rng); break;
   }

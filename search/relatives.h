@@ -4,6 +4,7 @@
 
 #include "core/batch.h"
 #include "search/mutator.h"
+#include "search/structured_generator.h"
 
 namespace mmafuzz {
 
@@ -11,13 +12,15 @@ class Relatives {
  public:
   /// The model tells a dot's result, which a loop over k hands on as the next c; nullptr: it is not handed on. Must
   /// outlive this.
-  Relatives(const Op& op, const DotModel* model);
+  Relatives(const Op& op, const DotModel* model) : op_(op), model_(model), formats_(input_formats(op)) {}
 
-  /// Case `index` becomes a relative of the case before it; it holds a valid case of its own, of which part may stay.
-  void make(Batch& batch, size_t index, const Mutator& mutator, CounterRng& rng) const;
+  /// Case `index` becomes a relative of the case before it. Operands of its own are case `number` of the generator.
+  void make(Batch& batch, size_t index, const StructuredGenerator& generator, uint64_t number, const Mutator& mutator,
+            CounterRng& rng) const;
 
  private:
-  bool hand_on_result(Batch& batch, size_t index, CounterRng& rng) const;
+  bool can_hand_on_result() const;
+  void hand_on_result(Batch& batch, size_t index, CounterRng& rng) const;
   void turn_signs(Batch& batch, size_t index, CounterRng& rng) const;
   void turn_bit(Batch& batch, size_t index, CounterRng& rng) const;
   void swap_lanes(Batch& batch, size_t index, CounterRng& rng) const;

@@ -568,6 +568,8 @@ bad_call "accuracy_or_so" fuzz --cases 10 --fail-on accuracy_or_so
 good bench rate --units exact --seconds 0.01
 expect "a rate" has out "million cases per second"
 bad "unknown unit 'nothing'" bench rate --units nothing --seconds 0.01
+bad "vector targets are" bench rate --vector-target none --seconds 0.01
+bad_call "excludes" bench rate --draws --vector-target AVX2
 if [[ $MMAFUZZ != *_checked ]]; then  # millions of cases
   good bench distribution
   expect "every format is counted" test "$(grep -c ' of ' out)" -gt 50

@@ -24,7 +24,7 @@ void each_relative(const Op& op, const DotModel* model, int draws, const Look& l
     Batch batch;
     generator.fill(static_cast<uint64_t>(2 * n), 2, batch);
     CounterRng rng(9, static_cast<uint64_t>(n));
-    relatives.make(batch, 1, mutator, rng);
+    relatives.make(batch, 1, generator, static_cast<uint64_t>(2 * n + 1), mutator, rng);
     look(batch);
   }
 }

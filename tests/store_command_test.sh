@@ -183,6 +183,10 @@ expect "and nothing else" same "$(ids)" "$(id_of convert)"
 good findings tuesday.store
 expect "facts: a bucket of an older store goes by its cause" has out "unexplained"
 expect "a verdict comes first" has <(sed -n 1p out) "Nothing contradicts what is claimed"
+for with in --buckets --json "--fact rounding" "--severity semantic"; do
+  # shellcheck disable=SC2086  # two words
+  bad "--names is for the list of facts" findings tuesday.store --names $with
+done
 bad "no fact 'nothing=1~2'" findings tuesday.store --fact 'nothing=1~2'
 bad "requires --accept" findings tuesday.store --reason x
 bad "--accept needs --reason" findings tuesday.store --accept '*'

@@ -5,6 +5,8 @@
 #include <cstdint>  // first: MPFR declares its functions of intmax_t only then
 
 #include <mpfr.h>
+// Of two numbers that hold their own limbs, it would exchange where they lie.
+#pragma GCC poison mpfr_swap
 
 #include "arithmetic/dot_model.h"
 #include "core/op.h"
@@ -16,8 +18,8 @@ struct MpfrCaches {
   ~MpfrCaches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
 };
 
-/// An MPFR number that frees itself. A short one needs no memory: it must neither be swapped nor be given another
-/// precision. A copy has the same precision.
+/// An MPFR number that frees itself. A short one needs no memory, and must not be given another precision. A copy has
+/// the same precision.
 class Mpfr {
  public:
   explicit Mpfr(mpfr_prec_t precision) : is_short_(precision <= mpfr_prec_t{8 * sizeof(limbs_)}) {

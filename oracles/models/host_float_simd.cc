@@ -159,9 +159,12 @@ HWY_INLINE void load_doubles(const Column& column, size_t first, size_t dots, in
   const uint8_t* from = column.data() + first * column.stride() + size_t(element) * 8;
   if (dots == lanes) {
     const auto rows = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int64_t>(column.stride())));
-    if (column.stride() == 8) hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
-    for (int i = 0; i < given && column.stride() > 8; ++i)
-      hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
+    if (column.stride() == 8) {
+      hn::Store(hn::LoadU(d, reinterpret_cast<const double*>(from)), d, to);
+    } else {
+      for (int i = 0; i < given; ++i)
+        hn::Store(hn::GatherOffset(d, reinterpret_cast<const double*>(from + 8 * i), rows), d, to + size_t(i) * lanes);
+    }
   } else {
     for (size_t j = 0; j < lanes; ++j)
       for (int i = 0; i < given; ++i) {
