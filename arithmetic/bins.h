@@ -39,7 +39,7 @@ using Block = BinCross<Signs::end, 8, 4>;              // block that holds the m
 using Lane = BinCross<Block::end, 16, 3>;              // lane of the largest product in its block, c beside it
 using Container = BinCross<Lane::end, 2, 6>;           // operand, low bits or scale
 using Disagree = BinCross<Container::end, 16, 8>;      // who agrees with the focus unit, gap in ulp
-using Property = BinCross<Disagree::end, 32, 3>;       // property by its number, outcome
+using Property = BinCross<Disagree::end, 40, 3>;       // property by its number, outcome
 using Convert = BinCross<Property::end, 10, 8, 2, 2>;  // region of the destination, remainder, last bit, sign
 // Of matrix products; each element, row or column of a case reaches its own (search/gemm_coverage.cc).
 using GemmSlices = BinCross<Convert::end, 8, 8, 4>;      // slices needed by the row, by the column, who is cut off

@@ -29,7 +29,7 @@ LoggedDivergence logged(const Divergence& d) { return {d.key.to_string(), d.seve
 
 LoggedDivergence logged_difference(const Judge& judge, const Batch& one, const Verdict& verdict) {
   return logged(make_divergence("equal", Severity::semantic, one, 0, verdict.cls, judge.units()[0]->name(),
-                                verdict.first, judge.units()[1]->name(), verdict.second));
+                                verdict.first, judge.units()[1]->name(), verdict.second, verdict.element));
 }
 
 }  // namespace mmafuzz

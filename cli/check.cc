@@ -16,10 +16,17 @@
 namespace mmafuzz::cli {
 namespace {
 
-std::string hex_results(const FieldShape& field, const Column& column, size_t index) {
+std::string hex_results(const Op& op, const Column& column, size_t index) {
   std::string text;
-  for (int i = 0; i < field.count; ++i) text += (i ? " " : "") + to_hex(field.format, column.get(index, i));
+  for (int i = 0; i < column.count(); ++i) text += (i ? " " : "") + to_hex(op.result_format(i), column.get(index, i));
   return text;
+}
+
+/// "d[1,2]" of a matrix, "scale" or "code 3" of a block.
+std::string element_name(const Op& op, int e) {
+  if (op.kind == OpKind::gemm) return fmt::format("d[{},{}]", e / op.n, e % op.n);
+  if (op.kind != OpKind::quantize) return fmt::format("number {}", e);
+  return e == 0 ? "scale" : fmt::format("code {}", e - 1);
 }
 
 /// How many results are how far from what was expected, in ulp: 0 (another zero, NaN or flags), 1, 2, 3-4, 5-8, ...
@@ -72,22 +79,24 @@ struct Checker {
   }
 
   /// The first elements that differ, each with its place.
-  static void print_matrix(const std::string& file, const CaseBlock& block, size_t i, const Unit& unit,
-                           const Outcomes& outcomes, const std::vector<int>& differing) {
+  static void print_elements(const std::string& file, const CaseBlock& block, size_t i, const Unit& unit,
+                             const Outcomes& outcomes, const std::vector<int>& differing) {
     constexpr size_t most = 4;
     const Op& op = block.batch.op();
-    fmt::print("{}:{}: {} of {} elements differ from {}\n", file, block.line[i], differing.size(), op.m * op.n,
+    fmt::print("{}:{}: {} of {} elements differ from {}\n", file, block.line[i], differing.size(), op.result().count,
                unit.name());
     for (size_t j = 0; j < std::min(most, differing.size()); ++j) {
       const int e = differing[j];
-      fmt::print("  d[{},{}]: expected {}, got {}\n", e / op.n, e % op.n, to_hex(op.d, block.expected.get(i, e)),
-                 to_hex(op.d, outcomes.results.get(i, e)));
+      const Format& format = op.result_format(e);
+      fmt::print("  {}: expected {}, got {}\n", element_name(op, e), to_hex(format, block.expected.get(i, e)),
+                 to_hex(format, outcomes.results.get(i, e)));
     }
     if (differing.size() > most) fmt::print("  and {} more\n", differing.size() - most);
   }
 
   void operator()(const std::string& file, const CaseBlock& block, const Unit& unit, const Outcomes& outcomes) {
-    const FieldShape result = block.batch.op().result();
+    const Op& op = block.batch.op();
+    const int elements = op.result().count;
     AnswerCount& count = answers[unit.name()];
     for (size_t i = 0; i < block.batch.size(); ++i) {
       const bool must_answer = block.property.starts_with("answers ");  // of such a case that is all
@@ -101,9 +110,9 @@ struct Checker {
         ++cases;
         ++mismatches;
         const std::string expected =
-            block.has_expected[i] ? hex_results(result, block.expected, i) : std::string("an answer");
+            block.has_expected[i] ? hex_results(op, block.expected, i) : std::string("an answer");
         if (json) list.push_back(entry(file, block, i, unit, expected, ""));
-        else if (result.count > 1) fmt::print("{}:{}: {} fails\n", file, block.line[i], unit.name());
+        else if (elements > 1) fmt::print("{}:{}: {} fails\n", file, block.line[i], unit.name());
         else fmt::print("{}:{}: expected {}, {} fails\n", file, block.line[i], expected, unit.name());
         continue;
       }
@@ -115,25 +124,25 @@ struct Checker {
       ++count.answered;
       if (!block.has_expected[i]) continue;
       std::vector<int> differing;
-      for (int j = 0; j < result.count; ++j) {
+      for (int j = 0; j < elements; ++j) {
         const uint64_t expected = block.expected.get(i, j), got = outcomes.results.get(i, j);
-        if (same_result(block.batch, i, expected, got)) continue;
+        if (same_result(block.batch, i, expected, got, j)) continue;
         differing.push_back(j);
-        ulps.add(result.format.fields(), expected, got);
+        ulps.add(op.result_format(j).fields(), expected, got);
       }
       const bool flags_differ = block.has_flags[i] && !outcomes.flags.empty() &&
                                 !same_flags(block.batch, i, outcomes.flags[i], block.expected_flags[i]);
       if (differing.empty() && !flags_differ) continue;
       ++mismatches;
-      std::string expected = hex_results(result, block.expected, i), got = hex_results(result, outcomes.results, i);
+      std::string expected = hex_results(op, block.expected, i), got = hex_results(op, outcomes.results, i);
       if (flags_differ) {
         expected += fmt::format(" flags {:02x}", block.expected_flags[i]);
         got += fmt::format(" flags {:02x}", outcomes.flags[i]);
       }
       if (json) {
         list.push_back(entry(file, block, i, unit, expected, got));
-      } else if (result.count > 1) {
-        print_matrix(file, block, i, unit, outcomes, differing);
+      } else if (elements > 1) {
+        print_elements(file, block, i, unit, outcomes, differing);
       } else {
         fmt::print("{}:{}: expected {}, {} gives {}\n", file, block.line[i], expected, unit.name(), got);
       }

@@ -11,6 +11,7 @@
 #include "plan/judge_answers.h"
 #include "plan/typed_case.h"
 #include "triage/explain/explanation_json.h"
+#include "triage/explain/explain_block.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz::cli {
@@ -20,10 +21,10 @@ nlohmann::json evaluated_case(const Batch& batch, size_t index) {
   return {{"op", to_text(batch.op())}, {"case", case_line(batch, index)}, {"units", nlohmann::json::array()}};
 }
 
-nlohmann::json evaluated_by(const Unit& unit, const Format& d, const Outcomes& outcomes, size_t index) {
+nlohmann::json evaluated_by(const Unit& unit, const Op& op, const Outcomes& outcomes, size_t index) {
   nlohmann::json values = nlohmann::json::array();
   for (int e = 0; outcomes.has_answer(index) && e < outcomes.results.count(); ++e)
-    values.push_back(value_json(explained_number(d, outcomes.results.get(index, e))));
+    values.push_back(value_json(explained_number(op.result_format(e), outcomes.results.get(index, e))));
   nlohmann::json one = {{"name", unit.name()}, {"failed", outcomes.has_failed(index)}, {"results", values}};
   if (outcomes.has_answer(index) && !outcomes.flags.empty())
     one["flags"] = fmt::format("{:02x}", outcomes.flags[index]);
@@ -62,12 +63,18 @@ int print_typed(const std::string& op_text, const std::vector<std::string>& case
       unit->run(block.batch, outcomes);
       answers[unit->name()].add(outcomes);
       if (json) {
-        evaluated.back()["units"].push_back(evaluated_by(*unit, op.d, outcomes, 0));
+        evaluated.back()["units"].push_back(evaluated_by(*unit, op, outcomes, 0));
         continue;
       }
-      for (int e = 0; e < outcomes.results.count(); ++e) {
-        const std::string result =
-            outcomes.has_answer(0) ? explained_number(op.d, outcomes.results.get(0, e)).to_string() : "no answer";
+      const bool as_table = op.is_of_blocks() && outcomes.has_answer(0);
+      if (as_table) {
+        fmt::print("  {}\n", unit->name());
+        for (const std::string& line : explained_block(block.batch, outcomes, 0)) fmt::print("    {}\n", line);
+      }
+      for (int e = 0; !as_table && e < outcomes.results.count(); ++e) {
+        const std::string result = outcomes.has_answer(0)
+                                       ? explained_number(op.result_format(e), outcomes.results.get(0, e)).to_string()
+                                       : "no answer";
         const std::string flags = e || outcomes.flags.empty() ? "" : "  flags " + flags_text(outcomes.flags[0]);
         fmt::print("  {:{}}  {}{}\n", e ? "" : unit->name(), width, result, flags);
       }
@@ -133,7 +140,7 @@ void add_eval(Arguments& app, int& status) {
                   }
                   evaluated.push_back(evaluated_case(block.batch, i));
                   evaluated.back().update({{"file", file}, {"line", block.line[i]}});
-                  evaluated.back()["units"].push_back(evaluated_by(unit, block.batch.op().d, outcomes, i));
+                  evaluated.back()["units"].push_back(evaluated_by(unit, block.batch.op(), outcomes, i));
                 }
               });
     if (options->json) print_evaluated(evaluated, {});

@@ -47,7 +47,7 @@ std::optional<ExplainedVerdict> verdict_of_sequence(const std::string& property,
   const Result<Judge> judge = Judge::bind(property, {unit}, sequence.op(), registry());
   if (!judge) return std::nullopt;
   const Verdict verdict = judge->judge(sequence).back();
-  const Format& d = sequence.op().d;
+  const Format& d = sequence.op().result_format(verdict.element);
   // A property of one result has no twin.
   const std::string twin = verdict.first == verdict.second ? "" : ", the changed case " + to_hex(d, verdict.second);
   return ExplainedVerdict{

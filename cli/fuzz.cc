@@ -103,7 +103,8 @@ class Merger {
     fmt::print("{}: {}\n", name_of(d.severity), d.key.to_string());
     for (size_t i = 0; i < d.cases.size(); ++i) fmt::print("    {}\n", case_line(d.cases, i));
     std::string results;
-    for (const uint64_t r : d.results) results += (results.empty() ? "" : " against ") + to_hex(d.cases.op().d, r);
+    for (const uint64_t r : d.results)
+      results += (results.empty() ? "" : " against ") + to_hex(d.cases.op().result_format(d.element), r);
     fmt::print("    {}\n", results.empty() ? "no answer" : results);
     std::fflush(stdout);
   }
@@ -142,7 +143,8 @@ nlohmann::json to_json(const Findings& total) {
   for (const auto& [key, entry] : total.buckets) {
     nlohmann::json cases = nlohmann::json::array(), results = nlohmann::json::array();
     for (size_t i = 0; i < entry.first.cases.size(); ++i) cases.push_back(case_line(entry.first.cases, i));
-    for (const uint64_t r : entry.first.results) results.push_back(to_hex(entry.first.cases.op().d, r));
+    for (const uint64_t r : entry.first.results)
+      results.push_back(to_hex(entry.first.cases.op().result_format(entry.first.element), r));
     list.push_back({{"property", key.property},
                     {"op", to_text(entry.first.cases.op())},
                     {"units", key.units},

@@ -13,6 +13,7 @@
 #include "core/shell.h"
 #include "identify/identification_text.h"
 #include "identify/order.h"
+#include "identify/quantizer.h"
 #include "identify/questionnaire.h"
 #include "plan/named_rows.h"
 
@@ -114,13 +115,28 @@ int run_order(const IdentifyOptions& options, const Unit& unit, const Op& op) {
   return order.differing ? exit_divergence : exit_ok;
 }
 
+int run_quantizer(const IdentifyOptions& options, const Op& op) {
+  if (options.unit.empty()) throw BadInput("identify needs the unit to ask, as in --unit python:q.py:mine");
+  if (options.order || options.saves || !options.ask.empty())
+    throw BadInput("--order, --save and --ask are of dots; a quantizer has none");
+  if (op.rounding == Rounding::stochastic) throw BadInput("identify asks quantizers that round without chance");
+  constexpr uint64_t drawn_by_default = 1 << 15;
+  const QuantizerIdentification id = identify_quantizer(
+      *bind_or_fail(options.unit, op), op, options.verify ? options.verify : drawn_by_default, options.settings.seed);
+  if (options.json) fmt::print("{}", json_text(identification_json(id)));
+  else fmt::print("{}", identification_text(id));
+  if (id.unanswered == id.asked) return exit_unknown;
+  return id.is_exact() ? exit_ok : exit_divergence;
+}
+
 int run_identify(const IdentifyOptions& options) {
   if (!options.answers.empty()) return run_answers(options, options.answers);
   constexpr std::string_view recorded = "recorded:";
   if (options.unit.starts_with(recorded)) return run_answers(options, options.unit.substr(recorded.size()));
   if (options.op.empty()) throw BadInput("identify needs an op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=16'");
   const Op op = op_from_text(options.op);
-  if (op.kind != OpKind::dot) throw BadInput("identify asks dots; '" + to_text(op) + "' is none");
+  if (op.kind == OpKind::quantize) return run_quantizer(options, op);
+  if (op.kind != OpKind::dot) throw BadInput("identify asks dots and quantizers; '" + to_text(op) + "' is neither");
   if (options.saves) check_can_save(options.save, options.name, op);
   const bool adds_floats = !op.a.fields().integer && !op.has_scales();
   if (!options.ask.empty()) {
@@ -140,7 +156,7 @@ void add_identify(Arguments& app, int& status) {
   auto options = std::make_shared<IdentifyOptions>();
   Arguments* sub = app.add_subcommand("identify", "Name what a black box computes, from its answers");
   sub->add_option("--unit", options->unit, "unit to ask: a plugin, a process, a device, a recording");
-  sub->add_option("--op", options->op, "op line of a dot");
+  sub->add_option("--op", options->op, "op line of a dot, or of quantize");
   sub->add_option("--time", options->settings.seconds, "seconds at most (default 60)")->check(positive_number());
   sub->add_option("--verify", options->verify,
                   "cases of the verification (default 4194304, fewer of more than 16 products)")

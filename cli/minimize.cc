@@ -100,9 +100,10 @@ void minimize_cases(const MinimizeOptions& options, const std::string& file, Tri
 
 nlohmann::json minimized_json(const MinimizedDivergence& m) {
   const Op& op = m.witness.op();
-  nlohmann::json results = {to_hex(op.d, m.verdict.first)};
+  const Format& result = op.result_format(m.verdict.element);
+  nlohmann::json results = {to_hex(result, m.verdict.first)};
   if (m.bucket.key.units.size() > 1 || m.verdict.second != m.verdict.first)
-    results.push_back(to_hex(op.d, m.verdict.second));
+    results.push_back(to_hex(result, m.verdict.second));
   return {{"id", m.bucket.id()},
           {"property", m.bucket.key.property},
           {"units", m.bucket.key.units},

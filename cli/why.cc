@@ -41,7 +41,7 @@ std::vector<Op> common_ops(const std::vector<std::string>& units) {
     const bool both = std::all_of(units.begin(), units.end(), [&](const std::string& u) { return takes(u, op); });
     if (both && std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
   };
-  for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert})
+  for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert, OpKind::quantize, OpKind::dequantize})
     for (const Op& op : default_ops(kind)) offer(op);
   if (ops.empty())
     for (const Op& op : ops_of_models()) offer(op);
@@ -62,7 +62,7 @@ std::string witness_text(const Fact& fact, const std::vector<std::string>& units
   const int element = std::max(0, first_difference(block.batch, outcomes[0].results, outcomes[1].results, 0));
   for (size_t i = 0; i < 2; ++i)
     text += fmt::format("    {:<{}}  {}\n", units[i], width,
-                        explained_number(op.d, outcomes[i].results.get(0, element)).to_string());
+                        explained_number(op.result_format(element), outcomes[i].results.get(0, element)).to_string());
   return text + fmt::format("    {}\n", reproduction_command(fact.best, program_name()));
 }
 

@@ -64,8 +64,8 @@ class CaseReader {
   uint64_t line_ = 0;
   std::string unit_, property_;
   std::optional<Op> op_;
-  std::vector<FieldShape> fields_;  ///< inputs of op_, then its result
-  std::string pending_;             ///< a case line that belongs to the next block
+  std::vector<FieldShape> fields_, results_;  ///< of op_
+  std::string pending_;                       ///< a case line that belongs to the next block
   bool has_pending_ = false;
 };
 

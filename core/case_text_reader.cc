@@ -216,7 +216,7 @@ bool CaseReader::read_directive(std::string_view text) {
     if (!parsed) return fail(3 + column, parsed.refusal().reason);
     op_ = *parsed;
     fields_ = op_->inputs();
-    fields_.push_back(op_->result());
+    results_ = op_->results();
     return true;
   }
   return fail(0, "expected a case, a comment, 'unit', 'op' or 'property', found " + quoted(text));
@@ -260,7 +260,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     block.batch.resize(index);
     return false;
   };
-  const size_t inputs = fields_.size() - 1;
+  const size_t inputs = fields_.size();
   for (size_t f = 0; f < inputs; ++f) {
     const FieldShape& field = fields_[f];
     Column& column = block.batch.inputs()[f];
@@ -278,7 +278,7 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
     skip_spaces();
     if (f + 1 == inputs && p == end) break;
     if (p == end) {
-      fail(at(p), std::string("expected '|' and field ") + fields_[f + 1].name);
+      fail(at(p), std::string("expected '|' and field ") + (f + 1 < inputs ? fields_[f + 1] : results_[0]).name);
       return drop();
     }
     if (*p != '|') {
@@ -299,15 +299,17 @@ bool CaseReader::read_case(std::string_view text, CaseBlock& block) {
   }
   if (p != end) {
     has_expected = true;
-    const FieldShape& field = fields_.back();
-    for (int i = 0; i < field.count; ++i) {
-      skip_spaces();
-      uint64_t value;
-      if (!read_encoding(field, value)) {
-        block.expected.resize(index);
-        return drop();
+    int element = 0;
+    for (const FieldShape& field : results_) {
+      for (int i = 0; i < field.count; ++i) {
+        skip_spaces();
+        uint64_t value;
+        if (!read_encoding(field, value)) {
+          block.expected.resize(index);
+          return drop();
+        }
+        block.expected.set(index, element++, value);
       }
-      block.expected.set(index, i, value);
     }
     skip_spaces();
     if (p != end && *p == '|' && op_->has_flags()) {

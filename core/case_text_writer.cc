@@ -13,10 +13,10 @@
 namespace mmafuzz {
 namespace {
 
-void append_field(std::string& line, const FieldShape& field, const Column& column, size_t index) {
+void append_field(std::string& line, const FieldShape& field, const Column& column, size_t index, int first = 0) {
   for (int i = 0; i < field.count; ++i) {
-    if (i) line += ' ';
-    line += to_hex(field.format, column.get(index, i));
+    if (first + i) line += ' ';
+    line += to_hex(field.format, column.get(index, first + i));
   }
 }
 
@@ -31,7 +31,11 @@ std::string case_line(const Batch& batch, size_t index, const Outcomes* results)
   }
   if (results && results->has_answer(index)) {
     line += " | ";
-    append_field(line, batch.op().result(), results->results, index);
+    int first = 0;
+    for (const FieldShape& part : batch.op().results()) {
+      append_field(line, part, results->results, index, first);
+      first += part.count;
+    }
     if (!results->flags.empty() && batch.op().has_flags()) {
       constexpr char digit[] = "0123456789abcdef";
       const uint8_t flags = results->flags[index];

@@ -50,8 +50,13 @@ bool find_scalar(std::string_view text, ScalarOperation& operation) {
   return false;
 }
 
-constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm"};
-static_assert(std::size(kind_names) == static_cast<size_t>(OpKind::gemm) + 1);
+constexpr const char* kind_names[] = {"dot", "convert", "scalar", "gemm", "quantize", "dequantize"};
+static_assert(std::size(kind_names) == static_cast<size_t>(OpKind::dequantize) + 1);
+
+constexpr const char* scale_rule_names[] = {"floor", "ceil", "even", "threshold", "nearest_log2", "rceil", "nearest"};
+static_assert(std::size(scale_rule_names) == scale_rule_count);
+constexpr const char* block_specials_names[] = {"nan_scale", "elements"};
+static_assert(std::size(block_specials_names) == static_cast<size_t>(BlockSpecials::elements) + 1);
 
 template <class Enum, size_t N>
 bool find_name(const char* const (&names)[N], std::string_view text, Enum& value) {
@@ -174,6 +179,10 @@ class AttributeWords {
     });
   }
 
+  void missing(std::string message) {
+    if (ok()) fail(0, "attribute " + std::move(message));
+  }
+
   /// An attribute that this op must not have.
   void refuse(const std::string& name, const std::string& reason) {
     with(name, false, [&](std::string_view) { return reason; });
@@ -211,11 +220,71 @@ class AttributeWords {
   std::string error_;
 };
 
+void parse_blocks(AttributeWords& attributes, Op& op) {
+  attributes.format("from", op.a);
+  attributes.format("to", op.d);
+  attributes.extent("block", op.k, true);
+  attributes.format("scale", op.scale_a);
+  attributes.format("tensor", op.scale_b, false);
+  if (op.kind == OpKind::dequantize) return;
+  // The plain rule of each: OCP MX 1.0, 6.3, and NVFP4's.
+  op.scale_rule = op.scale_a.fields().fraction_bits == 0 ? ScaleRule::floor : ScaleRule::nearest;
+  attributes.word("rule", scale_rule_names, op.scale_rule);
+  if (!attributes.has("special"))
+    attributes.missing(
+        "special= is missing: say what an infinity or NaN in a block gives, nan_scale (the scale is NaN) "
+        "or elements (it converts alone)");
+  attributes.word("special", block_specials_names, op.block_specials);
+  attributes.format("via", op.via, false);
+}
+
+/// Why formats, rule and rounding of an op on blocks do not go together; empty where they do.
+std::string reason_against_blocks(const Op& op) {
+  const bool quantizes = op.kind == OpKind::quantize;
+  const Format &numbers = quantizes ? op.a : op.d, &codes = quantizes ? op.d : op.a;
+  const FormatFields& scale = op.scale_a.fields();
+  const std::string side = quantizes ? "from=" : "to=", other = quantizes ? "to=" : "from=";
+  if (numbers.fields().integer || !numbers.fields().has_sign())
+    return side + numbers.name() + ": the numbers of a block are of a floating-point format with a sign";
+  if (codes.fields().width > 16 || (!codes.fields().integer && codes.fields().fraction_bits == 0))
+    return other + codes.name() + ": elements have at most 16 bits, and a fraction";
+  // Blocks have no flags, so that readings of those alone say nothing.
+  if (codes.fields().policy & ~(policy::no_inexact | policy::any_nan_invalid))
+    return other + codes.name() + ": elements are of a format without switches";
+  if (!codes.fields().has_sign()) return other + codes.name() + ": elements have a sign";
+  if (scale.integer || scale.exponent_bits == 0)
+    return "scale=" + op.scale_a.name() + ": a scale needs an exponent, as e8m0, e4m3 and fp32 have it";
+  if (scale.fraction_bits > 23) return "scale=" + op.scale_a.name() + ": scales have at most 24 significant bits";
+  if (op.has_tensor_scale()) {
+    const FormatFields& tensor = op.scale_b.fields();
+    if (tensor.integer || tensor.fraction_bits > 23)
+      return "tensor=" + op.scale_b.name() + ": the tensor's scale is a floating-point number of at most 24 bits";
+    if (scale.fraction_bits == 0)
+      return "tensor= belongs to scales with a fraction, as NVFP4's e4m3; scale=" + op.scale_a.name() + " has none";
+  }
+  if (op.rounding == Rounding::stochastic && (!quantizes || scale.fraction_bits > 0))
+    return "round=stochastic belongs to quantize with a scale of powers of two";
+  if (!quantizes) return "";
+  if (!takes_scale(op.scale_rule, scale))
+    return std::string("rule=") + name_of(op.scale_rule) + " gives powers of two, and scale=" + op.scale_a.name() +
+           " has a fraction: rule=nearest or rule=rceil";
+  if (op.block_specials == BlockSpecials::nan_scale && !scale.has_nan())
+    return "special=nan_scale needs a scale with a NaN, and " + op.scale_a.name() + " has none: special=elements";
+  if (op.via.fields().width && (op.via.fields().integer || op.via.fields().fraction_bits > 23 ||
+                                op.via.fields().specials != Specials::ieee || !op.via.fields().has_sign()))
+    return "via=" + op.via.name() + ": amax passes through a narrow IEEE format, as bf16 or fp16";
+  return "";
+}
+
 }  // namespace
 
 const char* name_of(ScalarOperation operation) { return row_of(operation).name; }
 bool signals_quiet_nans(ScalarOperation operation) { return row_of(operation).signals_quiet_nans; }
 const char* name_of(Rounding rounding) { return rounding_names[static_cast<int>(rounding)]; }
+const char* name_of(ScaleRule rule) { return scale_rule_names[static_cast<int>(rule)]; }
+bool takes_scale(ScaleRule rule, const FormatFields& scale) {
+  return rule >= ScaleRule::rceil || scale.fraction_bits == 0;
+}
 
 bool can_compare(ScalarOperation operation, const FormatFields& f) {
   if (!compares(operation)) return true;
@@ -244,12 +313,38 @@ std::vector<FieldShape> Op::inputs() const {
     }
     case OpKind::convert: return {{"source", a, 1}};
     case OpKind::scalar: return {{"operands", a, arity()}};
+    case OpKind::quantize:
+    case OpKind::dequantize: {
+      const bool quantizes = kind == OpKind::quantize;
+      std::vector<FieldShape> fields = {{quantizes ? "source" : "codes", a, k}};
+      if (!quantizes) fields.push_back({"scale", scale_a, 1});
+      if (has_tensor_scale()) fields.push_back({"tensor", scale_b, 1});
+      return fields;
+    }
     case OpKind::gemm: break;
   }
   return {{"a", a, m * k}, {"b", b, k * n}, {"c", c, m * n}};
 }
 
-FieldShape Op::result() const { return {"result", d, kind == OpKind::gemm ? m * n : 1}; }
+const Format& Op::input_format(size_t field) const {
+  const Format* const of_sums[] = {&a, &b, &c, &scale_a, &scale_b};
+  if (kind == OpKind::dot || kind == OpKind::gemm) return *of_sums[field];
+  if (field == 0) return a;
+  return kind == OpKind::dequantize && field == 1 ? scale_a : scale_b;
+}
+
+std::vector<FieldShape> Op::results() const {
+  if (kind == OpKind::quantize) return {{"scale", scale_a, 1}, {"codes", d, k}};
+  return {{"result", d, kind == OpKind::gemm ? m * n : kind == OpKind::dequantize ? k : 1}};
+}
+
+FieldShape Op::result() const {
+  FieldShape all = results().back();
+  if (kind != OpKind::quantize) return all;
+  return {"result", scale_a.storage_bytes() > d.storage_bytes() ? scale_a : d, 1 + k};
+}
+
+BlockRule Op::block_rule() const { return {scale_rule, block_specials, via.fields(), rounding_rule()}; }
 
 RoundingRule Op::rounding_rule() const {
   RoundingRule rule;
@@ -299,8 +394,18 @@ std::string to_text(const Op& op) {
       break;
     case OpKind::convert: text += " from=" + op.a.name() + " to=" + op.d.name(); break;
     case OpKind::scalar: text += std::string(" ") + name_of(op.scalar) + " format=" + op.a.name(); break;
+    case OpKind::quantize:
+    case OpKind::dequantize:
+      text += " from=" + op.a.name() + " to=" + op.d.name() + " block=" + std::to_string(op.k) +
+              " scale=" + op.scale_a.name();
+      if (op.has_tensor_scale()) text += " tensor=" + op.scale_b.name();
+      if (op.kind == OpKind::dequantize) break;
+      text += std::string(" rule=") + name_of(op.scale_rule) +
+              " special=" + block_specials_names[static_cast<int>(op.block_specials)];
+      if (op.via.fields().width) text += " via=" + op.via.name();
+      break;
   }
-  const bool always = op.kind == OpKind::convert || op.kind == OpKind::scalar;
+  const bool always = op.kind != OpKind::dot && op.kind != OpKind::gemm;
   if (always || op.rounding != Rounding::nearest_even) text += std::string(" round=") + name_of(op.rounding);
   if (op.seed) text += " seed=" + std::to_string(op.seed);
   if (op.random_bits != Op().random_bits) text += " random_bits=" + std::to_string(op.random_bits);
@@ -320,7 +425,7 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   const std::vector<Word> words = split(text);
   Op op;
   if (words.empty() || !find_name(kind_names, words[0].text, op.kind))
-    return invalid("expected an op kind: dot, convert, scalar or gemm");
+    return invalid("expected an op kind: dot, convert, scalar, gemm, quantize or dequantize");
   const std::string kind(words[0].text);
   size_t first = 1;
   if (op.kind == OpKind::scalar) {
@@ -361,6 +466,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
       attributes.format("format", op.a);
       op.d = op.a;
       break;
+    case OpKind::quantize:
+    case OpKind::dequantize: parse_blocks(attributes, op); break;
   }
   constexpr const char* tiny_names[] = {"after", "before"};
   constexpr const char* nan_names[] = {"exact", "any"};
@@ -371,6 +478,12 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
     attributes.word("flags", flag_names, op.flags);
   }
   attributes.word("nan", nan_names, op.nan);
+  if (op.is_of_blocks()) {
+    attributes.refuse("saturate", "an op " + kind + " has no saturate=: " +
+                                      (op.kind == OpKind::quantize ? "elements always saturate (OCP MX 1.0, 6.3)"
+                                                                   : "a number beyond the range overflows"));
+    attributes.refuse("ftz", "an op " + kind + " has no ftz=: subnormal numbers are numbers");
+  }
   attributes.boolean("ftz", op.flush_to_zero);
   attributes.boolean("saturate", op.saturate);
   if (op.rounds_to_integer()) attributes.boolean("inexact", op.signals_inexact);
@@ -389,6 +502,8 @@ Result<Op> parse_op(std::string_view text, size_t& column) {
   if (op.kind == OpKind::scalar && !can_compare(op.scalar, op.d.fields()))
     return invalid(std::string("scalar ") + name_of(op.scalar) + " gives 1 or +0, and " + op.d.name() +
                    " does not have both");
+  if (op.is_of_blocks())
+    if (const std::string why = reason_against_blocks(op); !why.empty()) return invalid(why);
   for (const int64_t elements : {int64_t{op.m} * op.k, int64_t{op.k} * op.n, int64_t{op.m} * op.n})
     if (op.kind == OpKind::gemm && elements > max_elements)
       return invalid("a matrix of a gemm case may have at most " + std::to_string(max_elements) + " elements");

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "arithmetic/round.h"
+#include "arithmetic/block_rule.h"
 #include "core/format.h"
 
 namespace mmafuzz {
 
-enum class OpKind : uint8_t { dot, convert, scalar, gemm };
+enum class OpKind : uint8_t { dot, convert, scalar, gemm, quantize, dequantize };
 /// core/op.cc has their table. Comparisons come last.
 enum class ScalarOperation : uint8_t {
   add,
@@ -46,6 +46,7 @@ struct FieldShape {
 struct Op {
   OpKind kind = OpKind::dot;
   // dot: a, b (k each), c, d. gemm: a (m*k), b (k*n), c and d (m*n), row-major. convert: a -> d. scalar: a = d.
+  // quantize: a (k) -> scale_a and d (k). dequantize: a (k) and scale_a -> d (k). Both may have a tensor's scale_b.
   Format a, b, c, d;
   int m = 1, n = 1, k = 1;
   Format scale_a, scale_b;
@@ -57,29 +58,41 @@ struct Op {
   FlagPolicy flags = FlagPolicy::all;
   bool flush_to_zero = false;
   bool saturate = false;
-  bool signals_inexact = true;             ///< of a rounding to an integer: whether it raises the inexact flag
-  uint64_t seed = 0;                       ///< of stochastic rounding
-  int random_bits = 24;                    ///< of stochastic rounding
-  Threshold threshold = Threshold::floor;  ///< of stochastic rounding
-  std::optional<uint64_t> alpha, beta;     ///< gemm, encodings of d; one that is absent is exactly 1
+  bool signals_inexact = true;              ///< of a rounding to an integer: whether it raises the inexact flag
+  uint64_t seed = 0;                        ///< of stochastic rounding
+  int random_bits = 24;                     ///< of stochastic rounding
+  Threshold threshold = Threshold::floor;   ///< of stochastic rounding
+  ScaleRule scale_rule = ScaleRule::floor;  ///< of quantize
+  BlockSpecials block_specials = BlockSpecials::nan_scale;  ///< of quantize
+  Format via;                                               ///< of quantize: amax is rounded to it; without name: not
+  std::optional<uint64_t> alpha, beta;                      ///< gemm, encodings of d; one that is absent is exactly 1
 
   friend bool operator==(const Op&, const Op&) = default;
 
   bool has_alpha_beta() const { return alpha || beta; }
   bool has_scales() const { return scale_block > 0; }
+  bool is_of_blocks() const { return kind == OpKind::quantize || kind == OpKind::dequantize; }
+  bool has_tensor_scale() const { return is_of_blocks() && scale_b.fields().width > 0; }
   int scales() const { return scale_block ? (k + scale_block - 1) / scale_block : 0; }
   /// Number of operands of the scalar operation: 1, 2 or 3.
   int arity() const;
   /// The input fields of one case, in case-text order.
   std::vector<FieldShape> inputs() const;
-  /// The result field.
+  /// The format of input field `field`, in the same order.
+  const Format& input_format(size_t field) const;
+  /// All elements of the result as one field: of quantize the scale and then the codes, in the wider one's format.
   FieldShape result() const;
+  /// The format of one element of the result.
+  const Format& result_format(int element) const { return kind == OpKind::quantize && element == 0 ? scale_a : d; }
+  /// The parts of the result that a person tells apart: of quantize the scale and the codes.
+  std::vector<FieldShape> results() const;
   /// Whether the result is an integer, of an integer format or as a number of the operand's format: what inexact=
   /// is about.
   bool rounds_to_integer() const;
   /// Whether a case may carry flags after its result.
   bool has_flags() const { return kind == OpKind::convert || kind == OpKind::scalar; }
 
+  BlockRule block_rule() const;
   /// Without the random bits of stochastic rounding, which differ from case to case.
   RoundingRule rounding_rule() const;
   /// The rule for one conversion. A unit's random bits are those of (seed, source), so that a case can be replayed
@@ -119,6 +132,9 @@ Result<Op> parse_op(std::string_view text, size_t& column);
 
 const char* name_of(ScalarOperation operation);
 const char* name_of(Rounding rounding);
+const char* name_of(ScaleRule rule);
+/// Whether a rule gives scales of a format: those of powers of two need one without a fraction.
+bool takes_scale(ScaleRule rule, const FormatFields& scale);
 
 /// Largest k, m and n that a case may have; a larger one is a mistake in the file, not a workload for this tool.
 inline constexpr int max_extent = 65536;

@@ -19,6 +19,9 @@ std::string op_label(const Op& op) {
   switch (op.kind) {
     case OpKind::convert: return "convert." + type(op.d) + "." + type(op.a);
     case OpKind::scalar: return std::string("scalar.") + name_of(op.scalar) + "." + type(op.a);
+    case OpKind::quantize:
+      return "quantize." + type(op.d) + "." + type(op.scale_a) + "." + type(op.a) + "." + name_of(op.scale_rule);
+    case OpKind::dequantize: return "dequantize." + type(op.d) + "." + type(op.scale_a) + "." + type(op.a);
     default: break;
   }
   std::string label = op.kind == OpKind::gemm ? "gemm" : "dot";
@@ -32,16 +35,16 @@ std::string BucketKey::to_string() const {
   return text + " " + value_class;
 }
 
-bool same_result(const Op& op, uint64_t x, uint64_t y) {
+bool same_result(const Op& op, uint64_t x, uint64_t y, int element) {
   if (x == y) return true;
   if (op.nan != NanPolicy::any) return false;
-  const FormatFields& f = op.d.fields();
+  const FormatFields& f = op.result_format(element).fields();
   return decode(f, x).cls == NumberClass::nan && decode(f, y).cls == NumberClass::nan;
 }
 
-bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y) {
+bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y, int element) {
   const Op& op = batch.op();
-  if (same_result(op, x, y)) return true;
+  if (same_result(op, x, y, element)) return true;
   if (op.nan != NanPolicy::any || op.kind != OpKind::convert || !op.rounds_to_integer()) return false;
   const uint64_t source = batch.inputs()[0].get(index);
   return converts_to_no_integer(op.d.fields(),
@@ -72,7 +75,11 @@ bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y) {
 int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index) {
   for (int e = 0; e < x.count(); ++e) {
     const uint64_t first = x.get(index, e), second = y.get(index, e);
-    if (first != second && !same_result(batch, index, first, second)) return e;
+    if (first != second && !same_result(batch, index, first, second, e)) return e;
+    const Op& op = batch.op();
+    if (e == 0 && op.kind == OpKind::quantize && op.nan == NanPolicy::any &&
+        decode(op.scale_a.fields(), first).cls == NumberClass::nan)
+      return -1;
   }
   return -1;
 }
@@ -122,11 +129,9 @@ bool any_special(const FormatFields& f, const Column& column, size_t index) {
 bool SpecialOperands::operator[](size_t index) {
   State& state = state_[index];
   if (state == State::unknown) {
-    const Op& op = batch_->op();
-    const Format* const formats[] = {&op.a, &op.b, &op.c, &op.scale_a, &op.scale_b};
     state = State::none;
     for (size_t f = 0; f < batch_->inputs().size() && state == State::none; ++f)
-      if (any_special(formats[f]->fields(), batch_->inputs()[f], index)) state = State::some;
+      if (any_special(batch_->op().input_format(f).fields(), batch_->inputs()[f], index)) state = State::some;
   }
   return state == State::some;
 }
@@ -141,9 +146,9 @@ bool is_plainly_normal(const FormatFields& f, uint64_t encoding) {
 
 }  // namespace
 
-ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y) {
+ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y, int element) {
   if (special_operands) return ValueClass::special;
-  const FormatFields& d = op.d.fields();
+  const FormatFields& d = op.result_format(element).fields();
   if (is_plainly_normal(d, x) && is_plainly_normal(d, y)) return ValueClass::normal;  // most
   const Number r[2] = {decode(d, x), decode(d, y)};
   const auto any = [&](auto test) { return test(r[0]) || test(r[1]); };
@@ -204,7 +209,7 @@ DifferenceTally tally_differences(const Batch& batch, SpecialOperands& special, 
     if (element < 0 && (!with_flags || same_flags(batch, i, first.flags[i], second.flags[i]))) return;
     if (told && told(i)) return;
     const uint64_t x = first.results.get(i, std::max(element, 0)), y = second.results.get(i, std::max(element, 0));
-    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y);
+    const ValueClass cls = x == y ? ValueClass::flags : value_class(batch.op(), special[i], x, y, std::max(element, 0));
     if (tally.count[static_cast<int>(cls)]++ > 0) return;
     tally.first[static_cast<int>(cls)] = i;
     tally.element[static_cast<int>(cls)] = std::max(element, 0);
@@ -310,8 +315,9 @@ void BoundProperty::judge(const Batch& cases, const Outcomes& base, std::vector<
       v.before = base.results.get(i, e);
       v.after = after.results.get(i, property_->twin_element(cases.op(), e));
       v.failed = !property_->holds({of, e, *known[i], v.before, v.after});
+      v.element = e;
     }
-    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
+    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after, v.element);
   }
   if (twins) *twins = std::move(twin);
 }
@@ -324,8 +330,9 @@ void BoundProperty::judge_alone(const Batch& cases, const Outcomes& base, std::v
     Verdict& v = verdicts[i];
     v.compared = base.has_answer(i);
     v.failed = v.compared && broken[i] >= 0;
-    v.before = v.after = base.results.get(i, v.failed ? broken[i] : 0);
-    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after);
+    v.element = v.failed ? broken[i] : 0;
+    v.before = v.after = base.results.get(i, v.element);
+    if (v.failed) v.cls = value_class(cases.op(), special[i], v.before, v.after, v.element);
   }
 }
 
@@ -348,6 +355,7 @@ size_t BoundProperty::check(const Batch& cases, const Outcomes& base, const Repo
     d.cases.append(cases, i);
     if (has_plain_twin()) d.cases.append(alone ? cases : twins[0], i);
     if (!property_->is_about_answering()) d.results = {v.before, v.after};
+    d.element = v.element;
     // A row remembers nothing; what has none breaks properties that it need not claim when it does.
     if (is_of_this_machine(unit_->role())) keep_cases_before(d, cases, i);
   }

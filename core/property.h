@@ -44,11 +44,12 @@ struct Divergence {
 std::string op_label(const Op& op);
 
 /// Equality of results under the op's NaN policy: encodings, or any NaN for any NaN. Both argument orders agree.
-bool same_result(const Op& op, uint64_t x, uint64_t y);
+/// `element`: of a result of several, which.
+bool same_result(const Op& op, uint64_t x, uint64_t y, int element = 0);
 
 /// The same of two results of case `index`. Under nan=any the integers that stand for the NaN of an invalid conversion
 /// are the same, too: IEEE 754-2019, 7.2 leaves them open.
-bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y);
+bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y, int element = 0);
 
 /// Whether two units raise the same flags on case `index`, as far as the op's comparison looks at them. Under
 /// flags=ieee the denormal-operand flag does not count, nor invalid for 0 * infinity + a quiet NaN, which IEEE
@@ -56,6 +57,7 @@ bool same_result(const Batch& batch, size_t index, uint64_t x, uint64_t y);
 bool same_flags(const Batch& batch, size_t index, uint8_t x, uint8_t y);
 
 /// The first element of case `index` in which two results differ under the op's NaN policy; -1 where they are the same.
+/// Under nan=any a block whose scale is NaN is one NaN, whatever its codes are.
 int first_difference(const Batch& batch, const Column& x, const Column& y, size_t index);
 
 /// Which cases of a batch have an infinity or NaN among their operands; each is looked at once, when first asked for.
@@ -72,7 +74,7 @@ class SpecialOperands {
 
 /// The bucket's value class, from two results (equal where a property judges a case by itself) and whether there are
 /// special operands.
-ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y);
+ValueClass value_class(const Op& op, bool special_operands, uint64_t x, uint64_t y, int element = 0);
 
 /// Whether a case has one outcome: encodings, of NaNs too, and flags where both have them.
 bool same_outcome(const Outcomes& x, const Outcomes& y, size_t index);
@@ -180,6 +182,7 @@ class BoundProperty {
     bool compared = false, failed = false;
     ValueClass cls = ValueClass::normal;  ///< of a failure
     uint64_t before = 0, after = 0;       ///< results on the case and on its twin
+    int element = 0;                      ///< of a result of several, the one in `before`
   };
   /// One verdict per case. `base` holds the unit's outcomes on the cases; `twins`, where asked for, receives the twins.
   void judge(const Batch& cases, const Outcomes& base, std::vector<Verdict>& verdicts,

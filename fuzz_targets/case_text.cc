@@ -71,7 +71,7 @@ class CaseText final : public Target {
   }
 
   static void check(const CaseBlock& block, size_t index) {
-    if (block.batch.op().kind == OpKind::gemm) return;  // their results are whole matrices
+    if (block.batch.op().result().count > 1) return;  // of a matrix or block
     const std::string text = rewritten(block, index);
     CaseReader reader("rewritten", text);
     CaseBlock again;

@@ -24,7 +24,8 @@ void Check::add(const Batch& batch) {
     const auto first = results.encodings.begin() + static_cast<std::ptrdiff_t>(i * results.count);
     const std::vector<uint64_t> got(first, first + static_cast<std::ptrdiff_t>(results.count));
     bool same = true;
-    for (size_t j = 0; j < results.count; ++j) same = same && same_result(cases, i, expected[j], got[j]);
+    for (size_t j = 0; j < results.count; ++j)
+      same = same && same_result(cases, i, expected[j], got[j], static_cast<int>(j));
     if (!same) mismatches_.push_back({batch.op(), batch.line(i), expected, got});
   }
 }

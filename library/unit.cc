@@ -30,9 +30,11 @@ class UserFunctionUnit final : public ::mmafuzz::Unit {
     if (results.size() != batch.size() * count)
       throw Error(name() + ": a function may not change the number of results");
     for (size_t i = 0; i < results.size(); ++i) {
-      if (cases.result().width < 64 && results[i] >> cases.result().width)
-        throw Error(name() + ": a result is wider than " + cases.result().format);
-      outcomes.results.set(i / count, static_cast<int>(i % count), results[i]);
+      const auto element = static_cast<int>(i % count);
+      const Format& format = batch.op().result_format(element);
+      if (results[i] & ~format.fields().container_mask())
+        throw Error(name() + ": a result is wider than " + format.name());
+      outcomes.results.set(i / count, element, results[i]);
     }
   }
 

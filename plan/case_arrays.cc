@@ -40,7 +40,8 @@ std::vector<size_t> shape_of_case(const Op& op, size_t field) {
     return field == 0 ? std::vector{m, k} : field == 1 ? std::vector{k, n} : std::vector{m, n};
   const std::vector<FieldShape> inputs = op.inputs();
   if (field >= inputs.size() || inputs[field].count == 1) {
-    const bool keeps_one = field < 2 && op.kind == OpKind::dot;  // a and b of k = 1
+    if (field >= inputs.size() && op.result().count > 1) return {static_cast<size_t>(op.result().count)};
+    const bool keeps_one = (field < 2 && op.kind == OpKind::dot) || (field == 0 && op.is_of_blocks());  // of k = 1
     return keeps_one || (op.kind == OpKind::dot && field > 2 && field < inputs.size()) ? std::vector<size_t>{1}
                                                                                        : std::vector<size_t>{};
   }

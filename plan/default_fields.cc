@@ -37,6 +37,19 @@ const char* const gemm_op_lines[] = {
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=3 k=20",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=2 k=8 alpha=beaaaaab beta=40400000",
     "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=8 n=8 k=64"};
+const char* const quantize_op_lines[] = {
+    "quantize from=fp32 to=e2m1 block=32 scale=e8m0 rule=floor special=nan_scale nan=any",
+    "quantize from=fp32 to=e4m3 block=32 scale=e8m0 rule=rceil special=nan_scale nan=any",
+    "quantize from=bf16 to=e5m2 block=32 scale=e8m0 rule=even special=elements nan=any",
+    "quantize from=fp32 to=e2m3 block=32 scale=e8m0 rule=ceil special=nan_scale nan=any",
+    "quantize from=fp16 to=e3m2 block=32 scale=e8m0 rule=threshold special=nan_scale nan=any",
+    "quantize from=fp32 to=s8 block=32 scale=e8m0 rule=floor special=nan_scale nan=any",
+    "quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 rule=nearest special=nan_scale nan=any",
+    "quantize from=fp32 to=e4m3 block=128 scale=fp32 rule=nearest special=nan_scale nan=any"};
+const char* const dequantize_op_lines[] = {"dequantize from=e2m1 to=fp32 block=32 scale=e8m0 nan=any",
+                                           "dequantize from=e4m3 to=bf16 block=32 scale=e8m0 nan=any",
+                                           "dequantize from=s8 to=fp32 block=32 scale=e8m0 nan=any",
+                                           "dequantize from=e2m1 to=fp32 block=16 scale=e4m3 tensor=fp32 nan=any"};
 template <size_t N>
 std::vector<Op> parse_all(const char* const (&texts)[N]) {
   std::vector<Op> ops;
@@ -54,9 +67,11 @@ std::vector<Op> default_ops(OpKind kind) {
     case OpKind::dot: return parse_all(dot_op_lines);
     case OpKind::scalar: return parse_all(scalar_op_lines);
     case OpKind::convert: return parse_all(convert_op_lines);
-    case OpKind::gemm: break;
+    case OpKind::gemm: return parse_all(gemm_op_lines);
+    case OpKind::quantize: return parse_all(quantize_op_lines);
+    case OpKind::dequantize: break;
   }
-  return parse_all(gemm_op_lines);
+  return parse_all(dequantize_op_lines);
 }
 
 std::vector<Op> gemm_ops(std::string_view format) {

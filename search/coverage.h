@@ -8,6 +8,7 @@
 
 #include "arithmetic/bins.h"
 #include "arithmetic/evaluate_dot.h"
+#include "core/block_case.h"
 #include "core/dot_case.h"
 #include "search/gemm_coverage.h"
 
@@ -38,7 +39,8 @@ class Coverage {
 
   /// Whether this op has bins at all: a dot needs a model.
   bool observes() const {
-    return op_.kind == OpKind::dot ? has_model_ : gemm_ || op_.kind == OpKind::convert || op_.kind == OpKind::scalar;
+    if (op_.kind == OpKind::dot) return has_model_;
+    return gemm_ || op_.kind == OpKind::convert || op_.kind == OpKind::scalar || op_.kind == OpKind::quantize;
   }
 
   /// Reports each bin of one case to sink.hit(bin), some more than once.
@@ -50,6 +52,8 @@ class Coverage {
       trace.finish(evaluate_dot(model_, in, trace));
     } else if (gemm_) {
       for (const int bin : gemm_->bins_of(batch, index)) sink.hit(bin);
+    } else if (op_.kind == OpKind::quantize) {
+      QuantizedBlock(op_).observe(batch, index, [&](const Rounded& r) { rounding_bins(op_.d.fields(), r, sink); });
     } else {
       rounding_bins(op_.d.fields(), round_scalar_case(op_, batch, index), sink);
     }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "search/aligned_term.h"
+#include "search/draw_block.h"
 #include "search/integer_dot.h"
 #include "search/sweep_case.h"
 
@@ -263,6 +264,8 @@ DatapathSweeps::DatapathSweeps(const Op& op, const CornerHints& hints, uint64_t 
     case OpKind::dot: integers ? add_integer_parts() : add_dot_parts(); break;
     case OpKind::convert: add_conversion_parts(); break;
     case OpKind::scalar: add_scalar_parts(); break;
+    case OpKind::quantize: add_block_parts(); break;
+    case OpKind::dequantize:
     case OpKind::gemm: return;
   }
   std::vector<size_t> order(parts_.size());
@@ -329,6 +332,42 @@ void DatapathSweeps::add_conversion_parts() {
     const uint64_t source = round_exact(from, value, {}).encoding + beside[n / 2 % 3];
     batch.inputs()[0].set(index, 0, source & from.container_mask());
   });
+}
+
+void DatapathSweeps::add_block_parts() {
+  const auto steps = std::make_shared<BlockSteps>(op_);
+  const auto lanes = static_cast<uint64_t>(op_.k);
+  const auto clear = [op = op_](Batch& batch, size_t index) {
+    for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(index, lane, op.a.fields().encode_zero(false));
+    if (op.has_tensor_scale()) batch.inputs()[1].set(index, 0, encode_near(op.scale_b.fields(), false, 0, 0));
+  };
+  const uint64_t walk = steps->count() * 3;
+  add(
+      "scale steps", walk * lanes,
+      [op = op_, steps, clear, walk, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        clear(batch, index);
+        const uint64_t step = scrambled(n % walk, walk);
+        const auto lane = static_cast<int>((n / walk + step) % lanes);
+        const uint64_t sign = (rng.next() & 1) ? op.a.fields().in_container(op.a.fields().sign_bit()) : 0;
+        batch.inputs()[0].set(index, lane, steps->at(step / 3, static_cast<int>(step % 3) - 1) | sign);
+      },
+      walk);
+  if (lanes == 1) return;
+  const uint64_t boundaries = boundaries_of(op_.d.fields()), each = (boundaries + lanes - 2) / (lanes - 1) * 3;
+  constexpr uint64_t sizes = 32;
+  add(
+      "element roundings", each * sizes,
+      [op = op_, clear, each, lanes](Batch& batch, size_t index, CounterRng& rng, uint64_t n) {
+        clear(batch, index);
+        const FormatFields& from = op.a.fields();
+        const auto kept = static_cast<int>(rng.below(static_cast<uint32_t>(lanes)));
+        const int exponent = n / each == 0 ? 0 : rng.between(from.emin(), from.emax());
+        const uint64_t fraction = rng.next() & from.fraction_mask();
+        const uint64_t amax = encode_near(from, false, exponent, n / each % 2 ? fraction : 0);
+        batch.inputs()[0].set(index, kept, amax);
+        set_boundaries(op, amax, kept, n % each / 3 * (lanes - 1), static_cast<int>(n % 3) - 1, batch, index);
+      },
+      each);
 }
 
 void DatapathSweeps::add_scalar_parts() {

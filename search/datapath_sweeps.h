@@ -46,6 +46,7 @@ class DatapathSweeps {
   void add_integer_parts();
   void add_conversion_parts();
   void add_scalar_parts();
+  void add_block_parts();
 
   Op op_;
   CornerHints hints_;

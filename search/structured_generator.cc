@@ -4,6 +4,7 @@
 
 #include "arithmetic/corner_encodings.h"
 #include "arithmetic/ieee_operations.h"
+#include "search/draw_block.h"
 #include "search/draw_gemm.h"
 #include "search/integer_dot.h"
 
@@ -294,6 +295,8 @@ void StructuredGenerator::draw(uint64_t number, Batch& batch, size_t index) cons
     case OpKind::convert: draw_convert(op_, rng, batch, index); break;
     case OpKind::scalar: draw_scalar(op_, rng, batch, index); break;
     case OpKind::gemm: draw_gemm(op_, rng, batch, index); break;
+    case OpKind::quantize: draw_block(op_, rng, batch, index); break;
+    case OpKind::dequantize: draw_codes(op_, rng, batch, index); break;
   }
 }
 

@@ -270,7 +270,8 @@ class Causes::Ablation final : public Method {
 /// Conversions and scalar operations: the change of the op with which IEEE arithmetic gives the deviating result.
 class Causes::Variants final : public Method {
  public:
-  Variants(const Judge& judge, const Registry& registry) : judge_(judge), variants_(judge.op(), registry) {}
+  Variants(const Judge& judge, const Registry& registry)
+      : judge_(judge), variants_(judge.op(), registry, names_of(judge)) {}
 
   std::vector<std::string> find(const Batch& cases, const std::vector<Verdict>& verdicts) override {
     std::vector<std::string> causes(cases.size(), unexplained);
@@ -283,6 +284,11 @@ class Causes::Variants final : public Method {
       if (!name.empty()) causes[i] = name;
     }
     return causes;
+  }
+  static std::vector<std::string> names_of(const Judge& judge) {
+    std::vector<std::string> names;
+    for (const std::unique_ptr<Unit>& unit : judge.units()) names.push_back(unit->name());
+    return names;
   }
   std::string detail_of_one(const std::string& name) const override {
     return name == kernel_name ? kernel_detail(judge_) : name + " (" + OpVariants::meaning(name) + ")";

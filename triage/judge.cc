@@ -42,7 +42,7 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     std::vector<BoundProperty::Verdict> said;
     bound_->judge(cases, first, said);
     for (size_t i = 0; i < cases.size(); ++i)
-      verdicts[i] = {said[i].failed, said[i].compared, said[i].cls, said[i].before, said[i].after};
+      verdicts[i] = {said[i].failed, said[i].compared, said[i].cls, said[i].before, said[i].after, said[i].element};
     return verdicts;
   }
   Outcomes second;
@@ -53,12 +53,13 @@ std::vector<Verdict> Judge::judge(const Batch& cases) const {
     if (!first.has_answer(i) || !second.has_answer(i)) continue;
     Verdict& v = verdicts[i];
     v.compared = true;
-    const int element = first_difference(cases, first.results, second.results, i);
-    v.first = first.results.get(i, std::max(element, 0));
-    v.second = second.results.get(i, std::max(element, 0));
-    if (element < 0 && (!with_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;
+    const int difference = first_difference(cases, first.results, second.results, i);
+    v.element = std::max(difference, 0);
+    v.first = first.results.get(i, v.element);
+    v.second = second.results.get(i, v.element);
+    if (difference < 0 && (!with_flags || same_flags(cases, i, first.flags[i], second.flags[i]))) continue;
     v.fails = true;
-    v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second);
+    v.cls = v.first == v.second ? ValueClass::flags : value_class(op_, special[i], v.first, v.second, v.element);
   }
   return verdicts;
 }

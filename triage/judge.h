@@ -12,6 +12,7 @@ struct Verdict {
   bool compared = false;                ///< every unit answered it, or broke on it
   ValueClass cls = ValueClass::normal;  ///< of a failure
   uint64_t first = 0, second = 0;       ///< results of both units, or of one unit on the case and on its twin
+  int element = 0;                      ///< of a result of several, the one that these are
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 

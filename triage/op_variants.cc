@@ -1,5 +1,8 @@
 #include "triage/op_variants.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "core/property.h"
 
 namespace mmafuzz {
@@ -29,16 +32,23 @@ Batch under(const Op& op, const Batch& cases, size_t index) {
 
 /// Result and flags of one case; flags are -1 where the unit reports none.
 struct Answer {
-  uint64_t result = 0;
+  Column results;  ///< of that one case
   int flags = -1;
+
+  uint64_t result() const { return results.get(0); }
 };
 
 Answer answer_of(const Outcomes& outcomes, size_t index) {
-  return {outcomes.results.get(index), outcomes.flags.empty() ? -1 : outcomes.flags[index]};
+  Answer answer{outcomes.results, outcomes.flags.empty() ? -1 : outcomes.flags[index]};
+  answer.results.resize(1);
+  const size_t stride = outcomes.results.stride();
+  std::memcpy(answer.results.data(), outcomes.results.data() + index * stride, stride);
+  return answer;
 }
 
 bool same(const Batch& cases, size_t index, const Answer& x, const Answer& y) {
-  return same_result(cases, index, x.result, y.result) && (x.flags < 0 || y.flags < 0 || x.flags == y.flags);
+  const bool same_flags = x.flags < 0 || y.flags < 0 || x.flags == y.flags;
+  return same_flags && first_difference(under(cases.op(), cases, index), x.results, y.results, 0) < 0;
 }
 
 Answer run_one(const Unit& unit, const Batch& one) {
@@ -46,6 +56,8 @@ Answer run_one(const Unit& unit, const Batch& one) {
   unit.run(one, outcomes);
   return answer_of(outcomes, 0);
 }
+
+constexpr std::string_view scale_as = "scale_as_", scale_through = "scale_through_", elements_round = "elements_round_";
 
 }  // namespace
 
@@ -64,7 +76,7 @@ struct OpVariants::Variant {
     const Answer middle = run_one(*unit, first);
     Batch second(then);
     second.resize(1);
-    second.inputs()[0].set(0, 0, middle.result);
+    second.inputs()[0].set(0, 0, middle.result());
     if (product_first) second.inputs()[0].set(0, 1, cases.inputs()[0].get(index, 2));
     Answer last = run_one(*then_unit, second);
     if (last.flags >= 0 && middle.flags >= 0) last.flags |= middle.flags;
@@ -72,8 +84,59 @@ struct OpVariants::Variant {
   }
 };
 
-OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
-  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) ieee_ = std::move(*unit);
+void OpVariants::add_blocks(const Registry& registry, const std::vector<std::string>& known) {
+  const auto bound = [&](const Op& op) {
+    const std::string name = op.kind == OpKind::quantize ? name_of(op.scale_rule) : "back";
+    Result<std::unique_ptr<Unit>> unit = registry.bind("quantizer:" + name, op);
+    return unit ? std::move(*unit) : nullptr;
+  };
+  asked_ = bound(op_);
+  std::vector<std::pair<std::string, Op>> scales, elements;
+  for (int rule = 0; rule < scale_rule_count && op_.kind == OpKind::quantize; ++rule) {
+    Op other = op_;
+    other.scale_rule = static_cast<ScaleRule>(rule);
+    if (other.scale_rule != op_.scale_rule && takes_scale(other.scale_rule, op_.scale_a.fields()))
+      scales.emplace_back(std::string(scale_as) + name_of(other.scale_rule), other);
+  }
+  std::stable_partition(scales.begin(), scales.end(), [&](const auto& scale) {
+    const std::string unit = std::string("quantizer:") + name_of(scale.second.scale_rule);
+    return std::find(known.begin(), known.end(), unit) != known.end();
+  });
+  for (const char* through : {"", "bf16", "fp16"}) {
+    Op other = op_;
+    other.via = *through ? format(through) : Format();
+    if (op_.kind == OpKind::quantize && !(other.via == op_.via) && !(other.via == op_.a))
+      scales.emplace_back(std::string(scale_through) + (*through ? through : "nothing"), other);
+  }
+  for (int rounding = 0; rounding < static_cast<int>(Rounding::stochastic); ++rounding) {
+    Op other = op_;
+    other.rounding = static_cast<Rounding>(rounding);
+    if (other.rounding != op_.rounding)
+      elements.emplace_back(std::string(elements_round) + name_of(other.rounding), other);
+  }
+  const auto add = [&](const std::string& name, const Op& op) {
+    if (std::unique_ptr<Unit> unit = bound(op)) variants_.push_back({name, op, {}, std::move(unit), nullptr, false});
+  };
+  for (const auto& [name, op] : scales) add(name, op);
+  for (const auto& [name, op] : elements) add(name, op);
+  Op special = op_;
+  special.block_specials =
+      op_.block_specials == BlockSpecials::elements ? BlockSpecials::nan_scale : BlockSpecials::elements;
+  if (op_.kind == OpKind::quantize) add("special_values", special);
+  for (const auto& [name, op] : scales)
+    for (const auto& [other_name, other] : elements) {
+      Op both = op;
+      both.rounding = other.rounding;
+      add(name + "," + other_name, both);
+    }
+}
+
+OpVariants::OpVariants(const Op& op, const Registry& registry, const std::vector<std::string>& known) : op_(op) {
+  if (op.is_of_blocks()) {
+    add_blocks(registry, known);
+    return;
+  }
+  if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", op)) asked_ = std::move(*unit);
   const auto add = [&](std::string name, const Op& changed) {
     if (Result<std::unique_ptr<Unit>> unit = registry.bind("ieee", changed))
       variants_.push_back({std::move(name), changed, {}, std::move(*unit), nullptr, false});
@@ -145,20 +208,42 @@ OpVariants::OpVariants(const Op& op, const Registry& registry) : op_(op) {
 OpVariants::~OpVariants() = default;
 
 std::string OpVariants::name(const Batch& cases, size_t index, const Outcomes& first, const Outcomes& second) const {
-  if (!ieee_) return "";
+  if (!asked_) return "";
   const Answer answers[2] = {answer_of(first, index), answer_of(second, index)};
-  const Answer asked = run_one(*ieee_, under(op_, cases, index));
+  if (op_.is_of_blocks()) return name_of_blocks(cases, index, answers[0].results, answers[1].results);
+  const Answer asked = run_one(*asked_, under(op_, cases, index));
   const bool first_is_right = same(cases, index, answers[0], asked);
   if (!first_is_right && !same(cases, index, answers[1], asked)) return "";
   const Answer& other = answers[first_is_right ? 1 : 0];
   const auto is_nan = [&](uint64_t x) { return decode(op_.d.fields(), x).cls == NumberClass::nan; };
-  if (is_nan(other.result) && is_nan(asked.result)) return "special_values";
+  if (is_nan(other.result()) && is_nan(asked.result())) return "special_values";
   for (const Variant& variant : variants_)
     if (same(cases, index, variant.run(cases, index), other)) return variant.name;
-  return is_nan(other.result) || is_nan(asked.result) ? "special_values" : "";
+  return is_nan(other.result()) || is_nan(asked.result()) ? "special_values" : "";
+}
+
+std::string OpVariants::name_of_blocks(const Batch& cases, size_t index, const Column& first,
+                                       const Column& second) const {
+  std::string names;
+  for (const Column* given : {&first, &second}) {
+    const Answer answer{*given, -1};
+    if (same(cases, index, run_one(*asked_, under(op_, cases, index)), answer)) continue;
+    const auto variant = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& v) {
+      return same(cases, index, v.run(cases, index), answer);
+    });
+    if (variant == variants_.end()) return "";
+    names += (names.empty() ? "" : ",") + variant->name;
+  }
+  return names;
 }
 
 std::string OpVariants::meaning(const std::string& name) {
+  if (name.starts_with(scale_as)) return "the scale of rule=" + name.substr(scale_as.size());
+  if (name.starts_with(scale_through))
+    return name.ends_with("nothing") ? "the greatest magnitude is not rounded before the scale is taken"
+                                     : "the greatest magnitude is rounded to " + name.substr(scale_through.size()) +
+                                           " before the scale is taken";
+  if (name.starts_with(elements_round)) return "elements are rounded " + name.substr(elements_round.size());
   for (const Word& word : words)
     if (name == word.name) return word.meaning;
   return "";

@@ -10,10 +10,9 @@ namespace mmafuzz {
 Operands::Operands(const Op& op, const Batch& batch, size_t index) : op_(&op) {
   const std::vector<FieldShape> fields = op_->inputs();
   for (size_t f = 0; f < fields.size(); ++f) {
-    const Format* const own[] = {&op_->a, &op_->b, &op_->c, &op_->scale_a, &op_->scale_b};
     for (int i = 0; i < fields[f].count; ++i) {
       value_.push_back(batch.inputs()[f].get(index, i));
-      format_.push_back(&(op_->kind == OpKind::dot || op_->kind == OpKind::gemm ? *own[f] : op_->a).fields());
+      format_.push_back(&op_->input_format(f).fields());
     }
   }
 }
@@ -52,7 +51,7 @@ CaseCost Operands::cost() const {
   for (int i = 0; i < addends(); ++i) {
     if (is_zero_addend(i)) continue;
     ++cost.addends;
-    if (is_dot() && i < op_->k) cost.positions += i;
+    if ((is_dot() || op_->is_of_blocks()) && i < op_->k) cost.positions += i;
   }
   for (size_t at = 0; at < value_.size(); ++at) {
     if (value_[at] == 0) continue;

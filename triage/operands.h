@@ -15,7 +15,7 @@ struct CaseCost {
   int significand = 0;  ///< significand bits set, the implicit one too, so that a zero counts least
   int exponents = 0;    ///< sum over finite nonzero operands and scales of the distance of the exponent from 0
   int negatives = 0;
-  int positions = 0;  ///< sum of the positions of the nonzero products
+  int positions = 0;  ///< sum of the positions of the nonzero products, or elements of a block
 
   friend auto operator<=>(const CaseCost&, const CaseCost&) = default;
 };
@@ -30,7 +30,8 @@ struct AddendOperands {
   size_t operator[](size_t i) const { return at[i]; }
 };
 
-/// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b.
+/// The encodings of one case in case-text order: of a dot a[k], b[k], c, then the scales of a and of b; of a block its
+/// elements, then the scales.
 class Operands {
  public:
   /// Case `index` of a batch of the op, which must outlive this.
@@ -43,8 +44,8 @@ class Operands {
   const FormatFields& format(size_t at) const { return *format_[at]; }
 
   bool is_dot() const { return op_->kind == OpKind::dot; }
-  /// Number of addends: k products, then c; the operands themselves where the op is not a dot.
-  int addends() const { return is_dot() ? op_->k + 1 : static_cast<int>(value_.size()); }
+  /// Number of addends: k products, then c; of a block its elements; of other ops the operands themselves.
+  int addends() const { return is_dot() ? op_->k + 1 : op_->is_of_blocks() ? op_->k : static_cast<int>(value_.size()); }
   AddendOperands operands_of(int addend) const;
   bool is_zero_addend(int addend) const;
   std::vector<int> nonzero_addends() const;

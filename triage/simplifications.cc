@@ -256,6 +256,14 @@ Candidates move_exponents(const Operands& from) {
       }
     }
   }
+  for (const int by : steps) {
+    for (const int signed_by : {by, -by}) {
+      Operands c = from;
+      bool done = from.op().is_of_blocks();
+      for (const int element : from.nonzero_addends()) done = done && scale(c, static_cast<size_t>(element), signed_by);
+      if (done) list.push_back(std::move(c));
+    }
+  }
   for (size_t at = 0; at < from.size(); ++at) {
     if (!is_finite_nonzero(from, at) || from.format(at).integer) continue;
     const int exponent = leading_exponent(from.format(at), from[at]);
@@ -319,23 +327,26 @@ Candidates make_positive(const Operands& from) {
   return list;
 }
 
-/// Products to lower positions, factors in one order, and encodings that are smaller in whatever way is left.
+/// Products, or elements of a block, to lower positions, factors in one order, and encodings that are smaller in
+/// whatever way is left.
 Candidates move_down(const Operands& from) {
   Candidates list;
-  if (!from.is_dot()) return list;
+  if (!from.is_dot() && !from.op().is_of_blocks()) return list;
   const size_t k = k_of(from);
+  const auto swap = [&](Operands& c, size_t x, size_t y) {
+    std::swap(c[x], c[y]);
+    if (c.is_dot()) std::swap(c[k + x], c[k + y]);
+  };
   const auto swapped = [&](size_t x, size_t y) {
     Operands c = from;
-    std::swap(c[x], c[y]);
-    std::swap(c[k + x], c[k + y]);
+    swap(c, x, y);
     return c;
   };
   Operands packed = from;  // all products at once
   size_t free = 0;
   for (size_t i = 0; i < k; ++i) {
     if (from.is_zero_addend(static_cast<int>(i))) continue;
-    std::swap(packed[free], packed[i]);
-    std::swap(packed[k + free], packed[k + i]);
+    swap(packed, free, i);
     ++free;
   }
   list.push_back(std::move(packed));
@@ -343,7 +354,7 @@ Candidates move_down(const Operands& from) {
     if (from.is_zero_addend(static_cast<int>(i))) continue;
     for (size_t to = 0; to < i; ++to) list.push_back(swapped(to, i));
   }
-  for (size_t i = 0; i < k; ++i) {
+  for (size_t i = 0; from.is_dot() && i < k; ++i) {
     if (!(from.format(i) == from.format(k + i)) || from[i] == from[k + i]) continue;
     Operands c = from;
     std::swap(c[i], c[k + i]);

@@ -56,10 +56,11 @@ std::string cause_of(const Batch& one, const Verdict& verdict, const Judge& judg
 std::string witness_text(const Bucket& bucket, const Judge& judge, const Batch& one, const Verdict& verdict,
                          bool minimized) {
   const Op& op = judge.op();
+  const Format& results = op.result_format(verdict.element);
   std::string text =
       "mmafuzz-cases 1\n# " + bucket.line() + "\n# " + bucket.detail + "\n# severity " + name_of(bucket.severity) +
       "\n# results " +
-      (judge.is_about_answering() ? "none" : to_hex(op.d, verdict.first) + " " + to_hex(op.d, verdict.second)) +
+      (judge.is_about_answering() ? "none" : to_hex(results, verdict.first) + " " + to_hex(results, verdict.second)) +
       (minimized ? "" : std::string("\n") + as_found) + "\nproperty " + judge.property();
   for (const std::unique_ptr<Unit>& unit : judge.units()) text += " " + unit->name();
   text += "\n" + to_text(op) + "\n";

@@ -4,6 +4,8 @@
 #include "oracles/families.h"
 #include "oracles/exact/exact_gemm.h"
 #include "core/function_unit.h"
+#include "oracles/properties/properties.h"
+#include "oracles/quantizers/exact_quantize.h"
 
 namespace mmafuzz {
 namespace {
@@ -50,24 +52,31 @@ class ExactFamily final : public Family {
   std::vector<std::string> searched_by_default(const Op&) const override { return {"exact"}; }
 
   std::vector<UnitInfo> list() const override {
-    return {{"exact",
-             "any dot, matrix product, scalar operation or conversion in the five IEEE rounding modes: the exact "
-             "result rounded once",
-             "IEEE 754-2019", with_referee(claims_of_dot()), ""},
-            {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
-            {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision",
-             with_referee(claims_of_dot()), ""}};
+    return {
+        {"exact",
+         "any dot, matrix product, scalar operation, conversion or block in the five IEEE rounding modes: the exact "
+         "result rounded once",
+         "IEEE 754-2019", with_referee(claims_of_dot()), ""},
+        {"exact:mpfr", "the referee: MPFR throughout", "MPFR 4", claims_of_dot(), ""},
+        {"exact:bigint", "the twin: cpp_int fixed point; dot and matrix products", "Boost.Multiprecision",
+         with_referee(claims_of_dot()), ""}};
   }
 
   Attributes honours(const std::string&, const Op& op) const override {
     Attributes honoured = every_attribute;
-    honoured.stochastic = op.kind == OpKind::convert;
+    honoured.stochastic = op.kind == OpKind::convert || op.kind == OpKind::quantize;
     return honoured;
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
     if (!UnitName(name).settings.empty()) return invalid("unit " + name + ": exact has no parameters");
     std::unique_ptr<Unit> unit;
+    if (op.is_of_blocks()) {
+      if (name != "exact") return declined(name + " evaluates no blocks; exact does");
+      const bool quantizes = op.kind == OpKind::quantize;
+      return named(quantizes ? exact::make_exact_quantizer(op) : exact::make_exact_dequantizer(op), name,
+                   quantizes ? claims_of_quantizing(op) : std::vector<Claim>());
+    }
     if (op.kind == OpKind::dot) {
       const Result<bool> supported = exact::supports_dot(op);
       if (!supported) return supported.refusal();

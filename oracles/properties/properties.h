@@ -14,6 +14,9 @@ namespace mmafuzz {
 /// All of them, in a fixed order.
 const std::vector<const Property*>& all_properties();
 
+/// What a quantizer promises that follows the op's rule and rounds each element once.
+std::vector<Claim> claims_of_quantizing(const Op& op);
+
 /// nullptr if there is none of that name.
 const Property* find_property(std::string_view name);
 

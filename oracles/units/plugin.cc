@@ -135,7 +135,7 @@ class PluginFamily final : public Family {
   Attributes honours(const std::string&, const Op&) const override { return {.rounding = true}; }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
-    if (op.kind == OpKind::gemm) return declined("plugins evaluate dot, convert and scalar ops");
+    if (op.kind > OpKind::scalar) return declined("plugins evaluate dot, convert and scalar ops");
     UnitName parts(name);
     bool isolated = true, fresh = false;
     double timeout = default_timeout;

@@ -28,6 +28,15 @@ bool parse_encoding(std::string_view word, const Format& format, uint64_t& value
   return (value & ~format.fields().container_mask()) == 0;
 }
 
+/// What a result is in words: "the 4 lower-case hex digits of fp16".
+std::string digits_of(const Op& op) {
+  std::string text;
+  for (const FieldShape& part : op.results())
+    text += (text.empty() ? "" : ", then ") + (part.count == 1 ? "the" : std::to_string(part.count) + " times the") +
+            " " + std::to_string(part.format.digits()) + " lower-case hex digits of " + part.format.name();
+  return text;
+}
+
 }  // namespace
 
 void ProcessChild::fail(const std::string& did) {
@@ -231,13 +240,11 @@ void ProcessChild::read_text(const Op& op, size_t first, size_t count, bool with
       outcomes.flags[first + i] = static_cast<uint8_t>(value);
     }
     for (int e = 0; e < result.count && understood; ++e) {
-      understood = parse_encoding(words[static_cast<size_t>(e)], result.format, value);
+      understood = parse_encoding(words[static_cast<size_t>(e)], op.result_format(e), value);
       outcomes.results.set(first + i, e, value);
     }
     if (!understood)
-      fail("said " + mmafuzz::quoted(line) + " to case " + std::to_string(i + 1) + ", where " +
-           (result.count == 1 ? std::string("the") : std::to_string(result.count) + " times the") + " " +
-           std::to_string(result.format.digits()) + " lower-case hex digits of " + result.format.name() +
+      fail("said " + mmafuzz::quoted(line) + " to case " + std::to_string(i + 1) + ", where " + digits_of(op) +
            (with_flags ? ", | and the flags" : "") + " were expected");
   }
 }
@@ -273,11 +280,14 @@ void ProcessChild::read_binary(const Op& op, size_t first, size_t count, bool wi
     }
   }
   received_.erase(0, all);
-  const uint64_t mask = op.d.fields().container_mask();
-  if (op.d.storage_bytes() * 8 == op.d.fields().width) return;
-  for (size_t i = first; i < first + count; ++i)
-    for (int e = 0; e < results.count(); ++e)
-      if (results.get(i, e) & ~mask) fail("gave a result with bits above the width of " + op.d.name());
+  const Format result = op.result().format;
+  if (op.kind != OpKind::quantize && result.storage_bytes() * 8 == result.fields().width) return;
+  for (int e = 0; e < results.count(); ++e) {
+    const Format& format = op.result_format(e);
+    const uint64_t mask = format.fields().container_mask();
+    for (size_t i = first; i < first + count; ++i)
+      if (results.get(i, e) & ~mask) fail("gave a result with bits above the width of " + format.name());
+  }
 }
 
 }  // namespace mmafuzz

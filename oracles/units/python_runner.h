@@ -12,7 +12,8 @@ PROTOCOL = "1"
 TYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "s8": "int8", "u8": "uint8", "s32": "int32",
          "u32": "uint32", "s64": "int64", "u64": "uint64"}
 ML_TYPES = {"bf16": "bfloat16", "e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn", "e5m2fnuz": "float8_e5m2fnuz",
-            "e4m3fnuz": "float8_e4m3fnuz", "e8m0": "float8_e8m0fnu"}
+            "e4m3fnuz": "float8_e4m3fnuz", "e8m0": "float8_e8m0fnu", "e2m3": "float6_e2m3fn", "e3m2": "float6_e3m2fn",
+            "e2m1": "float4_e2m1fn"}
 # What stands in an op line besides formats and sizes; a function that does not say so knows none of it.
 PLAIN = {"round": "nearest_even", "nan": None, "flags": None}
 ARITY = {"sqrt": 1, "rcp": 1, "fma": 3}
@@ -34,8 +35,9 @@ def one_line(error):
 
 
 class Op:
-    """What is computed: kind ("dot", "convert", "scalar", "gemm"), operation (of a scalar), and the words of the op line
-    as attributes (a, b, c, d, k, round, ...). fields: the operands as (name, format, shape of one case)."""
+    """What is computed: kind ("dot", "convert", "scalar", "gemm", "quantize", "dequantize"), operation (of a scalar), and
+    the words of the op line as attributes (a, b, c, d, k, round, ...). fields: the operands as (name, format, shape of
+    one case). results: (format, shape) of what is returned; quantize returns the scale and the codes."""
 
     def __init__(self, line):
         words = line.split()
@@ -62,9 +64,19 @@ class Op:
             self.result, own = (w["d"], (m, n)), {"a", "b", "c", "d"}
         elif self.kind == "convert":
             self.fields, self.result, own = [("source", w["from"], ())], (w["to"], ()), {"from", "to"}
+        elif self.kind in ("quantize", "dequantize"):
+            block, self.result = (int(w["block"]),), (w["to"], (int(w["block"]),))
+            self.fields = [("source" if self.kind == "quantize" else "codes", w["from"], block)]
+            if self.kind == "dequantize":
+                self.fields.append(("scale", w["scale"], ()))
+            if "tensor" in w:
+                self.fields.append(("tensor", w["tensor"], ()))
+            # The rule is what others compute; a function has its own.
+            own = {"from", "to", "block", "scale", "tensor", "rule", "special", "via"}
         else:
             arity = ARITY.get(self.operation, 2)
             self.fields, self.result, own = [("operands", w["format"], (arity,))], (w["format"], ()), {"format"}
+        self.results = [(w["scale"], ()), self.result] if self.kind == "quantize" else [self.result]
         self.attributes = {x: v for x, v in w.items() if x not in own | sizes and PLAIN.get(x, "") not in (None, v)}
         for name, value in w.items():
             setattr(self, "from_" if name == "from" else name, number.get(name, value))
@@ -110,15 +122,31 @@ def run_arrays(function, op, n, sizes, payload):
     if op.kind == "scalar":
         arrays = [arrays[0][:, i] for i in range(arrays[0].shape[1])]
     with numpy.errstate(all="ignore"):
-        result = numpy.asarray(function(*arrays))
-    format_name, shape = op.result
-    size = sizes[-1]
+        returned = function(*arrays)
+    if len(op.results) == 1:
+        return numpy.ascontiguousarray(checked(numpy, returned, n, *op.result, sizes[-1])).tobytes()
+    if not isinstance(returned, (tuple, list)) or len(returned) != len(op.results):
+        raise TypeError("quantize returns two arrays: the scales and the codes")
+    parts = []
+    for part, (format_name, shape) in zip(returned, op.results):
+        part = checked(numpy, part, n, format_name, shape, size_of(format_name))
+        encodings = numpy.ascontiguousarray(part).view(f"uint{8 * part.itemsize}")
+        parts.append(encodings.reshape(n, -1).astype(f"uint{8 * sizes[-1]}"))
+    return numpy.concatenate(parts, axis=1).tobytes()
+
+
+def size_of(format_name):
+    return {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}.get(format_name, 1)
+
+
+def checked(numpy, result, n, format_name, shape, size):
+    result = numpy.asarray(result)
     wanted = numpy_type(numpy, format_name, size)
     if result.dtype not in (wanted, numpy.dtype(f"uint{8 * size}")):
         raise TypeError(f"the result is {result.dtype}, and {format_name} is {wanted}; round it yourself")
     if result.shape != (n, *shape):
         raise ValueError(f"the result has shape {result.shape}, expected {(n, *shape)}")
-    return numpy.ascontiguousarray(result).tobytes()
+    return result
 
 
 def run_cases(function, op, n, sizes, payload):
@@ -128,11 +156,13 @@ def run_cases(function, op, n, sizes, payload):
         values = [int.from_bytes(payload[at + size * i:at + size * (i + 1)], "little") for i in range(n * count)]
         at += size * n * count
         columns.append([values[i * count:(i + 1) * count] for i in range(n)] if shape else values)
-    size, wanted = sizes[-1], count_of(op.result[1])
+    size, wanted = sizes[-1], sum(count_of(shape) for _, shape in op.results)
     out = bytearray()
     for case in zip(*columns):
         result = function(op, *case)
         values = list(result) if op.result[1] else [result]
+        if op.kind == "quantize" and len(values) == 2 and not isinstance(values[1], int):
+            values = [values[0], *values[1]]
         if len(values) != wanted:
             raise ValueError(f"{len(values)} results, expected {wanted}")
         for value in values:
@@ -145,7 +175,7 @@ def run_cases(function, op, n, sizes, payload):
 def run_apart(run, function, op, n, sizes, payload):
     """Each case by itself: the results, for each case whether it has one (1) or broke the function (2), and how."""
     counts = [count_of(shape) * size for (_, _, shape), size in zip(op.fields, sizes)]
-    nothing, out, ends, how = bytes(count_of(op.result[1]) * sizes[-1]), bytearray(), bytearray(), ""
+    nothing, out, ends, how = bytes(sum(count_of(shape) for _, shape in op.results) * sizes[-1]), bytearray(), bytearray(), ""
     for case in range(n):
         at, one = 0, b""
         for count in counts:

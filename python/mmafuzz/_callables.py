@@ -8,7 +8,7 @@ from typing import Any
 from . import _core
 from ._cases import arrays_of
 from ._formats import as_array, codes_dtype, number_dtype
-from ._unit import result_shape
+from ._unit import joined_result, result_shape
 
 
 class CallableError(RuntimeError):
@@ -21,6 +21,17 @@ def name_of(function: Callable[..., Any]) -> str:
     """The callable's name among units, without a prefix."""
     name = getattr(function, "__name__", type(function).__name__)
     return "".join(ch if ch.isalnum() or ch == "_" else "_" for ch in name)
+
+
+def _joined(op: _core.Op, returned: Any, cases: int, name: str) -> bytes:
+    try:
+        scales, codes = returned
+        result = joined_result(op, (scales, codes))
+    except (TypeError, ValueError) as e:
+        raise CallableError(f"callable {name} must return a pair, the scales and the codes of '{op.text}': {e}") from e
+    if result.shape != (cases, *result_shape(op)):
+        raise CallableError(f"callable {name} returned {result.shape[0]} blocks of {result.shape[-1] - 1} codes")
+    return result.tobytes()
 
 
 def adapter(function: Callable[..., Any]) -> Callable[[str, list[bytearray], int], bytes]:
@@ -38,6 +49,8 @@ def adapter(function: Callable[..., Any]) -> Callable[[str, list[bytearray], int
         except Exception as e:
             raise CallableError(f"callable {name} raised {type(e).__name__}: {e}") from e
         _, format, _ = op.result
+        if op.kind == "quantize":
+            return _joined(op, returned, cases, name)
         codes, numbers, shape = codes_dtype(format), number_dtype(format), (cases, *result_shape(op))
         wanted = f"an array of {numbers} and shape {shape}" + ("" if numbers == codes else f" (or {codes} codes)")
         try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._formats import as_array, codes_dtype, codes_of, numbers_of
-from ._unit import case_shapes_of, fields_of, parsed_op, result_shape
+from ._unit import case_shapes_of, fields_of, joined_result, parsed_op, result_shape
 
 _CASES_AT_ONCE = 1 << 16
 
@@ -41,7 +41,7 @@ class Cases(OperandFields):
 
     op: str  #: the op line
     fields: tuple[np.ndarray, ...]  #: as `Unit.evaluate` takes them, with one leading axis
-    result: np.ndarray | None = None  #: one for each case, or None
+    result: Any = None  #: one for each case, as `Unit.evaluate` gives it, or None; of quantize also codes (cases, 1 + block)
     flags: np.ndarray | None = None  #: status flags, uint8, or None
     unit: str = ""  #: who gave the results: a unit, or a recording's provenance
     statement: str = ""  #: of a witness: what it shows, "NAME UNIT [UNIT]"
@@ -70,8 +70,10 @@ def arrays_of(op: _core.Op, fields: Sequence[bytes | bytearray]) -> tuple[np.nda
 
 
 def results_of(op: _core.Op, data: bytes) -> np.ndarray:
-    """Results from the bytes of their column."""
+    """Results from the bytes of their column; of quantize codes, the scale's and then the elements'."""
     _, format, _ = op.result
+    if op.kind == "quantize":
+        return np.frombuffer(data, codes_dtype(format)).reshape(-1, *result_shape(op))
     return numbers_of(np.frombuffer(data, codes_dtype(format)).reshape(-1, *result_shape(op)), format)
 
 
@@ -131,7 +133,9 @@ def write_cases(path: str | os.PathLike[str], cases: Cases | Iterable[Cases]) ->
         _, format, _ = op.result
         results = flags = None
         if one.result is not None:
-            results = codes_of(as_array(one.result, "result"), format, "result").tobytes()
+            pair = op.kind == "quantize" and isinstance(one.result, tuple)
+            result = joined_result(op, one.result) if pair else as_array(one.result, "result")
+            results = codes_of(result, format, "result").tobytes()
         if one.flags is not None:
             flags = np.asarray(one.flags, np.uint8).tobytes()
         writer.write(one.unit, one.statement, op, bytes_of(op, one.fields), results, flags)

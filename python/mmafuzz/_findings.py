@@ -118,7 +118,7 @@ class Findings(Sequence[Finding]):
 def _finding(found: Any, callables: dict[str, Callable[..., Any]]) -> Finding:
     op = _core.Op(found["op"])
     fields = tuple(x[0] for x in arrays_of(op, found["fields"]))
-    format = op.result[1]
+    format = found["result_format"]
     results = tuple(numbers_of(np.array(r, codes_dtype(format)), format) for r in found["results"])
     return Finding(
         found["property"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -258,10 +259,14 @@ class Unit:
     def evaluate(self, op: str, *fields: Any, flags: bool = False, threads: int | None = None) -> Any:
         """Any op on its fields, as in a line of case text: many cases at once.
 
-        op:      an op line: 'scalar fma format=fp32', 'convert from=fp32 to=e4m3', 'dot ... k=16', 'gemm ...'
+        op:      an op line: 'scalar fma format=fp32', 'convert from=fp32 to=e4m3', 'dot ... k=16', 'gemm ...',
+                 'quantize from=fp32 to=e2m1 block=32 scale=e8m0 ...'
         fields:  dot: a (..., k), b (..., k), c (...), then scales (..., k / block). gemm: a (..., m, k), b (..., k, n),
-                 c (..., m, n). convert: the numbers (...). scalar: its operands, (...) each.
-        Returns the results, (...) or (..., m, n); with flags=True also the status flags, (...) of uint8
+                 c (..., m, n). convert: the numbers (...). scalar: its operands, (...) each. quantize: the numbers
+                 (..., block), and the tensor's scale (...) where the op has one. dequantize: the codes (..., block),
+                 the scale (...), and the tensor's.
+        Returns the results, (...), (..., m, n) or (..., block); of quantize the scales (...) and the codes
+                 (..., block) as a pair; with flags=True also the status flags, (...) of uint8
         (docs/case-text.md).
 
         TypeError, ValueError: as `matmul`."""
@@ -278,7 +283,7 @@ class Unit:
             self._check_answers(
                 bound.evaluate(arrays, cases, results, raised, threads_for(threads, cases * parsed.k)), cases
             )
-        numbers = results.view(number_dtype(result_format))[()]
+        numbers = parted_result(parsed, results) or results.view(number_dtype(result_format))[()]
         return numbers if raised is None else (numbers, raised[()])
 
     def _check_answers(self, without: int, cases: int) -> None:
@@ -532,12 +537,33 @@ def case_shapes_of(op: _core.Op) -> list[tuple[int, ...]]:
         return [(op.m, op.k), (op.k, op.n), (op.m, op.n)]
     if op.kind == "dot":
         return [() if name == "c" else (count,) for name, _, count in op.fields]
+    if op.kind in ("quantize", "dequantize"):
+        return [(op.fields[0][2],), *[()] * (len(op.fields) - 1)]
     return [(op.fields[0][2],)]
 
 
 def result_shape(op: _core.Op) -> tuple[int, ...]:
-    """The shape of one result."""
-    return (op.m, op.n) if op.kind == "gemm" else ()
+    """The shape of one result: of quantize the scale and then the codes."""
+    count = op.result[2]
+    return (op.m, op.n) if op.kind == "gemm" else (count,) if op.kind in ("quantize", "dequantize") else ()
+
+
+def parted_result(op: _core.Op, results: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The scales (...) and codes (..., block) of a quantize op, of their formats' dtypes; None of other ops."""
+    if op.kind != "quantize":
+        return None
+    (_, scale, _), (_, element, _) = op.results
+    scales = np.ascontiguousarray(results[..., 0]).astype(codes_dtype(scale))
+    codes = np.ascontiguousarray(results[..., 1:]).astype(codes_dtype(element))
+    return scales.view(number_dtype(scale))[()], codes.view(number_dtype(element))[()]
+
+
+def joined_result(op: _core.Op, parts: Sequence[Any]) -> np.ndarray:
+    """The other way. TypeError, ValueError."""
+    named = zip(parts, op.results, strict=True)
+    codes = [codes_of(as_array(part, name), format, name) for part, (name, format, _) in named]
+    wide = codes_dtype(op.result[1])
+    return np.concatenate([codes[0][..., None].astype(wide), codes[1].astype(wide)], axis=-1)
 
 
 def fields_of(op: _core.Op, given: tuple[Any, ...]) -> tuple[list[np.ndarray], list[tuple[int, ...]]]:

@@ -21,7 +21,7 @@ namespace mmafuzz::python {
 namespace {
 
 nb::dict finding_of(const BucketKey& key, Severity severity, uint64_t count, const Batch& cases,
-                    const std::vector<uint64_t>& results) {
+                    const std::vector<uint64_t>& results, int element) {
   nb::dict d;
   d["property"] = key.property;
   d["units"] = nb::cast(key.units);
@@ -31,6 +31,7 @@ nb::dict finding_of(const BucketKey& key, Severity severity, uint64_t count, con
   d["op"] = to_text(cases.op());
   d["fields"] = bytes_of(cases);
   d["results"] = nb::cast(results);
+  d["result_format"] = cases.op().result_format(element).name();
   d["cause"] = nb::none();
   d["detail"] = "";
   d["text"] = "";
@@ -39,8 +40,9 @@ nb::dict finding_of(const BucketKey& key, Severity severity, uint64_t count, con
 
 nb::dict finding_of(const MinimizedDivergence& found, uint64_t count) {
   const Bucket& bucket = found.bucket;
+  const Verdict& verdict = found.verdict;
   nb::dict d =
-      finding_of(bucket.key, bucket.severity, count, found.witness, {found.verdict.first, found.verdict.second});
+      finding_of(bucket.key, bucket.severity, count, found.witness, {verdict.first, verdict.second}, verdict.element);
   d["cause"] = bucket.cause;
   d["detail"] = bucket.detail;
   d["text"] = bucket.witness;
@@ -129,9 +131,10 @@ nb::tuple search(const AllUnits& registry, const Op& op, const std::vector<std::
       small = minimized(statement_of(key), one, registry);
     }
     if (small) small->bucket.severity = finding.severity;
+    const Divergence& first = finding.first;
     findings.append(small
                         ? finding_of(*small, finding.count)
-                        : finding_of(key, finding.severity, finding.count, finding.first.cases, finding.first.results));
+                        : finding_of(key, finding.severity, finding.count, first.cases, first.results, first.element));
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
   return nb::make_tuple(findings, total.cases, total.compared);

@@ -30,9 +30,11 @@ const char* kind_of(const Op& op) {
     case OpKind::dot: return "dot";
     case OpKind::convert: return "convert";
     case OpKind::scalar: return "scalar";
-    case OpKind::gemm: break;
+    case OpKind::gemm: return "gemm";
+    case OpKind::quantize: return "quantize";
+    case OpKind::dequantize: break;
   }
-  return "gemm";
+  return "dequantize";
 }
 
 /// The op that a model's row describes, or nothing.
@@ -81,7 +83,7 @@ std::vector<FieldArray> field_arrays(const Op& op, const std::vector<Codes>& cod
   std::vector<FieldArray> fields;
   const std::vector<FieldShape> shapes = op.inputs();
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const bool one_number = op.kind == OpKind::dot && i == 2;
+    const bool one_number = (op.kind == OpKind::dot && i == 2) || (op.is_of_blocks() && i > 0);
     fields.emplace_back(codes[i], one_number ? 0 : op.kind == OpKind::gemm ? 2 : 1);
   }
   return fields;
@@ -181,7 +183,12 @@ void bind_units(nb::module_& m) {
                      for (const FieldShape& field : op.inputs()) all.push_back(field_of(field));
                      return all;
                    })
-      .def_prop_ro("result", [](const Op& op) { return field_of(op.result()); });
+      .def_prop_ro("result", [](const Op& op) { return field_of(op.result()); })
+      .def_prop_ro("results", [](const Op& op) {
+        std::vector<std::tuple<std::string, std::string, int>> all;
+        for (const FieldShape& part : op.results()) all.push_back(field_of(part));
+        return all;
+      });
 
   nb::class_<BoundUnit> unit(m, "BoundUnit");
   bind_evaluation(unit);
@@ -217,7 +224,8 @@ void bind_units(nb::module_& m) {
   m.def("from_dlpack", &from_dlpack);
   m.def("default_ops", [] {
     std::vector<std::string> all;
-    for (const OpKind kind : {OpKind::dot, OpKind::scalar, OpKind::convert, OpKind::gemm})
+    for (const OpKind kind :
+         {OpKind::dot, OpKind::scalar, OpKind::convert, OpKind::gemm, OpKind::quantize, OpKind::dequantize})
       for (const Op& op : default_ops(kind)) all.push_back(to_text(op));
     for (const Op& op : ops_of_models())
       if (std::find(all.begin(), all.end(), to_text(op)) == all.end()) all.push_back(to_text(op));

@@ -13,6 +13,7 @@
 #include "core/recording_trace.h"
 #include "oracles/exact/mpfr_reference.h"
 #include "oracles/models/parameters.h"
+#include "triage/explain/explain_block.h"
 #include "triage/explain/number_text.h"
 
 namespace mmafuzz {
@@ -220,8 +221,9 @@ ExplainedUnit explained_unit(const Unit& unit, const Batch& single, const Outcom
     out.no_answer = out.failed ? "it breaks on this case" : "no answer for this case";
     return out;
   }
+  out.block = explained_block(single, outcomes, index);
   for (int i = 0; i < op.result().count; ++i)
-    out.results.push_back(explained_number(op.d, outcomes.results.get(index, i)));
+    out.results.push_back(explained_number(op.result_format(i), outcomes.results.get(index, i)));
   if (!outcomes.flags.empty()) out.flags = outcomes.flags[index];
   if (exact_value) {
     const double ulps = exact::ulp_error(op.d, exact_value, outcomes.results.get(index));

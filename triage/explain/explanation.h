@@ -67,6 +67,7 @@ struct ExplainedUnit {
   std::string parameters;                ///< of a modelled unit: "kernel=fused_sum block=4 ..."
   std::vector<ExplainedStep> steps;      ///< empty for a unit without a trace
   std::vector<ExplainedNumber> results;  ///< empty: no answer
+  std::vector<std::string> block;        ///< of an op on blocks, the results as a table
   std::string no_answer;                 ///< why
   bool failed = false;                   ///< it broke on the case
   std::optional<double> ulps;            ///< error against the exact value

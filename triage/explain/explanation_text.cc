@@ -140,7 +140,8 @@ Lines unit_lines(const ExplainedUnit& unit, bool narrow) {
   if (!row.empty()) lines.emplace_back("  " + row);
   for (const ExplainedStep& step : unit.steps) add_step(lines, step, narrow);
   if (!unit.no_answer.empty()) lines.emplace_back("  = " + unit.no_answer);
-  for (const ExplainedNumber& result : unit.results) {
+  for (const std::string& line : unit.block) lines.emplace_back("  " + line);
+  for (const ExplainedNumber& result : unit.block.empty() ? unit.results : std::vector<ExplainedNumber>()) {
     Line line("  = ");
     line.add(result.hex, Ink::strong).add(result.to_string().substr(result.hex.size()));
     if (unit.ulps) line.add(fmt::format("  error {:.4g} ulp", *unit.ulps));

@@ -77,12 +77,13 @@ PageData results_of(const Bucket& bucket, const Registry& registry) {
     if (!unit) continue;
     Outcomes outcomes;
     (*unit)->run(block.batch, outcomes);
+    const Op& op = block.batch.op();
     for (size_t i = first; i < block.batch.size(); ++i) {
       const bool repeated = i > first && case_line(block.batch, i) == case_line(block.batch, 0);
       if (!outcomes.has_answer(i) || repeated) continue;
       PageData row;
       row.set("unit", name + (i > first ? ", the changed case" : ""));
-      row.set("result", explained_number(block.batch.op().d, outcomes.results.get(i)).to_string());
+      row.set("result", explained_number(op.result_format(0), outcomes.results.get(i)).to_string());
       list.push_back(row);
     }
   }

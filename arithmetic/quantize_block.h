@@ -1,0 +1,154 @@
+// A block of numbers as a scale and codes, and back: the block formats of OCP MX 1.0 and NVFP4 (docs/quantizers.md).
+#pragma once
+
+#include "arithmetic/block_rule.h"
+#include "arithmetic/integer_rounding.h"
+
+namespace mmafuzz {
+
+/// Elements of an integer format are multiples of this power of two: s8 of 2^-6 (OCP MX 1.0, 5.3.4).
+MMAFUZZ_HD constexpr int element_unit(const FormatFields& f) { return f.integer ? 2 - f.width : 0; }
+
+/// The greatest magnitude that an element takes; of integers the least number has no counterpart and is left out.
+MMAFUZZ_HD inline Number greatest_element(const FormatFields& f) {
+  if (!f.integer) return decode(f, f.encode_greatest(false));
+  Number n;
+  n.cls = NumberClass::finite;
+  n.significand = low_mask(f.width - 1);
+  n.exponent = element_unit(f);
+  return n;
+}
+
+/// Where a scale of powers of two goes up: amax at `significand` * 2^exponent or beyond asks for 2^0 at least, twice as
+/// much for 2^1, and so on.
+struct ScaleStep {
+  enum class At : uint8_t { included, excluded, to_even } at = At::included;
+  uint64_t significand = 0;  ///< its highest bit is set
+  int exponent = 0;
+};
+
+namespace detail {
+
+MMAFUZZ_HD inline ScaleStep scale_step_at(uint64_t significand, int exponent, ScaleStep::At at) {
+  const int up = 64 - fast_bit_length(significand);
+  return {at, significand << up, exponent - up};
+}
+
+/// The square root of x, rounded up; no x is a square here.
+MMAFUZZ_HD inline uint64_t root_above(uint128 x) {
+  uint64_t root = 0;
+  for (int bit = 63; bit >= 0; --bit) {
+    const uint64_t with = root | uint64_t{1} << bit;
+    if (uint128{with} * with < x) root = with;
+  }
+  return root + 1;
+}
+
+}  // namespace detail
+
+MMAFUZZ_HD inline ScaleStep scale_step(ScaleRule rule, const FormatFields& element) {
+  const Number greatest = greatest_element(element);
+  const int length = fast_bit_length(greatest.significand);
+  const int emax = greatest.exponent + length - 1;
+  // The bits of the fraction of a number of the greatest binade.
+  const int fraction = element.integer ? length - 1 : element.fraction_bits;
+  using At = ScaleStep::At;
+  switch (rule) {
+    case ScaleRule::floor: break;
+    case ScaleRule::ceil: return detail::scale_step_at(1, emax - 1, At::excluded);
+    case ScaleRule::even:  // the middle between the last number of a binade and the next power of two
+      return detail::scale_step_at((uint64_t{4} << fraction) - 1, emax - 2 - fraction, At::included);
+    case ScaleRule::threshold: return detail::scale_step_at(7, emax - 3, At::included);
+    case ScaleRule::nearest_log2: {  // greatest / sqrt(2), no number of any format
+      const int up = 64 - length;    // of 2 greatest^2, with a root of 64 bits
+      const uint128 square = uint128{greatest.significand << up} * (greatest.significand << up) / 2;
+      return detail::scale_step_at(detail::root_above(square), greatest.exponent - up, At::included);
+    }
+    case ScaleRule::rceil: return detail::scale_step_at(greatest.significand, greatest.exponent - 1, At::excluded);
+    case ScaleRule::nearest: return detail::scale_step_at(3 * greatest.significand, greatest.exponent - 2, At::to_even);
+  }
+  return detail::scale_step_at(1, emax, At::included);
+}
+
+namespace detail {
+
+/// x / y for finite x and y, with what does not fit jammed into the last bit. Both significands have at most 60 bits.
+MMAFUZZ_HD inline Number jammed_quotient(const Number& x, uint64_t divisor, int divisor_exponent) {
+  Number q = x;
+  q.exponent = x.exponent - divisor_exponent;
+  if ((divisor & (divisor - 1)) == 0) {
+    q.exponent -= fast_bit_length(divisor) - 1;
+    return q;
+  }
+  const int up = larger(0, fast_bit_length(divisor) + 58 - fast_bit_length(x.significand));
+  const uint128 scaled = uint128{x.significand} << up;
+  const uint128 whole = scaled / divisor;
+  q.significand = static_cast<uint64_t>(whole) << 1 | (whole * divisor != scaled ? 1 : 0);
+  q.exponent -= up + 1;
+  return q;
+}
+
+MMAFUZZ_HD inline uint64_t power_of_two_scale(const FormatFields& scale, const ScaleStep& step, const Number& amax) {
+  if (amax.significand == 0) return 0;
+  const int length = fast_bit_length(amax.significand);
+  const uint64_t significand = amax.significand << (64 - length);
+  int exponent = amax.exponent - (64 - length) - step.exponent;
+  const bool odd = ((exponent + scale.bias) & 1) != 0;
+  const bool at_step = step.at == ScaleStep::At::included || (step.at == ScaleStep::At::to_even && !odd);
+  if (significand < step.significand || (significand == step.significand && !at_step)) --exponent;
+  exponent = larger(scale.emin(), smaller(exponent, scale.emax()));
+  return static_cast<uint64_t>(exponent + scale.bias);
+}
+
+}  // namespace detail
+
+/// The scale's encoding for a block whose greatest magnitude is `amax`, zero or finite. `tensor`: the scale of the
+/// whole tensor, finite and positive.
+MMAFUZZ_HD_CALL inline uint64_t block_scale(const BlockRule& rule, const ScaleStep& step, const FormatFields& element,
+                                            const FormatFields& scale, Number amax, const Number& tensor) {
+  if (rule.via.width != 0 && amax.cls == NumberClass::finite) {
+    amax = decode(rule.via, round_once(rule.via, false, amax.significand, amax.exponent, false).encoding);
+    if (amax.cls == NumberClass::infinity) return scale.has_nan() ? scale.encode_nan() : scale.encode_greatest(false);
+  }
+  if (scale.fraction_bits == 0) return detail::power_of_two_scale(scale, step, amax);
+  if (amax.significand == 0) return scale.encode_zero(false);
+  const Number greatest = greatest_element(element);
+  const Number wanted =
+      detail::jammed_quotient(amax, greatest.significand * tensor.significand, greatest.exponent + tensor.exponent);
+  RoundingRule to_scale;
+  to_scale.rounding = rule.rule == ScaleRule::rceil ? Rounding::up : Rounding::nearest_even;
+  to_scale.overflow = Overflow::saturate;
+  return round_once(scale, false, wanted.significand, wanted.exponent, false, to_scale).encoding;
+}
+
+/// The code of one number of a block: x / (scale * tensor) rounded once.
+MMAFUZZ_HD_CALL inline Rounded block_element(const FormatFields& element, const Number& x, const Number& scale,
+                                             const Number& tensor, RoundingRule rule) {
+  rule.overflow = Overflow::saturate;
+  Number y = x;
+  if (x.cls == NumberClass::finite && scale.cls == NumberClass::finite)
+    y = detail::jammed_quotient(x, scale.significand * tensor.significand, scale.exponent + tensor.exponent);
+  else if (scale.cls == NumberClass::zero && x.cls == NumberClass::finite) {
+    y.cls = NumberClass::zero;
+    y.significand = 0;
+  }
+  if (!element.integer) return convert_number(element, y, rule);
+  y.exponent -= element_unit(element);
+  Rounded r = convert_to_integer(fp32_fields, element, y, rule, true);
+  const uint64_t least = uint64_t{1} << (element.width - 1);
+  if (r.encoding == least) r.encoding = least + 1;  // the least number has no counterpart
+  return r;
+}
+
+/// The number of a code: element * scale * tensor, rounded once.
+MMAFUZZ_HD_CALL inline uint64_t scaled_element(const FormatFields& element, uint64_t code, const Number& scale,
+                                               const Number& tensor, const FormatFields& to, const RoundingRule& rule) {
+  Number x = decode(element, code);
+  if (x.cls == NumberClass::finite) x.exponent += element_unit(element);
+  const Exact p = exact_product(exact_product(to_exact(x), to_exact(scale)), to_exact(tensor));
+  if (p.cls == NumberClass::nan) return to.has_nan() ? to.encode_nan() : to.encode_greatest(false);
+  if (p.cls == NumberClass::infinity) return rounded_infinity(to, p.negative, rule).encoding;
+  return round_exact(to, p, rule).encoding;
+}
+
+}  // namespace mmafuzz

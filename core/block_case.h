@@ -1,0 +1,102 @@
+// One case of an op on blocks: a block quantized, or its codes turned back into numbers.
+#pragma once
+
+#include "arithmetic/quantize_block.h"
+#include "core/batch.h"
+
+namespace mmafuzz {
+
+namespace detail {
+
+inline Number one_as_number() {
+  Number n;
+  n.cls = NumberClass::finite;
+  n.significand = 1;
+  return n;
+}
+
+}  // namespace detail
+
+/// Quantizes blocks of an op, as its rule says.
+class QuantizedBlock {
+ public:
+  explicit QuantizedBlock(const Op& op)
+      : op_(op), rule_(op.block_rule()), step_(scale_step(op.scale_rule, op.d.fields())) {}
+
+  /// Writes the scale and the codes of case `index` to element 0 and following of `results`.
+  void run(const Batch& batch, size_t index, Column& results) {
+    const bool has_number = load(batch, index);
+    results.set(index, 0, scale_code_);
+    for (int i = 0; i < op_.k; ++i) results.set(index, 1 + i, has_number ? element(batch, index, i).encoding : 0);
+  }
+  /// The scale's encoding alone.
+  uint64_t scale(const Batch& batch, size_t index) {
+    load(batch, index);
+    return scale_code_;
+  }
+  /// Calls `rounded` with the rounding of each element that has a number.
+  template <class See>
+  void observe(const Batch& batch, size_t index, See rounded) {
+    if (!load(batch, index)) return;
+    for (int i = 0; i < op_.k; ++i) rounded(element(batch, index, i));
+  }
+
+ private:
+  /// The scale; false where it is NaN and every code zero.
+  bool load(const Batch& batch, size_t index) {
+    const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
+    const auto is_finite = [](const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; };
+    Number amax;
+    bool special = false;
+    uint64_t greatest = 0;
+    for (int i = 0; i < op_.k; ++i) {
+      const uint64_t encoding = batch.inputs()[0].get(index, i);
+      const Number x = decode(from, encoding);
+      if (!is_finite(x)) {
+        special = true;
+        continue;
+      }
+      const uint64_t magnitude = encoding & ~from.in_container(from.sign_bit());  // in the order of the numbers
+      if (magnitude < greatest || x.cls == NumberClass::zero) continue;
+      greatest = magnitude;
+      amax = x;
+      amax.negative = false;
+    }
+    tensor_ = detail::one_as_number();
+    if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), batch.inputs()[1].get(index));
+    const bool usable = tensor_.cls == NumberClass::finite && !tensor_.negative;
+    if (!usable || (special && rule_.specials == BlockSpecials::nan_scale)) {
+      scale_code_ = scale.has_nan() ? scale.encode_nan() : scale.encode_greatest(false);
+      return false;
+    }
+    scale_code_ = block_scale(rule_, step_, op_.d.fields(), scale, amax, tensor_);
+    scale_ = decode(scale, scale_code_);
+    return scale_.cls != NumberClass::nan;
+  }
+  Rounded element(const Batch& batch, size_t index, int i) const {
+    const uint64_t encoding = batch.inputs()[0].get(index, i);
+    RoundingRule rule = rule_.elements;
+    if (rule.rounding == Rounding::stochastic) rule.random = op_.rounding_rule_of(encoding).random;
+    return block_element(op_.d.fields(), decode(op_.a.fields(), encoding), scale_, tensor_, rule);
+  }
+
+  const Op op_;
+  BlockRule rule_;
+  ScaleStep step_;
+  Number tensor_, scale_;
+  uint64_t scale_code_ = 0;
+};
+
+/// The numbers of a block's codes: code * scale, and times the tensor's scale, rounded once.
+inline void dequantize_case(const Batch& batch, size_t index, Column& results) {
+  const Op& op = batch.op();
+  const Number scale = decode(op.scale_a.fields(), batch.inputs()[1].get(index));
+  const Number tensor =
+      op.has_tensor_scale() ? decode(op.scale_b.fields(), batch.inputs()[2].get(index)) : detail::one_as_number();
+  const RoundingRule rule = op.rounding_rule();
+  for (int i = 0; i < op.k; ++i)
+    results.set(index, i,
+                scaled_element(op.a.fields(), batch.inputs()[0].get(index, i), scale, tensor, op.d.fields(), rule));
+}
+
+}  // namespace mmafuzz

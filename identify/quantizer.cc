@@ -1,0 +1,656 @@
+#include "identify/quantizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "core/block_case.h"
+#include "core/case_text.h"
+#include "core/counted.h"
+#include "arithmetic/corner_encodings.h"
+#include "core/json_version.h"
+#include "core/property.h"
+#include "search/datapath_sweeps.h"
+#include "search/structured_generator.h"
+#include "triage/explain/number_text.h"
+#include "triage/operands.h"
+
+namespace mmafuzz {
+namespace {
+
+/// Numbers of one block, as a recipe in fp32 sees them.
+struct Fp32Block {
+  float amax = 0, tensor = 1, greatest = 1;
+};
+
+/// A way to the scale, or to one code, in IEEE single precision, each operation rounded.
+struct ScaleRecipe {
+  const char* words;
+  const char* words_without_tensor;
+  float (*of)(const Fp32Block&);
+};
+constexpr ScaleRecipe scale_recipes[] = {
+    {"(amax / greatest) / tensor in fp32", "amax / greatest in fp32",
+     [](const Fp32Block& b) { return b.amax / b.greatest / b.tensor; }},
+    {"(amax * (1 / greatest)) / tensor in fp32", "amax * (1 / greatest) in fp32",
+     [](const Fp32Block& b) { return b.amax * (1.0f / b.greatest) / b.tensor; }},
+    {"(amax / greatest) * (1 / tensor) in fp32", "",
+     [](const Fp32Block& b) { return b.amax / b.greatest * (1.0f / b.tensor); }},
+    {"(amax * (1 / greatest)) * (1 / tensor) in fp32", "",
+     [](const Fp32Block& b) { return b.amax * (1.0f / b.greatest) * (1.0f / b.tensor); }},
+    {"amax / (greatest * tensor) in fp32", "", [](const Fp32Block& b) { return b.amax / (b.greatest * b.tensor); }},
+    {"(amax / tensor) / greatest in fp32", "", [](const Fp32Block& b) { return b.amax / b.tensor / b.greatest; }},
+};
+
+struct ElementRecipe {
+  const char* words;
+  float (*of)(float x, float scale, float tensor);
+};
+constexpr ElementRecipe element_recipes[] = {
+    {"x / (scale * tensor) in fp32", [](float x, float s, float t) { return x / (s * t); }},
+    {"x * (1 / (scale * tensor)) in fp32", [](float x, float s, float t) { return x * (1.0f / (s * t)); }},
+    {"x * ((1 / tensor) / scale) in fp32", [](float x, float s, float t) { return x * (1.0f / t / s); }},
+    {"(x / tensor) / scale in fp32", [](float x, float s, float t) { return x / t / s; }},
+    {"(x / scale) / tensor in fp32", [](float x, float s, float t) { return x / s / t; }},
+    {"(x * (1 / tensor)) * (1 / scale) in fp32", [](float x, float s, float t) { return x * (1.0f / t) * (1.0f / s); }},
+};
+
+float fp32_of(const FormatFields& f, uint64_t encoding) {
+  return std::bit_cast<float>(static_cast<uint32_t>(convert_number(fp32_fields, decode(f, encoding), {}).encoding));
+}
+Number number_of(float x) { return decode(fp32_fields, std::bit_cast<uint32_t>(x)); }
+
+/// Ways to an exponent through a logarithm in fp32, which rounds numbers just below a power of two onto it.
+struct LogarithmRecipe {
+  ScaleRule rule;
+  const char* words;
+  float (*of)(float amax, float greatest, int emax);
+};
+constexpr LogarithmRecipe logarithm_recipes[] = {
+    {ScaleRule::floor, "floor(log2(amax)) in fp32", [](float a, float, int e) { return std::floor(std::log2(a)) - e; }},
+    {ScaleRule::ceil, "ceil(log2(amax)) in fp32", [](float a, float, int e) { return std::ceil(std::log2(a)) - e; }},
+    {ScaleRule::rceil, "ceil(log2(amax / greatest)) in fp32",
+     [](float a, float g, int) { return std::ceil(std::log2(a / g)); }},
+    {ScaleRule::nearest_log2, "round(log2(amax / greatest)) in fp32",
+     [](float a, float g, int) { return std::rint(std::log2(a / g)); }},
+};
+
+/// Whether the operands are what a program has in fp32.
+bool is_within_fp32(const Op& op) { return op.a.fields().fraction_bits <= 23 && op.a.fields().exponent_bits <= 8; }
+/// Whether codes may come by a recipe: powers of two divide without a rounding.
+bool has_element_recipes(const Op& op) { return is_within_fp32(op) && op.scale_a.fields().fraction_bits > 0; }
+
+float greatest_of(const FormatFields& element) {
+  const Number greatest = greatest_element(element);
+  return std::ldexp(static_cast<float>(greatest.significand), greatest.exponent);
+}
+
+/// The greatest finite magnitude of a case.
+float amax_of(const Op& op, const Batch& batch, size_t i) {
+  float amax = 0;
+  for (int lane = 0; lane < op.k; ++lane) {
+    const float x = std::fabs(fp32_of(op.a.fields(), batch.inputs()[0].get(i, lane)));
+    if (std::isfinite(x)) amax = std::max(amax, x);
+  }
+  return amax;
+}
+
+/// A reading of the scale: the encoding that it gives for a case.
+struct ScaleReading {
+  QuantizerReading told;
+  std::function<uint64_t(const Batch&, size_t)> of;
+  std::optional<ScaleStep> step;
+};
+/// A reading of a code under the unit's own scale.
+struct ElementReading {
+  QuantizerReading told;
+  std::function<uint64_t(uint64_t x, const Number& scale, uint64_t scale_code, const Number& tensor,
+                         uint64_t tensor_code)>
+      of;
+};
+
+std::string_view meaning_of(ScaleRule rule, bool power_of_two) {
+  switch (rule) {
+    case ScaleRule::floor: return "2^(floor(log2 amax) - emax)";
+    case ScaleRule::ceil: return "2^(ceil(log2 amax) - emax)";
+    case ScaleRule::even: return "floor, of amax rounded to the element's fraction";
+    case ScaleRule::threshold: return "floor, one step more from 1.75 * 2^n on";
+    case ScaleRule::nearest_log2: return "2^round(log2(amax / greatest))";
+    case ScaleRule::rceil: return "amax / greatest rounded up";
+    case ScaleRule::nearest: break;
+  }
+  return power_of_two ? "amax / greatest to the nearest power of two" : "amax / greatest rounded to nearest even";
+}
+
+std::vector<ScaleReading> scale_readings(const Op& op) {
+  std::vector<ScaleReading> all;
+  const bool power_of_two = op.scale_a.fields().fraction_bits == 0;
+  for (int number = 0; number < scale_rule_count; ++number) {
+    const auto rule = static_cast<ScaleRule>(number);
+    if (!takes_scale(rule, op.scale_a.fields())) continue;
+    for (const char* via : {"", "bf16", "fp16"}) {
+      Op own = op;
+      own.scale_rule = rule;
+      own.block_specials = BlockSpecials::elements;
+      own.via = *via ? format(via) : Format();
+      if (*via && (own.via == op.a || op.a.fields().fraction_bits < own.via.fields().fraction_bits)) continue;
+      ScaleReading reading;
+      reading.told.name = std::string("rule=") + name_of(rule) + (*via ? std::string(" via=") + via : "");
+      reading.told.meaning = std::string(meaning_of(rule, power_of_two)) +
+                             (*via ? std::string(", amax rounded to ") + via + " first" : "");
+      reading.of = [block = std::make_shared<QuantizedBlock>(own)](const Batch& batch, size_t i) {
+        return block->scale(batch, i);
+      };
+      if (power_of_two && !*via) reading.step = scale_step(rule, op.d.fields());
+      all.push_back(std::move(reading));
+    }
+  }
+  if (power_of_two) {
+    ScaleReading reading;
+    reading.told.name = "rule=nearest with ties up";
+    reading.told.meaning = "amax / greatest to the nearest power of two";
+    reading.of = [op, step = scale_step(ScaleRule::nearest, op.d.fields())](const Batch& batch, size_t i) {
+      ScaleStep up = step;
+      up.at = ScaleStep::At::included;
+      return detail::power_of_two_scale(op.scale_a.fields(), up, number_of(amax_of(op, batch, i)));
+    };
+    if (is_within_fp32(op)) all.push_back(std::move(reading));
+  }
+  for (const LogarithmRecipe& recipe : logarithm_recipes) {
+    if (!is_within_fp32(op) || !power_of_two) break;
+    ScaleReading reading;
+    reading.told.name = std::string("rule=") + name_of(recipe.rule) + " by " + recipe.words;
+    reading.told.meaning = "the logarithm is rounded first";
+    reading.told.is_recipe = true;
+    reading.of = [op, recipe](const Batch& batch, size_t i) {
+      const Number greatest = greatest_element(op.d.fields());
+      const int emax = greatest.exponent + fast_bit_length(greatest.significand) - 1;
+      const float exponent = recipe.of(amax_of(op, batch, i), greatest_of(op.d.fields()), emax);
+      const FormatFields& scale = op.scale_a.fields();
+      const auto least = static_cast<float>(scale.emin()), most = static_cast<float>(scale.emax());
+      return static_cast<uint64_t>(static_cast<int>(std::clamp(exponent, least, most)) + scale.bias);
+    };
+    all.push_back(std::move(reading));
+  }
+  for (const ScaleRecipe& recipe : scale_recipes) {
+    // Without a tensor's scale all of them are one of the first two.
+    if (!is_within_fp32(op) || (!op.has_tensor_scale() && &recipe - scale_recipes >= 2)) break;
+    for (const bool up : {false, true}) {
+      ScaleReading reading;
+      reading.told.name = std::string(up ? "rule=rceil" : "rule=nearest") + " of " +
+                          (op.has_tensor_scale() ? recipe.words : recipe.words_without_tensor);
+      reading.told.is_recipe = true;
+      reading.told.meaning = std::string("rounded ") + (up ? "up" : "to nearest even") + " to " + op.scale_a.name();
+      reading.of = [op, recipe, up, power_of_two](const Batch& batch, size_t i) {
+        Fp32Block b;
+        b.amax = amax_of(op, batch, i);
+        if (op.has_tensor_scale()) b.tensor = fp32_of(op.scale_b.fields(), batch.inputs()[1].get(i));
+        b.greatest = greatest_of(op.d.fields());
+        if (power_of_two) {
+          using At = ScaleStep::At;
+          const ScaleStep step =
+              up ? detail::scale_step_at(1, -1, At::excluded) : detail::scale_step_at(3, -2, At::to_even);
+          const Number quotient = number_of(recipe.of(b));
+          return quotient.cls == NumberClass::finite ? detail::power_of_two_scale(op.scale_a.fields(), step, quotient)
+                                                     : 0;
+        }
+        RoundingRule rule;
+        rule.rounding = up ? Rounding::up : Rounding::nearest_even;
+        rule.overflow = Overflow::saturate;
+        return convert_number(op.scale_a.fields(), number_of(recipe.of(b)), rule).encoding;
+      };
+      all.push_back(std::move(reading));
+    }
+  }
+  return all;
+}
+
+std::vector<ElementReading> element_readings(const Op& op) {
+  std::vector<ElementReading> all;
+  const FormatFields from = op.a.fields(), element = op.d.fields();
+  for (int number = 0; number < static_cast<int>(Rounding::stochastic); ++number) {
+    const auto rounding = static_cast<Rounding>(number);
+    ElementReading reading;
+    reading.told.name = std::string("round=") + name_of(rounding);
+    reading.told.meaning = "x / scale rounded once";
+    reading.of = [from, element, rounding](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+      RoundingRule rule;
+      rule.rounding = rounding;
+      return block_element(element, decode(from, x), scale, tensor, rule).encoding;
+    };
+    all.push_back(std::move(reading));
+  }
+  ElementReading down;
+  down.told.name = "round=nearest_toward_zero";
+  down.told.meaning = "x / scale to nearest, ties toward zero";
+  down.of = [from, element](uint64_t x, const Number& scale, uint64_t, const Number& tensor, uint64_t) {
+    // A little less than x: only a tie notices.
+    Number less = decode(from, x);
+    if (less.cls == NumberClass::finite) {
+      less.significand = 4 * less.significand - 1;
+      less.exponent -= 2;
+    }
+    return block_element(element, less, scale, tensor, {}).encoding;
+  };
+  all.push_back(std::move(down));
+  for (const ElementRecipe& recipe : element_recipes) {
+    if (!has_element_recipes(op)) break;
+    ElementReading reading;
+    reading.told.name = std::string("round=nearest_even of ") + recipe.words;
+    reading.told.meaning = "rounded in fp32, and once more to " + op.d.name();
+    reading.told.is_recipe = true;
+    reading.of = [op, from, element, recipe](uint64_t x, const Number&, uint64_t scale, const Number&,
+                                             uint64_t tensor) {
+      const float t = op.has_tensor_scale() ? fp32_of(op.scale_b.fields(), tensor) : 1.0f;
+      const float y = recipe.of(fp32_of(from, x), fp32_of(op.scale_a.fields(), scale), t);
+      return block_element(element, number_of(y), detail::one_as_number(), detail::one_as_number(), {}).encoding;
+    };
+    all.push_back(std::move(reading));
+  }
+  return all;
+}
+
+/// Every step of every rule, every rounding of an element, specials alone and among numbers, and drawn blocks.
+Batch questions(const Op& op, uint64_t drawn, uint64_t seed) {
+  Batch batch(op);
+  const DatapathSweeps sweeps(op, corner_hints(nullptr), seed);
+  for (const DatapathSweeps::Part& part : sweeps.parts()) {
+    constexpr uint64_t most = uint64_t{1} << 15;
+    const uint64_t passes = std::min(part.length, std::max(part.pass * 4, std::min(part.length, uint64_t{4096})));
+    const size_t first = batch.size();
+    batch.resize(first + std::min(passes, most));
+    for (size_t i = first; i < batch.size(); ++i) sweeps.make(part.first + (i - first), batch, i);
+  }
+  const size_t first = batch.size();
+  const FormatFields& from = op.a.fields();
+  std::vector<uint64_t> special;
+  if (from.has_infinity()) special = {from.encode_infinity(false), from.encode_infinity(true)};
+  if (from.has_nan()) special.push_back(from.encode_nan());
+  batch.resize(first + 2 * special.size() + 1 + drawn);
+  const StructuredGenerator generator(op, seed);
+  for (size_t i = 0; i < batch.size() - first; ++i) {
+    const size_t at = first + i;
+    generator.draw(i, batch, at);
+    if (i > 2 * special.size()) continue;
+    for (int lane = 0; lane < op.k; ++lane) batch.inputs()[0].set(at, lane, from.encode_zero(false));
+    if (op.has_tensor_scale()) batch.inputs()[1].set(at, 0, encode_near(op.scale_b.fields(), false, 0, 0));
+    if (i == 2 * special.size()) continue;  // zeros alone
+    batch.inputs()[0].set(at, 0, special[i / 2]);
+    if (i % 2 && op.k > 1) batch.inputs()[0].set(at, 1, encode_near(from, false, 0, 0));
+  }
+  return batch;
+}
+
+class Asking {
+ public:
+  Asking(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed)
+      : op_(op), cases_(questions(op, verify, seed)), scales_(scale_readings(op)), elements_(element_readings(op)) {
+    id_.unit = unit.name();
+    id_.op = op;
+    unit.run(cases_, outcomes_);
+    id_.asked = cases_.size();
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      kinds_.push_back(kind_of(i));
+      if (!outcomes_.has_answer(i) || outcomes_.has_failed(i)) ++id_.unanswered;
+      else ++id_.of_kind[static_cast<int>(kinds_[i])];
+    }
+  }
+
+  QuantizerIdentification run() {
+    for (ScaleReading& reading : scales_) judge_scale(reading);
+    for (ElementReading& reading : elements_) judge_elements(reading);
+    const auto by_differences = [](const auto& x, const auto& y) { return x.told.differing < y.told.differing; };
+    std::stable_sort(scales_.begin(), scales_.end(), by_differences);
+    std::stable_sort(elements_.begin(), elements_.end(), by_differences);
+    note_equal_rules();
+    if (!scales_.empty()) add_exceptions_of_scale();
+    if (!elements_.empty()) add_exceptions_of_codes();
+    add_signs_of_zeros();
+    for (const ScaleReading& reading : scales_) id_.scales.push_back(reading.told);
+    for (const ElementReading& reading : elements_) id_.elements.push_back(reading.told);
+    return std::move(id_);
+  }
+
+ private:
+  BlockKind kind_of(size_t i) const {
+    const FormatFields &from = op_.a.fields(), &scale = op_.scale_a.fields();
+    bool any = false, normal = false, greatest = false;
+    for (int lane = 0; lane < op_.k; ++lane) {
+      const Number x = decode(from, cases_.inputs()[0].get(i, lane));
+      if (x.cls == NumberClass::infinity || x.cls == NumberClass::nan) return BlockKind::special;
+      any |= x.cls == NumberClass::finite;
+      greatest |= x.cls == NumberClass::finite && x.scale_exponent == from.emax();
+      normal |= x.cls == NumberClass::finite && !x.subnormal;
+    }
+    if (op_.has_tensor_scale()) {
+      const Number t = decode(op_.scale_b.fields(), cases_.inputs()[1].get(i));
+      if (t.cls != NumberClass::finite || t.negative) return BlockKind::special;
+    }
+    if (!any) return BlockKind::zeros;
+    if (!normal) return BlockKind::subnormal;
+    if (greatest) return BlockKind::greatest_numbers;
+    // The ends of the scale are those of the widest rules: one step of each side counts as its end.
+    Op plain = op_;
+    plain.scale_rule = scale.fraction_bits ? ScaleRule::nearest : ScaleRule::floor;
+    plain.via = Format();
+    const uint64_t code = QuantizedBlock(plain).scale(cases_, i);
+    const uint64_t margin = scale.fraction_bits ? uint64_t{2} << scale.fraction_bits : 2;
+    if (code < margin) return BlockKind::least_scale;
+    if (code + margin > scale.greatest_magnitude()) return BlockKind::greatest_scale;
+    return BlockKind::ordinary;
+  }
+  bool has_answer(size_t i) const { return outcomes_.has_answer(i) && !outcomes_.has_failed(i); }
+  uint64_t given_scale(size_t i) const { return outcomes_.results.get(i, 0); }
+
+  /// Whether case `i` is simpler to read than the one chosen so far.
+  struct Simplest {
+    std::optional<size_t> at;
+    CaseCost cost;
+  };
+  void offer(Simplest& simplest, size_t i) const {
+    const CaseCost cost = Operands(op_, cases_, i).cost();
+    if (simplest.at && !(cost < simplest.cost)) return;
+    simplest.at = i;
+    simplest.cost = cost;
+  }
+
+  void judge_scale(ScaleReading& reading) const {
+    Simplest simplest;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
+      ++reading.told.compared;
+      if (same_result(op_, reading.of(cases_, i), given_scale(i), 0)) continue;
+      ++reading.told.differing;
+      offer(simplest, i);
+    }
+    if (simplest.at) reading.told.against = scale_witness(*simplest.at, reading.of(cases_, *simplest.at));
+  }
+  BlockWitness scale_witness(size_t i, uint64_t expected) const {
+    return {block_text(i), case_line(cases_, i), number_text(op_.scale_a, given_scale(i)),
+            number_text(op_.scale_a, expected)};
+  }
+
+  /// The first lane of case `i` whose code is not the reading's; -1: none.
+  int differing_lane(const ElementReading& reading, size_t i) const {
+    const Number scale = decode(op_.scale_a.fields(), given_scale(i));
+    if (scale.cls == NumberClass::nan) return -1;
+    uint64_t tensor_code = 0;
+    Number tensor = detail::one_as_number();
+    if (op_.has_tensor_scale()) {
+      tensor_code = cases_.inputs()[1].get(i);
+      tensor = decode(op_.scale_b.fields(), tensor_code);
+      if (tensor.cls != NumberClass::finite || tensor.negative) return -1;
+    }
+    for (int lane = 0; lane < op_.k; ++lane) {
+      const uint64_t x = cases_.inputs()[0].get(i, lane);
+      const uint64_t code = reading.of(x, scale, given_scale(i), tensor, tensor_code);
+      if (!same_code(code, outcomes_.results.get(i, 1 + lane))) return lane;
+    }
+    return -1;
+  }
+  /// Zeros of either sign count as the same: what becomes of the sign is told apart.
+  bool same_code(uint64_t x, uint64_t y) const {
+    const FormatFields& element = op_.d.fields();
+    return same_result(op_, x, y, 1) || (is_zero(element, x) && is_zero(element, y) && !element.integer);
+  }
+  void judge_elements(ElementReading& reading) const {
+    Simplest simplest;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      if (!has_answer(i) || kinds_[i] != BlockKind::ordinary) continue;
+      ++reading.told.compared;
+      if (differing_lane(reading, i) < 0) continue;
+      ++reading.told.differing;
+      offer(simplest, i);
+    }
+    if (simplest.at) reading.told.against = code_witness(reading, *simplest.at);
+  }
+  BlockWitness code_witness(const ElementReading& reading, size_t i) const {
+    const int lane = differing_lane(reading, i);
+    const Number scale = decode(op_.scale_a.fields(), given_scale(i));
+    const uint64_t tensor = op_.has_tensor_scale() ? cases_.inputs()[1].get(i) : 0;
+    const Number t = op_.has_tensor_scale() ? decode(op_.scale_b.fields(), tensor) : detail::one_as_number();
+    const uint64_t x = cases_.inputs()[0].get(i, lane);
+    return {fmt::format("{} in lane {} under scale {}", decimal(op_.a, x), lane, decimal(op_.scale_a, given_scale(i))),
+            case_line(cases_, i), number_text(op_.d, outcomes_.results.get(i, 1 + lane)),
+            number_text(op_.d, reading.of(x, scale, given_scale(i), t, tensor))};
+  }
+
+  static std::string decimal(const Format& format, uint64_t encoding) {
+    const ExplainedNumber number = explained_number(format, encoding);
+    return number.decimal.empty() ? number.binary : number.decimal;
+  }
+  static std::string number_text(const Format& format, uint64_t encoding) {
+    return to_hex(format, encoding) + " (" + decimal(format, encoding) + ")";
+  }
+  std::string block_text(size_t i) const {
+    std::string text;
+    int live = 0;
+    for (int lane = 0; lane < op_.k; ++lane) {
+      const uint64_t x = cases_.inputs()[0].get(i, lane);
+      if (is_zero(op_.a.fields(), x)) continue;
+      if (++live > 3) return "a block of many numbers";
+      text += (text.empty() ? "" : ", ") + decimal(op_.a, x) + fmt::format(" in lane {}", lane);
+    }
+    if (text.empty()) text = "zeros";
+    if (op_.has_tensor_scale()) text += ", tensor's scale " + decimal(op_.scale_b, cases_.inputs()[1].get(i));
+    return text;
+  }
+
+  /// Rules whose steps are the same number are one rule for this element format.
+  void note_equal_rules() {
+    for (ScaleReading& reading : scales_)
+      for (const ScaleReading& other : scales_) {
+        if (&other == &reading || !reading.step || !other.step || !reading.told.same_as.empty()) continue;
+        const ScaleStep &x = *reading.step, &y = *other.step;
+        if (x.significand == y.significand && x.exponent == y.exponent && x.at == y.at)
+          reading.told.same_as = other.told.name;
+      }
+  }
+
+  void add_exceptions_of_scale() {
+    const ScaleReading& best = scales_.front();
+    for (int kind = 1; kind < block_kind_count; ++kind) {
+      QuantizerException found{static_cast<BlockKind>(kind), "scale", 0, 0, {}};
+      Simplest simplest;
+      for (size_t i = 0; i < cases_.size(); ++i) {
+        if (!has_answer(i) || kinds_[i] != found.kind) continue;
+        ++found.compared;
+        if (same_result(op_, expected_scale(best, i), given_scale(i), 0)) continue;
+        ++found.differing;
+        offer(simplest, i);
+      }
+      if (!simplest.at) continue;
+      found.example = scale_witness(*simplest.at, expected_scale(best, *simplest.at));
+      id_.exceptions.push_back(std::move(found));
+    }
+  }
+  /// Of a block with a special as the op asks for it.
+  uint64_t expected_scale(const ScaleReading& reading, size_t i) const {
+    if (kinds_[i] != BlockKind::special || op_.block_specials == BlockSpecials::elements) return reading.of(cases_, i);
+    return op_.scale_a.fields().encode_nan();
+  }
+  void add_exceptions_of_codes() {
+    const ElementReading& best = elements_.front();
+    for (int kind = 1; kind < block_kind_count; ++kind) {
+      QuantizerException found{static_cast<BlockKind>(kind), "codes", 0, 0, {}};
+      Simplest simplest;
+      for (size_t i = 0; i < cases_.size(); ++i) {
+        if (!has_answer(i) || kinds_[i] != found.kind) continue;
+        ++found.compared;
+        if (differing_lane(best, i) < 0) continue;
+        ++found.differing;
+        offer(simplest, i);
+      }
+      if (!simplest.at) continue;
+      found.example = code_witness(best, *simplest.at);
+      id_.exceptions.push_back(std::move(found));
+    }
+  }
+
+  /// A number whose code is a zero of the other sign, of blocks without specials.
+  void add_signs_of_zeros() {
+    const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
+    if (!element.has_negative_zero()) return;
+    QuantizerException found{BlockKind::ordinary, "signs of zero codes", 0, 0, {}};
+    Simplest simplest;
+    for (size_t i = 0; i < cases_.size(); ++i) {
+      if (!has_answer(i) || kinds_[i] == BlockKind::special) continue;
+      ++found.compared;
+      if (lane_of_other_zero(i) < 0) continue;
+      ++found.differing;
+      offer(simplest, i);
+    }
+    if (!simplest.at) return;
+    const int lane = lane_of_other_zero(*simplest.at);
+    const uint64_t x = cases_.inputs()[0].get(*simplest.at, lane), code = outcomes_.results.get(*simplest.at, 1 + lane);
+    found.example = {fmt::format("{} in lane {}", decimal(op_.a, x), lane), case_line(cases_, *simplest.at),
+                     number_text(op_.d, code), number_text(op_.d, element.encode_zero(decode(from, x).negative))};
+    id_.exceptions.push_back(std::move(found));
+  }
+  int lane_of_other_zero(size_t i) const {
+    const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
+    for (int lane = 0; lane < op_.k; ++lane) {
+      const uint64_t code = outcomes_.results.get(i, 1 + lane);
+      const Number x = decode(from, cases_.inputs()[0].get(i, lane));
+      if (is_zero(element, code) && decode(element, code).negative != x.negative) return lane;
+    }
+    return -1;
+  }
+
+  const Op& op_;
+  Batch cases_;
+  Outcomes outcomes_;
+  std::vector<BlockKind> kinds_;
+  std::vector<ScaleReading> scales_;
+  std::vector<ElementReading> elements_;
+  QuantizerIdentification id_;
+};
+
+std::string readings_text(const char* part, const std::vector<QuantizerReading>& readings) {
+  std::string text;
+  const std::vector<const QuantizerReading*> fit = QuantizerIdentification::fitting(readings);
+  if (fit.empty() && !readings.empty()) {
+    const QuantizerReading& nearest = readings.front();
+    text += fmt::format("{}: nothing fits; nearest is {}, which differs on {} of {} blocks\n", part, nearest.name,
+                        nearest.differing, nearest.compared);
+  }
+  for (const QuantizerReading* reading : fit) {
+    if (reading->is_recipe && !fit.front()->is_recipe) {
+      text += fmt::format("    or {}: no block told them apart\n", reading->name);
+      continue;
+    }
+    text += fmt::format("{}: {}, {}\n", part, reading->name, reading->meaning);
+    if (!reading->same_as.empty())
+      text +=
+          fmt::format("    the same as {} for this element format: both step at the same number\n", reading->same_as);
+  }
+  for (const QuantizerReading& reading : readings)
+    if (reading.against)
+      text += fmt::format("    not {}: {} gives {}, not {}\n", reading.name, reading.against->block,
+                          reading.against->given, reading.against->expected);
+  return text;
+}
+
+nlohmann::json witness_json(const BlockWitness& w) {
+  return {{"block", w.block}, {"case", w.line}, {"given", w.given}, {"expected", w.expected}};
+}
+
+nlohmann::json readings_json(const std::vector<QuantizerReading>& readings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const QuantizerReading& r : readings) {
+    list.push_back({{"name", r.name},
+                    {"meaning", r.meaning},
+                    {"compared", r.compared},
+                    {"differing", r.differing},
+                    {"same_as", r.same_as}});
+    if (r.against) list.back()["against"] = witness_json(*r.against);
+  }
+  return list;
+}
+
+}  // namespace
+
+const char* name_of(BlockKind kind) {
+  constexpr const char* names[] = {"ordinary",
+                                   "of zeros",
+                                   "of subnormal numbers",
+                                   "at the least scales",
+                                   "at the greatest scales",
+                                   "with a number of the greatest binade",
+                                   "with an infinity or NaN"};
+  static_assert(std::size(names) == block_kind_count);
+  return names[static_cast<int>(kind)];
+}
+
+std::vector<const QuantizerReading*> QuantizerIdentification::fitting(const std::vector<QuantizerReading>& readings) {
+  std::vector<const QuantizerReading*> fit;
+  for (const QuantizerReading& reading : readings)
+    if (reading.compared > 0 && reading.differing == 0) fit.push_back(&reading);
+  return fit;
+}
+
+bool QuantizerIdentification::has_name() const {
+  const std::vector<const QuantizerReading*> scale = fitting(scales), code = fitting(elements);
+  const bool one_scale = !scale.empty() && std::all_of(scale.begin() + 1, scale.end(), [&](const auto* reading) {
+    return reading->is_recipe || reading->same_as == scale.front()->name;
+  });
+  return one_scale && !code.empty();
+}
+
+QuantizerIdentification identify_quantizer(const Unit& unit, const Op& op, uint64_t verify, uint64_t seed) {
+  const auto start = std::chrono::steady_clock::now();
+  QuantizerIdentification id = Asking(unit, op, verify, seed).run();
+  id.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return id;
+}
+
+std::string identification_text(const QuantizerIdentification& id) {
+  std::string text = id.is_exact()   ? "identified"
+                     : id.has_name() ? "identified, with exceptions"
+                                     : "no hypothesis fits";
+  if (id.has_name())
+    text += ": scale " + QuantizerIdentification::fitting(id.scales).front()->name + ", codes " +
+            QuantizerIdentification::fitting(id.elements).front()->name;
+  text += "\n";
+  text += fmt::format("  {} in {:.1f} s", counted(id.asked, "block"), id.seconds);
+  for (int kind = 0; kind < block_kind_count; ++kind)
+    if (id.of_kind[kind]) text += fmt::format(", {} {}", id.of_kind[kind], name_of(static_cast<BlockKind>(kind)));
+  if (id.unanswered) text += fmt::format(", {} without an answer", id.unanswered);
+  text += "\n\n" + readings_text("scale", id.scales) + readings_text("codes", id.elements);
+  for (const QuantizerException& e : id.exceptions)
+    text += fmt::format("except the {}{}, on {} of {}: {} gives {}, not {}\n", e.part,
+                        e.kind == BlockKind::ordinary ? "" : std::string(" of blocks ") + name_of(e.kind), e.differing,
+                        e.compared, e.example.block, e.example.given, e.example.expected);
+  return text;
+}
+
+nlohmann::json identification_json(const QuantizerIdentification& id) {
+  nlohmann::json kinds = nlohmann::json::object(), exceptions = nlohmann::json::array();
+  for (int kind = 0; kind < block_kind_count; ++kind) kinds[name_of(static_cast<BlockKind>(kind))] = id.of_kind[kind];
+  for (const QuantizerException& e : id.exceptions)
+    exceptions.push_back({{"blocks", name_of(e.kind)},
+                          {"part", e.part},
+                          {"compared", e.compared},
+                          {"differing", e.differing},
+                          {"example", witness_json(e.example)}});
+  return {{"json_version", json_version},
+          {"verdict", id.is_exact()   ? "identified"
+                      : id.has_name() ? "identified with exceptions"
+                                      : "no hypothesis fits"},
+          {"unit", id.unit},
+          {"op", to_text(id.op)},
+          {"asked", id.asked},
+          {"unanswered", id.unanswered},
+          {"blocks", kinds},
+          {"scale", readings_json(id.scales)},
+          {"codes", readings_json(id.elements)},
+          {"exceptions", exceptions},
+          {"seconds", id.seconds}};
+}
+
+}  // namespace mmafuzz

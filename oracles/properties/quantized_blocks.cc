@@ -1,0 +1,327 @@
+// What quantized blocks owe their numbers, whatever unit made them (docs/quantizers.md).
+#include <algorithm>
+#include <numeric>
+
+#include "core/block_case.h"
+#include "oracles/properties/conversions.h"
+#include "oracles/properties/properties.h"
+
+namespace mmafuzz {
+namespace {
+
+bool is_number(const Number& n) { return n.cls == NumberClass::zero || n.cls == NumberClass::finite; }
+bool is_nearest(const Op& op) { return op.rounding == Rounding::nearest_even || op.rounding == Rounding::nearest_away; }
+
+/// Whether a rule gives what it gave before to the numbers of its own codes: the greatest of them, rounded, asks for
+/// the same scale or, under ceil and rceil, for half of it, which holds every code doubled. Where amax / scale reaches
+/// past the greatest element without taking the next scale, or rounds up to where the next one begins, it does not.
+bool is_kept_by(const Op& op) {
+  const bool rule = op.scale_rule == ScaleRule::floor || op.scale_rule == ScaleRule::even ||
+                    op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil;
+  return op.kind == OpKind::quantize && is_nearest(op) && rule && op.scale_a.fields().fraction_bits == 0 &&
+         op.via.fields().width == 0;
+}
+
+/// A block beside the scale and the codes that a unit gave.
+class GivenBlock {
+ public:
+  GivenBlock(const Batch& cases, size_t index, const Column& results)
+      : cases_(cases), op_(cases.op()), results_(results), index_(index), tensor_(detail::one_as_number()) {
+    scale_ = decode(op_.scale_a.fields(), results.get(index, 0));
+    if (op_.has_tensor_scale()) tensor_ = decode(op_.scale_b.fields(), cases.inputs()[1].get(index));
+    finite_ = tensor_.cls == NumberClass::finite && !tensor_.negative;
+    for (int i = 0; i < op_.k && finite_; ++i) finite_ = is_number(number(i));
+  }
+
+  /// Whether all numbers, and the tensor's scale, are finite.
+  bool is_finite() const { return finite_; }
+  /// Whether they were divided by a finite scale above zero.
+  bool has_scale() const { return finite_ && scale_.cls == NumberClass::finite && !scale_.negative; }
+
+  Number number(int i) const { return decode(op_.a.fields(), cases_.inputs()[0].get(index_, i)); }
+  uint64_t code(int i) const { return results_.get(index_, 1 + i); }
+  /// The number of a code before the scales.
+  Number element(uint64_t code) const {
+    Number n = decode(op_.d.fields(), code);
+    n.exponent += element_unit(op_.d.fields());
+    return n;
+  }
+  /// A number times the scales.
+  Exact scaled(const Exact& x) const { return exact_product(exact_product(x, to_exact(scale_)), to_exact(tensor_)); }
+  Exact value(int i) const { return scaled(to_exact(element(code(i)))); }
+
+ private:
+  const Batch& cases_;
+  const Op& op_;
+  const Column& results_;
+  size_t index_;
+  Number scale_, tensor_;
+  bool finite_;
+};
+
+/// A statement about the elements of one block.
+class OfOneBlock : public Property {
+ public:
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize; }
+
+ protected:
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit&, const Batch& cases, const Outcomes& base) const override {
+    std::vector<int> broken(cases.size(), -1);
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (base.has_answer(i)) broken[i] = broken_element(cases, i, base.results);
+    return broken;
+  }
+  /// The first element of the result that breaks the statement; -1: none.
+  virtual int broken_element(const Batch& cases, size_t index, const Column& results) const = 0;
+};
+
+class ScaleOfRule final : public OfOneBlock {
+ public:
+  const char* name() const override { return "scale_of_rule"; }
+  const char* statement() const override { return "the scale is the one that the op's rule gives"; }
+
+ protected:
+  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
+    const uint64_t scale = QuantizedBlock(cases.op()).scale(cases, index);
+    return same_result(cases.op(), results.get(index, 0), scale, 0) ? -1 : 0;
+  }
+};
+
+class NoSaturation final : public OfOneBlock {
+ public:
+  const char* name() const override { return "no_saturation"; }
+  const char* statement() const override {
+    return "no number is greater than the greatest element times the scale, unless the scale is the greatest one";
+  }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && op.via.fields().width == 0 &&
+           (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil);
+  }
+
+ protected:
+  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
+    const GivenBlock block(cases, index, results);
+    const FormatFields& scale = cases.op().scale_a.fields();
+    if (!block.has_scale() || results.get(index, 0) == scale.encode_greatest(false)) return -1;
+    const Exact most = block.scaled(to_exact(greatest_element(cases.op().d.fields())));
+    for (int i = 0; i < cases.op().k; ++i) {
+      Exact x = to_exact(block.number(i));
+      x.negative = false;
+      if (compare(x, most) > 0) return 1 + i;
+    }
+    return -1;
+  }
+};
+
+class HalfStep final : public OfOneBlock {
+ public:
+  const char* name() const override { return "half_step"; }
+  const char* statement() const override {
+    return "each number errs by at most half a step of its code, under the unit's own scale; a number beyond the "
+           "greatest takes it";
+  }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && is_nearest(op); }
+
+ protected:
+  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
+    const GivenBlock block(cases, index, results);
+    if (!block.has_scale()) return -1;
+    for (int i = 0; i < cases.op().k; ++i)
+      if (!is_near(cases.op().d.fields(), block, i)) return 1 + i;
+    return -1;
+  }
+
+ private:
+  static bool is_near(const FormatFields& element, const GivenBlock& block, int i) {
+    const uint64_t code = block.code(i);
+    if (!is_number(decode(element, code))) return false;
+    const Exact x = to_exact(block.number(i));
+    for (const int step : {-1, 1}) {
+      uint64_t next;
+      if (!encode_rank(element, rank(element, code) + step, next)) continue;
+      // The least integer has no counterpart, and no number takes it.
+      if (element.integer && next == uint64_t{1} << (element.width - 1)) continue;
+      const Exact middle = middle_of(block.element(code), block.element(next));
+      if (compare(x, block.scaled(middle)) * step > 0) return false;
+    }
+    return true;
+  }
+};
+
+class MonotoneCodes final : public OfOneBlock {
+ public:
+  const char* name() const override { return "monotone_codes"; }
+  const char* statement() const override { return "of two numbers of a block the greater one has no lesser code"; }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
+  }
+
+ protected:
+  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
+    const GivenBlock block(cases, index, results);
+    if (!block.has_scale()) return -1;
+    std::vector<int> order(static_cast<size_t>(cases.op().k));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int x, int y) { return compare(to_exact(block.number(x)), to_exact(block.number(y))) < 0; });
+    for (size_t i = 1; i < order.size(); ++i) {
+      const Number x = block.element(block.code(order[i - 1])), y = block.element(block.code(order[i]));
+      if (!is_number(x) || !is_number(y)) continue;
+      const int codes = compare(to_exact(x), to_exact(y));
+      const bool equal = compare(to_exact(block.number(order[i - 1])), to_exact(block.number(order[i]))) == 0;
+      if (codes > 0 || (equal && codes != 0)) return 1 + order[i];
+    }
+    return -1;
+  }
+};
+
+class ZeroBlock final : public OfOneBlock {
+ public:
+  const char* name() const override { return "zero_block"; }
+  const char* statement() const override { return "a zero has the code of a zero, also in a block of zeros"; }
+
+ protected:
+  int broken_element(const Batch& cases, size_t index, const Column& results) const override {
+    const GivenBlock block(cases, index, results);
+    if (!block.is_finite()) return -1;
+    for (int i = 0; i < cases.op().k; ++i)
+      if (block.number(i).cls == NumberClass::zero && block.element(block.code(i)).cls != NumberClass::zero)
+        return 1 + i;
+    return -1;
+  }
+};
+
+/// The numbers of the codes, quantized again.
+class Requantized final : public Property {
+ public:
+  const char* name() const override { return "requantized"; }
+  const char* statement() const override { return "the numbers of the codes, quantized again, are the same numbers"; }
+  bool applies(const Op& op, const Unit&) const override { return is_kept_by(op); }
+
+ protected:
+  bool judges_alone() const override { return true; }
+  std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const override {
+    Batch again = cases;
+    std::vector<uint8_t> exact(cases.size(), 0);
+    for (size_t i = 0; i < cases.size(); ++i) exact[i] = base.has_answer(i) && write_numbers(cases, i, base, again);
+    Outcomes second;
+    unit.run(again, second);
+    std::vector<int> broken(cases.size(), -1);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (!exact[i] || !second.has_answer(i)) continue;
+      const GivenBlock first_block(cases, i, base.results), second_block(again, i, second.results);
+      if (!second_block.has_scale()) broken[i] = 0;
+      for (int e = 0; e < cases.op().k && broken[i] < 0; ++e)
+        if (compare(first_block.value(e), second_block.value(e)) != 0) broken[i] = 1 + e;
+    }
+    return broken;
+  }
+
+ private:
+  /// Whether the codes' numbers are numbers of the source's format.
+  static bool write_numbers(const Batch& cases, size_t index, const Outcomes& base, Batch& again) {
+    const GivenBlock block(cases, index, base.results);
+    if (!block.has_scale()) return false;
+    for (int i = 0; i < cases.op().k; ++i) {
+      const Exact value = block.value(i);
+      if (value.cls != NumberClass::zero && value.cls != NumberClass::finite) return false;
+      const Rounded r = round_exact(cases.op().a.fields(), value, {});
+      if (r.flags & (flag::inexact | flag::overflow)) return false;
+      again.inputs()[0].set(index, i, r.encoding);
+    }
+    return true;
+  }
+};
+
+/// Twice the numbers have twice the scale and the same codes.
+class PowerOfTwoShift final : public Property {
+ public:
+  const char* name() const override { return "power_of_two_shift"; }
+  const char* statement() const override {
+    return "twice the numbers have twice the scale and the same codes, away from the ends of the formats";
+  }
+  bool applies(const Op& op, const Unit&) const override {
+    return op.kind == OpKind::quantize && op.rounding != Rounding::stochastic;
+  }
+
+ protected:
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const FormatFields &from = of.op().a.fields(), &scale = of.op().scale_a.fields();
+    const Number s = decode(scale, of.result);
+    const uint64_t least = scale.fraction_bits == 0 ? 0 : uint64_t{2} << scale.fraction_bits;
+    const uint64_t twice = of.result + (uint64_t{1} << scale.fraction_bits);
+    if (s.cls != NumberClass::finite || of.result <= least || twice >= scale.greatest_magnitude()) return std::nullopt;
+    for (int i = 0; i < of.op().k; ++i) {
+      const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
+      const Number n = decode(from, encoding);
+      if (!is_number(n)) return std::nullopt;
+      if (n.cls == NumberClass::zero) continue;
+      Exact x = to_exact(n);
+      x.exponent += 1;
+      const Rounded r = round_exact(from, x, {});
+      if (r.flags & (flag::inexact | flag::overflow)) return std::nullopt;
+      if (of.op().via.fields().width && n.subnormal) return std::nullopt;
+      twin[0].inputs()[0].set(of.index, i, r.encoding);
+    }
+    return Twin{};
+  }
+  bool holds(const Pair& pair) const override {
+    const uint64_t step = uint64_t{1} << pair.op().scale_a.fields().fraction_bits;
+    return pair.after == pair.before + (pair.element == 0 ? step : 0);
+  }
+};
+
+class PermutedCodes final : public Property {
+ public:
+  const char* name() const override { return "permuted_codes"; }
+  const char* statement() const override { return "the numbers in another order have the same codes in that order"; }
+  bool applies(const Op& op, const Unit&) const override { return op.kind == OpKind::quantize && op.k > 1; }
+
+ protected:
+  /// Each lane to the one after the middle, so that neighbours stay beside each other only once.
+  static int moved(const Op& op, int lane) { return (lane + op.k / 2 + 1) % op.k; }
+  std::optional<Twin> transform(const Subject& of, std::vector<Batch>& twin) const override {
+    const FormatFields& from = of.op().a.fields();
+    for (int i = 0; i < of.op().k; ++i) {
+      const uint64_t encoding = of.cases.inputs()[0].get(of.index, i);
+      if (!is_number(decode(from, encoding))) return std::nullopt;
+      twin[0].inputs()[0].set(of.index, moved(of.op(), i), encoding);
+    }
+    return Twin{};
+  }
+  int twin_element(const Op& op, int element) const override { return element == 0 ? 0 : 1 + moved(op, element - 1); }
+  bool holds(const Pair& pair) const override { return same_result(pair.op(), pair.before, pair.after, pair.element); }
+};
+
+}  // namespace
+
+std::vector<Claim> claims_of_quantizing(const Op& op) {
+  std::vector<Claim> claims = claims_of({"scale_of_rule", "zero_block", "permuted_codes"});
+  const auto claim = [&](bool holds, const char* name) {
+    if (holds) claims.push_back({name, ""});
+  };
+  claim(op.rounding != Rounding::stochastic, "monotone_codes");
+  // A tie between two powers of two goes to the even code, which twice the numbers have not.
+  const bool ties = op.scale_rule == ScaleRule::nearest && op.scale_a.fields().fraction_bits == 0;
+  claim(op.rounding != Rounding::stochastic && !ties, "power_of_two_shift");
+  claim(is_nearest(op), "half_step");
+  claim(is_kept_by(op), "requantized");
+  claim(op.via.fields().width == 0 && (op.scale_rule == ScaleRule::ceil || op.scale_rule == ScaleRule::rceil),
+        "no_saturation");
+  return claims;
+}
+
+#define MMAFUZZ_MAKE(name, type) \
+  std::unique_ptr<Property> make_##name() { return std::make_unique<type>(); }
+MMAFUZZ_MAKE(scale_of_rule, ScaleOfRule)
+MMAFUZZ_MAKE(no_saturation, NoSaturation)
+MMAFUZZ_MAKE(half_step, HalfStep)
+MMAFUZZ_MAKE(monotone_codes, MonotoneCodes)
+MMAFUZZ_MAKE(zero_block, ZeroBlock)
+MMAFUZZ_MAKE(power_of_two_shift, PowerOfTwoShift)
+MMAFUZZ_MAKE(permuted_codes, PermutedCodes)
+MMAFUZZ_MAKE(requantized, Requantized)
+#undef MMAFUZZ_MAKE
+
+}  // namespace mmafuzz
