@@ -495,7 +495,7 @@ class Asking {
   /// A number whose code is a zero of the other sign, of blocks without specials.
   void add_signs_of_zeros() {
     const FormatFields &from = op_.a.fields(), &element = op_.d.fields();
-    if (!element.has_negative_zero()) return;
+    if (!element.has_negative_zero() || element.integer) return;
     QuantizerException found{BlockKind::ordinary, "signs of zero codes", 0, 0, {}};
     Simplest simplest;
     for (size_t i = 0; i < cases_.size(); ++i) {

@@ -30,8 +30,8 @@ struct QuantizerReading {
   std::string meaning;                   ///< in words
   uint64_t compared = 0, differing = 0;  ///< on ordinary blocks
   std::optional<BlockWitness> against;   ///< the simplest block that rules it out
-  bool is_recipe = false;  ///< of rounded steps; else one rounding of the exact value
-  std::string same_as;     ///< a reading that gives the same on every block of this op; empty: none
+  bool is_recipe = false;                ///< of rounded steps; else one rounding of the exact value
+  std::string same_as;                   ///< a reading that gives the same on every block of this op; empty: none
 };
 
 /// Blocks of a kind on which the unit does not do what the reading that fits the ordinary ones says.

@@ -446,7 +446,7 @@ const Malformed malformed[] = {
     {"SecondHeader", dot2 + good2 + header, 4, 1, "found 'mmafuzz-cases 1'", 1},
     // op lines
     {"UnknownOpKind", "op dots a=fp16 b=fp16 c=fp32 d=fp32 k=2\n", 2, 4,
-     "expected an op kind: dot, convert, scalar or gemm"},
+     "expected an op kind: dot, convert, scalar, gemm, quantize or dequantize"},
     {"OpWithoutKind", "op \n", 2, 4, "expected an op kind"},
     {"UnknownScalarOperation", "op scalar exp format=fp32\n", 2, 11,
      "expected a scalar operation: add, sub, mul, div, sqrt, fma, rcp, rem, round_to_integral, equal, less, "

@@ -29,7 +29,10 @@ const std::vector<Op>& ops() {
           "convert from=fp16 to=fp32 nan=any", "convert from=fp32 to=bf16 nan=any",
           "convert from=fp32 to=cfloat8_1_4_3:7", "dot a=s8 b=s8 c=s32 d=s32 k=16", "dot a=u8 b=s8 c=s32 d=s32 k=16",
           "dot a=s8 b=u8 c=s32 d=s32 k=80", "dot a=u8 b=u8 c=s32 d=s32 k=80",
-          "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4"}) {
+          "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=2 k=4", "gemm a=fp32 b=fp32 c=fp32 d=fp32 m=2 n=1 k=4",
+          "quantize from=fp32 to=e2m1 block=8 scale=e8m0 rule=even special=nan_scale",
+          "quantize from=bf16 to=e4m3 block=4 scale=e4m3 tensor=fp32 rule=nearest special=elements",
+          "dequantize from=s8 to=fp32 block=8 scale=e8m0"}) {
       size_t column;
       const Op op = *parse_op(text, column);
       by_text[to_text(op)] = op;
