@@ -727,5 +727,32 @@ for arguments in "eval --unit $long good.cases" "eval $long" "$long" "fuzz --op 
   expect "200 characters of an argument are repeated at most" [ "$(wc -c <err)" -lt 1000 ]
 done
 
+# Blocks: each wrong call is one line that says what is wrong.
+while IFS='|' read -r op message; do
+  run eval exact --op "$op" --case 1.
+  expect "a wrong op on blocks is refused" test "$code" = 2
+  expect "... in one line" test "$(wc -l <err)" = 1
+  expect "... that says '$message'" grep -q -F -- "$message" err
+done <<'WRONG'
+quantize from=fp32 to=e2m1 block=32 scale=e8m0|special= is missing
+quantize from=fp32 to=e2m1 block=0 scale=e8m0 special=nan_scale|block= needs a whole number
+quantize from=fp32 to=e2m1 scale=e8m0 special=nan_scale|block= is missing
+quantize from=fp32 to=e2m1 block=32 scale=s8 special=nan_scale|a scale needs an exponent
+quantize from=fp32 to=e2m1 block=32 scale=e2m1 special=nan_scale|has none: special=elements
+quantize from=fp32 to=e2m1 block=32 scale=fp64 special=nan_scale|at most 24 significant bits
+quantize from=s8 to=e2m1 block=32 scale=e8m0 special=nan_scale|floating-point format with a sign
+quantize from=fp32 to=e8m0 block=32 scale=e8m0 special=nan_scale|and a fraction
+quantize from=fp32 to=u8 block=32 scale=e8m0 special=nan_scale|elements have a sign
+quantize from=fp32 to=e2m1 block=16 scale=e4m3 rule=floor special=nan_scale|gives powers of two
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 tensor=fp32 special=nan_scale|belongs to scales with a fraction
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale saturate=1|elements always saturate
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale ftz=1|has no ftz=
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale via=e4m3|a narrow IEEE format
+quantize from=fp32 to=e2m1 block=16 scale=e4m3 special=nan_scale round=stochastic|with a scale of powers of two
+quantize from=fp32 to=e2m1 block=32 scale=e8m0 special=nan_scale rule=round|rule= is floor
+dequantize from=e2m1 to=fp32 block=32 scale=e8m0 rule=floor|has no attribute
+quantize from=fp32 to=cfloat8_1_4_3:7?hole=tie_down block=8 scale=e8m0 special=nan_scale|without switches
+WRONG
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

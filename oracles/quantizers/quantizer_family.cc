@@ -2,7 +2,9 @@
 // `quantizer:back`, which turns codes into numbers.
 #include "core/block_case.h"
 #include "core/function_unit.h"
+#include "oracles/lanes/host_float.h"
 #include "oracles/properties/properties.h"
+#include "oracles/quantizers/quantize_simd.h"
 #include "oracles/families.h"
 
 namespace mmafuzz {
@@ -38,15 +40,22 @@ const RuleRow* find_rule(std::string_view name) {
 
 class Quantizer final : public Unit {
  public:
-  explicit Quantizer(const Op& op) : op_(op) {}
+  explicit Quantizer(const Op& op) : op_(op) {
+    if (QuantizeSimd::supports(op)) simd_.emplace(op);
+  }
   void run(const Batch& batch, Outcomes& outcomes) const override {
     prepare(batch, outcomes);
     QuantizedBlock block(op_);
+    if (simd_ && default_float_environment()) {
+      for (const size_t i : simd_->run(batch, outcomes.results)) block.run(batch, i, outcomes.results);
+      return;
+    }
     for (size_t i = 0; i < batch.size(); ++i) block.run(batch, i, outcomes.results);
   }
 
  private:
   Op op_;
+  std::optional<QuantizeSimd> simd_;
 };
 
 class Dequantizer final : public Unit {

@@ -1,0 +1,102 @@
+"""MXFP4 quantizers in plain Python, one right and fifteen with a flaw, as units (`python:FILE:NAME`). Seven of the flaws
+are defects of libraries, rebuilt from their descriptions; the source stands beside each."""
+import math
+import struct
+
+NUMBERS = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
+
+
+def number(code):
+    return struct.unpack("<f", struct.pack("<I", code))[0]
+
+
+def truncated_bf16(x):
+    """x rounded to bf16, ties to even."""
+    code = struct.unpack("<I", struct.pack("<f", x))[0]
+    code += 0x7FFF + (code >> 16 & 1)
+    return struct.unpack("<f", struct.pack("<I", code & 0xFFFF0000))[0]
+
+
+def floor_log2(x):
+    return math.frexp(x)[1] - 1
+
+
+def exponent_of(amax, rule):
+    """The scale's exponent: OCP MX 1.0, 6.3 for floor; amax / 6 rounded up for rceil; 1.75 * 2^n and more up for even."""
+    e = floor_log2(amax)
+    fraction = amax / 2.0**e
+    if rule == "rceil":
+        return e - 1 if fraction > 1.5 else e - 2
+    if rule == "even":
+        return e - 1 if fraction >= 1.75 else e - 2
+    if rule == "nearest":
+        q = floor_log2(amax / 6)
+        rest = amax / 6 / 2.0**q
+        return q + 1 if rest > 1.5 or (rest == 1.5 and q % 2 == 0) else q
+    return e - 2
+
+
+def code_of(y, ties="even"):
+    """The code of a magnitude, rounded to nearest, saturating."""
+    for i in range(7):
+        middle = (NUMBERS[i] + NUMBERS[i + 1]) / 2
+        if y < middle or (y == middle and (ties == "down" or (ties == "even" and i % 2 == 0))):
+            return i
+    return 7
+
+
+def quantize(block, rule="floor", amax_of=None, via=None, clamp=True, scale_used=None, code=code_of, sign=None,
+             zero_scale=0):
+    x = [number(c) for c in block]
+    if any(math.isnan(v) or math.isinf(v) for v in x):
+        return [255] + [0] * len(x)
+    amax = amax_of(x) if amax_of else max(abs(v) for v in x)
+    if via and amax:
+        amax = via(amax)
+        if math.isinf(amax):
+            return [255] + [0] * len(x)
+    e = exponent_of(amax, rule) if amax > 0 else -127
+    e = max(-127, min(127, e)) if clamp else (e + 127) % 256 - 127
+    used = scale_used(e) if scale_used else e
+    codes = []
+    for lane, v in enumerate(x):
+        y = abs(v) / 2.0**used
+        k = code(y, lane) if code is not code_of else code_of(y)
+        negative = sign(v) if sign else math.copysign(1, v) < 0
+        codes.append(k | (8 if negative else 0))
+    return [zero_scale if amax == 0 else e + 127] + codes
+
+
+def unit(function):
+    function.per_case = True
+    return function
+
+
+def planted(**flaw):
+    return unit(lambda op, block: quantize(block, **flaw))
+
+
+right = planted()
+# pytorch/ao, issue 4725: fp32 to bf16 to e8m0.
+through_bf16 = planted(via=truncated_bf16)
+# ROCm/FlyDSL, pull request 590: amax / greatest to the nearest power of two, one step low on most blocks.
+nearest_for_even = planted(rule="nearest")
+# ROCm/aiter, pull request 3212: rounded up everywhere.
+up_for_floor = planted(rule="rceil")
+# ROCm/aiter, pull request 3992: an even rounding with ties away.
+ties_away = planted(code=lambda y, lane: code_of(y, "away"))
+# vllm, pull request 43557: another threshold than the rule's.
+threshold_for_floor = planted(rule="even")
+# pytorch/ao, issue 4725: the exponents at the ends.
+wrapped_exponent = planted(clamp=False)
+# triton, pull request 11668: no saturation.
+unsaturated = planted(code=lambda y, lane: code_of(y) if y < 7 else 0)
+# Others.
+least_scale_off_by_one = planted(scale_used=lambda e: max(e, -126))
+last_lane_unseen = planted(amax_of=lambda x: max(abs(v) for v in x[:-1]))
+signed_amax = planted(amax_of=lambda x: max(max(x), 0.0))
+positive_zero_negative = planted(sign=lambda v: v <= 0 if v == 0 else v < 0)
+zero_block_scale_one = planted(zero_scale=127)
+upper_half_truncated = planted(code=lambda y, lane: code_of(y) if lane < 4 else max(i for i in range(8) if NUMBERS[i] <= y))
+small_codes_flushed = planted(code=lambda y, lane: 0 if code_of(y) == 1 else code_of(y))
+ties_down = planted(code=lambda y, lane: code_of(y, "down"))
