@@ -161,7 +161,8 @@ void add_check(Arguments& app, int& status) {
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("check", "Compare a unit with the recorded results of case files");
   sub->add_option("--unit", options->unit,
-                  "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases)");
+                  "unit to check (default: the model of each file's unit line; ieee for scalar and convert cases, "
+                  "exact for blocks)");
   sub->add_option("files", options->files, "case files, - for standard input")->required();
   sub->add_flag("--skip-declined", options->skip_declined, "count the cases of ops that the unit declines, and go on");
   sub->add_flag("--json", options->json, "print one JSON object");

@@ -35,6 +35,7 @@ std::string unit_for(const CaseBlock& block, const std::string& chosen) {
   }
   if (!block.unit.empty()) return block.unit;
   const OpKind kind = block.batch.op().kind;
+  if (block.batch.op().is_of_blocks()) return "exact";
   if (kind == OpKind::scalar || kind == OpKind::convert) return "ieee";
   throw BadInput("no unit: the cases have no 'unit' line, name one with --unit (explain: --units)");
 }

@@ -1,11 +1,13 @@
-// Blocks of fp32 or bf16 numbers quantized in vectors (Highway): scales of powers of two, elements of at most 8 bits
-// rounded to nearest even. What it leaves out is the caller's.
+// Blocks of fp32, bf16 or fp16 numbers quantized fast, elements of at most 8 bits rounded to nearest even: under scales
+// of powers of two in vectors (Highway), under others in fp64. What it leaves out is the caller's.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "arithmetic/quantize_block.h"
-#include "core/batch.h"
+#include "core/block_case.h"
+#include "oracles/convert/bulk_convert_simd.h"
 
 namespace mmafuzz {
 
@@ -15,15 +17,24 @@ class QuantizeSimd {
   explicit QuantizeSimd(const Op& op);
 
   /// Writes scales and codes to `results`. Returns the cases that it left out: with an infinity or NaN, or of such a
-  /// scale that its reciprocal is no normal number.
+  /// scale that its reciprocal is no normal number, or that is zero.
   std::vector<size_t> run(const Batch& batch, Column& results) const;
 
-  /// The scale of a block whose greatest magnitude is that fp32 encoding, which is finite.
-  uint64_t scale_of(uint32_t amax) const;
+  struct Scale {
+    uint64_t code;
+    double divisor;  ///< the scale times the tensor's, of scales with a fraction
+  };
+  /// The scale of a block whose greatest magnitude is that fp32 encoding, which is finite; nothing where no number can
+  /// be divided by it.
+  std::optional<Scale> scale_of(uint32_t amax, uint64_t tensor_code) const;
+  /// fp32 of a narrower source; nullptr where the source is fp32.
+  const WideningTable* widening() const { return widening_.get(); }
 
  private:
-  FormatFields scale_;
+  BlockRule rule_;
+  FormatFields element_, scale_, tensor_;
   ScaleStep step_;
+  std::shared_ptr<const WideningTable> widening_;
 };
 
 }  // namespace mmafuzz
