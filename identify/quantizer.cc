@@ -630,8 +630,9 @@ std::string identification_text(const QuantizerIdentification& id) {
 }
 
 nlohmann::json identification_json(const QuantizerIdentification& id) {
-  nlohmann::json kinds = nlohmann::json::object(), exceptions = nlohmann::json::array();
-  for (int kind = 0; kind < block_kind_count; ++kind) kinds[name_of(static_cast<BlockKind>(kind))] = id.of_kind[kind];
+  nlohmann::json kinds = nlohmann::json::array(), exceptions = nlohmann::json::array();
+  for (int kind = 0; kind < block_kind_count; ++kind)
+    kinds.push_back({{"kind", name_of(static_cast<BlockKind>(kind))}, {"answered", id.of_kind[kind]}});
   for (const QuantizerException& e : id.exceptions)
     exceptions.push_back({{"blocks", name_of(e.kind)},
                           {"part", e.part},

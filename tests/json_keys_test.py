@@ -166,6 +166,9 @@ with tempfile.TemporaryDirectory() as folder:
         "list --json": json.loads(output_of("list", "--json", "--units", "model:*mxf4*")),
         "catalogue --json": json.loads(output_of("catalogue", "--json", "--corpus", source + "/corpus")),
         "identify --json": identified,
+        "identify --json of a quantizer": json.loads(output_of(
+            "identify", "--json", "--unit", f"python:{source}/tests/planted_quantizers.py:zero_block_scale_one", "--op",
+            "quantize from=fp32 to=e2m1 block=4 scale=e8m0 special=nan_scale", "--verify", "64")),
         "prove --json": proofs(folder),
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "explain --json": explanations(),

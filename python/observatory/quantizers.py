@@ -4,12 +4,18 @@
 (blocks, block) and maybe the tensor's scales (blocks,), and returns the scales (blocks,) and the codes (blocks, block), both
 as encodings. `ci/quantizers` asks each one (`mmafuzz identify`) and writes docs/quantizers_of_libraries.md."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+np: Any
 try:
     import numpy as np
 except ImportError:  # who reads the rows alone needs none
     np = None
+
+#: The scales and the codes of blocks.
+Quantized = tuple[Any, Any]
 
 MX = "quantize from=fp32 to={} block=32 scale=e8m0 special=nan_scale nan=any"
 NVFP4 = "quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 special=nan_scale nan=any"
@@ -41,21 +47,21 @@ class Row:
     with_packages: tuple[str, ...] = ()  #: what is installed beside it
 
 
-def _of_pairs(packed):
+def _of_pairs(packed: Any) -> Any:
     """Codes of four bits from bytes, the low half first."""
     packed = np.asarray(packed).view(np.uint8)
     return np.stack([packed & 15, packed >> 4], axis=-1).reshape(packed.shape[0], -1)
 
 
-def _codes_of_fp4(numbers):
+def _codes_of_fp4(numbers: Any) -> Any:
     """Encodings of numbers that are numbers of e2m1; NaN has none and counts as the greatest."""
     magnitudes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
     at = np.searchsorted(magnitudes, np.nan_to_num(np.abs(numbers), nan=6, posinf=6)).astype(np.uint8)
     return at | np.signbit(numbers).astype(np.uint8) << 3
 
 
-def _torchao(element, mode):
-    def quantize(x):
+def _torchao(element: str, mode: str) -> Callable[[Any], Quantized]:
+    def quantize(x: Any) -> Quantized:
         import torch
         from torchao.prototype.mx_formats import constants
         from torchao.prototype.mx_formats.config import ScaleCalculationMode
@@ -70,7 +76,7 @@ def _torchao(element, mode):
     return quantize
 
 
-def torchao_nvfp4(x, t):
+def torchao_nvfp4(x: Any, t: Any) -> Quantized:
     import torch
     from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize
 
@@ -78,8 +84,8 @@ def torchao_nvfp4(x, t):
     return scale.view(torch.uint8).numpy().reshape(-1), _of_pairs(data.view(torch.uint8).numpy())
 
 
-def _mlx(mode):
-    def quantize(x):
+def _mlx(mode: str) -> Callable[[Any], Quantized]:
+    def quantize(x: Any) -> Quantized:
         import mlx.core as mx
 
         mx.set_default_device(mx.cpu)
@@ -94,7 +100,7 @@ mlx_mxfp4, mlx_mxfp8 = _mlx("mxfp4"), _mlx("mxfp8")
 mlx_mxfp8_old = mlx_mxfp8
 
 
-def modelopt_mxfp4(x):
+def modelopt_mxfp4(x: Any) -> Quantized:
     import torch
     from modelopt.torch.quantization.qtensor.mxfp4_tensor import MXFP4QTensor
 
@@ -102,7 +108,7 @@ def modelopt_mxfp4(x):
     return scale.numpy().reshape(-1), _of_pairs(data._quantized_data.numpy().reshape(x.shape[0], -1))
 
 
-def modelopt_mxfp8(x):
+def modelopt_mxfp8(x: Any) -> Quantized:
     import torch
     from modelopt.torch.quantization.qtensor.mxfp8_tensor import MXFP8QTensor
 
@@ -110,7 +116,7 @@ def modelopt_mxfp8(x):
     return scale.numpy().reshape(-1), data._quantized_data.view(torch.uint8).numpy().reshape(x.shape)
 
 
-def modelopt_nvfp4(x, t):
+def modelopt_nvfp4(x: Any, t: Any) -> Quantized:
     import torch
     from modelopt.torch.quantization.qtensor.nvfp4_tensor import NVFP4QTensor
 
@@ -120,8 +126,8 @@ def modelopt_nvfp4(x, t):
     return scale.view(torch.uint8).numpy().reshape(-1), _of_pairs(data._quantized_data.numpy().reshape(x.shape[0], -1))
 
 
-def _compressed_tensors(bits):
-    def quantize(x):
+def _compressed_tensors(bits: int) -> Callable[[Any], Quantized]:
+    def quantize(x: Any) -> Quantized:
         import torch
         from compressed_tensors.quantization import FP4_E2M1_DATA
         from compressed_tensors.quantization.utils.mxfp_utils import generate_mx_scales
@@ -140,7 +146,7 @@ def _compressed_tensors(bits):
 compressed_tensors_mxfp4, compressed_tensors_mxfp8 = _compressed_tensors(4), _compressed_tensors(8)
 
 
-def gfloat_e4m3(x):
+def gfloat_e4m3(x: Any) -> Quantized:
     from gfloat import RoundMode, block, formats
     from gfloat.encode_ndarray import encode_ndarray
     from gfloat.round_ndarray import round_ndarray
@@ -153,7 +159,7 @@ def gfloat_e4m3(x):
     return (exponent + 127).astype(np.uint8), encode_ndarray(element, numbers).astype(np.uint8)
 
 
-def ml_dtypes_e2m1(x):
+def ml_dtypes_e2m1(x: Any) -> Quantized:
     import ml_dtypes
 
     with np.errstate(all="ignore"):
@@ -176,7 +182,7 @@ _TOP = Judgement("greatest binade", DEFECT, "amax is a finite number; rounding i
 _SIGN = Judgement("signs of zero codes", CHOICE, "OCP MX 1.0 does not say what sign a zero code has")
 
 
-def _rows():
+def _rows() -> list[Row]:
     rows = []
     dtypes = {"e4m3": "torch.float8_e4m3fn", "e5m2": "torch.float8_e5m2", "e2m1": "torch.float4_e2m1fn_x2",
               "e2m3": '"fp6_e2m3"', "e3m2": '"fp6_e3m2"'}
