@@ -153,28 +153,37 @@ std::vector<uint64_t> corners(const FormatFields& f) {
   return all;
 }
 
-/// Every triple of corners as operands, or as the first of a, of b, and c; then structured cases.
+/// Every tuple of corners in the op's first operands (of one field where it has one, else the first of up to three
+/// fields), with scales of 1; then structured cases.
 Batch deciding_cases(const Op& op) {
   std::vector<Batch> parts(2, Batch(op));
   StructuredGenerator(op, 5).fill(0, 4000, parts[1]);
   Batch& all = parts[0];
-  const bool scalar = op.kind == OpKind::scalar || op.kind == OpKind::convert;
-  const std::vector<uint64_t> of_a = corners(op.a.fields()), of_b = corners((scalar ? op.a : op.b).fields()),
-                              of_c = corners((scalar ? op.a : op.c).fields());
-  for (const uint64_t x : of_a) {
-    for (const uint64_t y : of_b) {
-      for (const uint64_t z : of_c) {
-        all.resize(all.size() + 1);
-        const size_t at = all.size() - 1;
-        const uint64_t values[] = {x, y, z};
-        for (int i = 0; i < (scalar ? all.inputs()[0].count() : 3); ++i)
-          all.inputs()[size_t(scalar ? 0 : i)].set(at, scalar ? i : 0, values[i]);
-        for (size_t f = 3; f < all.inputs().size(); ++f)
-          for (int i = 0; i < all.inputs()[f].count(); ++i)
-            all.inputs()[f].set(at, i,
-                                round_once((f == 3 ? op.scale_a : op.scale_b).fields(), false, 1, 0, false).encoding);
-      }
-    }
+  const std::vector<FieldShape> fields = op.inputs();
+  struct Spot {
+    size_t field;
+    int lane;
+  };
+  std::vector<Spot> spots;
+  const bool one_field = op.kind != OpKind::dot;
+  for (int i = 0; i < 3; ++i) {
+    if (one_field && i < fields[0].count) spots.push_back({0, i});
+    if (!one_field) spots.push_back({size_t(i), 0});
+  }
+  std::vector<std::vector<uint64_t>> values;
+  size_t tuples = 1;
+  for (const Spot& spot : spots) {
+    values.push_back(corners(op.input_format(spot.field).fields()));
+    tuples *= values.back().size();
+  }
+  all.resize(tuples);
+  for (size_t at = 0; at < tuples; ++at) {
+    for (size_t f = one_field ? 1 : 3; f < fields.size(); ++f)
+      for (int i = 0; i < fields[f].count; ++i)
+        all.inputs()[f].set(at, i, round_once(op.input_format(f).fields(), false, 1, 0, false).encoding);
+    size_t rest = at;
+    for (size_t s = 0; s < spots.size(); rest /= values[s++].size())
+      all.inputs()[spots[s].field].set(at, spots[s].lane, values[s][rest % values[s].size()]);
   }
   for (size_t i = 0; i < parts[1].size(); ++i) all.append(parts[1], i);
   if (op.kind ==
@@ -200,6 +209,10 @@ bool decides_nothing(const Op& op, std::string_view attribute) {
     if (attribute == "tiny=before") return true;
     if (attribute == "saturate=1") return op.kind == OpKind::scalar;
   }
+  // Codes of eight bits times a power of two are numbers of fp32; s8's are none beyond its range either.
+  if (op.kind == OpKind::dequantize && attribute.starts_with("round=") && !op.has_tensor_scale() &&
+      op.scale_a.fields().precision() == 1 && op.d.fields().precision() >= 24)
+    return op.a.fields().integer || op.rounding == Rounding::nearest_away;
   const bool exact = compares || (op.kind == OpKind::scalar && op.scalar == ScalarOperation::rem) ||
                      (op.kind == OpKind::convert && op.a.fields().precision() < op.d.fields().precision());
   if (attribute.starts_with("round=")) return exact;
