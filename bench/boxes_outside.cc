@@ -7,19 +7,11 @@
 
 #include "arithmetic/evaluate_dot.h"
 #include "core/function_unit.h"
+#include "core/host_number.h"
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
 namespace {
-
-/// Exact for every factor of at most 16 bits.
-double number(const FormatFields& f, uint64_t encoding) {
-  const Number n = decode(f, encoding);
-  if (n.cls == NumberClass::nan) return std::nan("");
-  const double magnitude =
-      n.cls == NumberClass::infinity ? HUGE_VAL : std::ldexp(static_cast<double>(n.significand), n.exponent);
-  return n.negative ? -magnitude : magnitude;
-}
 
 uint64_t as_fp32(double x) {
   const float f = static_cast<float>(x);
@@ -32,8 +24,8 @@ struct Products {
 };
 
 Products products_of(const DotModel& m, const DotOperands& in) {
-  Products all{{}, number(m.c, in.c)};
-  for (int i = 0; i < in.k; ++i) all.p.push_back(number(m.a, in.a[i]) * number(m.b, in.b[i]));
+  Products all{{}, to_double(m.c, in.c)};
+  for (int i = 0; i < in.k; ++i) all.p.push_back(to_double(m.a, in.a[i]) * to_double(m.b, in.b[i]));
   return all;
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "cli/command.h"
 #include "core/case_text.h"
@@ -25,15 +24,6 @@ void must_be_file(const std::string& path) {
   if (std::filesystem::is_directory(path)) throw BadInput(path + ": is a folder");
 }
 
-std::string content_of(const std::string& path) {
-  must_be_file(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BadInput(path + ": cannot open");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.bad()) throw BadInput(path + ": cannot read");
-  return text;
-}
-
 void tell(const ConvertOptions& options, size_t cases, const std::string& more = "") {
   if (options.output != "-") fmt::print("{} in {}{}\n", counted(cases, "case"), options.output, more);
 }
@@ -43,7 +33,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
   std::vector<NamedArray> arrays;
   for (const std::string& file : options.files) {
     if (!file.ends_with(".npz")) {
-      arrays.push_back({file, parse_npy(file, content_of(file))});
+      arrays.push_back(read_npy(file));
       continue;
     }
     if (options.files.size() > 1)
@@ -64,7 +54,7 @@ std::vector<NamedArray> read_arrays(const ConvertOptions& options) {
   }
   if (!options.results.empty()) {
     if (arrays.size() == 2) arrays.push_back({"c", {}});
-    arrays.push_back({options.results, parse_npy(options.results, content_of(options.results))});
+    arrays.push_back(read_npy(options.results));
   }
   return arrays;
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "core/counted.h"
 #include "core/words.h"
@@ -105,6 +108,17 @@ bool are_matrices(const std::vector<NamedArray>& fields, const std::string& ask)
 }
 
 }  // namespace
+
+std::string content_of(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw BadInput(path + ": is a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadInput(path + ": cannot open");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (file.bad()) throw BadInput(path + ": cannot read");
+  return text;
+}
+
+NamedArray read_npy(const std::string& path) { return {path, parse_npy(path, content_of(path))}; }
 
 std::string op_line_of_arrays(const std::vector<NamedArray>& fields) {
   const std::string ask = ": give --op, as in --op 'dot a=fp16 b=fp16 c=fp32 d=fp32'";

@@ -14,6 +14,10 @@ struct NamedArray {
   bool is_given() const { return !array.type.empty(); }
 };
 
+/// The content of a file, and the array of a .npy file. Throw BadInput.
+std::string content_of(const std::string& path);
+NamedArray read_npy(const std::string& path);
+
 /// The op line of a dot or a matrix product whose arrays tell all of it: numpy types that are formats' own, and c's or
 /// the result's shape (a dot has a number for each case, a product a matrix); where c is one number or not given and
 /// there are no results, a and b, as of NumPy's a @ b. A c that is not given has the result's format, else fp64, fp32

@@ -9,6 +9,7 @@
 
 #include "core/case_text.h"
 #include "core/contradiction.h"
+#include "core/host_number.h"
 #include "core/ulps.h"
 #include "core/unit_name.h"
 #include "arithmetic/decode.h"
@@ -197,9 +198,9 @@ bool is_exact_sum(const Batch& witness, uint64_t result) {
   const auto integer = [](const Format& f, uint64_t encoding, int64_t& value) {
     const mmafuzz::Number n = mmafuzz::decode(f.fields(), encoding);
     if (n.cls != NumberClass::finite && n.cls != NumberClass::zero) return false;
-    const double x = n.cls == NumberClass::zero ? 0 : std::ldexp(static_cast<double>(n.significand), n.exponent);
-    if (!(x < 0x1p62) || x != std::floor(x)) return false;
-    value = static_cast<int64_t>(n.negative ? -x : x);
+    const double x = to_double(n);
+    if (!(std::fabs(x) < 0x1p62) || x != std::floor(x)) return false;
+    value = static_cast<int64_t>(x);
     return true;
   };
   const Op& op = witness.op();

@@ -141,7 +141,7 @@ good list h100 WGMMA fp8
 expect "units by words: a GPU, an instruction, a format" [ "$(wc -l <out)" -eq "$(grep -c 'wgmma.*e[45]m[23].e[45]m[23]' out)" ]
 expect "of that GPU" has out "model:hopper/wgmma.m64n8k32.f32.e4m3.e5m2.f32"
 good list blackwell fp4
-expect "fp4 is e2m1 or a kind of its own" [ "$(grep -vc 'e2m1\|mxf4' out)" -eq 0 ]
+expect "fp4 is e2m1 or a kind of its own" [ "$(grep -vc 'e2m1\|mxf4\|scaled' out)" -eq 0 ]
 bad "no unit matches 'nosuch'" list nosuch
 bad "list formats takes nothing else" list formats --json
 bad "list gpus takes nothing else" list gpus fp4

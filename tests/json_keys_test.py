@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import json_page
 
@@ -51,6 +52,21 @@ def evaluated():
     if root["cases"][0]["units"][0]["flags"] != "01":  # inexact, as the square root of 2 is no number of fp16
         sys.exit(f"eval --case --json with flags: {root}")
     return {**whole, "notes": typed["notes"], "cases": whole["cases"] + typed["cases"] + root["cases"]}
+
+
+def accurate(folder):
+    """A product of 2 x 3 and 3 x 2 in fp16: exact, and in FP8 with one scale a row."""
+    cases = folder + "/product.cases"
+    with open(cases, "w", encoding="utf-8") as file:
+        file.write("mmafuzz-cases 1\nop gemm a=fp16 b=fp16 c=fp32 d=fp32 m=2 n=2 k=3\n"
+                   "3c00 3c01 4000 3800 4200 3555 | 3c00 3555 4001 3c00 4500 3800 | 00000000 00000000 00000000 00000000\n")
+    output_of("convert", cases, "-o", folder + "/product.npz")
+    zipfile.ZipFile(folder + "/product.npz").extractall(folder)
+    whole = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "exact", "scaled:fp8.row", codes=(0,)))
+    exact, row = whole["units"]
+    if exact["norm"] > 2**-24 or not 2**-10 < row["norm"] < 2**-3 or abs(sum(s["share"] for s in row["steps"]) - 1) > 1e-9:
+        sys.exit(f"accuracy --json: {whole}")
+    return whole
 
 
 def measured(store):
@@ -173,6 +189,7 @@ with tempfile.TemporaryDirectory() as folder:
         "check --json": json.loads(output_of("check", "--json", "--unit", "exact", source + "/corpus/examples/three_generations.cases")),
         "explain --json": explanations(),
         "eval --json": evaluated(),
+        "accuracy --json": accurate(folder),
         "A value": explanations()["cases"][0]["units"][0]["results"],
         "minimize --json": minimized(folder),
         "promote --json": promoted(store, folder, buckets),

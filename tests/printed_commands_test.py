@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 program, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 failures = []
@@ -78,7 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
     for fact in facts["new"][:5]:
         run(commands_in(output_of("findings", store, "--fact", fact["name"], *nothing_known)), "a fact", elsewhere, 1)
     buckets = json.loads(output_of("findings", store, "--buckets", "--json"))
-    run([bucket["command"] for bucket in buckets[:: max(1, len(buckets) // 60)]], "buckets", elsewhere, 40)
+    run([bucket["command"] for bucket in buckets[:: max(1, len(buckets) // 24)]], "buckets", elsewhere, 20)
     shown = output_of("findings", store, "--show", buckets[0]["id"])
     run(re.findall(r"^command +(.*)$", shown, re.M), "a bucket", elsewhere, 1)
 
@@ -87,7 +88,7 @@ with tempfile.TemporaryDirectory() as folder:
     output_of("report", store, "-o", folder + "/report.html", *nothing_known)
     page = open(folder + "/report.html", encoding="utf-8").read()
     cards = [html.unescape(c) for c in re.findall(r"<code>(mmafuzz [^<]*)</code> <button", page)]
-    run(cards, "report", elsewhere, 30)
+    run(cards[::2], "report", elsewhere, 15)
 
     # The files that the examples of --help speak of.
     for name in ("night.store", "monday.store", "tuesday.store", "findings.db"):
@@ -98,6 +99,11 @@ with tempfile.TemporaryDirectory() as folder:
     shutil.copy(example, elsewhere + "/cases.cases")
     with open(elsewhere + "/found.cases", "w", encoding="utf-8") as found:
         found.write("".join(open(example, encoding="utf-8").readlines()[:3] + ["3800 3800 3800 3800 | 0001 0001 0001 0001 | 3f800000\n"]))
+    matrices = elsewhere + "/matrices"
+    with open(matrices + ".cases", "w", encoding="utf-8") as product:
+        product.write("mmafuzz-cases 1\nop gemm a=fp32 b=fp32 c=fp32 d=fp32 m=1 n=1 k=2\n3f800000 40000000 | 3f800000 3fc00000 | 00000000\n")
+    output_of("convert", matrices + ".cases", "-o", matrices + ".npz")
+    zipfile.ZipFile(matrices + ".npz").extractall(elsewhere)
     os.mkdir(elsewhere + "/nothing_known")
     changed = [("--time 10m", "--cases 1024"), ("--out /tmp/hopper", "--out hopper"), ("--accept", "--knowledge nothing_known --accept"),
                ("promote night.store 3f2a9", "promote night.store " + buckets[0]["id"])]

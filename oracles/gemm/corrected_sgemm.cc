@@ -5,46 +5,13 @@
 #include <cmath>
 
 #include "oracles/convert/bulk_convert_simd.h"
+#include "oracles/gemm/fp32.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/lanes/host_float.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {
-
-uint64_t rounded(const FormatFields& f, const Exact& x) {
-  if (x.cls == NumberClass::nan) return f.encode_nan();
-  if (x.cls == NumberClass::infinity) return rounded_infinity(f, x.negative, {}).encoding;
-  return round_exact(f, x, {}).encoding;
-}
-
-/// fp32 operations, rounded to nearest even, on encodings: by the host where its floating point is in its default
-/// state, else in integers.
-class Fp32 {
- public:
-  explicit Fp32(bool by_host) : by_host_(by_host) {}
-
-  uint32_t add(uint32_t x, uint32_t y) const {
-    if (by_host_) return canonical(value(x) + value(y));
-    return static_cast<uint32_t>(
-        add_exact(fp32_fields, to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)), {}).encoding);
-  }
-  uint32_t times(uint32_t x, uint32_t y) const {
-    if (by_host_) return canonical(value(x) * value(y));
-    return static_cast<uint32_t>(
-        rounded(fp32_fields, exact_product(to_exact(decode(fp32_fields, x)), to_exact(decode(fp32_fields, y)))));
-  }
-  uint32_t times_power(uint32_t x, int exponent) const {
-    return exponent == 0 ? x : times(x, static_cast<uint32_t>(exponent + 127) << 23);
-  }
-
- private:
-  static float value(uint32_t encoding) { return std::bit_cast<float>(encoding); }
-  static uint32_t canonical(float x) {
-    return std::isnan(x) ? static_cast<uint32_t>(fp32_fields.encode_nan()) : std::bit_cast<uint32_t>(x);
-  }
-  bool by_host_;
-};
 
 /// Splits fp32 numbers: main = x rounded to the narrow format, residual = (x - main) * 2^scale rounded to it. x - main
 /// is exact in fp32 unless main overflowed, and then the residual is an infinity of the other sign.

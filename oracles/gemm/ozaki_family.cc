@@ -1,32 +1,24 @@
 // The family `ozaki:`: parameters of the scheme after `?`, the dot unit that sums the slices after `on=`.
 #include <algorithm>
-#include <charconv>
 
-#include "core/quoted.h"
 #include "oracles/families.h"
 #include "oracles/gemm/gemm_case.h"
 #include "oracles/gemm/ozaki_unit.h"
+#include "oracles/gemm/scheme_parameters.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
 namespace {
 
-struct PlanParameter {
-  const char *name, *meaning, *allowed;
-  std::vector<const char*> words;  ///< a word stands for its number
-  int least, greatest;
-  void (*set)(OzakiPlan&, int);
-  int (*get)(const OzakiPlan&);
-  const char* exact;  ///< the value that loses nothing; empty: not to be given, null: says nothing about the result
-};
+using PlanParameter = SchemeParameter<OzakiPlan>;
 
 const std::vector<PlanParameter>& plan_parameters() {
   static const std::vector<PlanParameter> all = {
       {"slices",
        "slices that are multiplied",
        "estimated, all or a number of slices",
-       {"all"},
-       0,
+       {{"all", 0}, {"estimated", estimated_slices}},
+       1,
        300,
        [](OzakiPlan& p, int v) { p.slices = v; },
        [](const OzakiPlan& p) { return p.slices; },
@@ -43,9 +35,9 @@ const std::vector<PlanParameter>& plan_parameters() {
       {"sum",
        "how the slices' products are added",
        "fp64 or exact",
-       {"fp64", "exact"},
-       0,
+       {{"fp64", 0}, {"exact", 1}},
        1,
+       0,
        [](OzakiPlan& p, int v) { p.sum = static_cast<Summation>(v); },
        [](const OzakiPlan& p) { return static_cast<int>(p.sum); },
        "exact"},
@@ -115,18 +107,18 @@ const std::vector<PlanParameter>& plan_parameters() {
       {"subnormals",
        "how subnormal inputs read",
        "kept, flushed or halved",
-       {"kept", "flushed", "halved"},
+       {{"kept", 0}, {"flushed", 1}, {"halved", 2}},
+       1,
        0,
-       2,
        [](OzakiPlan& p, int v) { p.subnormals = static_cast<SubnormalReading>(v); },
        [](const OzakiPlan& p) { return static_cast<int>(p.subnormals); },
        "kept"},
       {"specials",
        "infinities and NaNs among the inputs",
        "kept or dropped",
-       {"kept", "dropped"},
-       0,
+       {{"kept", 0}, {"dropped", 1}},
        1,
+       0,
        [](OzakiPlan& p, int v) { p.drop_specials = v != 0; },
        [](const OzakiPlan& p) { return int(p.drop_specials); },
        "kept"},
@@ -143,29 +135,6 @@ constexpr Default defaults[] = {{"fp16", "model:hopper/mma.m16n8k16.f32.f16.f16.
                                 {"tf32", "model:hopper/mma.m16n8k8.f32.tf32.tf32.f32"},
                                 {"e4m3", "model:ada/mma.m16n8k32.f32.e4m3.e4m3.f32"},
                                 {"s8", "integer"}};
-
-bool parse_value(const PlanParameter& p, std::string_view text, int& value) {
-  if (std::string_view(p.name) == "slices" && text == "estimated") {
-    value = estimated_slices;
-    return true;
-  }
-  for (size_t i = 0; i < p.words.size(); ++i) {
-    if (text != p.words[i]) continue;
-    value = static_cast<int>(i);
-    return true;
-  }
-  if (p.words.size() > 1) return false;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() &&
-         value >= std::max(p.least, p.words.empty() ? p.least : 1) && value <= p.greatest;
-}
-
-/// The value as a name gives it; empty where it is none that a name can give.
-std::string text_of(const PlanParameter& p, int value) {
-  if (std::string_view(p.name) == "slices" && value == estimated_slices) return "estimated";
-  if (static_cast<size_t>(value) < p.words.size()) return p.words[static_cast<size_t>(value)];
-  return value < p.least ? "" : std::to_string(value);
-}
 
 /// "ozaki:dgemm.fp16" apart; false for other names.
 bool parse_name(std::string_view name, std::string& kind, std::string& slice) {
@@ -242,10 +211,7 @@ class OzakiFamily final : public Family {
   }
 
   FamilyParameters parameters() const override {
-    FamilyParameters all{"ozaki:", {}};
-    for (const PlanParameter& p : plan_parameters()) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", "the unit that sums the slices' products; last in the name", "a dot unit"});
-    return all;
+    return scheme_parameters("ozaki:", plan_parameters(), "the unit that sums the slices' products; last in the name");
   }
 
   std::vector<Setting> settings(const std::string& name) const override {
@@ -254,12 +220,7 @@ class OzakiFamily final : public Family {
     if (!parse_name(parts.plain(), kind, slice)) return {};
     const Result<NamedPlan> plan = parse_ozaki_plan(slice, parts.settings);
     if (!plan) return {};
-    std::vector<Setting> all;
-    for (const PlanParameter& p : plan_parameters())
-      all.push_back(
-          {p.name, text_of(p, p.get(plan->plan)), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
-    all.push_back({"on", plan->on, std::nullopt});
-    return all;
+    return scheme_settings(plan_parameters(), plan->plan, plan->on);
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
@@ -300,27 +261,12 @@ Result<NamedPlan> parse_ozaki_plan(const std::string& slice, std::string_view pa
   named.plan.slice = format(slice);
   for (const Default& d : defaults)
     if (slice == d.slice) named.on = d.on;
-  for (const auto& [name, text] : settings_of(parameters)) {
-    if (name == "on") {
-      named.on = text;
-      continue;
-    }
-    const PlanParameter* found = nullptr;
-    std::string known;
-    for (const PlanParameter& p : plan_parameters()) {
-      known += std::string(p.name) + " ";
-      if (name == p.name) found = &p;
-    }
-    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
-    int value = 0;
-    if (!parse_value(*found, text, value))
-      return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
-    found->set(named.plan, value);
-  }
-  const int most = digit_bits(named.plan.slice.fields());
-  if (std::max(named.plan.width_a, named.plan.width_b) > most)
+  const Result<NamedPlan> given = with_settings(plan_parameters(), parameters, std::move(named));
+  if (!given) return given.refusal();
+  const int most = digit_bits(given->plan.slice.fields());
+  if (std::max(given->plan.width_a, given->plan.width_b) > most)
     return invalid("a digit of " + slice + " has at most " + std::to_string(most) + " bits");
-  return named;
+  return given;
 }
 
 Result<OzakiGemm> make_ozaki(const NamedPlan& named, const Op& op, int64_t k, const Registry& registry) {

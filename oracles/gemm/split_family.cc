@@ -1,9 +1,8 @@
 // The family `split:`: error-corrected SGEMM, one row for each published method and narrow format.
-#include <charconv>
-
 #include "core/quoted.h"
 #include "oracles/families.h"
 #include "oracles/gemm/corrected_sgemm.h"
+#include "oracles/gemm/scheme_parameters.h"
 #include "core/function_unit.h"
 
 namespace mmafuzz::gemm {
@@ -31,40 +30,43 @@ const Row* find_row(std::string_view name) {
   return nullptr;
 }
 
-bool parse_number(std::string_view text, int least, int greatest, int& value) {
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= least &&
-         value <= greatest;
+const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
+  static const std::vector<SchemeParameter<CorrectionPlan>> all = {
+      {"scale",
+       "the residual is multiplied by two to this power",
+       "0 to 24",
+       {},
+       0,
+       24,
+       [](CorrectionPlan& p, int v) { p.scale = v; },
+       [](const CorrectionPlan& p) { return p.scale; }},
+      {"unit_k",
+       "products of one dot of the unit",
+       "a number of products",
+       {},
+       1,
+       max_extent,
+       [](CorrectionPlan& p, int v) { p.unit_k = v; },
+       [](const CorrectionPlan& p) { return p.unit_k; }},
+      {"residual_product",
+       "1 adds the product of the two residuals",
+       "0 or 1",
+       {},
+       0,
+       1,
+       [](CorrectionPlan& p, int v) { p.residual_product = v != 0; },
+       [](const CorrectionPlan& p) { return int(p.residual_product); }},
+      {"accumulate",
+       "where partial sums are added: in the unit or in fp32 beside it",
+       "inside or outside",
+       {{"inside", 0}, {"outside", 1}},
+       1,
+       0,
+       [](CorrectionPlan& p, int v) { p.outside = v != 0; },
+       [](const CorrectionPlan& p) { return int(p.outside); }},
+  };
+  return all;
 }
-
-struct CorrectionParameter {
-  const char *name, *meaning, *allowed;
-  bool (*set)(CorrectionPlan&, const std::string& text);  ///< false: not allowed
-  std::string (*get)(const CorrectionPlan&);
-};
-
-constexpr CorrectionParameter correction_parameters[] = {
-    {"scale", "the residual is multiplied by two to this power", "0 to 24",
-     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 0, 24, plan.scale); },
-     [](const CorrectionPlan& plan) { return std::to_string(plan.scale); }},
-    {"unit_k", "products of one dot of the unit", "a number of products",
-     [](CorrectionPlan& plan, const std::string& text) { return parse_number(text, 1, max_extent, plan.unit_k); },
-     [](const CorrectionPlan& plan) { return std::to_string(plan.unit_k); }},
-    {"residual_product", "1 adds the product of the two residuals", "0 or 1",
-     [](CorrectionPlan& plan, const std::string& text) {
-       int value = 0;
-       if (!parse_number(text, 0, 1, value)) return false;
-       plan.residual_product = value != 0;
-       return true;
-     },
-     [](const CorrectionPlan& plan) { return std::to_string(int(plan.residual_product)); }},
-    {"accumulate", "where partial sums are added: in the unit or in fp32 beside it", "inside or outside",
-     [](CorrectionPlan& plan, const std::string& text) {
-       plan.outside = text == "outside";
-       return text == "inside" || text == "outside";
-     },
-     [](const CorrectionPlan& plan) { return std::string(plan.outside ? "outside" : "inside"); }},
-};
 
 Result<NamedCorrection> parse_plan(const Row& row, std::string_view parameters) {
   NamedCorrection named;
@@ -74,21 +76,7 @@ Result<NamedCorrection> parse_plan(const Row& row, std::string_view parameters) 
   plan.outside = row.outside;
   plan.unit_k = row.unit_k;
   named.on = row.on;
-  for (const auto& [name, text] : settings_of(parameters)) {
-    if (name == "on") {
-      named.on = text;
-      continue;
-    }
-    const CorrectionParameter* found = nullptr;
-    std::string known;
-    for (const CorrectionParameter& p : correction_parameters) {
-      known += std::string(p.name) + " ";
-      if (name == p.name) found = &p;
-    }
-    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
-    if (!found->set(plan, text)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
-  }
-  return named;
+  return with_settings(correction_parameters(), parameters, std::move(named));
 }
 
 class SplitFamily final : public Family {
@@ -116,10 +104,7 @@ class SplitFamily final : public Family {
   }
 
   FamilyParameters parameters() const override {
-    FamilyParameters all{"split:", {}};
-    for (const CorrectionParameter& p : correction_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed});
-    all.parameters.push_back({"on", "the unit that computes the dots; last in the name", "a dot unit"});
-    return all;
+    return scheme_parameters("split:", correction_parameters(), "the unit that computes the dots; last in the name");
   }
 
   std::vector<Setting> settings(const std::string& name) const override {
@@ -128,11 +113,7 @@ class SplitFamily final : public Family {
     if (!row) return {};
     const Result<NamedCorrection> correction = parse_plan(*row, parts.settings);
     if (!correction) return {};
-    std::vector<Setting> all;
-    for (const CorrectionParameter& p : correction_parameters)
-      all.push_back({p.name, p.get(correction->plan), std::nullopt});
-    all.push_back({"on", correction->on, std::nullopt});
-    return all;
+    return scheme_settings(correction_parameters(), correction->plan, correction->on);
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {

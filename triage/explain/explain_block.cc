@@ -6,17 +6,14 @@
 #include <cmath>
 
 #include "core/block_case.h"
+#include "core/host_number.h"
 
 namespace mmafuzz {
 namespace {
 
 /// A number for the eye; scales and codes are exact in it, fp64 sources too.
 double value_of(const FormatFields& f, uint64_t encoding, int unit = 0) {
-  const Number n = decode(f, encoding);
-  if (n.cls == NumberClass::nan) return std::nan("");
-  const double magnitude =
-      n.cls == NumberClass::infinity ? HUGE_VAL : std::ldexp(static_cast<double>(n.significand), n.exponent + unit);
-  return n.negative ? -magnitude : magnitude;
+  return std::ldexp(to_double(f, encoding), unit);
 }
 
 std::string figure(double x) { return std::isnan(x) ? "NaN" : fmt::format("{:.9g}", x); }

@@ -1,0 +1,206 @@
+// The family `scaled:`: products of quantized matrices, one row for each published recipe and element.
+#include "core/function_unit.h"
+#include "core/quoted.h"
+#include "oracles/families.h"
+#include "oracles/gemm/scaled_gemm.h"
+#include "oracles/gemm/scheme_parameters.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+constexpr char mx[] = "OCP MX 1.0", nvfp4[] = "NVIDIA, NVFP4", rows_scaled[] = "torch, _scaled_mm",
+               tiles[] = "DeepSeek-V3 technical report, 3.3; DeepGEMM";
+constexpr char mx_unit[] = "model:blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.",
+               hopper[] = "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32";
+
+struct Row {
+  const char *name, *element, *scale, *unit_scale;
+  int block, rows_a, columns_b;
+  bool tensor;
+  ScaledBy by;
+  ScaleRule rule;
+  int promote, unit_k;
+  std::string on;
+  const char* source;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> list;
+    const auto of_mx = [&](const char* name, const char* element) {
+      list.push_back({name, element, "e8m0", "e8m0", 32, 1, 1, false, ScaledBy::unit, ScaleRule::floor, 0, 32,
+                      std::string(mx_unit) + element + "." + element + ".f32.ue8m0", mx});
+    };
+    of_mx("scaled:mxfp8.e4m3", "e4m3");
+    of_mx("scaled:mxfp8.e5m2", "e5m2");
+    of_mx("scaled:mxfp6.e3m2", "e3m2");
+    of_mx("scaled:mxfp6.e2m3", "e2m3");
+    list.push_back({"scaled:mxfp4", "e2m1", "e8m0", "e8m0", 32, 1, 1, false, ScaledBy::unit, ScaleRule::floor, 0, 64,
+                    "model:blackwell/tcgen05.kind::mxf4.block32.m128n8k64.f32.e2m1.e2m1.f32.ue8m0", mx});
+    list.push_back({"scaled:nvfp4", "e2m1", "e4m3", "ue4m3", 16, 1, 1, true, ScaledBy::unit, ScaleRule::nearest, 0, 64,
+                    "model:blackwell/tcgen05.kind::mxf4nvf4.block16.m128n8k64.f32.e2m1.e2m1.f32.ue4m3", nvfp4});
+    const auto of_fp8 = [&](const char* name, int block, int rows_a, int columns_b, ScaledBy by, int promote,
+                            const char* source) {
+      list.push_back({name, "e4m3", "fp32", "", block, rows_a, columns_b, false, by, ScaleRule::nearest, promote, 32,
+                      hopper, source});
+    };
+    of_fp8("scaled:fp8.tensor", 0, 0, 0, ScaledBy::end, 0, rows_scaled);
+    of_fp8("scaled:fp8.row", 0, 1, 1, ScaledBy::end, 0, rows_scaled);
+    of_fp8("scaled:fp8.tile", 128, 1, 128, ScaledBy::interval, 128, tiles);
+    return list;
+  }();
+  return all;
+}
+
+const Row* find_row(std::string_view name) {
+  for (const Row& row : rows())
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
+  static const std::vector<SchemeParameter<ScaledPlan>> all = [] {
+    std::vector<std::pair<const char*, int>> rules;
+    for (int i = 0; i < scale_rule_count; ++i) rules.push_back({name_of(static_cast<ScaleRule>(i)), i});
+    return std::vector<SchemeParameter<ScaledPlan>>{
+        {"rule", "how a block's scale follows from its greatest magnitude", "a rule of quantize", rules, 1, 0,
+         [](ScaledPlan& p, int v) { p.rule = static_cast<ScaleRule>(v); },
+         [](const ScaledPlan& p) { return static_cast<int>(p.rule); }},
+        {"scale",
+         "the format of scales that fp32 applies",
+         "fp32 or e8m0",
+         {{"fp32", 0}, {"e8m0", 1}},
+         1,
+         0,
+         [](ScaledPlan& p, int v) { p.scale = format(v ? "e8m0" : "fp32"); },
+         [](const ScaledPlan& p) { return p.scale == format("e8m0") ? 1 : 0; }},
+        {"apply",
+         "what applies the blocks' scales: the unit, or fp32 beside it after each block",
+         "unit or outside",
+         {{"unit", 0}, {"outside", 1}},
+         1,
+         0,
+         [](ScaledPlan& p, int v) { p.by = v ? ScaledBy::interval : ScaledBy::unit; },
+         [](const ScaledPlan& p) { return p.by == ScaledBy::unit ? 0 : 1; }},
+        {"promote",
+         "products after which the unit's sum is added to one in fp32",
+         "never or a number of products",
+         {{"never", 0}},
+         1,
+         max_extent,
+         [](ScaledPlan& p, int v) { p.promote = v; },
+         [](const ScaledPlan& p) { return p.promote; }},
+        {"unit_k",
+         "products of one dot of the unit",
+         "a number of products",
+         {},
+         1,
+         max_extent,
+         [](ScaledPlan& p, int v) { p.unit_k = v; },
+         [](const ScaledPlan& p) { return p.unit_k; }},
+    };
+  }();
+  return all;
+}
+
+/// What a plan cannot do, after the settings of its name; empty: nothing.
+std::string conflict(const Row& row, const ScaledPlan& p) {
+  const std::string k = std::to_string(p.unit_k);
+  if (!takes_scale(p.rule, p.scale.fields()))
+    return std::string("rule=") + name_of(p.rule) + " gives powers of two, and " + p.scale.name() + " has a fraction";
+  if (row.by == ScaledBy::unit && p.scale != format(row.scale))
+    return std::string(row.name) + " has scales of " + row.scale;
+  if (row.by == ScaledBy::end && p.by != ScaledBy::end)
+    return std::string(row.name) + " applies its scales at the end; apply= is of blocks";
+  if (row.by == ScaledBy::interval && p.by == ScaledBy::unit)
+    return std::string("no unit takes the scales of ") + row.name;
+  if (p.by == ScaledBy::unit && p.unit_k % p.block != 0 && p.block % p.unit_k != 0)
+    return "unit_k=" + k + " and blocks of " + std::to_string(p.block) + " do not divide";
+  if (p.promote % p.unit_k != 0) return "promote= is a multiple of unit_k=" + k;
+  if (p.by == ScaledBy::interval && (p.promote == 0 || p.block % p.promote != 0))
+    return "scales outside the unit need promote= to divide the block of " + std::to_string(p.block);
+  return "";
+}
+
+class ScaledFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return find_row(name) != nullptr; }
+  Role role(const std::string&) const override { return Role::scheme; }
+  std::vector<std::string> searched_by_default(const Op&) const override { return {}; }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const Row& row : rows())
+      all.push_back({row.name,
+                     std::string("product of matrices quantized to ") + row.element + " on " + row.on + " (?on=)",
+                     row.source,
+                     {},
+                     ""});
+    return all;
+  }
+
+  FamilyParameters parameters() const override {
+    return scheme_parameters("scaled:", scaled_parameters(), "the unit that computes the dots; last in the name");
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const Result<NamedScaled> scaled = named_scaled(name);
+    if (!scaled) return {};
+    return scheme_settings(scaled_parameters(), scaled->plan, scaled->on);
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    return declined(name + " runs on another unit: it needs a registry");
+  }
+
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
+    const UnitName parts(name);
+    const Result<NamedScaled> scaled = named_scaled(name);
+    if (!scaled) return invalid("unit " + name + ": " + scaled.refusal().reason);
+    const Format fp32 = format("fp32");
+    const FormatFields &a = op.a.fields(), &b = op.b.fields();
+    if (op.kind != OpKind::gemm || op.c != fp32 || op.d != fp32 || a.integer || b.integer || !a.has_sign() ||
+        !b.has_sign())
+      return declined(parts.plain() + " takes 'op gemm' with a and b of a format of numbers, c=fp32 d=fp32");
+    if (op.has_alpha_beta()) return declined(parts.plain() + " has no alpha and beta: its scales stand for them");
+    Result<std::unique_ptr<Unit>> dot = registry.bind(scaled->on, scaled_dot(scaled->plan));
+    if (!dot) return dot.refusal();
+    const std::string full = parts.on((*dot)->name()).text();
+    return named(make_scaled_gemm(scaled->plan, std::move(*dot), op), full, {});
+  }
+};
+
+}  // namespace
+
+Result<NamedScaled> named_scaled(std::string_view unit) {
+  const UnitName parts(unit);
+  const Row* row = find_row(parts.plain());
+  if (!row) return unknown("not a unit of scaled: " + quoted(unit));
+  NamedScaled named;
+  named.on = row->on;
+  ScaledPlan& plan = named.plan;
+  plan.element = format(row->element);
+  plan.scale = format(row->scale);
+  if (*row->unit_scale) plan.unit_scale = format(row->unit_scale);
+  plan.block = row->block;
+  plan.rows_a = row->rows_a;
+  plan.columns_b = row->columns_b;
+  plan.tensor = row->tensor;
+  plan.by = row->by;
+  plan.rule = row->rule;
+  plan.promote = row->promote;
+  plan.unit_k = row->unit_k;
+  Result<NamedScaled> given = with_settings(scaled_parameters(), parts.settings, std::move(named));
+  if (!given) return given;
+  if (given->plan.by == ScaledBy::interval && row->by == ScaledBy::unit && given->plan.promote == 0)
+    given->plan.promote = given->plan.block;
+  if (const std::string what = conflict(*row, given->plan); !what.empty()) return invalid(what);
+  return given;
+}
+
+}  // namespace mmafuzz::gemm
+
+namespace mmafuzz {
+std::unique_ptr<Family> make_scaled_family() { return std::make_unique<gemm::ScaledFamily>(); }
+}  // namespace mmafuzz

@@ -1,0 +1,65 @@
+// Products of quantized matrices, as frameworks run them: a and b become narrow elements with scales, a unit sums the
+// elements' products in a chain, and fp32 beside it applies what scales the unit does not (docs/quantizers.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arithmetic/block_rule.h"
+#include "core/result.h"
+#include "core/unit.h"
+
+namespace mmafuzz::gemm {
+
+/// Where the blocks' scales are applied.
+enum class ScaledBy : uint8_t {
+  unit,      ///< the unit's dots take them
+  interval,  ///< in fp32, to the sum of each block's products
+  end,       ///< in fp32, to the whole sum: one scale a row of a and a column of b
+};
+
+struct ScaledPlan {
+  Format element, scale;
+  Format unit_scale;    ///< what the unit calls the scale's format; without name: by fp32 beside the unit
+  int block = 0;        ///< numbers along k that share a scale; 0: all
+  int rows_a = 1;       ///< rows of a that share a scale; 0: all
+  int columns_b = 1;    ///< columns of b that share a scale; 0: all
+  bool tensor = false;  ///< each matrix has an fp32 scale of its own
+  ScaledBy by = ScaledBy::unit;
+  ScaleRule rule = ScaleRule::floor;
+  int promote = 0;  ///< products after which the unit's sum is added to an fp32 sum beside it; 0: never
+  int unit_k = 32;  ///< products of one dot of the unit
+};
+
+struct NamedScaled {
+  ScaledPlan plan;
+  std::string on;
+};
+/// What a unit of the family `scaled:` is by its name.
+Result<NamedScaled> named_scaled(std::string_view unit);
+
+/// A quantized matrix whose rows run along k, padded with zeros to `length` (a multiple of the block and the dot).
+struct QuantizedMatrix {
+  int rows = 0, length = 0;
+  std::vector<uint8_t> codes;    ///< rows * length
+  int blocks = 1;                ///< scales of a row
+  std::vector<uint32_t> scales;  ///< rows * blocks, encodings of the scale's format
+  uint32_t tensor = 0x3f800000;  ///< fp32
+
+  /// Element times scale times tensor's scale: fp64 holds it, or infinity.
+  double number(const ScaledPlan& plan, int row, int at) const;
+};
+
+/// Quantizes `rows` rows of `length` encodings of `from`; `shared` of them share a scale (0: all).
+QuantizedMatrix quantized_matrix(const ScaledPlan& plan, const Format& from, const std::vector<uint64_t>& numbers,
+                                 int rows, int length, int shared);
+
+/// The dot that the unit must be bound to.
+Op scaled_dot(const ScaledPlan& plan);
+
+/// `op` is a gemm with c and d of fp32.
+std::unique_ptr<Unit> make_scaled_gemm(const ScaledPlan& plan, std::unique_ptr<Unit> dot, const Op& op);
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,85 @@
+// Parameters of a scheme for matrix products: what follows `?` in the name of a unit that runs on a dot unit.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/quoted.h"
+#include "core/unit_name.h"
+#include "oracles/families.h"
+
+namespace mmafuzz::gemm {
+
+template <class Plan>
+struct SchemeParameter {
+  const char *name, *meaning, *allowed;
+  std::vector<std::pair<const char*, int>> words;  ///< words that stand for numbers
+  int least, greatest;                             ///< numbers that may be given; least above greatest: none
+  void (*set)(Plan&, int);
+  int (*get)(const Plan&);
+  const char* exact = nullptr;  ///< the value that loses nothing; empty: not to be given, null: says nothing
+
+  bool parse(std::string_view text, int& value) const {
+    for (const auto& [word, number] : words) {
+      if (text != word) continue;
+      value = number;
+      return true;
+    }
+    const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+    return !text.empty() && r.ec == std::errc{} && r.ptr == text.data() + text.size() && value >= least &&
+           value <= greatest;
+  }
+  /// The value as a name gives it; empty where it is none that a name can give.
+  std::string text_of(const Plan& plan) const {
+    const int value = get(plan);
+    for (const auto& [word, number] : words)
+      if (value == number) return word;
+    return value < least ? "" : std::to_string(value);
+  }
+};
+
+/// A plan and the unit of its dots, changed by the settings of a name.
+template <class Named, class Plan>
+Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std::string_view settings, Named named) {
+  for (const auto& [name, text] : settings_of(settings)) {
+    if (name == "on") {
+      named.on = text;
+      continue;
+    }
+    const SchemeParameter<Plan>* found = nullptr;
+    std::string known;
+    for (const SchemeParameter<Plan>& p : table) {
+      known += std::string(p.name) + " ";
+      if (name == p.name) found = &p;
+    }
+    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
+    int value = 0;
+    if (!found->parse(text, value)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
+    found->set(named.plan, value);
+  }
+  return named;
+}
+
+template <class Plan>
+FamilyParameters scheme_parameters(const char* prefix, const std::vector<SchemeParameter<Plan>>& table,
+                                   const char* meaning_of_on) {
+  FamilyParameters all{prefix, {}};
+  for (const SchemeParameter<Plan>& p : table) all.parameters.push_back({p.name, p.meaning, p.allowed});
+  all.parameters.push_back({"on", meaning_of_on, "a dot unit"});
+  return all;
+}
+
+template <class Plan>
+std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan,
+                                     const std::string& on) {
+  std::vector<Setting> all;
+  for (const SchemeParameter<Plan>& p : table)
+    all.push_back({p.name, p.text_of(plan), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
+  all.push_back({"on", on, std::nullopt});
+  return all;
+}
+
+}  // namespace mmafuzz::gemm
