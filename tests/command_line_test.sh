@@ -243,6 +243,13 @@ good convert product.cases -o product.npy
 python3 -c 'import zipfile; zipfile.ZipFile("product.npz").extractall(members=["a.npy", "b.npy"])'
 good convert a.npy b.npy product.npy -o third.cases
 expect "it says what was taken as what" has out "1 case in third.cases: a from a.npy, b from b.npy, c from product.npy"
+good accuracy a.npy b.npy exact scaled:mxfp4
+expect "each unit's error, and of a recipe the steps" [ "$(grep -c ' of the error' out)" -eq 4 ]
+bad_call "accuracy is of matrix products" accuracy a.npy b.npy exact --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=1'
+bad_call "nosuch.npy: cannot open" accuracy nosuch.npy b.npy exact
+bad_call "promote= is a multiple of unit_k=32" accuracy a.npy b.npy 'scaled:fp8.tile?promote=7'
+bad_call "no unit of v100 takes 'op dot a=e4m3" accuracy a.npy b.npy 'scaled:fp8.tile?on=v100'
+bad_call "has no alpha and beta" eval 'scaled:mxfp4' --op 'gemm a=fp16 b=fp16 c=fp32 d=fp32 m=1 n=1 k=1 alpha=3f800000' --case '1. | 1. | 0.'
 good convert a.npy b.npy -o alone.cases
 expect "and what was not given" has out "1 case in alone.cases: a from a.npy, b from b.npy, c 0"
 bad_call "x.npz: arrays are made of one case file; cases of arrays go to a .cases file" convert a.npy b.npy -o x.npz
