@@ -47,7 +47,7 @@ MMAFUZZ_HD Word special_magnitude(const FormatFields& f, int pick) {
   const Word greatest = static_cast<Word>(f.greatest_magnitude());
   switch (pick) {
     case 0: return 0;
-    case 1: return f.has_infinity() ? top : greatest;
+    case 1: return f.has_infinity() ? static_cast<Word>(f.encode_infinity(false) >> f.ignored_low_bits) : greatest;
     case 2: return f.has_nan() ? static_cast<Word>(f.encode_nan() >> f.ignored_low_bits) : greatest;
     case 3: return f.has_infinity() && f.fraction_bits > 1 ? static_cast<Word>(top | 1) : 0;
     case 4: return greatest;

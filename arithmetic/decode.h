@@ -52,6 +52,11 @@ MMAFUZZ_HD_CALL inline Number decode_uncommon(const FormatFields& f, uint64_t en
       }
       break;
     case Specials::fnuz:
+    case Specials::top_infinity:
+      if (f.has_infinity() && field == f.top_exponent_field() && fraction == f.fraction_mask()) {
+        n.cls = NumberClass::infinity;
+        return n;
+      }
       if (n.negative && field == 0 && fraction == 0) {
         n.cls = NumberClass::nan;
         n.negative = false;
@@ -112,6 +117,9 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
     }
     case Specials::none: return false;
     case Specials::fnuz: return code == f.sign_bit();
+    case Specials::top_infinity:
+      if (code == f.sign_bit()) return true;
+      [[fallthrough]];
     default: {
       const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
       return (code & magnitude) == magnitude;
@@ -122,7 +130,7 @@ MMAFUZZ_HD inline bool is_special(const FormatFields& f, uint64_t encoding) {
 /// Whether an encoding is a zero of either sign.
 MMAFUZZ_HD inline bool is_zero(const FormatFields& f, uint64_t encoding) {
   const uint64_t code = encoding >> f.ignored_low_bits;
-  if (f.subnormals == SubnormalRule::absent || (f.specials == Specials::fnuz && code == f.sign_bit())) return false;
+  if (f.subnormals == SubnormalRule::absent || (f.minus_zero_is_nan() && code == f.sign_bit())) return false;
   return (code & low_mask(f.exponent_bits + f.fraction_bits)) == 0;
 }
 

@@ -13,11 +13,12 @@ enum class SignField : uint8_t {
 };
 
 enum class Specials : uint8_t {
-  ieee,      ///< top exponent: infinity and NaN (IEEE 754-2019, 3.4)
-  fn,        ///< only all ones is NaN, no infinity (OCP OFP8 E4M3)
-  fnuz,      ///< only the encoding of -0 is NaN, no infinity, no -0
-  none,      ///< every encoding is finite (OCP MX FP6 and FP4, CFloat8, SHP)
-  top_code,  ///< the highest code is NaN; no infinity, no zero (OCP MX E8M0)
+  ieee,          ///< top exponent: infinity and NaN (IEEE 754-2019, 3.4)
+  fn,            ///< only all ones is NaN, no infinity (OCP OFP8 E4M3)
+  fnuz,          ///< only the encoding of -0 is NaN, no infinity, no -0
+  top_infinity,  ///< the encoding of -0 is NaN, the highest code infinity, no -0 (IEEE P3109, extended)
+  none,          ///< every encoding is finite (OCP MX FP6 and FP4, CFloat8, SHP)
+  top_code,      ///< the highest code is NaN; no infinity, no zero (OCP MX E8M0)
 };
 
 enum class SubnormalRule : uint8_t {
@@ -80,10 +81,20 @@ struct FormatFields {
     return top_exponent_field() - bias - (top_is_special ? 1 : 0);
   }
   MMAFUZZ_HD constexpr bool has_sign() const { return sign == SignField::present; }
-  MMAFUZZ_HD constexpr bool has_infinity() const { return specials == Specials::ieee; }
+  MMAFUZZ_HD constexpr bool has_infinity() const {
+    return specials == Specials::ieee || specials == Specials::top_infinity;
+  }
+  /// Whether the encoding of -0 is the one NaN.
+  MMAFUZZ_HD constexpr bool minus_zero_is_nan() const {
+    return specials == Specials::fnuz || specials == Specials::top_infinity;
+  }
+  /// Whether all ones below the sign stand for no number, and the code below them does.
+  MMAFUZZ_HD constexpr bool all_ones_is_special() const {
+    return specials == Specials::fn || specials == Specials::top_infinity;
+  }
   MMAFUZZ_HD constexpr bool has_nan() const { return specials != Specials::none; }
   MMAFUZZ_HD constexpr bool has_negative_zero() const {
-    return has_sign() && specials != Specials::fnuz && !has(policy::zero_positive);
+    return has_sign() && !minus_zero_is_nan() && !has(policy::zero_positive);
   }
   MMAFUZZ_HD constexpr bool has(uint32_t reading) const { return (policy & reading) != 0; }
   MMAFUZZ_HD constexpr uint64_t fraction_mask() const { return low_mask(fraction_bits); }
@@ -96,7 +107,7 @@ struct FormatFields {
   /// The greatest finite magnitude, as fields without sign and without ignored low bits.
   MMAFUZZ_HD constexpr uint64_t greatest_magnitude() const {
     uint64_t code = (uint64_t(emax() + bias) << fraction_bits) | fraction_mask();
-    if (specials == Specials::fn) code -= 1;
+    if (all_ones_is_special()) code -= 1;
     return code;
   }
   MMAFUZZ_HD constexpr uint64_t sign_bit() const {
@@ -112,7 +123,8 @@ struct FormatFields {
   }
   /// Infinity of a format that has one.
   MMAFUZZ_HD constexpr uint64_t encode_infinity(bool negative) const {
-    return in_container((uint64_t(top_exponent_field()) << fraction_bits) | (negative ? sign_bit() : 0));
+    const uint64_t fraction = specials == Specials::top_infinity ? fraction_mask() : 0;
+    return in_container((uint64_t(top_exponent_field()) << fraction_bits) | fraction | (negative ? sign_bit() : 0));
   }
   /// The canonical quiet NaN: sign 0, top fraction bit set; formats with one NaN give that; without any: greatest.
   MMAFUZZ_HD constexpr uint64_t encode_nan() const {
@@ -120,7 +132,8 @@ struct FormatFields {
       case Specials::ieee:
         return encode_infinity(false) | in_container(fraction_bits ? uint64_t{1} << (fraction_bits - 1) : 0);
       case Specials::fn: return in_container(low_mask(exponent_bits + fraction_bits));
-      case Specials::fnuz: return in_container(sign_bit());
+      case Specials::fnuz:
+      case Specials::top_infinity: return in_container(sign_bit());
       case Specials::top_code: return in_container(low_mask(exponent_bits + fraction_bits));
       case Specials::none: break;
     }

@@ -1,5 +1,6 @@
 // The table of formats. Sources: IEEE 754-2019; OCP OFP8 1.0; OCP MX 1.0; PTX ISA (tf32, ue8m0, ue4m3); AMD CDNA3 ISA
-// (fnuz); Tesla Dojo configurable floating point (CFloat8, SHP, UHP).
+// (fnuz); IEEE P3109 interim report (binary8pP, signed, extended or finite); Tesla Dojo configurable floating point
+// (CFloat8, SHP, UHP).
 #include "core/format.h"
 
 #include "core/quoted.h"
@@ -106,6 +107,18 @@ constexpr Row rows[] = {
     {"e4m3", make(8, 4, 3, 7, Specials::fn), false, "float8_e4m3fn"},
     {"e5m2fnuz", make(8, 5, 2, 16, Specials::fnuz), false, "float8_e5m2fnuz"},
     {"e4m3fnuz", make(8, 4, 3, 8, Specials::fnuz), false, "float8_e4m3fnuz"},
+    {"binary8p2se", make(8, 6, 1, 32, Specials::top_infinity), false},
+    {"binary8p3se", make(8, 5, 2, 16, Specials::top_infinity), false},
+    {"binary8p4se", make(8, 4, 3, 8, Specials::top_infinity), false},
+    {"binary8p5se", make(8, 3, 4, 4, Specials::top_infinity), false},
+    {"binary8p6se", make(8, 2, 5, 2, Specials::top_infinity), false},
+    {"binary8p7se", make(8, 1, 6, 1, Specials::top_infinity), false},
+    {"binary8p2sf", make(8, 6, 1, 32, Specials::fnuz), false},
+    {"binary8p3sf", make(8, 5, 2, 16, Specials::fnuz), false},
+    {"binary8p4sf", make(8, 4, 3, 8, Specials::fnuz), false},
+    {"binary8p5sf", make(8, 3, 4, 4, Specials::fnuz), false},
+    {"binary8p6sf", make(8, 2, 5, 2, Specials::fnuz), false},
+    {"binary8p7sf", make(8, 1, 6, 1, Specials::fnuz), false},
     {"e3m2", make(6, 3, 2, 3, Specials::none), false, "float6_e3m2fn"},
     {"e2m3", make(6, 2, 3, 1, Specials::none), false, "float6_e2m3fn"},
     {"e2m1", make(4, 2, 1, 1, Specials::none), false, "float4_e2m1fn"},

@@ -22,11 +22,11 @@ Expression same_number(const FormatFields& f, Expression x, Expression y) {
   return equal(x, y) | (a.zero & b.zero) | (a.nan & b.nan);
 }
 
-/// Of fnuz, zero and NaN stay: they differ in the sign alone.
+/// Where -0 is NaN, zero and NaN stay: they differ in the sign alone.
 Expression with_flipped_sign(const FormatFields& f, Expression x) {
   if (!f.has_sign()) return x;
   const Expression sign = x.of().constant(f.width, Bits(f.in_container(f.sign_bit())));
-  return f.specials == Specials::fnuz ? choose(is_zero(x & ~sign), x, x ^ sign) : x ^ sign;
+  return f.minus_zero_is_nan() ? choose(is_zero(x & ~sign), x, x ^ sign) : x ^ sign;
 }
 
 constexpr const char* by_induction =

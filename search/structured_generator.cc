@@ -91,9 +91,11 @@ class DotDraw {
     return encoding | (rng_.one_in(2) ? ignored : rng_.next() & ignored);
   }
 
-  /// Infinity or any NaN: a unit may care for sign and payload. In formats of fnuz the sign is what makes a NaN.
+  /// Infinity or any NaN: a unit may care for sign and payload. Where -0 is the NaN, it has neither.
   uint64_t draw_not_finite(const FormatFields& f) {
-    const bool negative = f.specials != Specials::fnuz && (rng_.next() & 1);
+    if (f.minus_zero_is_nan())
+      return f.has_infinity() && rng_.one_in(2) ? f.encode_infinity(rng_.one_in(2)) : f.encode_nan();
+    const bool negative = rng_.next() & 1;
     const uint64_t payload = rng_.next() & f.fraction_mask();
     const uint64_t code = f.has_infinity() ? f.encode_infinity(false) | f.in_container(payload) : f.encode_nan();
     return code | (negative ? f.in_container(f.sign_bit()) : 0);

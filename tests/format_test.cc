@@ -31,6 +31,7 @@ struct Golden {
 class FormatTable : public testing::TestWithParam<Golden> {};
 
 // IEEE 754-2019 table 3.5; OCP OFP8 1.0 table 1; OCP MX 1.0 tables 1 to 3; AMD CDNA3 ISA (fnuz); PTX ISA (tf32);
+// IEEE P3109 interim report (binary8pP: bias 2^(7-P), the code below +infinity, or the highest one, is the greatest);
 // Tesla Dojo configurable formats (the literal reading of subnormals).
 INSTANTIATE_TEST_SUITE_P(
     Standards, FormatTable,
@@ -40,6 +41,12 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{"fp64", 0x7fefffffffffffff, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074},
         Golden{"tf32", 0x7f7fe000, 0x1.ffcp127, 0x1p-126, 0x1p-136}, Golden{"e4m3", 0x7e, 448, 0x1p-6, 0x1p-9},
         Golden{"e5m2", 0x7b, 57344, 0x1p-14, 0x1p-16}, Golden{"e4m3fnuz", 0x7f, 240, 0x1p-7, 0x1p-10},
+        Golden{"binary8p2se", 0x7e, 0x1p31, 0x1p-31, 0x1p-32}, Golden{"binary8p3se", 0x7e, 49152, 0x1p-15, 0x1p-17},
+        Golden{"binary8p4se", 0x7e, 224, 0x1p-7, 0x1p-10}, Golden{"binary8p5se", 0x7e, 15, 0x1p-3, 0x1p-7},
+        Golden{"binary8p6se", 0x7e, 3.875, 0x1p-1, 0x1p-6}, Golden{"binary8p7se", 0x7e, 1.96875, 1, 0x1p-6},
+        Golden{"binary8p2sf", 0x7f, 0x1.8p31, 0x1p-31, 0x1p-32}, Golden{"binary8p3sf", 0x7f, 57344, 0x1p-15, 0x1p-17},
+        Golden{"binary8p4sf", 0x7f, 240, 0x1p-7, 0x1p-10}, Golden{"binary8p5sf", 0x7f, 15.5, 0x1p-3, 0x1p-7},
+        Golden{"binary8p6sf", 0x7f, 3.9375, 0x1p-1, 0x1p-6}, Golden{"binary8p7sf", 0x7f, 1.984375, 1, 0x1p-6},
         Golden{"e5m2fnuz", 0x7f, 57344, 0x1p-15, 0x1p-17}, Golden{"e3m2", 0x1f, 28, 0x1p-2, 0x1p-4},
         Golden{"e2m3", 0x1f, 7.5, 1, 0x1p-3}, Golden{"e2m1", 0x7, 6, 1, 0.5},
         Golden{"ue4m3", 0x7e, 448, 0x1p-6, 0x1p-9}, Golden{"cfloat8_1_4_3:0", 0x7f, 0x1.ep15, 2, 0x1p-3},
@@ -78,6 +85,13 @@ TEST(Formats, SpecialEncodingsAreThoseOfTheStandards) {
                            Special{"e5m2", 0x7c, NumberClass::infinity},
                            Special{"e5m2", 0x7d, NumberClass::nan},
                            Special{"e4m3fnuz", 0x80, NumberClass::nan},
+                           Special{"binary8p3se", 0x7f, NumberClass::infinity},
+                           Special{"binary8p3se", 0xff, NumberClass::infinity},
+                           Special{"binary8p7se", 0xff, NumberClass::infinity},
+                           Special{"binary8p3se", 0x80, NumberClass::nan},
+                           Special{"binary8p3se", 0x81, NumberClass::finite},
+                           Special{"binary8p3sf", 0x80, NumberClass::nan},
+                           Special{"binary8p3sf", 0xff, NumberClass::finite},
                            Special{"e5m2fnuz", 0x80, NumberClass::nan},
                            Special{"e4m3fnuz", 0xff, NumberClass::finite},
                            Special{"fp16", 0x7c00, NumberClass::infinity},

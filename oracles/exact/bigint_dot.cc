@@ -39,6 +39,9 @@ Term read(const FormatFields& f, uint64_t encoding, bool flush = false) {
     case Specials::fn:
       if (last_field && fraction + 1 == uint64_t{1} << f.fraction_bits) t.cls = Term::not_a_number;
       break;
+    case Specials::top_infinity:
+      if (last_field && fraction + 1 == uint64_t{1} << f.fraction_bits) t.cls = Term::infinite;
+      [[fallthrough]];
     case Specials::fnuz:
       if (t.negative && field == 0 && fraction == 0) t.cls = Term::not_a_number;
       break;
@@ -155,7 +158,7 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
 /// What stands for a number beyond the greatest one, or for an infinity.
 uint64_t beyond_greatest(const FormatFields& d, bool negative, bool infinite) {
   if (!infinite || d.specials == Specials::none) return d.encode_greatest(negative && !d.has(policy::clamp_positive));
-  if (d.specials == Specials::ieee) return d.encode_infinity(negative);
+  if (d.has_infinity()) return d.encode_infinity(negative);
   return d.encode_nan() | (negative && d.specials == Specials::fn ? d.sign_bit() : 0);
 }
 

@@ -51,7 +51,7 @@ uint64_t overflow_result(const FormatFields& f, bool negative, const RoundingRul
   if (rule.overflow == Overflow::saturate) infinite = false;
   if (rule.rounding == Rounding::stochastic && rule.overflow == Overflow::by_rounding) infinite = true;
   if (!infinite || f.specials == Specials::none) return f.encode_greatest(negative && !f.has(policy::clamp_positive));
-  if (f.specials == Specials::ieee) return f.encode_infinity(negative);
+  if (f.has_infinity()) return f.encode_infinity(negative);
   return f.encode_nan() | (negative && f.specials == Specials::fn ? f.sign_bit() : 0);
 }
 
@@ -199,11 +199,11 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const bool negative = f.sign == SignField::present && (code >> (f.fraction_bits + f.exponent_bits) & 1);
   const bool top = field == low_mask(f.exponent_bits), all_ones = fraction == low_mask(f.fraction_bits);
   if ((f.specials == Specials::ieee && top && fraction) || (f.specials == Specials::fn && top && all_ones) ||
-      (f.specials == Specials::top_code && top) || (f.specials == Specials::fnuz && negative && !field && !fraction)) {
+      (f.specials == Specials::top_code && top) || (f.minus_zero_is_nan() && negative && !field && !fraction)) {
     mpfr_set_nan(x);
     return;
   }
-  if (f.specials == Specials::ieee && top) {
+  if ((f.specials == Specials::ieee && top) || (f.specials == Specials::top_infinity && top && all_ones)) {
     mpfr_set_inf(x, negative ? -1 : 1);
     return;
   }
@@ -421,8 +421,8 @@ MpfrRounded mpfr_convert(const Op& op, uint64_t source) {
   const bool nan = mpfr_nan_p(x.get()) != 0;
   const FormatFields& from = op.a.fields();
   if (nan && (!to.has_nan() || to.has(policy::any_nan_invalid))) r.flags |= flag::invalid;
-  // The one NaN of a fnuz format, the code of -0, has no sign.
-  const bool nan_has_sign = from.has_sign() && from.specials != Specials::fnuz;
+  // A NaN that is the code of -0 has no sign.
+  const bool nan_has_sign = from.has_sign() && !from.minus_zero_is_nan();
   if (nan && !to.has_nan() && to.has(policy::nan_signed))
     r.encoding = to.encode_greatest((source >> (from.width - 1)) & nan_has_sign);
   if (is_signaling(op.a, source)) r.flags |= flag::invalid;

@@ -13,7 +13,7 @@ constexpr char mx[] = "OCP MX 1.0", nvfp4[] = "NVIDIA, NVFP4", rows_scaled[] = "
 constexpr char mx_unit[] = "model:blackwell/tcgen05.kind::mxf8f6f4.block32.m128n8k32.f32.",
                hopper[] = "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32";
 
-struct Row {
+struct ScaledRow {
   const char *name, *element, *scale, *unit_scale;
   int block, rows_a, columns_b;
   bool tensor;
@@ -24,9 +24,9 @@ struct Row {
   const char* source;
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> list;
+const std::vector<ScaledRow>& scaled_rows() {
+  static const std::vector<ScaledRow> all = [] {
+    std::vector<ScaledRow> list;
     const auto of_mx = [&](const char* name, const char* element) {
       list.push_back({name, element, "e8m0", "e8m0", 32, 1, 1, false, ScaledBy::unit, ScaleRule::floor, 0, 32,
                       std::string(mx_unit) + element + "." + element + ".f32.ue8m0", mx});
@@ -50,12 +50,6 @@ const std::vector<Row>& rows() {
     return list;
   }();
   return all;
-}
-
-const Row* find_row(std::string_view name) {
-  for (const Row& row : rows())
-    if (name == row.name) return &row;
-  return nullptr;
 }
 
 const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
@@ -104,7 +98,7 @@ const std::vector<SchemeParameter<ScaledPlan>>& scaled_parameters() {
 }
 
 /// What a plan cannot do, after the settings of its name; empty: nothing.
-std::string conflict(const Row& row, const ScaledPlan& p) {
+std::string conflict(const ScaledRow& row, const ScaledPlan& p) {
   const std::string k = std::to_string(p.unit_k);
   if (!takes_scale(p.rule, p.scale.fields()))
     return std::string("rule=") + name_of(p.rule) + " gives powers of two, and " + p.scale.name() + " has a fraction";
@@ -124,13 +118,13 @@ std::string conflict(const Row& row, const ScaledPlan& p) {
 
 class ScaledFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return find_row(name) != nullptr; }
+  bool owns(std::string_view name) const override { return row_named(scaled_rows(), name) != nullptr; }
   Role role(const std::string&) const override { return Role::scheme; }
   std::vector<std::string> searched_by_default(const Op&) const override { return {}; }
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const Row& row : rows())
+    for (const ScaledRow& row : scaled_rows())
       all.push_back({row.name,
                      std::string("product of matrices quantized to ") + row.element + " on " + row.on + " (?on=)",
                      row.source,
@@ -175,8 +169,8 @@ class ScaledFamily final : public Family {
 
 Result<NamedScaled> named_scaled(std::string_view unit) {
   const UnitName parts(unit);
-  const Row* row = find_row(parts.plain());
-  if (!row) return unknown("not a unit of scaled: " + quoted(unit));
+  const ScaledRow* row = row_named(scaled_rows(), parts.plain());
+  if (!row) return unknown("not a unit of scaled: " + mmafuzz::quoted(unit));
   NamedScaled named;
   named.on = row->on;
   ScaledPlan& plan = named.plan;

@@ -13,6 +13,14 @@
 
 namespace mmafuzz::gemm {
 
+/// The row of that name in a table of units; null where there is none.
+template <class Rows>
+auto row_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
+  for (const auto& row : rows)
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
 template <class Plan>
 struct SchemeParameter {
   const char *name, *meaning, *allowed;
@@ -55,7 +63,8 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
       known += std::string(p.name) + " ";
       if (name == p.name) found = &p;
     }
-    if (!found) return invalid("unknown parameter " + quoted(name) + "; known: " + known + "and last, on=<dot unit>");
+    if (!found)
+      return invalid("unknown parameter " + mmafuzz::quoted(name) + "; known: " + known + "and last, on=<dot unit>");
     int value = 0;
     if (!found->parse(text, value)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
     found->set(named.plan, value);

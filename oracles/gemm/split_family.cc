@@ -8,7 +8,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-struct Row {
+struct SplitRow {
   const char* name;
   const char* narrow;
   int scale;
@@ -19,16 +19,10 @@ struct Row {
 };
 
 constexpr char markidis[] = "Markidis et al. 2018", ootomo[] = "Ootomo and Yokota 2022";
-constexpr Row rows[] = {
+constexpr SplitRow split_rows[] = {
     {"split:markidis.fp16", "fp16", 0, false, 16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", markidis},
     {"split:ootomo.fp16", "fp16", 11, true, 16, "model:ampere/mma.m16n8k16.f32.f16.f16.f32", ootomo},
     {"split:ootomo.tf32", "tf32", 11, true, 8, "model:ampere/mma.m16n8k8.f32.tf32.tf32.f32", ootomo}};
-
-const Row* find_row(std::string_view name) {
-  for (const Row& row : rows)
-    if (name == row.name) return &row;
-  return nullptr;
-}
 
 const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
   static const std::vector<SchemeParameter<CorrectionPlan>> all = {
@@ -68,7 +62,7 @@ const std::vector<SchemeParameter<CorrectionPlan>>& correction_parameters() {
   return all;
 }
 
-Result<NamedCorrection> parse_plan(const Row& row, std::string_view parameters) {
+Result<NamedCorrection> parse_plan(const SplitRow& row, std::string_view parameters) {
   NamedCorrection named;
   CorrectionPlan& plan = named.plan;
   plan.narrow = format(row.narrow);
@@ -81,7 +75,7 @@ Result<NamedCorrection> parse_plan(const Row& row, std::string_view parameters) 
 
 class SplitFamily final : public Family {
  public:
-  bool owns(std::string_view name) const override { return find_row(name) != nullptr; }
+  bool owns(std::string_view name) const override { return row_named(split_rows, name) != nullptr; }
 
   Role role(const std::string&) const override { return Role::scheme; }
 
@@ -97,7 +91,7 @@ class SplitFamily final : public Family {
 
   std::vector<UnitInfo> list() const override {
     std::vector<UnitInfo> all;
-    for (const Row& row : rows)
+    for (const SplitRow& row : split_rows)
       all.push_back({row.name, std::string("error-corrected SGEMM in ") + row.narrow + " on " + row.on + " (?on=)",
                      row.source, claims(), ""});
     return all;
@@ -109,7 +103,7 @@ class SplitFamily final : public Family {
 
   std::vector<Setting> settings(const std::string& name) const override {
     const UnitName parts(name);
-    const Row* row = find_row(parts.plain());
+    const SplitRow* row = row_named(split_rows, parts.plain());
     if (!row) return {};
     const Result<NamedCorrection> correction = parse_plan(*row, parts.settings);
     if (!correction) return {};
@@ -123,7 +117,7 @@ class SplitFamily final : public Family {
   Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
                                           const Op& op) const override {
     const UnitName parts(name);
-    const Row& row = *find_row(parts.plain());
+    const SplitRow& row = *row_named(split_rows, parts.plain());
     const Result<NamedCorrection> correction = parse_plan(row, parts.settings);
     if (!correction) return invalid("unit " + name + ": " + correction.refusal().reason);
     const CorrectionPlan& plan = correction->plan;
@@ -144,8 +138,8 @@ class SplitFamily final : public Family {
 
 Result<NamedCorrection> named_correction(std::string_view unit) {
   const UnitName parts(unit);
-  const Row* row = find_row(parts.plain());
-  if (!row) return unknown("not a unit of split: " + quoted(unit));
+  const SplitRow* row = row_named(split_rows, parts.plain());
+  if (!row) return unknown("not a unit of split: " + mmafuzz::quoted(unit));
   return parse_plan(*row, parts.settings);
 }
 

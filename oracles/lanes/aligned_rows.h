@@ -32,7 +32,8 @@ namespace detail {
 
 /// Formats of up to 32 bits that a vector's decoder reads.
 inline bool lanes_read(const FormatFields& f) {
-  return f.width <= 32 && !f.integer && f.policy == 0 && f.exponent_bits <= 8 && f.fraction_bits <= 23;
+  return f.width <= 32 && !f.integer && f.policy == 0 && f.exponent_bits <= 8 && f.fraction_bits <= 23 &&
+         f.specials != Specials::top_infinity;
 }
 /// Exponents of terms and their differences stay far inside 32 bits.
 inline bool has_small_exponents(const FormatFields& f) { return f.bias >= -10000 && f.bias <= 10000; }

@@ -101,8 +101,8 @@ struct Classes {
 
 /// What a decoder reads: `usual` for formats with gradual subnormal numbers and rules that change no operand.
 inline bool is_usual(const FormatFields& f, Subnormals subnormals, LowBits low) {
-  return f.has_sign() && f.subnormals == SubnormalRule::gradual && f.specials != Specials::fnuz &&
-         !flushes(subnormals, f) && (f.ignored_low_bits == 0 || low == LowBits::ignored);
+  return f.has_sign() && f.subnormals == SubnormalRule::gradual && !f.minus_zero_is_nan() && !flushes(subnormals, f) &&
+         (f.ignored_low_bits == 0 || low == LowBits::ignored);
 }
 
 /// From encodings of up to 32 bits to integers, under a row's rules for subnormal numbers and low bits. What is above

@@ -15,7 +15,8 @@ inline bool fits_fp32(const FormatFields& f) {
   const bool range = f.exponent_bits < 8 ? f.bias >= 0 && f.bias <= 127
                                          : f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::ieee;
   return range && !f.integer && f.sign == SignField::present && f.subnormals == SubnormalRule::gradual &&
-         f.fraction_bits <= 23 && f.width <= 32 && f.specials != Specials::top_code;
+         f.fraction_bits <= 23 && f.width <= 32 && f.specials != Specials::top_code &&
+         f.specials != Specials::top_infinity;
 }
 
 /// Whether k products of two such formats span so few bits that the errors of summing them in fp64 sum exactly in fp64:

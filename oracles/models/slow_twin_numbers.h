@@ -76,7 +76,8 @@ inline bool is_nan(const FormatFields& f, bool sign, uint64_t exponent, uint64_t
     case Specials::ieee: return top_exponent && fraction != 0;
     case Specials::fn:
     case Specials::top_code: return top_exponent && fraction == low_mask(f.fraction_bits);
-    case Specials::fnuz: return sign && exponent == 0 && fraction == 0;
+    case Specials::fnuz:
+    case Specials::top_infinity: return sign && exponent == 0 && fraction == 0;
     case Specials::none: break;
   }
   return false;
@@ -91,7 +92,10 @@ inline Term decode(const FormatFields& f, uint64_t encoding, LowBits low_bits, b
   t.negative = f.sign == SignField::present && ((bits >> (f.fraction_bits + f.exponent_bits)) & 1);
   if (!all_ones_is_number) {
     if (is_nan(f, t.negative, exponent, fraction)) return t.kind = Kind::nan, t;
-    if (f.specials == Specials::ieee && exponent == low_mask(f.exponent_bits)) return t.kind = Kind::infinity, t;
+    const bool top = exponent == low_mask(f.exponent_bits);
+    if (f.specials == Specials::ieee && top) return t.kind = Kind::infinity, t;
+    if (f.specials == Specials::top_infinity && top && fraction == low_mask(f.fraction_bits))
+      return t.kind = Kind::infinity, t;
   }
   const int field = static_cast<int>(exponent);
   if (field != 0 || f.subnormals == SubnormalRule::absent) {

@@ -1,8 +1,9 @@
-// An element of an Ozaki product is no farther from the exact value than slices left out and roundings of the summation
-// allow (docs/ozaki.md). A failure means that a slice or a pair of slices is missing or wrong, or that a slice product
-// was rounded.
+// An element of an Ozaki product is no farther from the exact value than slices left out, or bits cut off, and
+// roundings of the summation allow (docs/ozaki.md). A failure means that a slice, a pair of slices or a residue is
+// missing or wrong, or that a narrow product was rounded.
 #include "oracles/gemm/ozaki_bound.h"
 #include "oracles/gemm/quick_element.h"
+#include "oracles/gemm/residues.h"
 #include "oracles/properties/gemm_elements.h"
 #include "oracles/properties/properties.h"
 
@@ -15,13 +16,23 @@ class GemmErrorBound final : public Property {
   const char* statement() const override {
     return "each element lies within the scheme's error bound of the exact value";
   }
-  bool applies(const Op& op, const Unit& unit) const override { return op.kind == OpKind::gemm && ozaki_of(unit); }
+  bool applies(const Op& op, const Unit& unit) const override {
+    return op.kind == OpKind::gemm && (ozaki_of(unit) || gemm::residues_of(unit));
+  }
 
  protected:
   bool judges_alone() const override { return true; }
   std::vector<int> broken_elements(const Unit& unit, const Batch& cases, const Outcomes& base) const override {
-    const gemm::OzakiGemm& scheme = *ozaki_of(unit);
     const Op& op = cases.op();
+    if (const gemm::ResidueGemm* residues = gemm::residues_of(unit))
+      return first_broken(cases, base,
+                          [&, scales = gemm::ResidueGemm::Scales()](const gemm::GemmCase& one, size_t, int element,
+                                                                    uint64_t result) mutable {
+                            if (element == 0) scales = residues->scales(one.a, one.b);
+                            return residues->within_bound(one.a, one.b, one.c[size_t(element)], scales, element / op.n,
+                                                          element % op.n, result);
+                          });
+    const gemm::OzakiGemm& scheme = *ozaki_of(unit);
     gemm::QuickElements quick(op);
     return first_broken(cases, base,
                         [&, d = gemm::OzakiGemm::Description()](const gemm::GemmCase& one, size_t index, int element,

@@ -36,7 +36,7 @@ Shifts shifts_of(const FormatFields& f, const Number& n) {
   if (n.cls == NumberClass::nan || n.cls == NumberClass::infinity) return Shifts::none();
   if (n.subnormal) return {0, 0};
   // The top exponent of an fn format holds its NaN.
-  return {f.emin() - n.scale_exponent, f.emax() - (f.specials == Specials::fn ? 1 : 0) - n.scale_exponent};
+  return {f.emin() - n.scale_exponent, f.emax() - (f.all_ones_is_special() ? 1 : 0) - n.scale_exponent};
 }
 
 /// A factor or c: weights of the last and the first set bit; a zero has none.

@@ -66,8 +66,8 @@ class SignSymmetry final : public Property {
   static void negate(Column& column, const FormatFields& f, size_t index) {
     for (int i = 0; i < column.count(); ++i) {
       const uint64_t x = column.get(index, i);
-      const bool fnuz_zero = f.specials == Specials::fnuz && (x & ~f.sign_bit()) == 0;  // flipping 0 would give NaN
-      column.set(index, i, f.integer || fnuz_zero ? x : x ^ f.in_container(f.sign_bit()));
+      const bool one_zero = f.minus_zero_is_nan() && (x & ~f.sign_bit()) == 0;  // flipping 0 would give NaN
+      column.set(index, i, f.integer || one_zero ? x : x ^ f.in_container(f.sign_bit()));
     }
   }
 };

@@ -48,6 +48,7 @@ Number decode(const FormatFields& f, Expression encoding, int exponent_width) {
       break;
     case Specials::fn:
     case Specials::top_code: x.nan = field_is_top & fraction_is_top; break;
+    case Specials::top_infinity: x.infinite = field_is_top & fraction_is_top; [[fallthrough]];
     case Specials::fnuz:
       x.nan = x.negative & x.zero;
       x.zero = x.zero & ~x.nan;

@@ -1,0 +1,170 @@
+// The family `ozaki2:`: the Ozaki scheme II on s8 and FP8 units.
+#include "core/function_unit.h"
+#include "core/quoted.h"
+#include "oracles/families.h"
+#include "oracles/gemm/residues.h"
+#include "oracles/gemm/scheme_parameters.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+struct ResidueRow {
+  const char *name, *wide, *narrow;
+  int moduli, unit_k;
+  const char *on, *source;
+};
+constexpr char of_s8[] = "Ozaki et al., arXiv 2504.08009; GEMMul8",
+               of_fp8[] = "Uchino et al., arXiv 2603.10634; GEMMul8";
+constexpr char fp8_unit[] = "model:blackwell/tcgen05.kind::f8f6f4.m128n8k32.f32.e4m3.e4m3.f32";
+constexpr ResidueRow residue_rows[] = {{"ozaki2:dgemm.s8", "fp64", "s8", 15, 64, "integer", of_s8},
+                                       {"ozaki2:dgemm.e4m3", "fp64", "e4m3", 12, 32, fp8_unit, of_fp8},
+                                       {"ozaki2:sgemm.s8", "fp32", "s8", 8, 64, "integer", of_s8},
+                                       {"ozaki2:sgemm.e4m3", "fp32", "e4m3", 6, 32, fp8_unit, of_fp8}};
+
+const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
+  static const std::vector<SchemeParameter<ResiduePlan>> all = {
+      {"moduli",
+       "how many moduli",
+       "2 to 20",
+       {},
+       2,
+       20,
+       [](ResiduePlan& p, int v) { p.moduli = v; },
+       [](const ResiduePlan& p) { return p.moduli; }},
+      {"scaling",
+       "how rows and columns become integers; first: fast mode as first published",
+       "fast, accurate or first",
+       {{"fast", 0}, {"accurate", 1}, {"first", 2}},
+       1,
+       0,
+       [](ResiduePlan& p, int v) { p.scaling = static_cast<ResidueScaling>(v); },
+       [](const ResiduePlan& p) { return static_cast<int>(p.scaling); }},
+      {"sum",
+       "how residues become the product",
+       "fp64 or exact",
+       {{"fp64", 0}, {"exact", 1}},
+       1,
+       0,
+       [](ResiduePlan& p, int v) { p.sum = static_cast<ResidueSum>(v); },
+       [](const ResiduePlan& p) { return static_cast<int>(p.sum); },
+       "exact"},
+      {"block",
+       "products along k that one chain of the unit sums",
+       "a number of products",
+       {},
+       1,
+       max_extent,
+       [](ResiduePlan& p, int v) { p.block = v; },
+       [](const ResiduePlan& p) { return p.block; },
+       ""},
+      {"unit_k",
+       "products of one dot of the unit",
+       "a number of products",
+       {},
+       1,
+       max_extent,
+       [](ResiduePlan& p, int v) { p.unit_k = v; },
+       [](const ResiduePlan& p) { return p.unit_k; }},
+      {"flaw",
+       "a planted flaw",
+       "one_bit_more, greatest_only, wrong_power, unsigned_residue, lost_modulus, digits_swapped, truncated_quotient, "
+       "one_weight or late_scale",
+       {{"none", 0},
+        {"one_bit_more", 1},
+        {"greatest_only", 2},
+        {"wrong_power", 3},
+        {"unsigned_residue", 4},
+        {"lost_modulus", 5},
+        {"digits_swapped", 6},
+        {"truncated_quotient", 7},
+        {"one_weight", 8},
+        {"late_scale", 9}},
+       1,
+       0,
+       [](ResiduePlan& p, int v) { p.flaw = static_cast<ResidueFlaw>(v); },
+       [](const ResiduePlan& p) { return static_cast<int>(p.flaw); },
+       "none"},
+  };
+  return all;
+}
+
+class ResidueFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return row_named(residue_rows, name) != nullptr; }
+  Role role(const std::string&) const override { return Role::scheme; }
+
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    if (op.kind != OpKind::gemm) return {};
+    return {"ozaki2:dgemm.s8",   "ozaki2:dgemm.s8?moduli=8,scaling=accurate",
+            "ozaki2:dgemm.e4m3", "ozaki2:dgemm.e4m3?sum=exact",
+            "ozaki2:sgemm.s8",   "ozaki2:sgemm.e4m3?scaling=accurate"};
+  }
+
+  std::vector<UnitInfo> list() const override {
+    std::vector<UnitInfo> all;
+    for (const ResidueRow& row : residue_rows)
+      all.push_back({row.name,
+                     std::string(row.wide) + " product from residues in " + row.narrow + " on " + row.on + " (?on=)",
+                     row.source, claims(), ""});
+    return all;
+  }
+
+  FamilyParameters parameters() const override {
+    return scheme_parameters("ozaki2:", residue_parameters(), "the unit of the residues' products; last in the name");
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const Result<NamedResidues> residues = named_residues(name);
+    if (!residues) return {};
+    return scheme_settings(residue_parameters(), residues->plan, residues->on);
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op&) const override {
+    return declined(name + " runs on another unit: it needs a registry");
+  }
+
+  Result<std::unique_ptr<Unit>> bind_over(const Registry& registry, const std::string& name,
+                                          const Op& op) const override {
+    const UnitName parts(name);
+    const ResidueRow& row = *row_named(residue_rows, parts.plain());
+    const Result<NamedResidues> residues = named_residues(name);
+    if (!residues) return invalid("unit " + name + ": " + residues.refusal().reason);
+    const Format wide = format(row.wide);
+    if (op.kind != OpKind::gemm || op.a != wide || op.b != wide || op.c != wide || op.d != wide)
+      return declined(parts.plain() + " takes 'op gemm a=" + wide.name() + " b=" + wide.name() + " c=" + wide.name() +
+                      " d=" + wide.name() + "'");
+    if (op.has_alpha_beta()) return declined(parts.plain() + " takes no alpha and beta");
+    Result<std::unique_ptr<Unit>> dot = registry.bind(residues->on, residue_dot(residues->plan));
+    if (!dot) return dot.refusal();
+    const std::string full = parts.on((*dot)->name()).text(), on = (*dot)->name();
+    auto unit = std::make_unique<ResidueGemm>(residues->plan, std::move(*dot), op);
+    if (unit->exact_products() < residues->plan.unit_k)
+      return declined(on + " sums " + std::to_string(unit->exact_products()) +
+                      " products of residues without error: give unit_k= of at most that");
+    return named(std::move(unit), full, claims());
+  }
+
+ private:
+  /// Deliberate flaws leave the claims unchanged, so that a search finds them.
+  static std::vector<Claim> claims() { return claims_of({"gemm_error_bound", "gemm_specials", "matrix_scaling"}); }
+};
+
+}  // namespace
+
+Result<NamedResidues> named_residues(std::string_view unit) {
+  const UnitName parts(unit);
+  const ResidueRow* row = row_named(residue_rows, parts.plain());
+  if (!row) return unknown("not a unit of ozaki2: " + mmafuzz::quoted(unit));
+  NamedResidues named;
+  named.on = row->on;
+  named.plan.narrow = format(row->narrow);
+  named.plan.moduli = row->moduli;
+  named.plan.unit_k = row->unit_k;
+  return with_settings(residue_parameters(), parts.settings, std::move(named));
+}
+
+}  // namespace mmafuzz::gemm
+
+namespace mmafuzz {
+std::unique_ptr<Family> make_residue_family() { return std::make_unique<gemm::ResidueFamily>(); }
+}  // namespace mmafuzz

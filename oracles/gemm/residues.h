@@ -1,0 +1,115 @@
+// The Ozaki scheme II: a matrix product from products of residues. Rows of a and columns of b become integers by powers
+// of two; residues of these modulo several numbers are multiplied by a narrow unit without error; the Chinese remainder
+// theorem gives the integers' product (Ozaki, Uchino, Imamura, arXiv 2504.08009; on FP8 units arXiv 2603.10634).
+// docs/ozaki.md derives what may go wrong.
+#pragma once
+
+#include <cstdint>  // first: MPFR declares its functions of intmax_t only then
+
+#include <mpfr.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/unit.h"
+
+namespace mmafuzz::gemm {
+
+enum class ResidueScaling : uint8_t {
+  fast,      ///< by Cauchy and Schwarz (arXiv 2606.29129)
+  accurate,  ///< by a product of the leading six bits, rounded up (arXiv 2504.08009)
+  first,     ///< fast mode as first published (arXiv 2504.08009), which is not invariant under scaling
+};
+enum class ResidueSum : uint8_t {
+  fp64,   ///< in pairs of fp64 numbers, as GEMMul8 does
+  exact,  ///< in integers, rounded once
+};
+/// Flaws that a search must find.
+enum class ResidueFlaw : uint8_t {
+  none,
+  one_bit_more,        ///< the scaled integers have a bit more than fits
+  greatest_only,       ///< the greatest number of a row stands for their norm; of leading bits: not rounded up
+  wrong_power,         ///< the power of two of a shifted significand is that of the next modulus
+  unsigned_residue,    ///< half the modulus is left positive, where the narrow format has no room for it
+  lost_modulus,        ///< the last modulus counts as one with residue zero
+  digits_swapped,      ///< of FP8: the low digits' product is left out
+  truncated_quotient,  ///< the multiple of the moduli's product is truncated, not rounded
+  one_weight,          ///< the low halves of the weights are left out
+  late_scale,          ///< the scale of the row alone is undone
+};
+
+struct ResiduePlan {
+  Format narrow;
+  int moduli = 0;
+  ResidueScaling scaling = ResidueScaling::fast;
+  ResidueSum sum = ResidueSum::fp64;
+  int unit_k = 64;
+  int block = 0;  ///< products along k that one chain sums; 0: as many as the unit sums without error
+  ResidueFlaw flaw = ResidueFlaw::none;
+};
+struct NamedResidues {
+  ResiduePlan plan;
+  std::string on;
+};
+/// What a unit of the family `ozaki2:` is by its name.
+Result<NamedResidues> named_residues(std::string_view unit);
+
+/// Pairwise coprime, greatest first, as the papers list them; at most 20.
+const std::vector<int>& residue_moduli(const Format& narrow);
+/// Products of the unit that one product of residues takes: 1 of s8; of FP8's digits 3 for a square, else 4.
+int products_of_modulus(const Format& narrow, int modulus);
+
+/// The dot that the unit must be bound to.
+Op residue_dot(const ResiduePlan& plan);
+
+class ResidueGemm final : public Unit {
+ public:
+  /// `op` is a gemm of fp64 or fp32 matrices without alpha and beta.
+  ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, const Op& op);
+
+  void run(const Batch& batch, Outcomes& outcomes) const override;
+
+  /// The powers of two by which rows of a and columns of b are multiplied.
+  struct Scales {
+    std::vector<int> a, b;
+  };
+  Scales scales(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
+
+  /// Whether a result lies within the scheme's error bound of the exact value: what truncation to integers leaves, and
+  /// the roundings of reconstruction. True of elements with an infinity or NaN among their operands, and of those whose
+  /// bound overflows.
+  bool within_bound(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b, uint64_t c, const Scales& scales,
+                    int row, int column, uint64_t result) const;
+
+  const ResiduePlan& plan() const { return plan_; }
+  /// Dots of the unit that sum without error: products along k.
+  int exact_products() const { return block_; }
+
+ private:
+  struct Integers;  ///< of one matrix: significands and exponents
+  struct Rest;      ///< residues of a product
+  void one_product(const Batch& batch, size_t index, Column& results) const;
+  Integers integers(const FormatFields& f, const std::vector<uint64_t>& numbers, const std::vector<int>& scales,
+                    int length) const;
+  /// The residues of a * b modulo one modulus.
+  std::vector<int> product_modulo(const Integers& a, const Integers& b, size_t at) const;
+  /// Exact sums of products of digits: one for each element.
+  std::vector<int64_t> sums(const std::vector<int>& a, const std::vector<int>& b) const;
+  uint64_t reconstructed(const std::vector<std::vector<int>>& residues, size_t element, int exponent) const;
+
+  ResiduePlan plan_;
+  std::unique_ptr<Unit> dot_;
+  Op dot_op_, op_;
+  int block_;
+  std::vector<int> moduli_;
+  struct Constants;
+  std::shared_ptr<const Constants> constants_;
+};
+
+/// A unit of the family, or null.
+const ResidueGemm* residues_of(const Unit& unit);
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,52 @@
+// Error bounds of matrix products: positive numbers, every operation rounded up.
+#pragma once
+
+#include "oracles/exact/mpfr_reference.h"
+
+namespace mmafuzz::gemm {
+
+class Up {
+ public:
+  Up() : value_(precision) { mpfr_set_zero(value_.get(), 1); }
+  static Up power(long exponent, long factor = 1) {
+    Up x;
+    mpfr_set_si_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
+    return x;
+  }
+  static Up magnitude(const Format& format, uint64_t encoding) {
+    Up x;
+    exact::Mpfr exactly(64);
+    exact::set_from_encoding(exactly.get(), format, encoding);
+    mpfr_abs(x.value_.get(), exactly.get(), MPFR_RNDU);
+    return x;
+  }
+  Up(const Up& other) : Up() { mpfr_set(value_.get(), other.value_.get(), MPFR_RNDU); }
+  Up& operator=(const Up& other) {
+    mpfr_set(value_.get(), other.value_.get(), MPFR_RNDU);
+    return *this;
+  }
+  Up& operator+=(const Up& y) {
+    mpfr_add(value_.get(), value_.get(), y.value_.get(), MPFR_RNDU);
+    return *this;
+  }
+  friend Up operator+(Up x, const Up& y) { return x += y; }
+  friend Up operator*(const Up& x, const Up& y) {
+    Up product;
+    mpfr_mul(product.value_.get(), x.value_.get(), y.value_.get(), MPFR_RNDU);
+    return product;
+  }
+  mpfr_srcptr get() const { return value_.get(); }
+
+ private:
+  static constexpr mpfr_prec_t precision = 128;
+  exact::Mpfr value_;
+};
+
+/// Whether what is at most x may be beyond the greatest number of a format.
+inline bool exceeds_range(const Up& x, const Format& format) {
+  exact::Mpfr greatest(64);
+  exact::set_from_encoding(greatest.get(), format, format.fields().encode_greatest(false));
+  return mpfr_cmp(x.get(), greatest.get()) >= 0;
+}
+
+}  // namespace mmafuzz::gemm
