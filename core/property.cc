@@ -104,7 +104,12 @@ bool any_with(const uint8_t* data, int count, T mask, T pattern) {
 
 bool any_special(const FormatFields& f, const Column& column, size_t index) {
   if (f.specials == Specials::none) return false;
-  // Infinities and NaNs are one bit pattern under a mask, whatever the format's policy.
+  if (f.specials == Specials::top_infinity) {
+    for (int i = 0; i < column.count(); ++i)
+      if (is_special(f, column.get(index, i))) return true;
+    return false;
+  }
+  // Infinities and NaNs of all others are one bit pattern under a mask, whatever the format's policy.
   const uint64_t exponent = static_cast<uint64_t>(f.top_exponent_field()) << f.fraction_bits;
   const uint64_t magnitude = low_mask(f.exponent_bits + f.fraction_bits);
   const uint64_t mask = f.in_container(f.specials == Specials::ieee   ? exponent

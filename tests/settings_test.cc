@@ -22,12 +22,17 @@ struct RowWithCases {
 const std::vector<RowWithCases>& rows_of(Kernel kernel) {
   static const auto all = [] {
     std::map<Kernel, std::vector<RowWithCases>> found;
-    // Sums with more bits than fp32 holds, which random rows of this kernel hardly have.
-    AnyRow wide;
-    wide.op = op_from_text("dot a=e2m1 b=e2m1 c=fp32 d=fp16 k=16 sa=e8m0 sb=e8m0 sblock=16");
-    wide.model = *with_overrides(custom_model(wide.op), "kernel=grouped_sum,fraction_bits=40,output_rounding=up");
-    Batch of_wide = cases_of(wide, 7, 2000);
-    found[Kernel::grouped_sum].push_back({std::move(wide), std::move(of_wide)});
+    const auto add = [&](const char* op, const char* settings) {
+      AnyRow row;
+      row.op = op_from_text(op);
+      row.model = *with_overrides(custom_model(row.op), settings);
+      Batch batch = cases_of(row, 7, 2000);
+      found[row.model.kernel].push_back({std::move(row), std::move(batch)});
+    };
+    // What random rows hardly have: sums with more bits than fp32 holds; blocks enough to be dealt in turn.
+    add("dot a=e2m1 b=e2m1 c=fp32 d=fp16 k=16 sa=e8m0 sb=e8m0 sblock=16",
+        "kernel=grouped_sum,fraction_bits=40,output_rounding=up");
+    add("dot a=fp16 b=fp16 c=fp32 d=fp32 k=8", "kernel=fma_then_add,k=8,block=2");
     for (uint64_t n = 0; n < 60'000; ++n) {
       std::optional<AnyRow> row = any_row(7, n);
       if (!row || found[row->model.kernel].size() >= 1500) continue;

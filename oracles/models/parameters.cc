@@ -170,7 +170,8 @@ bool Parameter::used_by(Kernel kernel) const {
 
 std::string why_no_results_in(const FormatFields& d) {
   // No source says what a matrix unit gives there in place of an infinity or of a negative sum.
-  if (!d.has_infinity() || !d.has_sign()) return "a row's results are of a format with a sign and infinities";
+  if (d.specials != Specials::ieee || !d.has_sign())
+    return "a row's results are of a format with a sign and IEEE 754's infinities";
   return "";
 }
 

@@ -148,8 +148,10 @@ Expression moved_down(Expression x, Expression by) { return moved(shift_right, x
 Expression cut_below(const Number& x, Expression greatest, int kept_bits) {
   const int fraction_bits = std::max(kept_bits, x.fraction_bits);
   const Expression magnitude = append_zeros(x.significand, fraction_bits - x.fraction_bits);
+  const int more = fraction_bits - kept_bits;
+  if (more >= magnitude.width()) return magnitude.of().constant(1, 0);  // every bit of it lies below those kept
   const Expression cut = choose(x.zero, as_number(magnitude, 0), moved_down(magnitude, greatest - x.exponent));
-  return extract(cut, magnitude.width() - 1, fraction_bits - kept_bits);
+  return extract(cut, magnitude.width() - 1, more);
 }
 
 Expression floored_below(const Number& x, Expression greatest, int kept_bits, int width) {
@@ -158,8 +160,9 @@ Expression floored_below(const Number& x, Expression greatest, int kept_bits, in
   const Expression by = greatest - x.exponent, down = moved_down(magnitude, by);
   const int more = fraction_bits - kept_bits;
   Expression lost = ~equal(moved_up(down, by), magnitude);
-  if (more > 0) lost = lost | any_bit(extract(down, more - 1, 0));
-  const Expression kept = zero_extend(extract(down, magnitude.width() - 1, more), width);
+  if (more > 0) lost = lost | any_bit(extract(down, std::min(more, magnitude.width()) - 1, 0));
+  const Expression kept = more >= magnitude.width() ? magnitude.of().constant(width, 0)
+                                                    : zero_extend(extract(down, magnitude.width() - 1, more), width);
   const Expression below = zero_extend(lost, width);
   return choose(x.zero, as_number(kept, 0), choose(x.negative, -kept - below, kept));
 }
