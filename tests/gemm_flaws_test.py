@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ozaki variants with a planted flaw: a search of a fixed number of cases finds each as a contract divergence, which minimizes to a small
+"""Ozaki schemes with a planted flaw: a search of a fixed number of cases finds each as a contract divergence, which minimizes to a small
 product with the flaw as its cause; a sound plan passes the same search. gemm_flaws_test.py MMAFUZZ CASES"""
 import json
 import re
@@ -9,11 +9,21 @@ import tempfile
 import time
 
 OPS = ["gemm a=fp64 b=fp64 c=fp64 d=fp64 m=1 n=1 k=16", "gemm a=fp64 b=fp64 c=fp64 d=fp64 m=2 n=2 k=8"]
-PLANS = ["", "sum=exact"]
-# The property that each flaw breaks, and the products that a minimal witness has at most. Five products of 11-bit digits are the least that
-# 24 bits do not hold, and eleven bits are all that fp16 has.
-FLAWS = {"extra_width=1": ("exact_slices", 5), "skip_slice=2": ("gemm_error_bound", 1), "subnormals=halved": ("gemm_error_bound", 1),
-         "subnormals=flushed": ("gemm_error_bound", 1), "specials=dropped": ("gemm_specials", 1)}
+#: Of each scheme its plans, and of each flaw the property that it breaks and the products that a minimal witness has at most. Five products
+#: of 11-bit digits are the least that 24 bits do not hold, and eleven bits are all that fp16 has.
+SCHEMES = {
+    "ozaki:dgemm.fp16": (["", "sum=exact"],
+                         {"extra_width=1": ("exact_slices", 5), "skip_slice=2": ("gemm_error_bound", 1),
+                          "subnormals=halved": ("gemm_error_bound", 1), "subnormals=flushed": ("gemm_error_bound", 1),
+                          "specials=dropped": ("gemm_specials", 1)}),
+    "ozaki2:dgemm.s8": (["", "scaling=accurate"],
+                        {"flaw=one_bit_more": ("gemm_error_bound", 4), "flaw=greatest_only": ("gemm_error_bound", 4),
+                         "flaw=wrong_power": ("gemm_error_bound", 4), "flaw=unsigned_residue": ("gemm_error_bound", 4),
+                         "flaw=lost_modulus": ("gemm_error_bound", 4), "flaw=truncated_quotient": ("gemm_error_bound", 4),
+                         "flaw=one_weight": ("gemm_error_bound", 4), "flaw=late_scale": ("gemm_error_bound", 4)}),
+    "ozaki2:dgemm.e4m3": (["sum=exact"],
+                          {"flaw=digits_swapped": ("gemm_error_bound", 4), "flaw=unsigned_residue": ("gemm_error_bound", 4)}),
+}
 
 
 def contracts(mmafuzz, unit, op, cases):
@@ -39,22 +49,27 @@ def minimized(mmafuzz, bucket):
 
 def main():
     mmafuzz, cases = sys.argv[1:]
-    for plan in PLANS:
-        for op in OPS:
-            found = contracts(mmafuzz, "ozaki:dgemm.fp16" + (f"?{plan}" if plan else ""), op, cases)
-            assert not found, f"a sound plan ({plan}) fails {found} on {op}"
-            for flaw, (expected, products) in FLAWS.items():
-                start = time.monotonic()
-                found = contracts(mmafuzz, "ozaki:dgemm.fp16?" + ",".join(p for p in (plan, flaw) if p), op, cases)
-                seconds = time.monotonic() - start
-                assert expected in found, f"{flaw} was not found as {expected} but as {sorted(found)} on {op}"
-                assert seconds < 60, f"{flaw} took {seconds:.0f} s"
-                print(f"{flaw:20} {plan or 'sum=fp64':10} {op[-12:]} {seconds:5.1f} s  {expected}", flush=True)
-                if plan or op != OPS[1]:
-                    continue
-                m, n, k, cause = minimized(mmafuzz, found[expected])
-                print(f"  minimal {m}x{n}x{k} cause {cause}", flush=True)
-                assert (m, n) == (1, 1) and k <= products and cause == flaw.split("=")[0], (m, n, k, cause)
+    for scheme, (plans, flaws) in SCHEMES.items():
+        for plan in plans:
+            for op in OPS:
+                check(mmafuzz, cases, scheme, plan, flaws, op, whole=plan == plans[0] and op == OPS[1])
+
+
+def check(mmafuzz, cases, scheme, plan, flaws, op, whole):
+    found = contracts(mmafuzz, scheme + (f"?{plan}" if plan else ""), op, cases)
+    assert not found, f"a sound plan ({scheme}?{plan}) fails {found} on {op}"
+    for flaw, (expected, products) in flaws.items():
+        start = time.monotonic()
+        found = contracts(mmafuzz, f"{scheme}?" + ",".join(p for p in (plan, flaw) if p), op, cases)
+        seconds = time.monotonic() - start
+        assert expected in found, f"{flaw} was not found as {expected} but as {sorted(found)} on {op}"
+        assert seconds < 60, f"{flaw} took {seconds:.0f} s"
+        print(f"{scheme:20} {flaw:24} {plan:16} {op[-12:]} {seconds:5.1f} s  {expected}", flush=True)
+        if not whole:
+            continue
+        m, n, k, cause = minimized(mmafuzz, found[expected])
+        print(f"  minimal {m}x{n}x{k} cause {cause}", flush=True)
+        assert (m, n) == (1, 1) and k <= products and cause == flaw.split("=")[0], (m, n, k, cause)
 
 
 if __name__ == "__main__":

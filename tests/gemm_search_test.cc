@@ -91,13 +91,17 @@ TEST(Turns, CoverEveryCaseForEveryProperty) {
   StructuredGenerator(op, 3).fill(0, 12, batch);
   Outcomes base;
   comparison.units()[0]->run(batch, base);
-  for (const auto& [name, cases] : compared(comparison, batch, base, std::nullopt)) EXPECT_EQ(cases, 12u) << name;
+  std::map<std::string, size_t> at_once = compared(comparison, batch, base, std::nullopt);
+  EXPECT_GT(at_once["matrix_scaling"], 0u);  // where no product leaves the range
+  at_once.erase("matrix_scaling");
+  for (const auto& [name, cases] : at_once) EXPECT_EQ(cases, 12u) << name;
   std::map<std::string, size_t> all;
-  for (uint64_t turn = 0; turn < 3; ++turn)
+  for (uint64_t turn = 0; turn < 4; ++turn)
     for (const auto& [name, cases] : compared(comparison, batch, base, turn)) {
       all[name] += cases;
+      if (name == "matrix_scaling") continue;
       const bool in_turn = name == "exact_slices" || name.ends_with("_permutation");
-      EXPECT_EQ(cases, in_turn ? 4u : 12u) << name;
+      EXPECT_EQ(cases, in_turn ? 3u : 12u) << name;
     }
   for (const char* name : {"exact_slices", "inner_permutation", "tile_permutation"}) EXPECT_EQ(all[name], 12u) << name;
 }

@@ -155,33 +155,14 @@ TEST(EveryExample, BreaksAndKeeps) {
     EXPECT_TRUE(kept.found.empty());
   }
   // Below, since its s is drawn; in process_unit_test.cc, error_bound_test.cc, conversion_property_test.cc,
-  // ozaki_test.cc and quantizer_test.cc.
-  const std::set<std::string> elsewhere = {"power_of_two_scaling",
-                                           "error_bound",
-                                           "faithful",
-                                           "half_ulp",
-                                           "idempotent",
-                                           "monotone_in_operand",
-                                           "nearest",
-                                           "not_above_up",
-                                           "not_below_down",
-                                           "round_trip",
-                                           "survives_detour",
-                                           "correctly_rounded",
-                                           "exact_slices",
-                                           "gemm_error_bound",
-                                           "gemm_specials",
-                                           "inner_permutation",
-                                           "tile_permutation",
-                                           "answers",
-                                           "scale_of_rule",
-                                           "no_saturation",
-                                           "half_step",
-                                           "monotone_codes",
-                                           "zero_block",
-                                           "power_of_two_shift",
-                                           "permuted_codes",
-                                           "requantized"};
+  // ozaki_test.cc, residues_test.cc and quantizer_test.cc.
+  const std::set<std::string> elsewhere = {
+      "power_of_two_scaling", "error_bound",       "faithful",         "half_ulp",         "idempotent",
+      "monotone_in_operand",  "nearest",           "not_above_up",     "not_below_down",   "round_trip",
+      "survives_detour",      "correctly_rounded", "exact_slices",     "gemm_error_bound", "gemm_specials",
+      "inner_permutation",    "matrix_scaling",    "tile_permutation", "answers",          "scale_of_rule",
+      "no_saturation",        "half_step",         "monotone_codes",   "zero_block",       "power_of_two_shift",
+      "permuted_codes",       "requantized"};
   for (const auto& property : all_properties())
     EXPECT_NE(seen.contains(property->name()), elsewhere.contains(property->name())) << property->name();
   EXPECT_EQ(seen.size() + elsewhere.size(), all_properties().size()) << "a name of no property";
