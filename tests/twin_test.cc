@@ -82,7 +82,7 @@ TEST(TwinsOfRandomPoints, Agree) {
 /// What `model:custom` takes is honoured in every format: the unit, vectorized where it is, its kernel and its twin.
 TEST(TwinsOfAnyFormats, Agree) {
   std::map<Kernel, size_t> rows, with_nan_scales;
-  for (uint64_t n = 0; n < case_count(10'000, 6'000'000); ++n) {  // one of six makes a row
+  for (uint64_t n = 0; n < case_count(7'000, 6'000'000); ++n) {  // one of six makes a row
     const std::optional<AnyRow> row = any_row(1, n);
     if (!row) continue;
     ++rows[row->model.kernel];

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 #include "core/function_unit.h"
 #include "core/host_number.h"
@@ -20,6 +21,7 @@ namespace {
 
 using boost::multiprecision::cpp_int;
 
+constexpr size_t most_dots = 4096;  ///< in one call of the unit, which costs more than its dots
 constexpr int base_of_digits = 16;  ///< of a modulus that is no square: |x| <= 255 is 16 * 16 + 8 at most
 
 /// In [-p/2, p/2).
@@ -81,9 +83,11 @@ struct ResidueGemm::Constants {
   std::vector<cpp_int> weights;  ///< 1 modulo one modulus, 0 modulo the others
   std::vector<double> high, low;
   double inverse, product_high, product_low;
-  exact::Mpfr half{512};  ///< (product - 1) / 2
-  int unit = 0;           ///< exponent of the last bit of the high halves
-  int residues = 0;       ///< the greatest sum of residues' magnitudes
+  exact::Mpfr half{512};       ///< (product - 1) / 2
+  double half_log = 0;         ///< its logarithm
+  std::vector<uint8_t> codes;  ///< of -256 to 255 in the narrow format, where they are its numbers
+  int unit = 0;                ///< exponent of the last bit of the high halves
+  int residues = 0;            ///< the greatest sum of residues' magnitudes
 };
 
 struct ResidueGemm::Integers {
@@ -123,6 +127,15 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   c->product_low = nearest_double(c->product - cpp_int(c->product_high));
   c->inverse = 1 / c->product_high;
   set(c->half.get(), (c->product - 1) / 2);
+  exact::Mpfr log(64);
+  mpfr_log2(log.get(), c->half.get(), MPFR_RNDN);
+  c->half_log = mpfr_get_d(log.get(), MPFR_RNDN);
+  const FormatFields& f = plan.narrow.fields();
+  for (int x = -256; x < 256; ++x) {
+    const uint64_t code = f.integer ? static_cast<uint64_t>(int64_t{x})
+                                    : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
+    c->codes.push_back(static_cast<uint8_t>(code));
+  }
   constants_ = std::move(c);
 }
 
@@ -171,6 +184,17 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
   }
   const auto scale_of = [&](auto at, size_t line, int top, int64_t most) {
     if (top == INT_MIN) return 0;
+    if (plan_.scaling == ResidueScaling::fast && !greatest_only) {  // in fp64, where that decides
+      double squares = 0;
+      for (size_t l = 0; l < k; ++l) {
+        const Number one = at(line, l);
+        if (one.cls != NumberClass::finite) continue;
+        const double part = std::ldexp(static_cast<double>(one.significand), std::max(one.exponent - top, -200));
+        squares += part * part;
+      }
+      const double wanted = (constants_->half_log - std::log2(squares)) / 2;
+      if (std::fabs(wanted - std::nearbyint(wanted)) > 0x1p-30) return static_cast<int>(std::floor(wanted)) - top;
+    }
     exact::Mpfr sum(256), x(64);
     if (accurate) {
       mpfr_set_si(sum.get(), std::max<int64_t>(most, 1), MPFR_RNDU);
@@ -229,75 +253,88 @@ ResidueGemm::Integers ResidueGemm::integers(const FormatFields& f, const std::ve
   return all;
 }
 
-std::vector<int64_t> ResidueGemm::sums(const std::vector<int>& a, const std::vector<int>& b) const {
+std::vector<std::vector<int64_t>> ResidueGemm::sums(const std::vector<Factors>& factors) const {
   const auto m = size_t(op_.m), n = size_t(op_.n), k = size_t(op_.k), unit_k = size_t(plan_.unit_k);
-  const FormatFields& f = plan_.narrow.fields();
-  const auto code_of = [&](int x) {
-    return f.integer ? static_cast<uint64_t>(int64_t{x}) & f.container_mask()
-                     : round_once(f, x < 0, static_cast<uint64_t>(std::abs(x)), 0, false).encoding;
-  };
-  std::vector<uint64_t> codes(512);
-  for (int x = -256; x < 256; ++x) codes[size_t(x + 256)] = code_of(x);
-  std::vector<int64_t> all(m * n, 0);
+  const bool integer = plan_.narrow.fields().integer;
+  const uint8_t* codes = constants_->codes.data() + 256;
+  std::vector<std::vector<int64_t>> all(factors.size(), std::vector<int64_t>(m * n, 0));
   Batch dots(dot_op_);
-  dots.resize(m * n);
+  dots.resize(factors.size() * m * n);
+  const size_t bytes = 4 * factors.size() * m * n;  // of c and of the results
   Outcomes outcomes;
   const size_t chain = size_t(block_) / unit_k * unit_k;
   for (size_t from = 0; from < k; from += unit_k) {
-    if (from % chain == 0) std::memset(dots.inputs()[2].data(), 0, 4 * m * n);
-    for (size_t i = 0; i < m; ++i)
-      for (size_t j = 0; j < n; ++j)
-        for (size_t l = 0; l < unit_k; ++l) {
-          const bool inside = from + l < k;
-          dots.inputs()[0].set(i * n + j, int(l), inside ? codes[size_t(a[i * k + from + l] + 256)] : 0);
-          dots.inputs()[1].set(i * n + j, int(l), inside ? codes[size_t(b[j * k + from + l] + 256)] : 0);
-        }
+    if (from % chain == 0) std::memset(dots.inputs()[2].data(), 0, bytes);
+    const size_t there = std::min(unit_k, k - from);
+    uint8_t *to_a = dots.inputs()[0].data(), *to_b = dots.inputs()[1].data();  // narrow: a byte each
+    if (there < unit_k) {
+      std::memset(to_a, 0, dots.size() * unit_k);
+      std::memset(to_b, 0, dots.size() * unit_k);
+    }
+    for (const Factors& one : factors)
+      for (size_t i = 0; i < m; ++i)
+        for (size_t j = 0; j < n; ++j, to_a += unit_k, to_b += unit_k)
+          for (size_t l = 0; l < there; ++l) {
+            to_a[l] = codes[one.a[i * k + from + l]];
+            to_b[l] = codes[one.b[j * k + from + l]];
+          }
     dot_->run(dots, outcomes);
     const bool ends = (from + unit_k) % chain == 0 || from + unit_k >= k;
-    for (size_t at = 0; ends && at < m * n; ++at) {
+    for (size_t at = 0; ends && at < dots.size(); ++at) {
       const auto bits = static_cast<uint32_t>(outcomes.results.get(at));
-      all[at] += f.integer ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(std::bit_cast<float>(bits));
+      all[at / (m * n)][at % (m * n)] +=
+          integer ? int64_t{static_cast<int32_t>(bits)} : static_cast<int64_t>(std::bit_cast<float>(bits));
     }
-    std::memcpy(dots.inputs()[2].data(), outcomes.results.data(), 4 * m * n);
+    std::memcpy(dots.inputs()[2].data(), outcomes.results.data(), bytes);
   }
   return all;
 }
 
-std::vector<int> ResidueGemm::product_modulo(const Integers& a, const Integers& b, size_t at) const {
+void ResidueGemm::add_factors(const Integers& a, const Integers& b, size_t at, std::vector<Factors>& factors) const {
   const int p = moduli_[at];
+  const bool of_s8 = plan_.narrow.fields().integer;
   const auto residues = [&](const Integers& x) {
     std::vector<int> powers = {1 % p};
     const int other = plan_.flaw == ResidueFlaw::wrong_power ? moduli_[(at + 1) % moduli_.size()] : p;
     std::vector<int> all(x.significand.size());
     for (size_t i = 0; i < all.size(); ++i) {
+      if (x.significand[i] == 0) continue;
       while (powers.size() <= size_t(x.exponent[i])) powers.push_back(2 * powers.back() % other);
       all[i] = centred(x.significand[i] % p * powers[size_t(x.exponent[i])], p);
-      const bool of_s8 = plan_.narrow.fields().integer;
       if (plan_.flaw == ResidueFlaw::unsigned_residue && 2 * all[i] == -p) all[i] = of_s8 ? 127 : all[i] + p - 1;
     }
     return all;
   };
-  const std::vector<int> x = residues(a), y = residues(b);
-  std::vector<int> result(size_t(op_.m) * size_t(op_.n));
-  if (plan_.flaw == ResidueFlaw::lost_modulus && at + 1 == moduli_.size()) return result;
-  if (plan_.narrow.fields().integer) {
-    const std::vector<int64_t> whole = sums(x, y);
-    for (size_t i = 0; i < result.size(); ++i) result[i] = centred(whole[i], p);
-    return result;
+  std::vector<int> x = residues(a), y = residues(b);
+  if (of_s8) {
+    factors.push_back({std::move(x), std::move(y)});
+    return;
   }
   const int root = root_of(p), base = root ? root : base_of_digits;
-  const auto split = [&](const std::vector<int>& all, bool high) {
-    std::vector<int> digits(all.size());
-    for (size_t i = 0; i < all.size(); ++i)
-      digits[i] = high ? digits_of(all[i], base).first : digits_of(all[i], base).second;
-    return digits;
+  const auto split = [&](std::vector<int>& all) {  // leaves the low digits
+    std::vector<int> high(all.size());
+    for (size_t i = 0; i < all.size(); ++i) std::tie(high[i], all[i]) = digits_of(all[i], base);
+    return high;
   };
-  const std::vector<int> x1 = split(x, true), x0 = split(x, false), y1 = split(y, true), y0 = split(y, false);
-  const std::vector<int64_t> first = sums(x1, y0), second = sums(x0, y1), low = sums(x0, y0),
-                             high = root ? std::vector<int64_t>(result.size(), 0) : sums(x1, y1);
+  std::vector<int> x1 = split(x), y1 = split(y);
+  factors.push_back({x1, y});
+  factors.push_back({x, y1});
+  factors.push_back({std::move(x), std::move(y)});
+  if (!root) factors.push_back({std::move(x1), std::move(y1)});
+}
+
+std::vector<int> ResidueGemm::product_modulo(size_t at, const std::vector<int64_t>* sums) const {
+  const int p = moduli_[at], root = root_of(p), base = root ? root : base_of_digits;
+  std::vector<int> result(size_t(op_.m) * size_t(op_.n));
+  if (plan_.flaw == ResidueFlaw::lost_modulus && at + 1 == moduli_.size()) return result;
+  const bool of_s8 = plan_.narrow.fields().integer, all_digits = plan_.flaw != ResidueFlaw::digits_swapped;
   for (size_t i = 0; i < result.size(); ++i) {
-    const int64_t last = plan_.flaw == ResidueFlaw::digits_swapped ? 0 : low[i];
-    result[i] = centred(int64_t{base} * base % p * (high[i] % p) + base * ((first[i] + second[i]) % p) + last % p, p);
+    int64_t sum = sums[0][i];
+    if (!of_s8) {
+      sum = base * ((sums[0][i] + sums[1][i]) % p) + (all_digits ? sums[2][i] % p : 0);
+      if (!root) sum += int64_t{base} * base % p * (sums[3][i] % p);
+    }
+    result[i] = centred(sum, p);
   }
   return result;
 }
@@ -350,7 +387,18 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
     for (size_t j = 0; j < n; ++j) columns[j * k + l] = in.b[l * n + j];
   const Integers a = integers(op_.a.fields(), in.a, by.a, op_.k), b = integers(op_.b.fields(), columns, by.b, op_.k);
   std::vector<std::vector<int>> residues;
-  for (size_t at = 0; at < moduli_.size(); ++at) residues.push_back(product_modulo(a, b, at));
+  std::vector<Factors> factors;
+  const size_t most = std::max<size_t>(1, most_dots / (m * n));  // products at once
+  for (size_t at = 0, first = 0; at < moduli_.size(); ++at) {
+    add_factors(a, b, at, factors);
+    if (factors.size() < most && at + 1 < moduli_.size()) continue;
+    const std::vector<std::vector<int64_t>> all = sums(factors);
+    for (const std::vector<int64_t>* next = all.data(); first <= at; ++first) {
+      residues.push_back(product_modulo(first, next));
+      next += products_of_modulus(plan_.narrow, moduli_[first]);
+    }
+    factors.clear();
+  }
   const FormatFields& d = op_.d.fields();
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < n; ++j) {

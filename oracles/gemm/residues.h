@@ -90,14 +90,19 @@ class ResidueGemm final : public Unit {
 
  private:
   struct Integers;  ///< of one matrix: significands and exponents
-  struct Rest;      ///< residues of a product
   void one_product(const Batch& batch, size_t index, Column& results) const;
   Integers integers(const FormatFields& f, const std::vector<uint64_t>& numbers, const std::vector<int>& scales,
                     int length) const;
-  /// The residues of a * b modulo one modulus.
-  std::vector<int> product_modulo(const Integers& a, const Integers& b, size_t at) const;
-  /// Exact sums of products of digits: one for each element.
-  std::vector<int64_t> sums(const std::vector<int>& a, const std::vector<int>& b) const;
+  /// Two matrices of digits or residues that the unit multiplies.
+  struct Factors {
+    std::vector<int> a, b;
+  };
+  /// What the unit multiplies for one modulus: residues, or of FP8 their digits.
+  void add_factors(const Integers& a, const Integers& b, size_t at, std::vector<Factors>& factors) const;
+  /// Of each product the exact sums, one for each element.
+  std::vector<std::vector<int64_t>> sums(const std::vector<Factors>& factors) const;
+  /// The residues of a * b modulo one modulus, from its products' sums.
+  std::vector<int> product_modulo(size_t at, const std::vector<int64_t>* sums) const;
   uint64_t reconstructed(const std::vector<std::vector<int>>& residues, size_t element, int exponent) const;
 
   ResiduePlan plan_;
