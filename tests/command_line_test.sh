@@ -245,6 +245,10 @@ good convert a.npy b.npy product.npy -o third.cases
 expect "it says what was taken as what" has out "1 case in third.cases: a from a.npy, b from b.npy, c from product.npy"
 good accuracy a.npy b.npy exact scaled:mxfp4
 expect "each unit's error, and of a recipe the steps" [ "$(grep -c ' of the error' out)" -eq 4 ]
+good accuracy a.npy b.npy --within 1e-3 ozaki2:dgemm.s8 ozaki:dgemm.fp16
+expect "the fewest moduli and slices" has out "ozaki2:dgemm.s8?moduli="
+expect "and what they cost" has out "products of narrow matrices"
+bad_call "--within" accuracy a.npy b.npy --within 0 exact
 bad_call "accuracy is of matrix products" accuracy a.npy b.npy exact --op 'dot a=fp16 b=fp16 c=fp32 d=fp32 k=1'
 bad_call "nosuch.npy: cannot open" accuracy nosuch.npy b.npy exact
 bad_call "promote= is a multiple of unit_k=32" accuracy a.npy b.npy 'scaled:fp8.tile?promote=7'

@@ -62,8 +62,10 @@ def accurate(folder):
                    "3c00 3c01 4000 3800 4200 3555 | 3c00 3555 4001 3c00 4500 3800 | 00000000 00000000 00000000 00000000\n")
     output_of("convert", cases, "-o", folder + "/product.npz")
     zipfile.ZipFile(folder + "/product.npz").extractall(folder)
-    whole = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "exact", "scaled:fp8.row", codes=(0,)))
-    exact, row = whole["units"]
+    whole = json.loads(output_of("accuracy", "--json", folder + "/a.npy", folder + "/b.npy", "exact", "scaled:fp8.row", "ozaki2:dgemm.e4m3?moduli=7", codes=(0,)))
+    exact, row, residues = whole["units"]
+    if residues["narrow_products"] != 6 * 3 + 4:  # six squares, and one modulus of two digits
+        sys.exit(f"accuracy --json: {residues}")
     if exact["norm"] > 2**-24 or not 2**-10 < row["norm"] < 2**-3 or abs(sum(s["share"] for s in row["steps"]) - 1) > 1e-9:
         sys.exit(f"accuracy --json: {whole}")
     return whole

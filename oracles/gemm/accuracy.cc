@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "core/host_number.h"
+#include "oracles/gemm/ozaki_unit.h"
+#include "oracles/gemm/residues.h"
 #include "oracles/gemm/scaled_gemm.h"
 
 namespace mmafuzz::gemm {
@@ -50,6 +52,22 @@ std::vector<double> meant_by(const ScaledPlan& plan, const QuantizedMatrix& q, i
 }
 
 }  // namespace
+
+std::optional<int64_t> narrow_products(const Unit& unit, const Batch& product) {
+  const Op& op = product.op();
+  if (const ResidueGemm* residues = residues_of(unit)) {
+    const ResiduePlan& plan = residues->plan();
+    const std::vector<int>& moduli = residue_moduli(plan.narrow);
+    int64_t all = 0;
+    for (int i = 0; i < plan.moduli; ++i) all += products_of_modulus(plan.narrow, moduli[size_t(i)]);
+    return all;
+  }
+  const auto* ozaki = dynamic_cast<const OzakiUnit*>(&unit);
+  if (!ozaki) return std::nullopt;
+  GemmCase in(op);
+  in.load(product, 0);
+  return ozaki->engine().describe({op.m, op.n, op.k}, in.a.data(), in.b.data()).record.slice_products;
+}
 
 ExactProduct::ExactProduct(const Registry& registry, const Batch& product)
     : registry_(registry),

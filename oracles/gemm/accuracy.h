@@ -21,6 +21,9 @@ struct Accuracy {
   std::vector<AccuracyStep> steps;      ///< of the family `scaled:`
 };
 
+/// Products of the unit that a scheme takes for the matrices' one: of slices, or of residues; nothing of other units.
+std::optional<int64_t> narrow_products(const Unit& unit, const Batch& product);
+
 /// The product of a and b: matrices of one case whose op is a gemm with c of zeros.
 class ExactProduct {
  public:

@@ -213,11 +213,11 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
       mpfr_fma(sum.get(), x.get(), x.get(), sum.get(), MPFR_RNDU);
     }
     if (plan_.scaling == ResidueScaling::fast) return static_cast<int>(greatest_scale(sum.get()));
-    // floor(min(L - 1, L - log2(sum) / 2)) - floor(log2 amax), L = log2(P - 1) / 2 - 1.5
+    // floor(min(L - 1, L - log2(sum) / 2)) - floor(log2 amax), L = log2(P - 1) / 2 - 1.5, or - 2
     exact::Mpfr log(64), half(512);
     mpfr_mul_2ui(half.get(), constants_->half.get(), 1, MPFR_RNDD);
     mpfr_log2(log.get(), half.get(), MPFR_RNDD);
-    const double l = mpfr_get_d(log.get(), MPFR_RNDD) / 2 - 1.5;
+    const double l = mpfr_get_d(log.get(), MPFR_RNDD) / 2 - (plan_.scaling == ResidueScaling::fast2026 ? 2 : 1.5);
     mpfr_log2(log.get(), sum.get(), MPFR_RNDU);
     const double of_sum = mpfr_get_d(log.get(), MPFR_RNDU) / 2;
     return static_cast<int>(std::min(std::floor(l - 1), std::floor(l - of_sum))) - top;

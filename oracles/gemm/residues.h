@@ -21,7 +21,8 @@ namespace mmafuzz::gemm {
 enum class ResidueScaling : uint8_t {
   fast,      ///< by Cauchy and Schwarz (arXiv 2606.29129)
   accurate,  ///< by a product of the leading six bits, rounded up (arXiv 2504.08009)
-  first,     ///< fast mode as first published (arXiv 2504.08009), which is not invariant under scaling
+  fast2025,  ///< GEMMul8's fast mode of 2025, which is not invariant under scaling
+  fast2026,  ///< and of March 2026: half a bit more careful
 };
 enum class ResidueSum : uint8_t {
   fp64,   ///< in pairs of fp64 numbers, as GEMMul8 does

@@ -1,6 +1,6 @@
 // A matrix product of a and c times a power of two is that power times the product, where no product leaves the normal
-// range. A failure means that how a scheme scales its operands depends on their absolute size, as the first fast mode
-// of the Ozaki scheme II does (arXiv 2606.29129).
+// range. A failure means that how a scheme scales its operands depends on their absolute size, as GEMMul8's
+// fast modes of 2025 and of March 2026 do (arXiv 2606.29129).
 #include <algorithm>
 #include <climits>
 

@@ -220,7 +220,7 @@ class Unit:
         threads:  default: all cores, for products that take longer than starting them.
         Returns (..., M, N), of d's dtype (codes where its format has none), with the unit's bits.
 
-        Units that take whole matrix products (ozaki:..., split:...) get one op gemm for each matrix of the batch.
+        Units that take whole matrix products (ozaki:, ozaki2:, split:, scaled:) get one op gemm for each matrix of the batch.
 
         TypeError: a dtype that is not of the op's format. ValueError: shapes that do not fit, an op that the unit
         declines, a code beyond its format, K = 0, a case that a recording does not have."""
