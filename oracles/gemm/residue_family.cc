@@ -41,8 +41,8 @@ const std::vector<SchemeParameter<ResiduePlan>>& residue_parameters() {
        [](const ResiduePlan& p) { return static_cast<int>(p.scaling); }},
       {"sum",
        "how residues become the product",
-       "fp64 or exact",
-       {{"fp64", 0}, {"exact", 1}},
+       "fp64, single or exact",
+       {{"fp64", 0}, {"single", 1}, {"exact", 2}},
        1,
        0,
        [](ResiduePlan& p, int v) { p.sum = static_cast<ResidueSum>(v); },
@@ -160,6 +160,7 @@ Result<NamedResidues> named_residues(std::string_view unit) {
   named.plan.narrow = format(row->narrow);
   named.plan.moduli = row->moduli;
   named.plan.unit_k = row->unit_k;
+  if (std::string_view(row->wide) == "fp32") named.plan.sum = ResidueSum::single;
   return with_settings(residue_parameters(), parts.settings, std::move(named));
 }
 

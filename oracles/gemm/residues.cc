@@ -80,8 +80,8 @@ Op residue_dot(const ResiduePlan& plan) {
 /// What follows from the moduli alone.
 struct ResidueGemm::Constants {
   cpp_int product;
-  std::vector<cpp_int> weights;  ///< 1 modulo one modulus, 0 modulo the others
-  std::vector<double> high, low;
+  std::vector<cpp_int> weights;          ///< 1 modulo one modulus, 0 modulo the others
+  std::vector<double> high, low, whole;  ///< the weights in halves, and rounded to fp64
   double inverse, product_high, product_low;
   exact::Mpfr half{512};       ///< (product - 1) / 2
   double half_log = 0;         ///< its logarithm
@@ -120,6 +120,7 @@ ResidueGemm::ResidueGemm(const ResiduePlan& plan, std::unique_ptr<Unit> dot, con
   c->unit = exponent_of(*std::max_element(c->weights.begin(), c->weights.end())) + 1 - bits;
   for (const cpp_int& weight : c->weights) {
     const cpp_int high = c->unit > 0 ? cpp_int(weight >> unsigned(c->unit) << unsigned(c->unit)) : weight;
+    c->whole.push_back(nearest_double(weight));
     c->high.push_back(nearest_double(high));
     c->low.push_back(plan.flaw == ResidueFlaw::one_weight ? 0 : nearest_double(weight - high));
   }
@@ -360,14 +361,17 @@ uint64_t ResidueGemm::reconstructed(const std::vector<std::vector<int>>& residue
     return round_once(d, negative, static_cast<uint64_t>(kept) << 1 | (sticky ? 1 : 0), drop - 1 + exponent, false)
         .encoding;
   }
+  const bool pairs = plan_.sum == ResidueSum::fp64;
+  const std::vector<double>& weights = pairs ? c.high : c.whole;
   double high = 0, low = 0;
   for (size_t i = 0; i < moduli_.size(); ++i) {
-    high = std::fma(c.high[i], residues[i][element], high);
-    low = std::fma(c.low[i], residues[i][element], low);
+    high = std::fma(weights[i], residues[i][element], high);
+    if (pairs) low = std::fma(c.low[i], residues[i][element], low);
   }
   const double multiple =
       plan_.flaw == ResidueFlaw::truncated_quotient ? -std::trunc(high * c.inverse) : -std::nearbyint(high * c.inverse);
-  const double rest = std::fma(multiple, c.product_low, std::fma(multiple, c.product_high, high) + low);
+  double rest = std::fma(multiple, c.product_high, high);
+  if (pairs) rest = std::fma(multiple, c.product_low, rest + low);
   const double scaled = std::ldexp(rest, exponent);
   return convert_number(d, decode(ieee_fields(11, 52), std::bit_cast<uint64_t>(scaled)), {}).encoding;
 }
@@ -447,13 +451,14 @@ bool ResidueGemm::within_bound(const std::vector<uint64_t>& a, const std::vector
   const FormatFields& d = op_.d.fields();
   const Up whole = product + cut, addend = Up::magnitude(op_.c, c), of_d = Up::power(-d.precision() + 1);
   Up rounding;
-  if (plan_.sum == ResidueSum::fp64) {
+  if (plan_.sum != ResidueSum::exact) {
     // docs/ozaki.md, "Reconstruction": the low halves, their sum, the product's two halves; three roundings of the
     // rest.
     const int undone = -(scale_a + scale_b), p = exponent_of(constants_->product) + 1;
-    const long sum = static_cast<long>(constants_->residues) * static_cast<long>(moduli_.size() + 2);
-    rounding += Up::power(constants_->unit - 53 + undone, sum) +
-                Up::power(p - 106 + undone, 4L * constants_->residues) + Up::power(-51) * whole + Up::power(-1074);
+    const long r = constants_->residues, n_moduli = static_cast<long>(moduli_.size());
+    if (plan_.sum == ResidueSum::single) rounding += Up::power(p - 53 + undone, r * (n_moduli + 3));
+    else rounding += Up::power(constants_->unit - 53 + undone, r * (n_moduli + 2)) + Up::power(p - 106 + undone, 4 * r);
+    rounding += Up::power(-51) * whole + Up::power(-1074);
   }
   rounding += of_d * (whole + rounding) + Up::power(d.least_bit());
   rounding += of_d * (whole + addend + rounding) + Up::power(d.least_bit());

@@ -25,8 +25,9 @@ enum class ResidueScaling : uint8_t {
   fast2026,  ///< and of March 2026: half a bit more careful
 };
 enum class ResidueSum : uint8_t {
-  fp64,   ///< in pairs of fp64 numbers, as GEMMul8 does
-  exact,  ///< in integers, rounded once
+  fp64,    ///< in pairs of fp64 numbers, as GEMMul8 does for DGEMM
+  single,  ///< in single ones, as it does for SGEMM
+  exact,   ///< in integers, rounded once
 };
 /// Flaws that a search must find.
 enum class ResidueFlaw : uint8_t {

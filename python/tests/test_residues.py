@@ -50,12 +50,20 @@ def integers(lines, scales):
     return np.array([[math.trunc(Fraction(float(x)) * Fraction(2) ** s) for x in line] for line, s in zip(lines, scales)], dtype=object)
 
 
-def reconstructed(product, moduli, exponent):
+def reconstructed(product, moduli, exponent, single):
     """GEMMul8's sum of weighted residues in pairs of fp64 numbers; a fused multiply-add rounds once."""
     total = math.prod(moduli)
     weights = [total // p * pow(total // p, -1, p) for p in moduli]
     bits = 53 - (sum(p // 2 for p in moduli) - 1).bit_length()
     unit = max(max(weights).bit_length() - bits, 0)
+    if single:  # as for SGEMM: one fp64 number for each weight and for the product
+        total_sum = 0.0
+        for p, weight in zip(moduli, weights):
+            residue = product % p
+            residue -= p if 2 * residue >= p else 0
+            total_sum = float(Fraction(float(weight)) * residue + Fraction(total_sum))
+        multiple = -round(total_sum * (1 / float(total)))
+        return math.ldexp(float(Fraction(multiple) * Fraction(float(total)) + Fraction(total_sum)), exponent)
     high_sum = low_sum = 0.0
     for p, weight in zip(moduli, weights):
         residue = product % p
@@ -84,7 +92,7 @@ def expected(a, b, moduli, accurate, exact, dtype):
         if exact:
             d[i, j] = float(Fraction(x) / Fraction(2) ** (of_a[i] + of_b[j])) if dtype == np.float64 else np.nan
         else:
-            d[i, j] = reconstructed(x, moduli, -(of_a[i] + of_b[j]))
+            d[i, j] = reconstructed(x, moduli, -(of_a[i] + of_b[j]), single=dtype == np.float32)
     return d
 
 
