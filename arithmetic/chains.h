@@ -114,7 +114,7 @@ class OneChain {
       return n;
     }
     // Operands become fp32 numbers first; those are flushed that are subnormal there.
-    Number n = decode(f, encoding);
+    Number n = decode_operand(m_, f, encoding);
     if (!flushes(m_) || n.cls != NumberClass::finite) return n;
     if (n.exponent + fast_bit_length(n.significand) - 1 >= core_.d.emin()) return n;
     n.cls = NumberClass::zero;

@@ -75,7 +75,7 @@ enum class Subnormals : uint8_t {
   flushed,          ///< operands to +0, results to a zero of their sign (CDNA2)
   flushed_signed,   ///< operands and results to zeros of their sign, results that are tiny after rounding with an
                     ///< unbounded exponent (x86: DAZ and FTZ)
-  flushed_of_fp32,  ///< the same for what is subnormal in fp32; fp16 and narrower formats keep theirs (RDNA3)
+  flushed_of_fp32,  ///< the same for what is subnormal in fp32; fp16 and narrower formats keep theirs (RDNA3, AMX-FP8)
 };
 
 /// How floored_sum cuts a term to the unit of the sum.
@@ -105,10 +105,16 @@ enum class ChainStart : uint8_t {
   first_product,  ///< nothing: FMUL
 };
 
-/// How the chains of fma_then_add join c.
+/// How the chains of fma_then_add and the blocks of sum_then_add join c.
 enum class ChainJoin : uint8_t {
   in_turn,       ///< each is added to c
-  summed_first,  ///< they are added to each other, their sum to c (AMX: Intel SDM, TDPBF16PS)
+  summed_first,  ///< they are added to each other, their sum to c (AMX: Intel SDM, TDPBF16PS; Arm's FMMLA of fp16)
+};
+
+/// What the encodings of infinities and NaNs of a and b are.
+enum class OperandSpecials : uint8_t {
+  kept,
+  numbers,  ///< the numbers that an exponent of all ones stands for (x86 ACE's FP8)
 };
 
 /// In which order an instruction's products are dealt to its blocks, or join its chain.
@@ -161,7 +167,14 @@ struct DotModel {
   LostC lost_c = LostC::dropped;
   uint64_t invalid_nan = 0;  ///< encoding of what infinity * 0 and infinities of both signs give
   NanOfC nan_of_c = NanOfC::replaced;
+  OperandSpecials operand_specials = OperandSpecials::kept;
 };
+
+/// The format of an operand a or b as the unit reads it.
+MMAFUZZ_HD constexpr FormatFields read_as(const DotModel& m, FormatFields f) {
+  if (m.operand_specials == OperandSpecials::numbers) f.specials = Specials::none;
+  return f;
+}
 
 MMAFUZZ_HD constexpr bool flushes(const DotModel& m) { return m.subnormals != Subnormals::kept; }
 /// Whether numbers of that format are flushed.
@@ -172,6 +185,16 @@ MMAFUZZ_HD constexpr bool flushes(Subnormals rule, const FormatFields& f) {
 /// Whether a flushed number keeps its sign, and results are judged before their exponent is bounded.
 MMAFUZZ_HD constexpr bool keeps_flushed_sign(Subnormals rule) {
   return rule == Subnormals::flushed_signed || rule == Subnormals::flushed_of_fp32;
+}
+
+/// Every finite scaled product is a multiple of 2^least_bit_of_products and below 2^beyond_products.
+MMAFUZZ_HD constexpr int least_bit_of_products(const DotModel& m) {
+  const int of_scales = m.scale_block ? m.scale_a.subnormal_bit() + m.scale_b.subnormal_bit() : 0;
+  return m.a.subnormal_bit() + m.b.subnormal_bit() + of_scales;
+}
+MMAFUZZ_HD constexpr int beyond_products(const DotModel& m) {
+  const int of_scales = m.scale_block ? m.scale_a.emax() + m.scale_b.emax() : 0;
+  return read_as(m, m.a).emax() + read_as(m, m.b).emax() + 2 + of_scales;
 }
 
 /// One case of a dot: k encodings of a and b, c, and one scale per side for every scale_block products.

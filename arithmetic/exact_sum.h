@@ -6,9 +6,12 @@
 
 namespace mmafuzz {
 
-/// Wide enough for fp16 and bf16 products and an fp32 c: 2^-298 (tf32 squared: 2^-272) to 2^258, sign and carries.
+/// Wide enough for fp16, bf16 and scaled FP8 products and an fp32 c: 2^-298 (tf32 squared: 2^-272; e5m2 under two e8m0
+/// scales: 2^-286) to 2^288, sign and carries.
 using ProductAccumulator = WideInt<10>;
 inline constexpr int product_accumulator_unit = -300;
+/// Sums of max_instruction_k products below 2^this and c fit.
+inline constexpr int product_accumulator_most = product_accumulator_unit + 640 - 8;
 
 template <class Trace>
 class OneExactDot {
@@ -101,9 +104,7 @@ class OneExactDot {
     return r.encoding;
   }
 
-  MMAFUZZ_HD Product product(int i) const {
-    return multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
-  }
+  MMAFUZZ_HD Product product(int i) const { return scaled_product(m_, in_, i); }
 
   const DotModel& m_;
   const DotOperands& in_;

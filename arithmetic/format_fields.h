@@ -153,6 +153,7 @@ MMAFUZZ_HD constexpr FormatFields ieee_fields(int exponent_bits, int fraction_bi
 
 // For host code; device code cannot refer to constants at namespace scope and calls ieee_fields.
 inline constexpr FormatFields fp16_fields = ieee_fields(5, 10);
+inline constexpr FormatFields bf16_fields = ieee_fields(8, 7);
 inline constexpr FormatFields fp32_fields = ieee_fields(8, 23);
 
 }  // namespace mmafuzz

@@ -48,16 +48,7 @@ class OneDot {
   }
 
   MMAFUZZ_HD Product product(int i, bool& seen) const {
-    Product p = multiply(m_, read_operand(m_, m_.a, in_.a[i]), read_operand(m_, m_.b, in_.b[i]));
-    if (m_.scale_block) {
-      const Number sx = scale_of_a(i), sy = scale_of_b(i);
-      if (sx.cls == NumberClass::nan || sy.cls == NumberClass::nan) {
-        p.cls = NumberClass::nan;
-      } else {
-        p.exponent += sx.scale_exponent + sy.scale_exponent;
-        p.scale_exponent += sx.scale_exponent + sy.scale_exponent;
-      }
-    }
+    const Product p = scaled_product(m_, in_, i);
     seen |= p.cls > NumberClass::finite;
     return p;
   }

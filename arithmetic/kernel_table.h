@@ -76,7 +76,8 @@ MMAFUZZ_HD constexpr int products_per_step(const DotModel& m) {
   const Carried carried = traits_of(m).carried;
   if (carried == Carried::each_product) return 1;
   const bool by_chains = carried == Carried::each_chain && m.chain_join == ChainJoin::in_turn && m.d == step_format(m);
-  return (carried == Carried::each_block || by_chains) && m.block < m.k ? m.block : m.k;
+  const bool by_blocks = carried == Carried::each_block && m.chain_join == ChainJoin::in_turn;
+  return (by_blocks || by_chains) && m.block < m.k ? m.block : m.k;
 }
 
 /// Whether a step in the middle of an instruction does to its products and its c what the first one does: not where

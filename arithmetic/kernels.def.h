@@ -24,9 +24,10 @@ KERNEL(emulated_fp8, OneEmulatedDot, of_fp16, cut, last, each_instruction,
        "block fraction_bits zero_rule zero_exponent product c_exponent integer_bits output_fraction_bits overflow "
        "output_via underflow_sign zero_sign",
        "makes two fused sums of half the products each, adds them and then c, each rounded")
-/// CDNA1 E-FDPA: exact sum, one rounding (docs/semantics.md 5).
+/// CDNA1 E-FDPA, Arm's FP8: exact sum, one rounding (docs/semantics.md 5).
 KERNEL(exact_sum, OneExactDot, exact, exact, with_products, each_block,
-       "block order overflow zero_sign low_bits subnormals", "adds c and a block of products exactly and rounds once")
+       "block order overflow zero_sign low_bits subnormals operand_specials",
+       "adds c and a block of products exactly and rounds once")
 /// CDNA2 FTZ-AddMul: tree of IEEE operations (docs/semantics.md 6).
 KERNEL(ieee_tree, OneChain, rounded, in_pairs, last, each_block,
        "block order overflow low_bits subnormals zero_operands product_overflow overflow_rank",
@@ -40,10 +41,12 @@ KERNEL(two_stage_sum, OneTwoStageDot, exact, cut, second_stage, each_block,
 KERNEL(fma_chain, OneChain, exact, in_order, with_products, each_product, "order low_bits subnormals",
        "adds one exact product at a time to c, each time rounded")
 /// fp32 FMA chains from zero, c added after: m8n8k4 without a tensor core, AMX (docs/semantics.md 8).
-KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain, "block order subnormals chain_start chain_join",
+KERNEL(fma_then_add, OneChain, of_fp32, in_order, last, each_chain,
+       "block order low_bits subnormals chain_start chain_join",
        "adds one exact product at a time from zero and c last, each time rounded")
-/// Arm's widening dot products of 16-bit operands and POWER10's outer products (docs/semantics.md 14).
-KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block, "block order overflow zero_sign low_bits subnormals",
+/// Arm's widening dot products of 16-bit operands, POWER10's outer products, FP8 on x86 (docs/semantics.md 14).
+KERNEL(sum_then_add, OneExactDot, exact, exact, last, each_block,
+       "block order overflow chain_join zero_sign low_bits subnormals operand_specials",
        "adds a block of products exactly and rounds once, then adds that to c")
 /// RDNA3 and RDNA4: fused sum whose terms are cut downwards or as one's complements (docs/semantics.md 13).
 KERNEL(

@@ -73,8 +73,8 @@ struct Product {
   int scale_exponent;    ///< ea + eb, not renormalized; for zero products under the zero rule
 };
 
-/// An operand under the row's low-bit and subnormal rules.
-MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+/// An operand under the row's rule for low bits.
+MMAFUZZ_HD inline Number decode_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
   if (f.ignored_low_bits && m.low_bits != LowBits::ignored) {
     const uint64_t low = encoding & low_mask(f.ignored_low_bits);
     const int all_ones = f.top_exponent_field();
@@ -89,7 +89,12 @@ MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields
     if (m.low_bits == LowBits::rounded && !top && (low >> (f.ignored_low_bits - 1)))
       encoding += uint64_t{1} << f.ignored_low_bits;
   }
-  Number n = decode(f, encoding);
+  return decode(f, encoding);
+}
+
+/// An operand under the row's low-bit and subnormal rules.
+MMAFUZZ_HD_CALL inline Number read_operand(const DotModel& m, const FormatFields& f, uint64_t encoding) {
+  Number n = decode_operand(m, f, encoding);
   if (flushes(m.subnormals, f) && n.subnormal && n.cls == NumberClass::finite) {
     n.cls = NumberClass::zero;
     n.significand = 0;
@@ -119,6 +124,21 @@ MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Num
   const bool x_zero = x.cls == NumberClass::zero, y_zero = y.cls == NumberClass::zero;
   p.scale_exponent = (x_zero ? operand_rule_zero_exponent : x.scale_exponent) +
                      (y_zero ? operand_rule_zero_exponent : y.scale_exponent);
+  return p;
+}
+
+/// Product i, times the powers of two that its scales are.
+MMAFUZZ_HD inline Product scaled_product(const DotModel& m, const DotOperands& in, int i) {
+  Product p = multiply(m, read_operand(m, read_as(m, m.a), in.a[i]), read_operand(m, read_as(m, m.b), in.b[i]));
+  if (m.scale_block == 0) return p;
+  const Number x = decode(m.scale_a, in.scale_a[i / m.scale_block]),
+               y = decode(m.scale_b, in.scale_b[i / m.scale_block]);
+  if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) {
+    p.cls = NumberClass::nan;
+  } else {
+    p.exponent += x.scale_exponent + y.scale_exponent;
+    p.scale_exponent += x.scale_exponent + y.scale_exponent;
+  }
   return p;
 }
 

@@ -38,7 +38,7 @@ DotModel transplanted(const DotModel& from, DotModel to) {
     if (p.used_by(from.kernel) && !p.hexadecimal) p.set(to, p.get(from));
   if (to.output_fraction_bits > to.d.fraction_bits || from.output_fraction_bits == from.d.fraction_bits)
     to.output_fraction_bits = to.d.fraction_bits;
-  if (to.scale_block && to.k % to.scale_block) to.k = k;
+  if (to.scale_block && to.k % to.scale_block && to.scale_block % to.k) to.k = k;
   return to;
 }
 
@@ -143,6 +143,7 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
     return "blocks are chained the same way within an instruction and between two";
   if (is_called(p, "order") && sums_without_order(m) && blocks_of(m) == blocks_of(*other))
     return "the same products meet in every block";
+  if (is_called(p, "chain_join") && m.k <= m.block) return "an instruction has one chain or block";
   const bool one_step = op_.k <= m.k && m.k <= m.block && traits.is_fused_sum();
   if (is_called(p, "special_scope") && one_step) return "the op's products make one block";
   // With +0 below every term, no lone sign of a zero and no block border, further zero products change nothing.
@@ -165,7 +166,9 @@ std::string HypothesisSpace::why_equal(const DotModel& m, const Parameter& p, in
   if ((p.hexadecimal || is_called(p, "nan_of_c")) && op_.nan == NanPolicy::any) return "the op takes any NaN for any";
   if (is_called(p, "zero_exponent") && m.zero_rule == ZeroRule::operand)
     return "zero terms read the exponents of their factors";
-  if (is_called(p, "zero_exponent") && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))
+  // A complement takes a unit of the sum from a zero, too, and the floor is that unit.
+  const bool units_matter = traits.floors() && m.cut == Cut::opposed_complement;
+  if (is_called(p, "zero_exponent") && !units_matter && std::max<int64_t>(m.zero_exponent, value) <= least_exponent(m))
     return "no term has an exponent below " + std::to_string(least_exponent(m));
   const bool reaches_128 = op_.a.fields().emax() + op_.b.fields().emax() + 2 > 128;
   if ((is_called(p, "product_overflow") || is_called(p, "overflow_rank")) && !reaches_128 && m.d.width == 32)

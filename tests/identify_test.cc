@@ -388,11 +388,17 @@ TEST(Identify, TellsABoxFromARowThatIsNearlyTheSame) {
 
 // From what is found first, changes of two parameters do not lead to blocks of three products in swapped pairs.
 TEST(Identify, FindsLengthBlocksAndOrderTogether) {
-  const auto [op, truth] = random_point(1, 87);
-  ASSERT_EQ(truth.block, 3);
+  const Op op = op_from_text("dot a=e4m3 b=e4m3 c=fp16 d=fp16 k=32");
+  const DotModel truth = *with_overrides(
+      custom_model(op),
+      "kernel=fused_sum,k=19,block=3,order=swapped_pairs,fraction_bits=23,zero_rule=operand,product=normalized,"
+      "c_exponent=c_format,output_fraction_bits=9,output_rounding=odd,zero_sign=ieee,special_scope=whole_k,"
+      "subnormals=flushed");
   const Identification id = identify(*box_around(truth), op, quick());
   ASSERT_EQ(id.verdict, IdentifyVerdict::identified) << id.reason;
+  EXPECT_EQ(id.model->k, 19);
   EXPECT_EQ(id.model->block, 3);
+  EXPECT_EQ(id.model->order, ProductOrder::swapped_pairs);
 }
 
 // A floor and the bits below it that are both one lower, and products aligned by their format's exponents, give the

@@ -1,5 +1,6 @@
 #include "triage/kernel_steps.h"
 
+#include <iterator>
 #include <vector>
 
 #include "arithmetic/decode.h"
@@ -61,7 +62,9 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
   using W = WayToAdd;
   static constexpr const char* additions[] = {"once", "each, in pairs", "each, in order"};
   static constexpr const char* joining[] = {"with the products", "in a second stage, where both are cut anew", "last"};
-  static constexpr const char* subnormals[] = {"kept", "flushed", "flushed to a zero of their sign"};
+  static constexpr const char* subnormals[] = {"kept", "flushed", "flushed to a zero of their sign",
+                                               "of fp32 flushed to a zero of their sign"};
+  static_assert(std::size(subnormals) == size_t(Subnormals::flushed_of_fp32) + 1);
   static constexpr const char* overflow[] = {"rounded", "infinite", "cut"};
   const auto parts = [](const W& w) -> std::string {
     if (w.parts == Parts::groups) return "as exact sums of " + std::to_string(w.group);

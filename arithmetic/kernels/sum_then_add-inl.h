@@ -1,17 +1,25 @@
-// Arm's widening dot products of 16-bit operands and POWER10's outer products (docs/semantics.md 14): a block of
-// products summed exactly and rounded once, and then added to c, rounded again.
+// Arm's widening dot products of 16-bit operands, POWER10's outer products and FP8 on x86 (docs/semantics.md 14): a
+// block of products summed exactly and rounded once, and then added to c, rounded again; or the blocks to each other
+// first.
 //
 // A text over a domain (arithmetic/kernels/README.md).
 
 template <class Domain>
 MMAFUZZ_KERNEL typename Domain::Code sum_then_add(const Domain& d, typename Domain::Code c) {
   const DotModel& m = d.model();
+  typename Domain::Code of_blocks = c;
   for (int first = 0; first < m.k; first += m.block) {
     d.begin_block(first / m.block);
     const int n = smaller(m.block, m.k - first);
     typename Domain::Sum products = d.nothing();
     for (int i = first; i < first + n; ++i) d.add_product(products, i);
-    c = d.added(first == 0, c, d.rounded(products, first, n));
+    const typename Domain::Code sum = d.rounded(products, first, n);
+    if (m.chain_join == ChainJoin::in_turn) {
+      c = d.added(first == 0, c, sum);
+    } else {
+      of_blocks = first == 0 ? sum : d.added(false, of_blocks, sum);
+    }
   }
+  if (m.chain_join == ChainJoin::summed_first) c = d.added(true, c, of_blocks);
   return c;
 }

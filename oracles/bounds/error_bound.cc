@@ -45,7 +45,7 @@ Result<ErrorBounds> ErrorBounds::of_model(const Op& op, const DotModel& m) {
   if (!possible) return possible.refusal();
   if (m.integer_bits && find_parameter("integer_bits")->used_by(m.kernel))
     return declined("a sum that wraps has no error bound");
-  if (m.low_bits != LowBits::ignored && (m.a.ignored_low_bits || m.b.ignored_low_bits || m.c.ignored_low_bits))
+  if (m.low_bits == LowBits::rounded && (m.a.ignored_low_bits || m.b.ignored_low_bits || m.c.ignored_low_bits))
     return declined("operands that are rounded on the way in have no error bound");
   if (traits_of(m).is_fused_sum() && m.scale_block && (m.scale_a.fraction_bits || m.scale_b.fraction_bits))
     return declined("a fused sum whose scales lose their fractions has no error bound");

@@ -245,8 +245,9 @@ using VF32 = hn::Vec<DF32>;
 /// From encodings to fp32 numbers, for formats that fits_fp32 (oracles/lanes/host_float.h) accepts.
 class FloatDecoder {
  public:
-  explicit FloatDecoder(const FormatFields& f)
+  explicit FloatDecoder(const FormatFields& f, LowBits low = LowBits::ignored)
       : ignored_(f.ignored_low_bits),
+        payload_mask_(low == LowBits::nan_payload ? static_cast<uint32_t>(low_mask(f.ignored_low_bits)) : 0),
         sign_shift_(31 - f.ignored_low_bits - f.exponent_bits - f.fraction_bits),
         left_(23 - f.fraction_bits),
         magnitude_mask_(static_cast<uint32_t>(low_mask(f.exponent_bits + f.fraction_bits))),
@@ -279,6 +280,11 @@ class FloatDecoder {
         bits = hn::Or(bits, hn::IfThenElseZero(special, hn::Set(d, 0x7f800000u)));
       }
     }
+    if (payload_mask_) {
+      const auto low = hn::Ne(hn::And(raw, hn::Set(d, payload_mask_)), hn::Zero(d));
+      const auto is_nan = hn::And(low, hn::Not(hn::Lt(magnitude, hn::Set(d, infinity_))));
+      bits = hn::Or(bits, hn::IfThenElseZero(is_nan, hn::Set(d, 0x7fc00000u)));
+    }
     if (one_nan_) {
       const auto is_nan = hn::Eq(hn::And(code, hn::Set(d, nan_mask_)), hn::Set(d, nan_));
       bits = hn::Or(bits, hn::IfThenElseZero(is_nan, hn::Set(d, 0x7fc00000u)));
@@ -289,7 +295,9 @@ class FloatDecoder {
  private:
   static constexpr uint32_t one_ = 1u << 23;  ///< of the exponent field
 
-  int ignored_, sign_shift_, left_;
+  int ignored_;
+  uint32_t payload_mask_;  ///< ignored bits that make a NaN of an infinity
+  int sign_shift_, left_;
   uint32_t magnitude_mask_, infinity_;
   bool rebias_;
   uint32_t rebias_by_;

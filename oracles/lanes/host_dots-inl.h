@@ -1,6 +1,7 @@
 // The domains of arithmetic/kernels/ in which one vector lane is one dot and its numbers are the host's. Included once
 // per Highway target, after exact_lanes-inl.h and integer_dots-inl.h; compiled without contraction.
 #include <bit>
+#include <limits>
 
 #if defined(MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMAFUZZ_ORACLES_LANES_HOST_DOTS_INL_H
@@ -127,6 +128,18 @@ class LaneOddTrees : public LaneChains<DF32> {
   }
 };
 
+/// fp64 numbers that were rounded to odd, rounded to odd once more, to fp32: normal numbers there, or zeros.
+HWY_INLINE hn::Vec<DF32Half> demoted_to_odd(VF64 x) {
+  const DF64 d;
+  const D64 du;
+  const auto bits = hn::BitCast(du, x);
+  const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
+  const auto last = hn::Set(du, uint64_t{1} << 29);
+  const auto inexact = hn::And(hn::Ne(hn::And(bits, beyond), hn::Zero(du)), hn::RebindMask(du, hn::IsFinite(x)));
+  const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
+  return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(d, odd)));
+}
+
 /// Chains in fp16: the exact sum is rounded to odd, in fp64 and then in fp32, and what rounds it once more rounds the
 /// exact sum (oracles/lanes/exact_lanes-inl.h).
 class LaneHalfChains : public LaneChains<DF32> {
@@ -146,16 +159,80 @@ class LaneHalfChains : public LaneChains<DF32> {
 
   HWY_INLINE static Half fma(Half x, Half y, Half z) {
     const DF64 d;
-    const D64 du;
     const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
     const VF64 sum = hn::Add(product, c);
-    const auto bits = hn::BitCast(du, hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
-    const auto beyond = hn::Set(du, (uint64_t{1} << 29) - 1);  // what fp32 does not hold of fp64's fraction
-    const auto last = hn::Set(du, uint64_t{1} << 29);
-    const auto inexact = hn::Ne(hn::And(bits, beyond), hn::Zero(du));
-    const auto odd = hn::Or(hn::AndNot(beyond, bits), hn::IfThenElseZero(inexact, last));
-    return hn::DemoteTo(DF32Half(), hn::BitCast(d, odd));
+    return demoted_to_odd(hn::IfThenElse(hn::IsFinite(sum), add_to_odd(product, c), sum));
   }
+};
+
+/// The same in bf16: the exact sum, rounded to odd in fp64, is rounded once more.
+class LaneBfloatChains : public LaneChains<DF32> {
+ public:
+  HWY_INLINE LaneBfloatChains(const DotModel& m, const float* a, const float* b)
+      : LaneChains(m, a, b), flushes_(flushes(m)) {}
+
+  HWY_INLINE Numbers fma(Numbers x, Numbers y, Numbers z) const {
+    const DF32Half half;
+    return {hn::Combine(DF32(), fma(hn::UpperHalf(half, x.v), hn::UpperHalf(half, y.v), hn::UpperHalf(half, z.v)),
+                        fma(hn::LowerHalf(half, x.v), hn::LowerHalf(half, y.v), hn::LowerHalf(half, z.v)))};
+  }
+
+ private:
+  using Half = hn::Vec<DF32Half>;
+
+  HWY_INLINE Half fma(Half x, Half y, Half z) const {
+    const DF64 d;
+    const D64 du;
+    const VF64 product = hn::Mul(hn::PromoteTo(d, x), hn::PromoteTo(d, y)), c = hn::PromoteTo(d, z);
+    const VF64 sum = hn::Add(product, c), odd = add_to_odd(product, c);
+    // To nearest even, to 7 of 52 fraction bits.
+    constexpr int dropped = 45;
+    const auto bits = hn::BitCast(du, odd);
+    const auto last = hn::And(hn::ShiftRight<dropped>(bits), hn::Set(du, 1));
+    const auto up = hn::Add(hn::Add(bits, hn::Set(du, (uint64_t{1} << (dropped - 1)) - 1)), last);
+    VF64 r = hn::BitCast(d, hn::AndNot(hn::Set(du, (uint64_t{1} << dropped) - 1), up));
+    // Below the normal numbers the last bit weighs 2^-133: the host rounds there beside a number whose last bit that
+    // is.
+    const VF64 least = hn::Set(d, 0x1p-126), beside = hn::Set(d, 0x1.8p-81);
+    if (flushes_) {
+      r = hn::IfThenElse(hn::Lt(hn::Abs(r), least), hn::CopySign(hn::Zero(d), sum), r);
+    } else {
+      const VF64 rounded = hn::CopySign(hn::Sub(hn::Add(odd, beside), beside), sum);
+      r = hn::IfThenElse(hn::Lt(hn::Abs(odd), least), rounded, r);
+    }
+    return hn::DemoteTo(DF32Half(), hn::IfThenElse(hn::IsFinite(sum), r, sum));
+  }
+
+  bool flushes_;
+};
+
+/// The scales of a window of dots, as products of both: lane j of scale s at [s * lanes + j].
+struct ScaleWindow {
+  explicit ScaleWindow(const DotModel& model) : m(model) {}
+
+  void load(const Batch& batch, size_t first, size_t dots, int element, int, int count) {
+    if (m.scale_block == 0) return;
+    const size_t lanes = hn::Lanes(DF32());
+    const int given = batch.scale_a().count(), at = element / m.scale_block;
+    first_product = element - at * m.scale_block;
+    const auto power = [](uint8_t code) {  // of e8m0
+      return code == 0xff ? std::numeric_limits<double>::quiet_NaN()
+                          : std::bit_cast<double>(uint64_t(code + 1023 - 127) << 52);
+    };
+    for (int s = at; s <= (element + count - 1) / m.scale_block; ++s)
+      for (size_t j = 0; j < lanes; ++j) {
+        double& to = scale[size_t(s - at) * lanes + j];
+        to = 1;
+        if (s >= given || j >= dots) continue;
+        const uint8_t *x = batch.scale_a().data() + (first + j) * batch.scale_a().stride(),
+                      *y = batch.scale_b().data() + (first + j) * batch.scale_b().stride();
+        to = power(x[s]) * power(y[s]);
+      }
+  }
+
+  const DotModel& m;
+  int first_product = 0;  ///< the window's first, among those of its scale
+  HWY_ALIGN double scale[max_instruction_k * max_lanes];
 };
 
 /// The domain of exact sums: two vectors of fp64 numbers are one of fp32.
@@ -167,15 +244,27 @@ class LaneExactDots {
     ExactSum<Narrow> lower, upper;
   };
 
-  HWY_INLINE LaneExactDots(const DotModel& m, const float* a, const float* b) : m_(m), a_(a), b_(b) {}
+  /// `at`: where in the window the operands begin.
+  HWY_INLINE LaneExactDots(const ScaleWindow& window, size_t at, const float* a, const float* b)
+      : m_(window.m),
+        window_(window),
+        first_product_(window.first_product + int(at / hn::Lanes(DF32()))),
+        a_(a),
+        b_(b) {}
 
   HWY_INLINE const DotModel& model() const { return m_; }
   HWY_INLINE void begin_block(int) const {}
   HWY_INLINE Sum nothing() const { return {}; }
   HWY_INLINE void add_product(Sum& sum, int i) const {
     const size_t at = size_t(i) * hn::Lanes(DF32()), half = hn::Lanes(DF64());
-    sum.lower.add(hn::Mul(load(a_ + at), load(b_ + at)));
-    sum.upper.add(hn::Mul(load(a_ + at + half), load(b_ + at + half)));
+    VF64 lower = hn::Mul(load(a_ + at), load(b_ + at)), upper = hn::Mul(load(a_ + at + half), load(b_ + at + half));
+    if (m_.scale_block) {
+      const double* scale = window_.scale + size_t((first_product_ + i) / m_.scale_block) * hn::Lanes(DF32());
+      lower = hn::Mul(lower, hn::Load(DF64(), scale));
+      upper = hn::Mul(upper, hn::Load(DF64(), scale + half));
+    }
+    sum.lower.add(lower);
+    sum.upper.add(upper);
   }
   HWY_INLINE Code rounded(const Sum& sum, int, int) const {
     return rounded(sum, 0, 0, false, {hn::Set(DF32(), -0.0f)});  // the neutral element of addition
@@ -184,11 +273,17 @@ class LaneExactDots {
   HWY_INLINE Code rounded(const Sum& sum, int, int, bool, Code c) const {
     const DF32 d;
     const DF32Half half;
-    const auto lower = hn::DemoteTo(half, sum.lower.plus(hn::PromoteTo(DF64(), hn::LowerHalf(half, c.v))));
-    const auto upper = hn::DemoteTo(half, sum.upper.plus(hn::PromoteTo(DF64(), hn::UpperHalf(half, c.v))));
+    VF64 lower = sum.lower.plus(hn::PromoteTo(DF64(), hn::LowerHalf(half, c.v))),
+         upper = sum.upper.plus(hn::PromoteTo(DF64(), hn::UpperHalf(half, c.v)));
+    if (m_.zero_sign == ZeroSign::positive) {
+      lower = hn::Add(lower, hn::Zero(DF64()));
+      upper = hn::Add(upper, hn::Zero(DF64()));
+    }
     if constexpr (!Narrow)
       lost_ |= mask_bits(DF64(), sum.lower.lost()) | mask_bits(DF64(), sum.upper.lost()) << hn::Lanes(DF64());
-    return {hn::Combine(d, upper, lower)};
+    if (m_.d == fp32_fields) return {hn::Combine(d, hn::DemoteTo(half, upper), hn::DemoteTo(half, lower))};
+    const VF32 odd = hn::Combine(d, demoted_to_odd(upper), demoted_to_odd(lower));
+    return {FloatDecoder(fp16_fields)(fp16_bits(odd, m_.nan))};
   }
 
   /// Bit j: dot j needs the scalar kernel.
@@ -198,6 +293,8 @@ class LaneExactDots {
   HWY_INLINE static VF64 load(const float* from) { return hn::PromoteTo(DF64(), hn::Load(DF32Half(), from)); }
 
   const DotModel& m_;
+  const ScaleWindow& window_;
+  int first_product_;
   const float *a_, *b_;
   mutable uint64_t lost_ = 0;
 };

@@ -50,6 +50,13 @@ struct HalfFmaChain : NumbersOnly {
     return 0;
   }
 };
+struct BfloatFmaChain : NumbersOnly {
+  using NumbersOnly::NumbersOnly;
+  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
+    c = fma_chain(LaneBfloatChains(m, a, b), {c}).v;
+    return 0;
+  }
+};
 struct FmaThenAdd : NumbersOnly {
   using NumbersOnly::NumbersOnly;
   HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
@@ -81,10 +88,10 @@ struct OddTree : NumbersOnly {
   }
 };
 template <bool Narrow, bool ThenAdds>
-struct ExactSums : NumbersOnly {
-  using NumbersOnly::NumbersOnly;
-  HWY_INLINE uint64_t run(size_t, const float* a, const float* b, VF32& c) const {
-    const LaneExactDots<Narrow> dots(m, a, b);
+struct ExactSums : ScaleWindow {
+  using ScaleWindow::ScaleWindow;
+  HWY_INLINE uint64_t run(size_t at, const float* a, const float* b, VF32& c) const {
+    const LaneExactDots<Narrow> dots(*this, at, a, b);
     c = (ThenAdds ? sum_then_add(dots, {c}) : exact_sum(dots, {c})).v;
     return dots.lost();
   }
@@ -106,6 +113,13 @@ HWY_INLINE const T* ordered(const DotModel& m, const T* x, size_t lanes, T* to) 
   return to;
 }
 
+/// The codes in d of numbers that fp32 holds, and of bf16 and fp32 that d does.
+HWY_INLINE V32 codes_of(const DotModel& m, VF32 x) {
+  if (m.d == fp16_fields) return fp16_bits(x, m.nan);
+  if (m.d == fp32_fields) return canonical_bits(x, m.nan);
+  return hn::ShiftRight<16>(canonical_bits(x, m.nan << 16));
+}
+
 /// Elements that are loaded at once: of as many whole instructions as fit.
 int window_of(const DotModel& m) { return max_instruction_k / m.k * m.k; }
 /// Elements of a window from `element` on, its padding included.
@@ -117,7 +131,8 @@ template <class Lanes>
 HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& results) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
-  const FloatDecoder number_a(m.a), number_b(m.b), number_c(m.c), number_d(m.d);
+  const FloatDecoder number_a(read_as(m, m.a), m.low_bits), number_b(read_as(m, m.b), m.low_bits),
+      number_c(m.c, m.low_bits), number_d(m.d, m.low_bits);
   HWY_ALIGN float x[max_instruction_k * max_lanes], y[max_instruction_k * max_lanes];
   HWY_ALIGN float x_in_order[max_instruction_k * max_lanes], y_in_order[max_instruction_k * max_lanes];
   Lanes kernel(m);
@@ -136,11 +151,11 @@ HWY_NOINLINE void run_fp32(const DotModel& m, const Batch& batch, Column& result
         const size_t at = size_t(i) * lanes;
         lost |= kernel.run(at, ordered(m, x + at, lanes, x_in_order), ordered(m, y + at, lanes, y_in_order), sum);
         if (m.d == fp32_fields) continue;
-        code = fp16_bits(sum, m.nan);
+        code = codes_of(m, sum);
         sum = number_d(code);
       }
     }
-    if (m.d == fp32_fields) code = canonical_bits(sum, m.nan);
+    if (m.d == fp32_fields) code = codes_of(m, sum);
     store_words(code, dots, first, results);
     for (lost &= low_mask(int(dots)); lost; lost &= lost - 1) {
       const size_t j = first + size_t(std::countr_zero(lost));
@@ -215,11 +230,14 @@ bool run_rows(const DotModel& m, const Batch& batch, Column& results) {
   } else if (traits.in_operations()) {
     m.d.width == 64      ? run_fp64<FmaChain>(m, batch, results)
     : m.d == fp16_fields ? run_fp32<HalfFmaChain>(m, batch, results)
+    : m.d == bf16_fields ? run_fp32<BfloatFmaChain>(m, batch, results)
                          : run_fp32<FmaChain>(m, batch, results);
   } else if (traits.c == KernelTraits::Joining::second_stage) {
     run_fp32<TwoStageSums>(m, batch, results);
   } else {
-    const bool is_narrow = products_are_narrow(m.a, m.b, smaller(m.block, m.k));
+    const int together = smaller(m.block, m.k);
+    const bool is_narrow = products_are_narrow(read_as(m, m.a), read_as(m, m.b), together) &&
+                           (m.scale_block == 0 || m.scale_block % together == 0);
     traits.c == KernelTraits::Joining::last ? is_narrow ? run_fp32<ExactSums<true, true>>(m, batch, results)
                                                         : run_fp32<ExactSums<false, true>>(m, batch, results)
     : is_narrow ? run_fp32<ExactSums<true, false>>(m, batch, results)
@@ -247,14 +265,14 @@ namespace {
 
 /// What all have in common: the host's own rounding and NaN, d in its registers.
 bool is_of_the_host(const DotModel& m) {
-  return m.output_rounding == Rounding::nearest_even && m.low_bits == LowBits::ignored && m.scale_block == 0 &&
+  return m.output_rounding == Rounding::nearest_even && m.low_bits != LowBits::rounded &&
          decode(m.d, m.nan).cls == NumberClass::nan;
 }
 
 /// x86 flushes what is subnormal in fp32: of a narrower format nothing.
 bool flushes_as_the_host(const DotModel& m) {
   const auto is_as_wide = [](const FormatFields& f) { return f.exponent_bits == 8; };
-  return m.subnormals == Subnormals::kept ||
+  return m.subnormals == Subnormals::kept || m.subnormals == Subnormals::flushed_of_fp32 ||
          (m.subnormals == Subnormals::flushed_signed &&
           (traits_of(m).of_fp32() || (is_as_wide(m.a) && is_as_wide(m.b) && is_as_wide(m.c))));
 }
@@ -269,12 +287,28 @@ bool is_chain_of_fp16(const DotModel& m) {
   return m.c == fp16_fields && m.d == fp16_fields && m.a.least_bit() + m.b.least_bit() >= -126;
 }
 
+bool is_chain_of_bf16(const DotModel& m) { return m.c == bf16_fields && m.d == bf16_fields && flushes_as_the_host(m); }
+
+/// Exact sums that c joins, of the same kind.
+bool is_sum_of_fp16(const DotModel& m) {
+  return is_chain_of_fp16(m) && m.block > 0 && m.scale_block == 0 && m.subnormals == Subnormals::kept &&
+         traits_of(m).c == KernelTraits::Joining::with_products;
+}
+
+/// Scales that ScaleWindow reads: e8m0.
+bool has_scales_of_lanes(const DotModel& m) {
+  const auto is_e8m0 = [](const FormatFields& f) {
+    return f.width == 8 && f.exponent_bits == 8 && f.bias == 127 && f.specials == Specials::top_code;
+  };
+  return is_e8m0(m.scale_a) && is_e8m0(m.scale_b) && m.order == ProductOrder::ascending;
+}
+
 /// Sums of cut products fit in 31 bits; products have at most 22 bits, so that fp32 holds them.
 bool is_plain_two_stage_sum(const DotModel& m) {
   return m.a.width == m.b.width && m.order == ProductOrder::ascending && m.subnormals == Subnormals::kept &&
-         m.overflow != Overflow::saturate && m.zero_rule != ZeroRule::operand && m.c_special == CSpecial::propagates &&
-         m.product_overflow == ProductOverflow::infinity && m.overflow_rank == OverflowRank::equal &&
-         m.product == ProductRule::unnormalized && m.fraction_bits >= 1 &&
+         m.low_bits == LowBits::ignored && m.overflow != Overflow::saturate && m.zero_rule != ZeroRule::operand &&
+         m.c_special == CSpecial::propagates && m.product_overflow == ProductOverflow::infinity &&
+         m.overflow_rank == OverflowRank::equal && m.product == ProductRule::unnormalized && m.fraction_bits >= 1 &&
          int64_t{smaller(m.block, m.k)} << (m.fraction_bits + 2) <= int64_t{1} << 30 &&
          m.a.fraction_bits + m.b.fraction_bits <= 22;
 }
@@ -293,18 +327,20 @@ bool is_odd_tree(const DotModel& m) {
 bool is_row_of_fp32(const DotModel& m) {
   if (is_odd_tree(m)) return fits_fp32(m.a) && fits_fp32(m.b);
   if (!is_of_the_host(m) || !fits_fp32(m.a) || !fits_fp32(m.b) || !fits_fp32(m.c)) return false;
+  if (m.scale_block && traits_of(m).additions != KernelTraits::Additions::exact) return false;
   const bool fp32_result = m.d == fp32_fields, fp32_addend = fp32_result && m.c == fp32_fields && m.block > 0;
   const KernelTraits traits = traits_of(m);
   using Additions = KernelTraits::Additions;
   switch (traits.additions) {
     case Additions::in_order:
       if (traits.of_fp32()) return (fp32_result || m.d == fp16_fields) && m.block > 0 && flushes_as_the_host(m);
-      return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept);
+      return (fp32_result && flushes_as_the_host(m)) || (is_chain_of_fp16(m) && m.subnormals == Subnormals::kept) ||
+             is_chain_of_bf16(m);
     case Additions::in_pairs:
       return fp32_addend && (m.subnormals == Subnormals::flushed || flushes_as_the_host(m)) && overflows_as_the_host(m);
     case Additions::exact:
-      return fp32_addend && m.subnormals == Subnormals::kept && m.zero_sign == ZeroSign::ieee &&
-             m.overflow != Overflow::saturate;
+      return (fp32_addend || is_sum_of_fp16(m)) && flushes_as_the_host(m) && m.zero_sign != ZeroSign::any_negative &&
+             m.overflow != Overflow::saturate && (m.scale_block == 0 || has_scales_of_lanes(m));
     case Additions::cut:
     case Additions::floored: break;
   }
@@ -328,7 +364,7 @@ HostFloatSimd::HostFloatSimd(const DotModel& m) : model_(m), is_supported_(is_ro
 
 bool HostFloatSimd::run(const Batch& batch, Column& results) const {
   if (!is_supported_ || !default_float_environment()) return false;
-  const FlushToZero as_the_row_says(model_.subnormals == Subnormals::flushed_signed);
+  const FlushToZero as_the_row_says(keeps_flushed_sign(model_.subnormals));
   return HWY_DYNAMIC_DISPATCH(run_rows)(model_, batch, results);
 }
 

@@ -35,6 +35,44 @@ class CpuRows : public RowList {
     add(std::move(row), source);
   }
 
+  /// FMMLA of fp16: two pairs, each summed exactly and rounded; then their sum, rounded, and c.
+  void two_pairs(const char* source) {
+    ModelRow row = started("arm", "fmmla", "k4", "f32.f16.f16.f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::sum_then_add;
+    m.block = 2;
+    m.chain_join = ChainJoin::summed_first;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.zero_sign = ZeroSign::ieee;
+    add(std::move(row), source);
+  }
+
+  /// Two products rounded, their sum rounded, and c (FPMatMulAdd).
+  void tree(const char* instruction, const std::string& type, const char* source) {
+    ModelRow row = started("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
+    DotModel& m = row.model;
+    m.kernel = Kernel::ieee_tree;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    add(std::move(row), source);
+  }
+
+  /// FP8 with FPMR.LSCALE = 0 and FPMR.OSM = 0: products and c summed exactly and rounded once.
+  void fp8(const char* instruction, const char* shape, const std::string& type, const char* source) {
+    for (const char* a : {"e4m3", "e5m2"})
+      for (const char* b : {"e4m3", "e5m2"}) {
+        ModelRow row = started("arm", instruction, shape, type + "." + a + "." + b + "." + type);
+        DotModel& m = row.model;
+        m.kernel = Kernel::exact_sum;
+        m.output_rounding = Rounding::nearest_even;
+        m.overflow = Overflow::by_rounding;
+        m.zero_sign = ZeroSign::ieee;
+        row.claims.push_back({"block_permutation", ""});
+        add(std::move(row), source);
+      }
+  }
+
   void fma(const char* arch, const char* instruction, const std::string& types, const char* source) {
     ModelRow row = started(arch, instruction, "k1", types);
     DotModel& m = row.model;
@@ -67,6 +105,22 @@ std::vector<ModelRow> other_cpu_rows() {
   rows.pairs("arm", "bfmmla_ebf", "k4", "bf16", with_ebf);
   rows.pairs("arm", "bfmopa_ebf", "k2", "bf16", with_ebf);
   rows.pairs("arm", "fmopa", "k2", "f16", "Arm ARM, FPDotAdd (SME)");
+  rows.pairs("arm", "fdot", "k2", "f16", "Arm ARM, FPDotAdd (SVE2.1, SME2)");
+  rows.two_pairs("Arm ARM, C3.10.28.1: FMMLA, fp16 to fp32");
+  rows.tree("fmmla", "f32", "Arm ARM, FPMatMulAdd");
+  rows.tree("fmmla", "f64", "Arm ARM, FPMatMulAdd");
+  for (const char* type : {"f16", "f32", "f64", "bf16"})
+    rows.fma("arm", "fmla", std::string(type) + "." + type + "." + type + "." + type, "Arm ARM, FPMulAdd");
+  rows.fma("arm", "fmlal", "f32.f16.f16.f32", "Arm ARM, FPMulAddH");
+  const char* const fp8 = "Arm ARM, A1.5.5 and FP8DotAddFP, with FPMR.LSCALE = 0 and OSM = 0";
+  rows.fp8("fdot", "k4", "f32", fp8);
+  rows.fp8("fdot", "k2", "f16", fp8);
+  rows.fp8("fmopa", "k4", "f32", fp8);
+  rows.fp8("fmopa", "k2", "f16", fp8);
+  rows.fp8("fmmla", "k8", "f32", fp8);
+  rows.fp8("fmmla", "k4", "f16", fp8);
+  rows.fp8("fmlall", "k1", "f32", fp8);
+  rows.fp8("fmlal", "k1", "f16", fp8);
   rows.fma("arm", "bfmlal", "f32.bf16.bf16.f32", "Arm ARM, BFMulAdd");
   rows.fma("arm", "fmopa", "f32.f32.f32.f32", "Arm ARM, FPMulAdd (SME)");
   rows.fma("arm", "fmopa", "f64.f64.f64.f64", "Arm ARM, FPMulAdd (SME)");

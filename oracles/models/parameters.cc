@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "arithmetic/exact_sum.h"
 #include "arithmetic/kernel_table.h"
 #include "core/unit_name.h"
 #include "core/words.h"
@@ -70,7 +71,7 @@ std::vector<Parameter> make_parameters() {
        MMAFUZZ_MEMBER(zero_operands)},
       {"chain_start", "what the first product of a chain joins", Words{"positive_zero", "first_product"}, 0, 0, false,
        MMAFUZZ_MEMBER(chain_start)},
-      {"chain_join", "how chains join c", Words{"in_turn", "summed_first"}, 0, 0, false, MMAFUZZ_MEMBER(chain_join)},
+      {"chain_join", "how chains or rounded blocks join c", Words{"in_turn", "summed_first"}, 0, 0, false, MMAFUZZ_MEMBER(chain_join)},
       {"product_overflow", "a product of 2^128 or more", Words{"none", "infinity", "positive_infinity"}, 0, 0, false, MMAFUZZ_MEMBER(product_overflow)},
       {"overflow_rank", "such an infinity beside one of the operands", Words{"equal", "below_operands"}, 0, 0, false, MMAFUZZ_MEMBER(overflow_rank)},
       {"odd_even", "even and odd products are aligned separately", {}, 0, 1, false, MMAFUZZ_MEMBER(odd_even)},
@@ -82,6 +83,7 @@ std::vector<Parameter> make_parameters() {
       {"lost_c", "a negative c that leaves no bit", Words{"dropped", "floored"}, 0, 0, false, MMAFUZZ_MEMBER(lost_c)},
       {"invalid_nan", "encoding of what invalid operations give", {}, 0, 0, true, MMAFUZZ_MEMBER(invalid_nan)},
       {"nan_of_c", "the result where only c is a NaN", Words{"replaced", "quieted"}, 0, 0, false, MMAFUZZ_MEMBER(nan_of_c)},
+      {"operand_specials", "infinities and NaNs of a and b", Words{"kept", "numbers"}, 0, 0, false, MMAFUZZ_MEMBER(operand_specials)},
   };
   for (Parameter& p : all)
     for (size_t i = 0; i < std::size(kernel_texts); ++i)
@@ -200,10 +202,20 @@ std::string contradiction_in(const DotModel& model) {
         model.a.emax() + model.b.emax() + 10 + model.fraction_bits > 62)
       return "kernel=grouped_sum adds integers of 62 bits; these operands or fraction_bits are too wide";
   }
-  if (model.scale_block && !kernel.in_groups() && !kernel.is_fused_sum())
-    return "only grouped_sum and fused_sum know scales";
-  if (model.scale_block && kernel.is_fused_sum() && model.scale_a.fraction_bits + model.scale_b.fraction_bits)
-    return "kernel=fused_sum takes scales that are powers of two";
+  const bool sums_exactly = kernel.additions == KernelTraits::Additions::exact;
+  if (model.scale_block && !kernel.in_groups() && !kernel.is_fused_sum() && !sums_exactly)
+    return "this kernel knows no scales; grouped_sum, fused_sum, exact_sum and sum_then_add do";
+  if (model.scale_block && !kernel.in_groups() && model.scale_a.fraction_bits + model.scale_b.fraction_bits)
+    return "this kernel takes scales that are powers of two";
+  if (sums_exactly &&
+      (least_bit_of_products(model) < product_accumulator_unit || beyond_products(model) > product_accumulator_most))
+    return "this kernel sums exactly between 2^" + std::to_string(product_accumulator_unit) + " and 2^" +
+           std::to_string(product_accumulator_most) + ", which these scaled products exceed";
+  const bool reads_specials = model.a.specials == Specials::ieee || model.a.has_nan() || model.b.has_nan();
+  if (model.operand_specials == OperandSpecials::numbers && !reads_specials)
+    return "operand_specials=numbers needs operands that have infinities or NaNs";
+  if (model.operand_specials == OperandSpecials::numbers && (model.a.width > 8 || model.b.width > 8))
+    return "operand_specials=numbers is known of operands of up to 8 bits";
   // Whether fp16 holds every number of the format.
   const auto is_in_fp16 = [](const FormatFields& f) {
     return f.emax() <= 15 && f.subnormal_bit() >= -24 && f.fraction_bits <= 10;
@@ -213,7 +225,7 @@ std::string contradiction_in(const DotModel& model) {
   const bool narrow_products = model.a.precision() + model.b.precision() <= 22;
   if (!narrow_products && (!kernel.in_operations() || kernel.of_fp32()))
     return "this kernel sums products of at most 22 bits; these operands are wider";
-  if (kernel.additions == KernelTraits::Additions::exact && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
+  if (sums_exactly && std::max(model.c.exponent_bits, model.d.exponent_bits) > 8)
     return "kernel=exact_sum has no room for a c or a d beyond fp32's exponents";
   if (kernel.of_fp32() && (std::max(model.c.exponent_bits, model.d.exponent_bits) > 8 ||
                            std::max(model.c.fraction_bits, model.d.fraction_bits) > 23))
@@ -229,13 +241,19 @@ std::string contradiction_in(const DotModel& model) {
   if (kernel.products == KernelTraits::Products::rounded && model.subnormals == Subnormals::flushed_signed &&
       model.zero_operands == ZeroOperands::positive)
     return "subnormals=flushed_signed keeps the sign of what zero_operands=positive reads as +0";
-  if (model.subnormals == Subnormals::flushed_of_fp32 && !kernel.floors())
-    return "subnormals=flushed_of_fp32 is known of kernel=floored_sum";
+  if (model.subnormals == Subnormals::flushed_of_fp32 && !kernel.floors()) {
+    if (!sums_exactly && kernel.carried != KernelTraits::Carried::each_product)
+      return "subnormals=flushed_of_fp32 is known of floored_sum, exact_sum, sum_then_add and fma_chain";
+    const auto is_of_fp32 = [](const FormatFields& f) { return f.emin() == fp32_fields.emin(); };
+    if (is_of_fp32(model.a) && is_of_fp32(model.b))
+      return "subnormals=flushed_of_fp32 needs operands of fewer exponents than fp32's";
+    if (!is_of_fp32(model.c) || !is_of_fp32(model.d) || std::min(model.a.emin(), model.b.emin()) < fp32_fields.emin())
+      return "subnormals=flushed_of_fp32 needs a c and a d with fp32's exponents, and no wider operands";
+  }
   if (model.output_via == OutputVia::fp32_nearest && !kernel.floors())
     return "output_via=fp32_nearest is known of kernel=floored_sum";
   const bool adds_operands =
-      kernel.products == KernelTraits::Products::rounded ||
-      (kernel.additions == KernelTraits::Additions::exact && kernel.c == KernelTraits::Joining::last);
+      kernel.products == KernelTraits::Products::rounded || (sums_exactly && kernel.c == KernelTraits::Joining::last);
   if (adds_operands && model.overflow == Overflow::saturate)
     return "this kernel adds to c what was rounded before: overflow=saturate is by_rounding or infinity here";
   if (kernel.floors()) {
@@ -254,8 +272,8 @@ std::string contradiction_in(const DotModel& model) {
     if (model.output_via == OutputVia::fp32_nearest && model.output_fraction_bits != model.d.fraction_bits)
       return "output_via=fp32_nearest gives results of all the bits of d";
   }
-  if (model.scale_block && model.k % model.scale_block != 0)
-    return "k is a multiple of " + std::to_string(model.scale_block) + ", the products of one scale, here";
+  if (model.scale_block && model.k % model.scale_block != 0 && model.scale_block % model.k != 0)
+    return "k is a multiple or a divisor of " + std::to_string(model.scale_block) + ", the products of one scale, here";
   if (model.order == ProductOrder::halves_in_turn && kernel.carried == KernelTraits::Carried::each_product)
     return "order=halves_in_turn deals blocks, and kernel=fma_chain has none";
   if (model.order == ProductOrder::interleaved && kernel.carried == KernelTraits::Carried::each_product)

@@ -32,7 +32,7 @@ void flush_input(const DotModel& model, Term& t, const FormatFields& stored) {
 
 /// An operand stored in one format that enters the adder as another: FP8 becomes fp16 on the emulated path (section 4).
 Term read_operand(const DotModel& model, const FormatFields& stored, const FormatFields& used, uint64_t encoding) {
-  Term t = decode(stored, encoding, model.low_bits);
+  Term t = decode(stored, encoding, model.low_bits, model.operand_specials == OperandSpecials::numbers);
   const bool loses_sign = model.kernel == Kernel::ieee_tree && model.zero_operands == ZeroOperands::positive;
   if (t.is_zero() && loses_sign) t.negative = false;
   flush_input(model, t, used);
@@ -168,9 +168,14 @@ uint64_t round_output(const DotModel& model, const Dyadic& sum) {
   return round_to(model.d, result_bits(model), sum, model.output_rounding, model.overflow).encoding;
 }
 
+/// x86 judges what it flushes by its value; so do FP8's instructions there, whose results are fp32 numbers.
+bool flushes_by_value(const DotModel& model) {
+  return model.subnormals == Subnormals::flushed_signed || model.subnormals == Subnormals::flushed_of_fp32;
+}
+
 /// The rounded result of a nonzero sum under the rule for subnormals.
 uint64_t flush_sum(const DotModel& model, const Dyadic& sum, uint64_t rounded) {
-  const bool by_value = model.subnormals == Subnormals::flushed_signed;
+  const bool by_value = flushes_by_value(model);
   if (by_value && is_tiny(model.d, result_bits(model), sum, model.output_rounding))
     return model.d.encode_zero(sum.units < 0 && model.underflow_sign == UnderflowSign::kept);
   return flush_result(model, rounded);
@@ -441,7 +446,7 @@ Rounded ieee_round(const DotModel& model, const Term& exact, Rounding mode) {
     case Kind::zero: return {model.d.encode_zero(exact.negative), false};
     case Kind::finite: break;
   }
-  if (model.subnormals == Subnormals::flushed_signed && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode))
+  if (flushes_by_value(model) && is_tiny(model.d, model.d.fraction_bits, value_of(exact), mode))
     return {model.d.encode_zero(exact.negative), false};
   const Overflow overflow = model.kernel == Kernel::ieee_tree ? model.overflow : Overflow::by_rounding;
   return round_to(model.d, model.d.fraction_bits, value_of(exact), mode, overflow);
@@ -528,27 +533,42 @@ uint64_t exact_step(const DotModel& model, std::span<const Term> products, const
   return flush_sum(model, sum, round_output(model, sum));
 }
 
-/// Section 14, from Arm's FPDot and FPAdd and from Power ISA 3.1's xvf16ger2pp: the products' exact sum is rounded,
-/// then its sum with c.
-uint64_t sum_then_add_step(const DotModel& model, std::span<const Term> products, const Term& c) {
+/// Section 14, from Arm's FPDot and FPAdd, from Power ISA 3.1's xvf16ger2pp and from the texts of FP8's instructions on
+/// x86: the products' exact sum is rounded, then its sum with c. Of Arm's FMMLA of fp16 the rounded sums are added to
+/// each other, rounded, before that.
+uint64_t sum_then_add(const DotModel& model, const Instruction& instruction, const Accumulator& accumulator) {
   const auto finished = [&](const Term& t) {
     if (t.kind == Kind::nan) return model.nan;
     if (t.kind == Kind::infinity) return model.d.encode_infinity(t.negative);
     if (t.is_zero()) return model.d.encode_zero(t.negative);
     return flush_sum(model, value_of(t), round_output(model, value_of(t)));
   };
-  Term none;  // of all signs: what joins the products decides
-  none.negative = products[0].negative;
-  uint64_t sum;
-  if (const auto special = special_result(model, products, none)) {
-    sum = *special;
-  } else {
+  const auto sum_of = [&](std::span<const Term> products) {
+    Term none;  // of all signs: what joins the products decides
+    none.negative = products[0].negative;
+    if (const auto special = special_result(model, products, none)) return *special;
     Dyadic exact;
     for (const Term& p : products) exact = exact + value_of(p);
-    sum = exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
-                           : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
+    return exact.units == 0 ? model.d.encode_zero(zero_sum_is_negative(model, products, none))
+                            : finished({Kind::finite, exact.units < 0, abs(exact.units), exact.weight, 0});
+  };
+  const auto plus = [&](const Term& x, uint64_t sum) {
+    return finished(exact_add(x, decode(model.d, sum, LowBits::ignored), model.output_rounding));
+  };
+  const Terms all = instruction.all_scaled();
+  const std::span<const Term> products(all);
+  const size_t block = static_cast<size_t>(std::max(1, model.block));
+  std::vector<uint64_t> sums;
+  for (size_t first = 0; first < all.size(); first += block)
+    sums.push_back(sum_of(products.subspan(first, std::min(block, all.size() - first))));
+  if (model.chain_join == ChainJoin::summed_first) {
+    uint64_t total = sums[0];
+    for (size_t i = 1; i < sums.size(); ++i) total = plus(decode(model.d, total, LowBits::ignored), sums[i]);
+    sums = {total};
   }
-  return finished(exact_add(c, decode(model.d, sum, LowBits::ignored), model.output_rounding));
+  Accumulator c = accumulator;
+  for (const uint64_t sum : sums) c = {plus(read_accumulator(model, c), sum), &model.d};
+  return c.encoding;
 }
 
 /// Products truncated at fraction_bits below their own greatest exponent; no exponent when every one reads nothing.
@@ -666,8 +686,7 @@ template <auto step>
 uint64_t by_blocks(const DotModel& model, const Instruction& instruction, const Accumulator& c) {
   return chain_blocks(model, instruction.all_scaled(), c, step);
 }
-constexpr auto fused_sum = by_blocks<fused_step>, exact_sum = by_blocks<exact_step>,
-               sum_then_add = by_blocks<sum_then_add_step>, ieee_tree = by_blocks<tree_step>,
+constexpr auto fused_sum = by_blocks<fused_step>, exact_sum = by_blocks<exact_step>, ieee_tree = by_blocks<tree_step>,
                two_stage_sum = by_blocks<two_stage_step>;
 
 uint64_t run_instruction(const DotModel& model, const Instruction& instruction, const Accumulator& c) {

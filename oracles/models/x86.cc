@@ -1,6 +1,8 @@
 // Dot products of x86 processors, as published: chains and trees of IEEE operations. Sources: [SDM] Intel 64 and IA-32
-// Architectures Software Developer's Manual, vol. 2; [AMD] AMD64 Architecture Programmer's Manual, vol. 4. NaN results
-// carry the payload of an operand there, which one encoding cannot say: the rows hold for ops with nan=any.
+// Architectures Software Developer's Manual, vol. 2; [AMD] AMD64 Architecture Programmer's Manual, vol. 4; [ISE] Intel
+// Architecture Instruction Set Extensions Programming Reference; [ACE] AI Compute Extensions, version 1 (x86 Ecosystem
+// Advisory Group, 2026), as Bochs transcribes it. NaN results carry the payload of an operand there, which one encoding
+// cannot say: the rows hold for ops with nan=any.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -36,6 +38,75 @@ class X86Rows : public RowList {
     add(std::move(row), source);
   }
 
+  /// VDPPHPS: the same of fp16, whose own subnormal numbers are kept.
+  void f16_pairs(const char* source) {
+    ModelRow row = start_row("x86", "dpph", "k2", "f32.f16.f16.f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::fma_chain;
+    m.order = ProductOrder::swapped_pairs;
+    m.output_rounding = Rounding::nearest_even;
+    m.subnormals = Subnormals::flushed_of_fp32;
+    m.nan = default_nan_f32;
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
+    add(std::move(row), source);
+  }
+
+  /// VFMADD213BF16: one FMA in bf16; subnormal operands and results are zeros of their sign.
+  void bf16_fma(const char* source) {
+    ModelRow row = start_row("x86", "fma", "k1", "bf16.bf16.bf16.bf16");
+    DotModel& m = row.model;
+    m.kernel = Kernel::fma_chain;
+    m.output_rounding = Rounding::nearest_even;
+    m.subnormals = Subnormals::flushed_signed;
+    m.nan = row.op.d.fields().encode_nan();
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
+    add(std::move(row), source);
+  }
+
+  /// One element of a tile product of FP8: all products summed exactly and rounded, then c, in fp32 without its
+  /// subnormal numbers. FP8's own are kept.
+  void fp8_tile(const char* instruction, const std::string& types, const char* source) {
+    ModelRow row = start_row("x86", instruction, "k64", "f32." + types + ".f32");
+    row.model.nan = default_nan_f32;
+    add_fp8(std::move(row), source);
+  }
+
+  /// ACE's outer products of FP8 under scales: four products summed exactly and rounded, then c.
+  void fp8_outer(const char* instruction, const std::string& types, const char* source) {
+    ModelRow row = start_row("x86", instruction, "k4", "f32." + types + ".f32.ue8m0");
+    row.model.operand_specials = OperandSpecials::numbers;
+    row.model.nan = 0x7fc00000;
+    add_fp8(std::move(row), source);
+  }
+
+  /// ACE's outer product of bf16: both products, their sum and c's, each rounded, without subnormal numbers.
+  void bf16_outer(const char* source) {
+    ModelRow row = start_row("x86", "top2bf16ps", "k2", "f32.bf16.bf16.f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::ieee_tree;
+    m.block = 2;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.subnormals = Subnormals::flushed_signed;
+    m.nan = default_nan_f32;
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
+    add(std::move(row), source);
+  }
+
+  /// One element of a tile product of tf32: one chain of FMAs from +0, then c.
+  void tf32_tile(const char* source) {
+    ModelRow row = start_row("x86", "tmmultf32ps", "k16", "f32.tf32.tf32.f32");
+    DotModel& m = row.model;
+    m.kernel = Kernel::fma_then_add;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.low_bits = LowBits::nan_payload;
+    m.subnormals = Subnormals::flushed_signed;
+    m.nan = default_nan_f32;
+    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
+    add(std::move(row), source);
+  }
+
   /// One element of a tile product: even and odd products in a chain each, the chains' sum, then c, all in fp32 without
   /// its subnormal numbers.
   void tile(const char* instruction, const std::string& type, const char* source) {
@@ -52,6 +123,19 @@ class X86Rows : public RowList {
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
     add(std::move(row), source);
   }
+
+ private:
+  void add_fp8(ModelRow row, const char* source) {
+    DotModel& m = row.model;
+    m.kernel = Kernel::sum_then_add;
+    m.output_rounding = Rounding::nearest_even;
+    m.overflow = Overflow::by_rounding;
+    m.zero_sign = ZeroSign::positive;
+    m.subnormals = Subnormals::flushed_of_fp32;
+    row.claims = claims_of(
+        {"block_permutation", "monotone_in_addend", "monotone_in_c", "sign_symmetry", "split_k", "swap_operands"});
+    add(std::move(row), source);
+  }
 };
 
 }  // namespace
@@ -61,6 +145,20 @@ std::vector<ModelRow> x86_rows() {
   rows.bf16_pairs("[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]");
   rows.tile("tdpbf16ps", "bf16", "[SDM] TDPBF16PS: two FMA chains from +0, their sum, then c; DAZ and FTZ");
   rows.tile("tdpfp16ps", "f16", "[SDM] TDPFP16PS: the same; fp16's subnormals are kept, fp32's flushed");
+  rows.tf32_tile("[ISE] TMMULTF32PS: an FMA chain from +0 over k, then c; NaNs made quiet before low bits are cut");
+  struct Fp8 {
+    const char *tile, *outer, *types;
+  };
+  for (const Fp8& of : {Fp8{"tdpbf8ps", "top4mxbf8ps", "e5m2.e5m2"}, Fp8{"tdpbhf8ps", "top4mxbhf8ps", "e5m2.e4m3"},
+                        Fp8{"tdphbf8ps", "top4mxhbf8ps", "e4m3.e5m2"}, Fp8{"tdphf8ps", "top4mxhf8ps", "e4m3.e4m3"}}) {
+    rows.fp8_tile(of.tile, of.types,
+                  "[ISE] TDPBF8PS and its relatives: products summed as integers, FTZ, DAZ of c; Bochs");
+    rows.fp8_outer(of.outer, of.types,
+                   "[ACE] 14.1.6 op4mxf8_subtile: products summed as integers, FTZ, DAZ of c; Bochs");
+  }
+  rows.bf16_outer("[ACE] 14.3.5 op2bf16_subtile, DAZ and FTZ; Bochs");
+  rows.f16_pairs("[ISE] VDPPHPS: element 2i + 1 first, each step to nearest even; fp32's subnormals are flushed");
+  rows.bf16_fma("[ISE] VFMADD213BF16: to nearest even, DAZ and FTZ");
   for (const char* type : {"f32", "f64", "f16"})
     rows.fma_chain("x86", "fma", {"k1"}, type, type[1] == '1' ? "[SDM] VFMADD213SH" : "[SDM] VFMADD213SS, VFMADD213SD");
   for (const char* type : {"f32", "f64"}) rows.tree("mul_add", "k1", type, 1, "[SDM] MULSS and ADDSS, MULSD and ADDSD");

@@ -27,8 +27,12 @@ class TermDomain {
       : m_(m), x_(x), c_format_(c_format), in_(x.a[0].of()), stages_(stages), name_(std::move(name)) {}
 
   const DotModel& model() const { return m_; }
-  Number a(int i) const { return read(m_.a, x_.a[size_t(i)]); }
-  Number b(int i) const { return read(m_.b, x_.b[size_t(i)]); }
+  Number a(int i) const { return read(read_as(m_, m_.a), x_.a[size_t(i)]); }
+  Number b(int i) const { return read(read_as(m_, m_.b), x_.b[size_t(i)]); }
+  Number scale(int i, bool of_a) const {
+    const size_t at = size_t(i / m_.scale_block);
+    return of_a ? decoded(m_.scale_a, x_.scale_a[at]) : decoded(m_.scale_b, x_.scale_b[at]);
+  }
   void begin_block(int block) const { block_ = m_.k > m_.block ? "block " + std::to_string(block) + ", " : ""; }
 
  protected:

@@ -88,11 +88,6 @@ std::vector<T> TermDots::c_last(std::vector<T> all) {
 
 TermDots::Mask TermDots::specials(const Seen& seen) const { return specials_of(in_, c_last(seen)).any(); }
 
-Number TermDots::scale(int i, bool of_a) const {
-  const size_t at = size_t(i / m_.scale_block);
-  return of_a ? decoded(m_.scale_a, x_.scale_a[at]) : decoded(m_.scale_b, x_.scale_b[at]);
-}
-
 TermDots::Term TermDots::product(int i, Seen& seen) const {
   Term p = aligned_product(i, floor());
   if (m_.scale_block > 0) {

@@ -61,7 +61,6 @@ class TermDots : public TermDomain {
   /// differ in c.
   template <class T>
   static std::vector<T> c_last(std::vector<T> all);
-  Number scale(int i, bool of_a) const;
   Expression floor() const { return exponent(m_.zero_exponent); }
   Code rounded(const std::vector<Number>& all, const Sum& sum) const;
   /// What infinities and NaNs of the products first..last-1 and of c decide where NaNs have ranks.

@@ -20,7 +20,13 @@ RoundTo result_of(const DotModel& m) {
 }  // namespace
 
 void TermExactDots::add_product(Sum& sum, int i) const {
-  sum.push_back(product_of(a(i), b(i)));
+  Number p = product_of(a(i), b(i));
+  if (m_.scale_block > 0) {
+    const Number x = scale(i, true), y = scale(i, false);
+    p.exponent = p.exponent + x.exponent + y.exponent;
+    p.nan = p.nan | x.nan | y.nan;
+  }
+  sum.push_back(p);
   note("product " + std::to_string(i), sum.back(), {}, {sum.back().zero});
 }
 
@@ -28,8 +34,8 @@ TermExactDots::Code TermExactDots::rounded(Sum& sum, int, int, bool is_own, Code
   const FormatFields& f = c_format(is_own);
   sum.push_back(read(f, code));
   note("c", sum.back(), {}, {sum.back().zero});
-  return rounded_between(sum, std::min(m_.a.subnormal_bit() + m_.b.subnormal_bit(), f.subnormal_bit()),
-                         std::max(m_.a.emax() + m_.b.emax() + 2, f.emax() + 1));
+  return rounded_between(sum, std::min(least_bit_of_products(m_), f.subnormal_bit()),
+                         std::max(beyond_products(m_), f.emax() + 1));
 }
 
 TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
@@ -40,7 +46,7 @@ TermExactDots::Code TermExactDots::added(bool is_own, Code c, Code sum) const {
 }
 
 TermExactDots::Code TermExactDots::rounded(const Sum& sum, int, int) const {
-  return rounded_between(sum, m_.a.subnormal_bit() + m_.b.subnormal_bit(), m_.a.emax() + m_.b.emax() + 2);
+  return rounded_between(sum, least_bit_of_products(m_), beyond_products(m_));
 }
 
 TermExactDots::Code TermExactDots::rounded_between(const Sum& sum, int least, int most) const {
