@@ -60,9 +60,8 @@ MMAFUZZ_HD inline bool decoded_groups_fit(const FormatFields& scale, int scale_b
          m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
          m.zero_group == ZeroGroup::all_products_zero && m.c_exponent == CExponent::d_format && m.integer_bits == 0 &&
          m.output_rounding == Rounding::toward_zero && m.overflow == Overflow::infinity &&
-         m.output_via == OutputVia::direct && m.underflow_sign == UnderflowSign::kept &&
-         m.zero_sign == ZeroSign::positive && m.special_scope == SpecialScope::block &&
-         m.subnormals == Subnormals::kept;
+         m.output_via == OutputVia::direct && m.zero_sign == ZeroSign::positive &&
+         m.special_scope == SpecialScope::block && m.subnormals == Subnormals::kept;
 }
 
 /// One dot's result. scale_fraction: fraction bits of the scales' format; scale_block: products for each scale.
@@ -104,8 +103,10 @@ MMAFUZZ_HD uint32_t decoded_grouped_sum(const DotModel& m, const DecodedGroups& 
   const uint64_t kept =
       uint64_t{addend.significand} << (m.fraction_bits - d.fraction_bits) >> smaller(greatest - addend.exponent, 63);
   total += narrow::negative(d, c) ? -static_cast<int64_t>(kept) : static_cast<int64_t>(kept);
-  return narrow::round_wide(false, false, m.output_fraction_bits, total < 0,
-                            static_cast<uint64_t>(total < 0 ? -total : total), greatest - m.fraction_bits);
+  return narrow::with_sign_of_underflow(
+      m, false,
+      narrow::round_wide(false, false, m.output_fraction_bits, total < 0,
+                         static_cast<uint64_t>(total < 0 ? -total : total), greatest - m.fraction_bits));
 }
 
 }  // namespace mmafuzz

@@ -130,8 +130,9 @@ MMAFUZZ_HD uint32_t sum_decoded(const DotModel& m, bool half, const DecodedVecto
   const uint32_t kept = shifted_out(addend.significand << up, greatest - addend.exponent + down);
   (negative(d, c) ? minus : plus) += kept;
   const bool below_zero = minus > plus;
-  return round_wide(half, half, m.output_fraction_bits, below_zero, below_zero ? minus - plus : plus - minus,
-                    greatest - m.fraction_bits);
+  return with_sign_of_underflow(m, half,
+                                round_wide(half, half, m.output_fraction_bits, below_zero,
+                                           below_zero ? minus - plus : plus - minus, greatest - m.fraction_bits));
 }
 
 }  // namespace narrow

@@ -67,7 +67,8 @@ MMAFUZZ_HD inline Number flushed_operand(const FormatFields& f, Number n, bool f
 
 /// So is a result that is subnormal once rounded.
 MMAFUZZ_HD inline Rounded flushed_result(const FormatFields& f, Rounded r, bool flush) {
-  if (flush && decode(f, r.encoding).subnormal) {
+  const bool underflowed = (r.flags & flag::underflow) != 0 && f.subnormals != SubnormalRule::absent;
+  if (flush && (underflowed || decode(f, r.encoding).subnormal)) {
     r.encoding = f.encode_zero(r.negative);
     r.flags |= flag::underflow | (f.has(policy::no_inexact) ? 0 : flag::inexact);
   }

@@ -64,6 +64,12 @@ MMAFUZZ_HD inline bool nan(const FormatFields& f, uint32_t code) {
   return special(f, code) && (f.specials == Specials::fn || (code & static_cast<uint32_t>(f.fraction_mask())) != 0);
 }
 
+/// A rounded sum, none of which is an exact -0, under the row's rule for the sign of what underflows.
+MMAFUZZ_HD inline uint32_t with_sign_of_underflow(const DotModel& m, bool half, uint32_t rounded) {
+  const bool zero = magnitude_code(result_fields(half), rounded) == 0;
+  return zero && m.underflow_sign == UnderflowSign::positive ? 0 : rounded;
+}
+
 /// sum * 2^unit with the row's fraction bits: toward zero to fp32, to nearest even to fp16.
 MMAFUZZ_HD inline uint32_t round_sum(const DotModel& m, bool half, int64_t sum, int unit) {
   if (sum == 0) return 0;
@@ -135,7 +141,8 @@ MMAFUZZ_HD uint32_t sum_block(const DotModel& m, bool half, const uint32_t* a, c
   const int up = larger(m.fraction_bits - d.fraction_bits, 0), down = larger(d.fraction_bits - m.fraction_bits, 0);
   const uint32_t kept = (addend.significand << up) >> smaller(greatest - addend.exponent + down, 31);
   if (addend.significand) (negative(d, c) ? negative_sum : positive_sum) += kept;
-  return round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits);
+  return with_sign_of_underflow(m, half,
+                                round_sum(m, half, int64_t{positive_sum} - negative_sum, greatest - m.fraction_bits));
 }
 
 /// An FP8 encoding as fp16, which holds every FP8 number, infinity and NaN.
@@ -170,8 +177,7 @@ MMAFUZZ_HD inline bool narrow_fits(const NarrowShape& s, const DotModel& m, int 
          m.output_rounding == (half ? Rounding::nearest_even : Rounding::toward_zero) &&
          m.order == ProductOrder::ascending && m.zero_rule == ZeroRule::constant &&
          m.product == ProductRule::unnormalized && m.c_exponent == CExponent::d_format && m.integer_bits == 0 &&
-         m.overflow == Overflow::infinity && m.output_via == OutputVia::direct &&
-         m.underflow_sign == UnderflowSign::kept && m.zero_sign == ZeroSign::positive &&
+         m.overflow == Overflow::infinity && m.output_via == OutputVia::direct && m.zero_sign == ZeroSign::positive &&
          m.special_scope == SpecialScope::block && m.low_bits == LowBits::ignored && m.subnormals == Subnormals::kept &&
          greatest_sum >> 32 == 0;
 }

@@ -56,7 +56,7 @@ class DotMoves {
       case 6:
       case 7: return step_ulp();
       case 8:
-      case 9: return tie_output();
+      case 9: return rng_.one_in(8) ? edge_of_least_result() : tie_output();
       case 10:
       case 11: return to_exponent(hints_.floor + rng_.between(-3, 3));
       case 12:
@@ -242,6 +242,17 @@ class DotMoves {
       set_power(j, negative_power, power);
     }
   }
+  /// Two addends alone: one is the least result, or half of it, and the other is about what a floor still keeps. So a
+  /// result's last bit tells where the floor is.
+  void edge_of_least_result() {
+    clear_products([](int) { return true; });
+    set_c(fc_.encode_zero(false));
+    const int first = any_product(), second = first + 1 < op_.k ? first + 1 : 0;
+    const bool negative = rng_.next() & 1, negative_rest = rng_.next() & 1;
+    const int rest = hints_.floor - hints_.fraction_bits + rng_.between(-3, 9);
+    set_power(first, negative, fd_.least_bit() - static_cast<int>(rng_.below(2)));
+    if (second != first) set_power(second, negative_rest, rest);
+  }
   /// Moves all addends together, so that the greatest exponent becomes e; or one block, or one addend.
   void to_exponent(int e) {
     if (op_.has_scales() && rng_.one_in(2)) return scales_to_exponent(e);
@@ -335,17 +346,19 @@ class DotMoves {
     set_b(j, y);
   }
   /// Zeroes one addend, c, or all but two.
+  template <class Chosen>
+  void clear_products(const Chosen& chosen) {
+    for (int i = 0; i < op_.k; ++i)
+      if (chosen(i)) {
+        set_a(i, fa_.encode_zero(false));
+        set_b(i, fb_.encode_zero(false));
+      }
+  }
   void clear() {
     const int keep = any_product(), other = any_product();
     switch (rng_.below(4)) {
       case 0: return set_c(fc_.encode_zero(rng_.one_in(3)));
-      case 1:
-        for (int i = 0; i < op_.k; ++i)
-          if (i != keep && i != other) {
-            set_a(i, fa_.encode_zero(false));
-            set_b(i, fb_.encode_zero(false));
-          }
-        return;
+      case 1: return clear_products([&](int i) { return i != keep && i != other; });
       default:
         set_a(keep, fa_.encode_zero(rng_.one_in(4)));
         if (rng_.one_in(2)) set_b(keep, fb_.encode_zero(false));

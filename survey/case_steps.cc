@@ -132,7 +132,7 @@ std::vector<Step> control_steps(Context& context) {
                          result["source"] = recorded.unit;
                          const Outcomes got = run_twice(context, unit, recorded.batch, *i, result, "positive control");
                          for (size_t c = 0; c < recorded.batch.size(); ++c)
-                           if (got.results.get(c) != recorded.expected.get(c))
+                           if (!same_result(recorded.batch.op(), got.results.get(c), recorded.expected.get(c)))
                              note_difference(context, result, "positive control", unit, recorded.batch, c,
                                              got.results.get(c), recorded.expected.get(c), recorded.unit + " gave");
                          cases += recorded.batch.size();

@@ -106,8 +106,7 @@ std::vector<Step> core_steps(Context& context) {
     const std::string unit = "cuda:" + i.unit;
     if (!(i.archs & context.arch) || !selected(context, unit)) continue;
     if (by_unit[unit].empty()) order.push_back(unit);
-    const bool claimed = i.claim != IeeeClaim::none && !i.op.flush_to_zero;
-    by_unit[unit].push_back({unit, with_any_nan(i.op), reference_of(i), claimed});
+    by_unit[unit].push_back({unit, with_any_nan(i.op), reference_of(i), equals_its_reference(i)});
   }
   for (const std::string& unit : order)
     steps.push_back(comparison_step(context, "CUDA cores", unit, context.scaled(0.4), by_unit[unit]));

@@ -96,11 +96,14 @@ TEST(FusedSum, ALongerKRunsAsTheInstructionSequence) {
   EXPECT_EQ(evaluate(hopper, op17, a, b, 0), 0x00000000u);
 }
 
-TEST(FusedSum, UnderflowKeepsItsSignInTheLastBlockOnly) {
-  // -2^-30 rounds to -0 in fp16; a second, empty block adds +0 terms and makes it +0.
+TEST(FusedSum, WhatUnderflowsIsPositive) {
+  // -2^-30, as an H200 gives it (corpus/recorded). With the other reading a second, empty block adds +0 terms to the
+  // -0.
   const Op op = dot_op("fp16", "fp16", "fp16", 1);
-  EXPECT_EQ(evaluate("model:ampere/mma.m16n8k8.f16.f16.f16.f16", op, {0x8200}, {0x0200}, 0), 0x8000u);
-  EXPECT_EQ(evaluate("model:ampere/mma.m16n8k16.f16.f16.f16.f16", op, {0x8200}, {0x0200}, 0), 0x0000u);
+  EXPECT_EQ(evaluate("model:hopper/mma.m16n8k8.f16.f16.f16.f16", op, {0x8200}, {0x0200}, 0), 0x0000u);
+  const std::string kept = "?underflow_sign=kept";
+  EXPECT_EQ(evaluate("model:ampere/mma.m16n8k8.f16.f16.f16.f16" + kept, op, {0x8200}, {0x0200}, 0), 0x8000u);
+  EXPECT_EQ(evaluate("model:ampere/mma.m16n8k16.f16.f16.f16.f16" + kept, op, {0x8200}, {0x0200}, 0), 0x0000u);
 }
 
 TEST(Overrides, ChangeOneParameterAndSayWhatIsAllowed) {
@@ -124,7 +127,11 @@ TEST(Provenance, MapsEveryRecordedInstructionToItsModel) {
   EXPECT_EQ(*model_of_provenance("nvidia.h100/wmma.fp32.fp16"), hopper);
   EXPECT_EQ(*model_of_provenance("nvidia.ada/mma.fp16.e5m2"), "model:ada/mma.m16n8k32.f16.e5m2.e5m2.f16");
   EXPECT_EQ(*model_of_provenance("nvidia.h100/wgmma.fp32.e4m3"), "model:hopper/wgmma.m64n8k32.f32.e4m3.e4m3.f32");
-  EXPECT_EQ(*model_of_provenance("nvidia.a30/wmma.fp32.tf32"), "model:ampere/mma.m16n8k8.f32.tf32.tf32.f32");
+  EXPECT_EQ(*model_of_provenance("nvidia.a30/wmma.fp32.tf32"), "model:ampere/mma.m16n8k4.f32.tf32.tf32.f32");
+  EXPECT_EQ(*model_of_provenance("nvidia.h200/mma.m16n8k8.f32.f16.f16.f32"),
+            "model:hopper/mma.m16n8k8.f32.f16.f16.f32");
+  EXPECT_EQ(*model_of_provenance("nvidia.h200/wgmma.m64n64k8.f32.tf32.tf32.f32"),
+            "model:hopper/wgmma.m64n8k8.f32.tf32.tf32.f32");
   EXPECT_FALSE(model_of_provenance("nvidia.k80/wmma.fp32.fp16"));
   EXPECT_FALSE(model_of_provenance("nvidia.v100/wgmma.fp32.fp16"));
 }

@@ -261,8 +261,8 @@ def recordings_are_the_positive_control(folder):
     )
     step = next(s for s in result["steps"] if s["kind"] == "control")
     assert (
-        step["cases"] == 2 + 250 and step["differs"] == 1 and step["source"] == "nvidia.h100/wmma.fp32.fp16"
-    ), step  # the second result is none that a GPU gave; 250 more stand in corpus/recorded
+        step["cases"] > 2 + 250 and step["differs"] == 1 and step["source"].startswith("nvidia.h")
+    ), step  # the second result is none that a GPU gave; 250 of an H100 and some of an H200 stand in corpus/recorded
     assert process.returncode == 1
 
 

@@ -121,12 +121,17 @@ TEST(WhitePaper, FlushingToZeroLosesASubnormalDifference) {
   EXPECT_EQ(scalar_of("cpu:sub.f32", "sub", {0x00800001, 0x00800000}, " ftz=1"), 0u);
 }
 
-TEST(WhitePaper, FtzOfX86IsNotTheFlushOfRoundedResults) {
-  // (1 - 2^-24) * 2^-126 rounds to 2^-126, and stays below it with unbounded exponents, which is what MXCSR's FTZ looks
-  // at.
+TEST(WhitePaper, WhatIsTinyIsFlushedThoughItWouldRoundToANormalNumber) {
+  // (1 - 2^-24) * 2^-126 rounds to 2^-126, and stays below it with unbounded exponents, which is what the FTZ of x86
+  // looks at, and .ftz of an H200.
   const std::vector<uint64_t> operands = {0x3f7fffff, 0x00800000};
   EXPECT_EQ(scalar_of("ieee", "mul", operands), 0x00800000u);
-  EXPECT_EQ(scalar_of("ieee", "mul", operands, " ftz=1"), 0x00800000u);
+  EXPECT_EQ(scalar_of("ieee", "mul", operands, " ftz=1"), 0u);
+  EXPECT_EQ(scalar_of("exact:mpfr", "mul", operands, " ftz=1"), 0u);
+  // (1 - 2^-26) * 2^-126 is 2^-126 with unbounded exponents, too.
+  const std::vector<uint64_t> not_tiny = {0x3f7ff800, 0x00800400};
+  EXPECT_EQ(scalar_of("ieee", "mul", not_tiny, " ftz=1"), 0x00800000u);
+  EXPECT_EQ(scalar_of("cpu:mul.f32", "mul", not_tiny, " ftz=1"), 0x00800000u);
   EXPECT_EQ(scalar_of("cpu:mul.f32", "mul", operands), 0x00800000u);
   EXPECT_EQ(scalar_of("cpu:mul.f32", "mul", operands, " ftz=1"), 0u);
 }

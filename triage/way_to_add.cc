@@ -45,7 +45,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   const KernelTraits kernel = traits_of(row);
   const auto reads = [&](const char* setting) { return find_parameter(setting)->used_by(row.kernel); };
   if (kernel.floors()) return std::nullopt;
-  if (kernel.of_fp32() && (row.d.width != 32 || row.chain_join != ChainJoin::in_turn)) return std::nullopt;
+  if (row.chain_join != ChainJoin::in_turn || (kernel.of_fp32() && row.d.width != 32)) return std::nullopt;
   WayToAdd way;
   way.order = kernel.of_fp16() ? order_of_halves(row, op) : order_of(row, op);
   way.rounds_products = kernel.products == KernelTraits::Products::rounded;
@@ -68,6 +68,7 @@ std::optional<WayToAdd> way_of_row(const DotModel& row, const Op& op) {
   way.subnormals = row.subnormals;
   way.zero_is_positive =
       kernel.c == Joining::second_stage || (!kernel.in_operations() && row.zero_sign == ZeroSign::positive);
+  way.underflow_is_positive = reads("underflow_sign") && row.underflow_sign == UnderflowSign::positive;
   way.output_bits = reads("output_fraction_bits") ? row.output_fraction_bits : row.d.fraction_bits;
   way.rounding = row.output_rounding;
   way.last_rounding = kernel.of_fp16() ? Rounding::nearest_even : row.output_rounding;
@@ -168,17 +169,20 @@ class StepwiseDot {
   /// The result of a sum becomes its value, too.
   uint64_t rounded(mpfr_ptr x, Rounding rounding, int fraction_bits) const {
     const FormatFields& f = op_.d.fields();
+    const bool zero = mpfr_zero_p(x);
     RoundingRule rule;
     rule.rounding = rounding;
     rule.overflow = way_.overflow;
     // A result of fewer bits is cut before it is encoded: only truncated ones are known.
-    if (fraction_bits < f.fraction_bits && !mpfr_zero_p(x)) {
+    if (fraction_bits < f.fraction_bits && !zero) {
       const int leading = std::max(static_cast<int>(mpfr_get_exp(x)) - 1, f.emin());
       cut(x, leading - fraction_bits, false);
     }
     uint64_t encoding = exact::round_mpfr(op_.d, x, rule).encoding;
     if (way_.subnormals != Subnormals::kept && decode(f, encoding).subnormal)
       encoding = f.encode_zero((encoding >> (f.width - 1)) & 1);
+    if (way_.underflow_is_positive && !zero && decode(f, encoding).cls == NumberClass::zero)
+      encoding = f.encode_zero(false);
     exact::set_from_encoding(x, op_.d, encoding);
     return encoding;
   }

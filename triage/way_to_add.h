@@ -33,6 +33,7 @@ struct WayToAdd {
   bool cuts_sum = false;                     ///< of the second stage, once more below its own leading bit
   Subnormals subnormals = Subnormals::kept;  ///< operands, and results of a step
   bool zero_is_positive = false;             ///< an exactly zero sum is +0 whatever it sums
+  bool underflow_is_positive = false;        ///< a nonzero sum that rounds to zero is +0
   int output_bits = 0;                       ///< fraction bits of each rounded sum
   Rounding rounding = Rounding::nearest_even;
   Rounding last_rounding = Rounding::nearest_even;  ///< of the addition of a c that joins last

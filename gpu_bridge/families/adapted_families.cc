@@ -30,8 +30,7 @@ void leave_out_nans(const Batch& batch, Outcomes& outcomes) {
     if (has_nan(batch, i)) outcomes.answered[i] = 0;
 }
 
-/// The PTX ISA says of .relu: negative numbers become 0, NaNs the canonical NaN. It does not say which zero becomes of
-/// -0: no answer.
+/// The PTX ISA says of .relu: negative numbers become 0, NaNs the canonical NaN. An H200 gives +0 for -0, too.
 void clamp_negative(const Batch& batch, Outcomes& outcomes) {
   const FormatFields& d = batch.op().d.fields();
   for (size_t i = 0; i < batch.size(); ++i)
@@ -39,17 +38,12 @@ void clamp_negative(const Batch& batch, Outcomes& outcomes) {
       const Number x = decode(d, outcomes.results.get(i, e));
       if (x.cls == NumberClass::nan || !x.negative) continue;
       outcomes.results.set(i, e, d.encode_zero(false));
-      if (x.cls != NumberClass::infinity && x.significand == 0) {
-        if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
-        outcomes.answered[i] = 0;
-      }
     }
 }
 
 constexpr Adaptation except_nan{"except_nan:", "the unit's results, but no answer where an operand is a NaN",
                                 leave_out_nans};
-constexpr Adaptation relu{"relu:", "the unit's results, +0 where they are negative; no answer where they are -0",
-                          clamp_negative};
+constexpr Adaptation relu{"relu:", "the unit's results, +0 where they are negative or -0", clamp_negative};
 
 class AdaptedUnit final : public Unit {
  public:

@@ -35,6 +35,12 @@ const char* reference_of(const CoreInstruction& instruction) {
   return instruction.claim == IeeeClaim::no_nans ? "except_nan:ieee" : "ieee";
 }
 
+bool equals_its_reference(const CoreInstruction& instruction) {
+  const Op& op = instruction.op;
+  const bool keeps_result = op.flush_to_zero && op.kind == OpKind::convert && op.d.name() == "fp16";
+  return instruction.claim != IeeeClaim::none && !keeps_result;
+}
+
 const std::vector<CoreInstruction>& core_instructions() {
   static const std::vector<CoreInstruction> all = {
 #define ROW(id, form, unit, operation, d, a, rounding, ftz, saturate, claim, archs, ptx) \

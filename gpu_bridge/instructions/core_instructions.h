@@ -22,9 +22,12 @@ struct CoreInstruction {
   bool relu() const { return ptx.find(".relu") != std::string::npos; }
 };
 
-/// The unit that a row is compared with; it equals that one if it claims anything, if less of some ops. relu:ieee has
-/// no answer where the number before .relu is -0.
+/// The unit that a row is compared with.
 const char* reference_of(const CoreInstruction& instruction);
+
+/// Whether a row claims to. The approximations do not, and of `cvt.ftz` to fp16 only the operand is flushed, where an
+/// op with ftz=1 flushes the result, too.
+bool equals_its_reference(const CoreInstruction& instruction);
 
 /// In the order of the kernels' launch table.
 const std::vector<CoreInstruction>& core_instructions();

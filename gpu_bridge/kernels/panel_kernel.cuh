@@ -39,7 +39,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
   if constexpr (claims && (I::archs & this_arch) != 0) {
     using Panel = sweep::Panel<sweep::ClaimOf<I, narrow>, sweep::panel_columns(shape), sweep::panel_threads(shape)>;
     using Word = typename Panel::Word;
-    MMAFUZZ_TAKES(sizeof(Panel) + Panel::threads / shape.lanes() * team_scratch<I>);
     extern __shared__ __align__(128) uint8_t memory[];
     Panel& panel = *reinterpret_cast<Panel*>(memory);
     constexpr int teams = Panel::threads / shape.lanes(), elements = shape.c_elements();
@@ -50,7 +49,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
     panel.make_tables(s.request, thread);
     const sweep::PanelsOfBlock own = sweep::panels_of_block(s.request, blockIdx.x);
     for (uint64_t number = own.first; number < own.end; number += gridDim.x) {
-      MMAFUZZ_RUNS(1);
       __syncthreads();  // the last panel is done with
       panel.plan(s, number, thread);
       __syncthreads();
@@ -58,7 +56,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
       __syncthreads();
 #pragma unroll 1
       for (int in_panel = team; in_panel < tiles; in_panel += teams) {
-        MMAFUZZ_RUNS(tiles / teams);
         const uint64_t tile = number * tiles + static_cast<uint64_t>(in_panel);
         if (tile < first || tile >= end) continue;
         const sweep::PanelPlace place = sweep::place_of_tile(shape, static_cast<uint64_t>(in_panel));
@@ -70,7 +67,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
         Word c[elements], d[elements];
 #pragma unroll 1
         for (int i = 0; i < elements; ++i) {
-          MMAFUZZ_RUNS(tiles / teams * elements);
           const Place p = panel_cell<shape>(shape.c_bits, lane, i);
           const Word drawn = panel.c_of(s, place.first_row + p.row, place.first_column + p.column);
 #pragma unroll
@@ -81,7 +77,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
         I::run(at, c, d);
 #pragma unroll 1
         for (int i = 0; i < elements; ++i) {
-          MMAFUZZ_RUNS(tiles / teams * elements);
           const Place p = panel_cell<shape>(shape.d_bits, lane, i);
           Word addend = 0, got = 0;
 #pragma unroll
@@ -96,7 +91,6 @@ __global__ void __launch_bounds__(sweep::panel_threads(I::shape),
           }
           const Word claimed = panel.claimed(s.request, place.first_row + p.row, place.first_column + p.column, addend);
           if (got != claimed) {
-            MMAFUZZ_RUNS(0);
             if (sweep::is_as_claimed(s.request, got, claimed)) continue;  // another NaN
             const int cell = p.row * shape.n + p.column;
             *found.any = 1;

@@ -79,14 +79,12 @@ struct Panel {
     if (thread == 0) key = with;
     for (int i = thread; i < vectors; i += threads) Claim::clear(kept, i);
     for (int i = thread; i < groups * k; i += threads) {
-      MMAFUZZ_RUNS((groups * k + threads - 1) / threads);
       const int g = i / k;
       const GroupPlan p = plan_group(m, with, s.request.parents, g);
       if (i % k == 0) group[g] = p;
       pair[g][i % k] = plan_pair(m, with, p, g, i % k);
     }
     for (int i = thread; i < vectors * scales; i += threads) {
-      MMAFUZZ_RUNS((vectors * scales + threads - 1) / threads);
       const VectorPlace v = place_of(with, i / larger(scales, 1));
       const GroupPlan p = plan_group(m, with, s.request.parents, v.group);
       encoded_scales[i] = static_cast<uint8_t>(draw_scale(m, with, s.parents, p, v, i % larger(scales, 1)));
@@ -98,7 +96,6 @@ struct Panel {
     const Corners m = corners(s.request);
     const PanelKey with = key;
     for (int e = thread; e < vectors * k; e += threads) {
-      MMAFUZZ_RUNS(vectors * k / threads);
       const int vector = e / k, i = e % k;
       const VectorPlace v = place_of(with, vector);
       const Word x = draw_element<Word>(m, with, s.parents, group[v.group], pair[v.group][i], table[v.is_a ? 0 : 1],
@@ -129,7 +126,6 @@ struct Panel {
     if (!r.modifiers.scale_d) c = 0;
     if constexpr (!Claim::decides_specials) {
       if (key.special) {
-        MMAFUZZ_RUNS(-1);
         return Claim::with_specials(
             r, {row_encodings(row), column_encodings(column), row_scales(row), column_scales(column)}, c);
       }

@@ -8,7 +8,6 @@
 #include "arithmetic/decoded_groups.h"
 #include "arithmetic/decoded_sum.h"
 #include "arithmetic/evaluate_dot.h"
-#include "gpu_bridge/sweep/counting.h"
 #include "gpu_bridge/sweep/sweep_step.h"
 
 namespace mmafuzz::sweep {
@@ -212,7 +211,6 @@ struct ChainClaim {
   MMAFUZZ_HD static Word claimed(const K& kept, const SweepRequest&, int x, int y, Word addend) {
     DecodedDouble sum = decode_double(addend);
     for (int i = 0; i < k; ++i) {
-      MMAFUZZ_RUNS(k * panel_side * panel_side / 256);
       sum = chain::multiply_add(kept.element[x][i], kept.element[y][i], sum);
     }
     return encode_double(sum);

@@ -112,8 +112,17 @@ void SweepRun::learn(const SweepRequest& request, const SweepAnswer& answer) {
   }
   parents_before_epoch_ = parents_;
   const uint64_t cells = static_cast<uint64_t>(request.shape.cells());
-  for (const uint64_t number : first)
-    parents_.push_back(dot_of_cell(request, parents_before_epoch_, number / cells, static_cast<int>(number % cells)));
+  SweepRequest one = request;
+  one.tiles = 0;
+  TileBuffers buffers;
+  for (const uint64_t number : first) {
+    if (one.tiles == 0 || one.first_tile != number / cells) {  // a tile has the first dots of many bins
+      one.first_tile = number / cells;
+      one.tiles = 1;
+      buffers = generate_tiles(one, parents_before_epoch_);
+    }
+    parents_.push_back(dot_at(one, buffers.view(), one.first_tile, static_cast<int>(number % cells)));
+  }
 }
 
 void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) {

@@ -155,6 +155,15 @@ Code round_magnitude(const FormatFields& f, bool negative, const cpp_int& magnit
   return {greatest, true, infinite};
 }
 
+/// Whether a value is below the normal range: itself, or rounded as if exponents had no end, where twice the value is
+/// rounded to as many bits.
+bool is_tiny(const Op& op, bool negative, const cpp_int& magnitude, int weight) {
+  const FormatFields& d = op.d.fields();
+  if (static_cast<int>(msb(magnitude)) + weight >= d.emin()) return false;
+  if (op.tininess == Tininess::before || static_cast<int>(msb(magnitude)) + weight < d.emin() - 1) return true;
+  return round_magnitude(d, negative, magnitude, weight + 1, op.rounding_rule()).code < uint64_t{2} << d.fraction_bits;
+}
+
 /// What stands for a number beyond the greatest one, or for an infinity.
 uint64_t beyond_greatest(const FormatFields& d, bool negative, bool infinite) {
   if (!infinite || d.specials == Specials::none) return d.encode_greatest(negative && !d.has(policy::clamp_positive));
@@ -222,8 +231,8 @@ uint64_t bigint_dot(const Op& op, const DotOperands& in) {
   if (negative_without_sign(op, negative, result)) return result;
   const Code rounded = round_magnitude(d, negative, abs(sum), weight, op.rounding_rule());
   if (rounded.overflow) return beyond_greatest(d, negative, rounded.infinite);
-  const bool subnormal = d.subnormals != SubnormalRule::absent && rounded.code < (uint64_t{1} << d.fraction_bits);
-  const bool zero = d.subnormals != SubnormalRule::absent && (rounded.code == 0 || (flush && subnormal));
+  const bool zero = d.subnormals != SubnormalRule::absent &&
+                    (rounded.code == 0 || (flush && is_tiny(op, negative, abs(sum), weight)));
   return zero ? d.encode_zero(negative) : d.in_container(rounded.code | (negative ? d.sign_bit() : 0));
 }
 

@@ -23,10 +23,11 @@ bool is_subnormal(const Format& format, uint64_t encoding) {
          (code >> f.fraction_bits & low_mask(f.exponent_bits)) == 0 && (code & f.fraction_mask()) != 0;
 }
 
-/// Under ftz=1 a subnormal result is a zero of its sign, where the format has one.
+/// Under ftz=1 a result that is subnormal, or underflowed, is a zero of its sign, where the format has one.
 void flush_result(const Op& op, MpfrRounded& r) {
-  if (!op.flush_to_zero || !is_subnormal(op.d, r.encoding)) return;
   const FormatFields& f = op.d.fields();
+  if (!op.flush_to_zero || f.integer || f.subnormals == SubnormalRule::absent) return;
+  if (!is_subnormal(op.d, r.encoding) && !(r.flags & flag::underflow)) return;
   r.encoding = f.encode_zero((r.encoding & f.in_container(f.sign_bit())) != 0);
   r.flags |= flag::underflow | flag::inexact;
 }

@@ -77,20 +77,26 @@ class ScaledGemm final : public Unit {
       const std::vector<uint32_t> sums = chains(fp32, a, b, first, count);
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
-        uint32_t factor = fp32.times(a.tensor, b.tensor);
-        if (plan_.by == ScaledBy::end) factor = product_of_scales(fp32, a, row, b, column, 0);
-        results.set(index, int(first + at), fp32.fma(sums[at], factor, uint32_t(in.c[first + at])));
+        uint32_t sum = sums[at], factor = fp32.times(a.tensor, b.tensor);
+        if (plan_.by == ScaledBy::end && plan_.rows_a == 1) {  // each row's scale is a vector: one after the other
+          sum = fp32.times(sum, scale_in_fp32(b, column, 0));
+          factor = scale_in_fp32(a, row, 0);
+        } else if (plan_.by == ScaledBy::end) {
+          factor = product_of_scales(fp32, a, row, b, column, 0);
+        }
+        results.set(index, int(first + at), fp32.fma(sum, factor, uint32_t(in.c[first + at])));
       }
     }
   }
 
+  uint32_t scale_in_fp32(const QuantizedMatrix& m, int row, int block) const {
+    const uint32_t code = m.scales[size_t(row) * size_t(m.blocks) + size_t(block)];
+    return static_cast<uint32_t>(rounded(fp32_fields, to_exact(decode(plan_.scale.fields(), code))));
+  }
+
   uint32_t product_of_scales(const Fp32& fp32, const QuantizedMatrix& a, int row, const QuantizedMatrix& b, int column,
                              int block) const {
-    const auto scale = [&](const QuantizedMatrix& m, int r) {
-      const uint32_t code = m.scales[size_t(r) * size_t(m.blocks) + size_t(block)];
-      return static_cast<uint32_t>(rounded(fp32_fields, to_exact(decode(plan_.scale.fields(), code))));
-    };
-    return fp32.times(scale(a, row), scale(b, column));
+    return fp32.times(scale_in_fp32(a, row, block), scale_in_fp32(b, column, block));
   }
 
   /// The sums of some elements' products.

@@ -195,20 +195,25 @@ Result<std::string> model_of_provenance(std::string_view provenance) {
   const auto refuse = [&](const std::string& why) { return unknown("no model for '" + text + "': " + why); };
   const size_t slash = provenance.find('/');
   const size_t maker = provenance.starts_with("nvidia.") ? 7 : provenance.starts_with("amd.") ? 4 : 0;
-  const char* const expected = "expected nvidia.<gpu>/<instruction>.<d>.<ab>, or amd.<gpu>/...";
+  const char* const expected =
+      "expected nvidia.<gpu>/<instruction>.<d>.<ab> or nvidia.<gpu>/<a model's instruction>, or amd.<gpu>/...";
   if (maker == 0 || slash == provenance.npos) return refuse(expected);
   const std::string gpu(provenance.substr(maker, slash - maker));
   const char* arch = arch_of_gpu(gpu);
   if (!arch) return refuse("unknown GPU '" + gpu + "'");
+  if (const ModelRow* named = find_model_row(std::string(arch) + std::string(provenance.substr(slash))))
+    return "model:" + named->name();
   const std::vector<std::string> parts = split(provenance.substr(slash + 1), '.');
   if (parts.size() != 3) return refuse(expected);
-  const std::string instruction = maker == 7 && parts[0] == "wmma" ? "mma" : parts[0];
+  const bool wmma = maker == 7 && parts[0] == "wmma";
+  const std::string instruction = wmma ? "mma" : parts[0];
+  const int of_k = wmma && parts[2] == "tf32" ? -1 : 1;  // wmma of tf32 is two steps with k = 4 (docs/gpu.md)
   const ModelRow* widest = nullptr;
   for (const ModelRow& row : model_rows()) {
     if (row.arch != arch || row.instruction != instruction || row.op.has_scales()) continue;
     if (row.op.d.name() != parts[1] || row.op.c.name() != parts[1]) continue;
     if (row.op.a.name() != parts[2] || row.op.b.name() != parts[2]) continue;
-    if (!widest || row.op.k > widest->op.k) widest = &row;
+    if (!widest || of_k * row.op.k > of_k * widest->op.k) widest = &row;
   }
   if (!widest) return refuse("the " + std::string(arch) + " models have no such instruction");
   return "model:" + widest->name();

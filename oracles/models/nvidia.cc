@@ -1,9 +1,9 @@
 // NVIDIA's matrix units: one line per instruction and types, over the truncated fused sum, the grouped scaled sum and
 // the emulated FP8 path. Sources: [MS] Xie et al., MMA-Sim (arXiv 2511.10909 v2; 2.1.1 of 2026-10-22, PyPI `mmasim`);
 // [KM] Khattak and Mikaitis, MATLAB-tensor-core, models and 110,000 recorded results; [F] Fasi et al. 2021;
-// [ptxas] what ptxas 13.0.88 emits.
+// [ptxas] what ptxas 13.0.88 emits; [H200] what this project recorded on one (corpus/recorded).
 // Open points, each one word to change (docs/units.md): the floor of fp16 outputs (D3, N1), the exponent of a subnormal
-// fp16 c (D4, N4), the sign of underflow (D5, N2), the NaN payload (D15).
+// fp16 c (D4, N4), the sign of underflow (D5, N2), the NaN payload (D15). On Hopper an H200 decides all four.
 #include "oracles/models/model_rows.h"
 
 namespace mmafuzz {
@@ -32,6 +32,7 @@ class NvidiaRows : public RowList {
     m.fraction_bits = f.fraction_bits;
     m.zero_exponent = to_f16 ? f.zero_exponent_f16 : f.zero_exponent_f32;
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
+    m.underflow_sign = UnderflowSign::positive;
     if (f.e8m13 && !to_f16) m.output_fraction_bits = 13;
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = claims_of({"block_permutation", "power_of_two_scaling", "product_value_and_exponent", "sign_symmetry",
@@ -49,6 +50,7 @@ class NvidiaRows : public RowList {
     m.fraction_bits = 25;
     m.zero_exponent = to_f16 ? -21 : -133;  // of the HMMA
     m.output_rounding = to_f16 ? Rounding::nearest_even : Rounding::toward_zero;
+    m.underflow_sign = UnderflowSign::positive;
     m.nan = to_f16 ? nan_f16 : nan_f32;
     row.claims = claims_of(
         {"power_of_two_scaling", "product_value_and_exponent", "sign_symmetry", "swap_operands", "zero_padding"});
@@ -81,6 +83,7 @@ class NvidiaRows : public RowList {
     m.group = 16;
     m.fraction_bits = 35;
     m.zero_exponent = -139;
+    m.underflow_sign = UnderflowSign::positive;
     m.nan = nan_f32;
     row.claims = claims_of({"power_of_two_scaling", "product_value", "product_value_and_exponent", "sign_symmetry",
                             "split_k", "swap_operands", "zero_padding"});

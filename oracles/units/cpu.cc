@@ -500,9 +500,8 @@ class CpuFamily final : public Family {
         }
       }
     }
-    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN; and its FTZ flushes what is
-    // tiny with unbounded exponents (docs/semantics.md 10).
-    if ((op.nan == NanPolicy::exact && !op.d.fields().integer) || op.flush_to_zero) claims.clear();
+    // x86 hands NaN payloads on, where the models that it equals give one canonical NaN.
+    if (op.nan == NanPolicy::exact && !op.d.fields().integer) claims.clear();
     return named(std::move(unit), name, std::move(claims));
   }
 #endif

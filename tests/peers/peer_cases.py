@@ -65,8 +65,6 @@ def readings(peer, operands, results):
     """Switches and, for each, the rows on which the peer's reading may decide."""
     kernel, a, b, c = family(peer), *operands[:3]
     zero = magnitude(peer.d, results) == 0
-    if kernel in ("fused_sum", "scaled_sum", "grouped_sum", "emulated_fp8"):
-        yield "underflow_sign=positive", zero  # N2: every NVIDIA sum of the peer's ends with + 0.0
     if kernel == "fused_sum" and peer.c == "fp16" and peer.d == "fp32":
         yield "c_exponent=c_format", (magnitude("fp16", c) < 0x400) & (magnitude("fp16", c) != 0)  # N4
     if kernel == "exact_sum":
