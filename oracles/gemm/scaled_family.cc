@@ -47,6 +47,7 @@ const std::vector<ScaledRow>& scaled_rows() {
     of_fp8("scaled:fp8.tensor", 0, 0, 0, ScaledBy::end, 0, rows_scaled);
     of_fp8("scaled:fp8.row", 0, 1, 1, ScaledBy::end, 0, rows_scaled);
     of_fp8("scaled:fp8.tile", 128, 1, 128, ScaledBy::interval, 128, tiles);
+    of_fp8("scaled:fp8.tile1", 128, 1, 1, ScaledBy::interval, 128, rows_scaled);
     return list;
   }();
   return all;
@@ -180,6 +181,7 @@ Result<NamedScaled> named_scaled(std::string_view unit) {
   plan.block = row->block;
   plan.rows_a = row->rows_a;
   plan.columns_b = row->columns_b;
+  plan.in_turn = !*row->unit_scale && row->rows_a == 1 && row->columns_b == 1;
   plan.tensor = row->tensor;
   plan.by = row->by;
   plan.rule = row->rule;

@@ -113,6 +113,21 @@ def test_one_scale_at_the_end(unit, rows_a, columns_b):
     assert (mmafuzz.unit(f"scaled:{unit}?on=exact").matmul(a, b) == expected).all()
 
 
+def test_narrow_tiles():
+    """1 x 128 of both, a's scale first, as torch on an H200 (test_recorded_products.py)."""
+    a, b = matrices(3, 300, 4, 5)
+    of_a, scale_a = quantized(a, "e4m3", 1, 128, nearest_fp32("e4m3"))
+    of_b, scale_b = quantized(b.T, "e4m3", 1, 128, nearest_fp32("e4m3"))
+    d = np.zeros((3, 4), np.float32)
+    for first in range(0, 300, 128):
+        part = np.zeros((3, 4), np.float32)
+        for at in range(first, min(first + 128, 300), 32):
+            part = (part + of_a[:, at : at + 32] @ of_b.T[at : at + 32]).astype(np.float32)
+        part = part * scale_a[:, first : first + 1].astype(np.float32)
+        d = (d + part.astype(float) * scale_b[:, first]).astype(np.float32)  # exact in fp64, but for its last bits
+    assert (mmafuzz.unit("scaled:fp8.tile1?on=exact").matmul(a, b) == d).all()
+
+
 @pytest.mark.parametrize("promote", [32, 128])
 def test_tiles(promote):
     """DeepSeek-V3's: 1 x 128 of a, 128 x 128 of b, each tile's sum times both scales added in fp32."""
