@@ -121,8 +121,8 @@ int64_t aligned_sum(const SweepCase& s, int first, int end, int top) {
 }
 
 /// Products and c whose sum, in units of the adder's last bit, is a chosen number. All are in one block; c passes
-/// through the others as it is.
-void make_sum(SweepCase& s, int64_t target, int live) {
+/// through the others as it is. False where c does not hold what the products left, or moves the last bit.
+bool make_sum(SweepCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
   const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
   s.zero_lanes();
@@ -147,7 +147,11 @@ void make_sum(SweepCase& s, int64_t target, int live) {
     };
     s.set_product(lane, target < 0, top, fraction(s.fa, x), fraction(s.fb, part / x));
   }
-  s.set_c(encode_units(s.fc, target - aligned_sum(s, first, first + lanes, top), top - s.kept_bits));
+  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
+  s.set_c(encode_units(s.fc, rest, top - s.kept_bits));
+  const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
+  const int width = static_cast<int>(std::bit_width(bits));
+  return width <= s.kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= s.fc.fraction_bits + 1;
 }
 
 /// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
@@ -222,19 +226,30 @@ void make_cancellation(SweepCase& s, uint64_t n) {
 
 /// Who is greatest, and by how much: one lane or two tie while all others stand `apart` below them, or one lane is next
 /// in that distance and all others are lower still.
-void make_two_levels(SweepCase& s, int first, int second, int apart) {
+enum class TwoLevels { tie, next_above_others, next_alone };
+void make_two_levels(SweepCase& s, int first, int second, int apart, TwoLevels levels) {
   const int e = s.middle_exponent(apart);
-  const bool tie = s.coin(), empty = s.coin();
+  const bool tie = levels == TwoLevels::tie, empty = levels == TwoLevels::next_alone;
+  // Either each product is drawn, or those of one weight cancel in pairs, so that what is cut off of c is the result's.
+  const bool cancel = s.coin();
+  const uint64_t x = s.fraction_of(s.fa), y = s.fraction_of(s.fb);
+  std::map<int, bool> negative;
+  const auto product = [&](int lane, int weight) {
+    if (!cancel) return s.draw_product(lane, weight);
+    bool& sign = negative[weight];
+    s.set_product(lane, sign, weight, x, y);
+    sign = !sign;
+  };
   for (int lane = 0; lane < s.k; ++lane) {
-    if (lane == first || (tie && lane == second)) s.draw_product(lane, e);
-    else if (tie || lane == second) s.draw_product(lane, e - apart);
+    if (lane == first || (tie && lane == second)) product(lane, e);
+    else if (tie || lane == second) product(lane, e - apart);
     else if (empty) s.zero_lane(lane);
-    else s.draw_product(lane, e - apart - s.rng.between(1, 4));
+    else product(lane, e - apart - s.rng.between(1, 4));
   }
   switch (s.rng.below(4)) {
-    case 0: return s.draw_c(e);
-    case 1: return s.draw_c(e - apart);
-    default: return s.zero_c();
+    case 0: return s.draw_c(e - (s.coin() ? apart : 0));
+    case 1: return s.zero_c();
+    default: return s.draw_c(e - s.rng.between(1, s.kept_bits));  // partly cut off: a wrong greatest exponent shows
   }
 }
 
@@ -440,6 +455,20 @@ void DatapathSweeps::add_dot_parts() {
     make_sum(s, target, live[n % 4]);
   });
 
+  // The leading bits of the sum, every pattern at every length, before zeros and before ones: normalizers and tables.
+  constexpr int leading = 8;
+  if (sum_bits > leading) {
+    const auto lengths = static_cast<uint64_t>(sum_bits - leading + 1);
+    add_dot("leading bits", (uint64_t{1} << (leading - 1)) * lengths * 2 * 2, [lengths](SweepCase& s, uint64_t n) {
+      const auto pattern = static_cast<int64_t>((uint64_t{1} << (leading - 1)) + n % (uint64_t{1} << (leading - 1)));
+      n /= uint64_t{1} << (leading - 1);
+      const auto tail = static_cast<int>(n % lengths);
+      n /= lengths;
+      const int64_t ones = n % 2 ? (int64_t{1} << tail) - 1 : 0, target = (pattern << tail) + ones;
+      for (int tries = 0; tries < 64 && !make_sum(s, n / 2 % 2 ? -target : target, s.coin() ? 2 : 5); ++tries) {}
+    });
+  }
+
   // Every exponent of the result at every kind of rounding: c far above, a lane at half a unit of it or near that.
   const int out_exponents = std::min(fd.emax() - fd.emin() + 2, 512);
   add_dot("roundings", static_cast<uint64_t>(out_exponents) * 2 * 8 * 2, [out_exponents](SweepCase& s, uint64_t n) {
@@ -516,11 +545,13 @@ void DatapathSweeps::add_dot_parts() {
   add_dot("cancellations", 4 * 8192, make_cancellation);
 
   const int apart = std::max(1, std::min(kept + 2, fa.emax() - fa.emin() + fb.emax() - fb.emin()));
-  add_dot("two levels", lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
+  add_dot("two levels", 3 * lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
+    const auto levels = static_cast<TwoLevels>(n % 3);
+    n /= 3;
     const auto below = 1 + static_cast<int>(n % static_cast<uint64_t>(apart));
     n /= static_cast<uint64_t>(apart);
     make_two_levels(s, static_cast<int>(n % static_cast<uint64_t>(s.k)),
-                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below);
+                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below, levels);
   });
 
   // The factors' exponents, in every combination, on every lane: the adders of exponents.

@@ -132,44 +132,61 @@ TEST(DatapathSweeps, EveryPairOfProductsBelowTheAlignmentFloorIsMet) {
     for (int y = -48; y <= -18; ++y) EXPECT_TRUE(met.count({x, y})) << x << " " << y;
 }
 
+/// The sum of a case of fp16 products and an fp32 c as a fused sum keeps it, in units of its last bit.
+int64_t aligned_sum(const Batch& batch, int kept) {
+  std::vector<std::pair<double, int>> addends;  // value, exponent of the fields
+  const auto add16 = [](uint64_t v, int& e) {
+    const int field = static_cast<int>(v >> 10 & 31);
+    e = std::max(field, 1) - 15;
+    const double m = std::ldexp(static_cast<double>(v & 1023) + (field ? 1024 : 0), e - 10);
+    return v >> 15 ? -m : m;
+  };
+  int greatest = -1000;
+  for (int lane = 0; lane < 16; ++lane) {
+    int ex = 0, ey = 0;
+    const double x = add16(batch.inputs()[0].get(0, lane), ex);
+    const double y = add16(batch.inputs()[1].get(0, lane), ey);
+    if (x == 0 || y == 0) continue;
+    addends.push_back({x * y, ex + ey});
+    greatest = std::max(greatest, ex + ey);
+  }
+  const uint64_t c = batch.inputs()[2].get(0, 0);
+  if (c & 0x7fffffff) {
+    const int e = static_cast<int>(c >> 23 & 255) - 127;
+    const double m = std::ldexp(static_cast<double>((c & 0x7fffff) | 0x800000), e - 23);
+    addends.push_back({c >> 31 ? -m : m, e});
+    greatest = std::max(greatest, e);
+  }
+  int64_t sum = 0;
+  for (const auto& [value, e] : addends) sum += static_cast<int64_t>(std::trunc(std::ldexp(value, kept - greatest)));
+  return sum;
+}
+
 TEST(DatapathSweeps, EveryBitOfTheSumStandsAlone) {
   const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   const int kept = 25;
   const DatapathSweeps sweeps(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
   std::set<int64_t> met;
-  walk(sweeps, op, "sums", [&](const Batch& batch) {
-    std::vector<std::pair<double, int>> addends;  // value, exponent of the fields
-    const auto add16 = [](uint64_t v, int& e) {
-      const int field = static_cast<int>(v >> 10 & 31);
-      e = std::max(field, 1) - 15;
-      const double m = std::ldexp(static_cast<double>(v & 1023) + (field ? 1024 : 0), e - 10);
-      return v >> 15 ? -m : m;
-    };
-    int greatest = -1000;
-    for (int lane = 0; lane < 16; ++lane) {
-      int ex = 0, ey = 0;
-      const double x = add16(batch.inputs()[0].get(0, lane), ex);
-      const double y = add16(batch.inputs()[1].get(0, lane), ey);
-      if (x == 0 || y == 0) continue;
-      addends.push_back({x * y, ex + ey});
-      greatest = std::max(greatest, ex + ey);
-    }
-    const uint64_t c = batch.inputs()[2].get(0, 0);
-    if (c & 0x7fffffff) {
-      const int e = static_cast<int>(c >> 23 & 255) - 127;
-      const double m = std::ldexp(static_cast<double>((c & 0x7fffff) | 0x800000), e - 23);
-      addends.push_back({c >> 31 ? -m : m, e});
-      greatest = std::max(greatest, e);
-    }
-    int64_t sum = 0;
-    for (const auto& [value, e] : addends) sum += static_cast<int64_t>(std::trunc(std::ldexp(value, kept - greatest)));
-    met.insert(sum);
-  });
+  walk(sweeps, op, "sums", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
   for (int bit = 0; bit <= kept + 5; ++bit) {
     EXPECT_TRUE(met.contains(int64_t{1} << bit)) << bit;
     EXPECT_TRUE(met.contains(-(int64_t{1} << bit))) << bit;
   }
   for (int bit = 2; bit <= kept; ++bit) EXPECT_TRUE(met.contains((int64_t{1} << bit) - 1)) << bit;
+}
+
+TEST(DatapathSweeps, EveryPatternLeadsTheSumAtEveryLength) {
+  const Op op = op_from_text("dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
+  const int kept = 25;
+  const DatapathSweeps sweeps(op, {.fraction_bits = kept, .block = 16, .floor = -133}, 1);
+  std::set<int64_t> met;
+  walk(sweeps, op, "leading bits", [&](const Batch& batch) { met.insert(aligned_sum(batch, kept)); });
+  for (int64_t pattern = 128; pattern < 256; ++pattern)
+    for (int tail = 0; tail <= kept - 3; ++tail) {
+      const int64_t sum = pattern << tail, ones = (int64_t{1} << tail) - 1;
+      EXPECT_TRUE(met.contains(sum) && met.contains(-sum)) << pattern << " " << tail;
+      EXPECT_TRUE(met.contains(sum + ones)) << pattern << " " << tail;
+    }
 }
 
 TEST(DatapathSweeps, EveryInputOfANarrowConversionIsMet) {
