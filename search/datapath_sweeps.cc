@@ -120,13 +120,23 @@ int64_t aligned_sum(const SweepCase& s, int first, int end, int top) {
   return sum;
 }
 
+/// c is what lanes from `first` on lack to a sum, in units of the adder's last bit. False where it does not hold that,
+/// or moves the last bit.
+bool solve_c(SweepCase& s, int64_t target, int first, int lanes, int top) {
+  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
+  s.set_c(encode_units(s.fc, rest, top - s.kept_bits));
+  const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
+  const int width = static_cast<int>(std::bit_width(bits));
+  return width <= s.kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= s.fc.fraction_bits + 1;
+}
+
 /// Products and c whose sum, in units of the adder's last bit, is a chosen number. All are in one block; c passes
-/// through the others as it is. False where c does not hold what the products left, or moves the last bit.
+/// through the others as it is. False as solve_c.
 bool make_sum(SweepCase& s, int64_t target, int live) {
   const int top = s.middle_exponent(s.kept_bits / 2);
   const double wanted = std::ldexp(static_cast<double>(target), -s.kept_bits);  // in units of 2^top
   s.zero_lanes();
-  const int first = static_cast<int>(s.rng.below(static_cast<uint32_t>((s.k + s.block - 1) / s.block))) * s.block;
+  const int first = s.any_block();
   const int lanes = std::min(s.block, s.k - first);
   live = std::clamp(std::max(live, static_cast<int>(std::fabs(wanted) / 3.5) + 1), 1, lanes);
   const bool large = std::fabs(wanted) / live >= 1;
@@ -147,11 +157,28 @@ bool make_sum(SweepCase& s, int64_t target, int live) {
     };
     s.set_product(lane, target < 0, top, fraction(s.fa, x), fraction(s.fb, part / x));
   }
-  const int64_t rest = target - aligned_sum(s, first, first + lanes, top);
-  s.set_c(encode_units(s.fc, rest, top - s.kept_bits));
-  const auto bits = static_cast<uint64_t>(rest < 0 ? -rest : rest);
-  const int width = static_cast<int>(std::bit_width(bits));
-  return width <= s.kept_bits + 1 && width - std::countr_zero(bits | (uint64_t{1} << 63)) <= s.fc.fraction_bits + 1;
+  return solve_c(s, target, first, lanes, top);
+}
+
+/// A sum whose leading bits are those of the target, `length` bits long: one product has as many of them as its factor
+/// holds, c the rest, and the block's other products cancel in pairs, the first of which is greatest.
+bool make_leading(SweepCase& s, int64_t target, int length) {
+  const int first = s.any_block(), lanes = std::min(s.block, s.k - first), turn = s.any_lane();
+  if (lanes < 3 || length > s.kept_bits + 1 || !s.fa.has_sign()) return false;
+  const int top = s.middle_exponent(s.kept_bits);
+  const auto lane = [&](int i) { return first + (i + turn) % lanes; };
+  s.zero_lanes();
+  for (int i = 1; i + 1 < lanes; i += 2) {
+    const auto below = static_cast<int>(s.rng.below(static_cast<uint32_t>(s.kept_bits) / 2 + 1));
+    s.draw_product(lane(i), i == 1 ? top : top - below);
+    s.set_a(lane(i + 1), s.a(lane(i)) ^ s.fa.in_container(s.fa.sign_bit()));
+    s.set_b(lane(i + 1), s.b(lane(i)));
+  }
+  const int bits = std::min(s.fa.fraction_bits + 1, length);
+  const auto magnitude = static_cast<uint64_t>(target < 0 ? -target : target);
+  const uint64_t high = magnitude >> (length - bits) << (s.fa.fraction_bits + 1 - bits);
+  s.set_product(lane(0), target < 0, top - s.kept_bits + length - 1, high & s.fa.fraction_mask(), 0);
+  return solve_c(s, target, first, lanes, top);
 }
 
 /// Lanes 0.. whose exponents are a tuple of alignments below c or below the greatest lane.
@@ -226,10 +253,9 @@ void make_cancellation(SweepCase& s, uint64_t n) {
 
 /// Who is greatest, and by how much: one lane or two tie while all others stand `apart` below them, or one lane is next
 /// in that distance and all others are lower still.
-enum class TwoLevels { tie, next_above_others, next_alone };
-void make_two_levels(SweepCase& s, int first, int second, int apart, TwoLevels levels) {
+void make_two_levels(SweepCase& s, int first, int second, int apart, bool tie) {
   const int e = s.middle_exponent(apart);
-  const bool tie = levels == TwoLevels::tie, empty = levels == TwoLevels::next_alone;
+  const bool empty = s.coin();
   // Either each product is drawn, or those of one weight cancel in pairs, so that what is cut off of c is the result's.
   const bool cancel = s.coin();
   const uint64_t x = s.fraction_of(s.fa), y = s.fraction_of(s.fb);
@@ -464,8 +490,10 @@ void DatapathSweeps::add_dot_parts() {
       n /= uint64_t{1} << (leading - 1);
       const auto tail = static_cast<int>(n % lengths);
       n /= lengths;
-      const int64_t ones = n % 2 ? (int64_t{1} << tail) - 1 : 0, target = (pattern << tail) + ones;
-      for (int tries = 0; tries < 64 && !make_sum(s, n / 2 % 2 ? -target : target, s.coin() ? 2 : 5); ++tries) {}
+      const int64_t ones = n % 2 ? (int64_t{1} << tail) - 1 : 0, target = (pattern << tail) + ones,
+                    signed_target = n / 2 % 2 ? -target : target;
+      if (make_leading(s, signed_target, leading + tail)) return;
+      for (int tries = 0; tries < 32 && !make_sum(s, signed_target, s.coin() ? 2 : 5); ++tries) {}
     });
   }
 
@@ -545,13 +573,13 @@ void DatapathSweeps::add_dot_parts() {
   add_dot("cancellations", 4 * 8192, make_cancellation);
 
   const int apart = std::max(1, std::min(kept + 2, fa.emax() - fa.emin() + fb.emax() - fb.emin()));
-  add_dot("two levels", 3 * lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
-    const auto levels = static_cast<TwoLevels>(n % 3);
-    n /= 3;
+  add_dot("two levels", 2 * lanes * lanes * static_cast<uint64_t>(apart), [apart](SweepCase& s, uint64_t n) {
+    const bool tie = n % 2;
+    n /= 2;
     const auto below = 1 + static_cast<int>(n % static_cast<uint64_t>(apart));
     n /= static_cast<uint64_t>(apart);
     make_two_levels(s, static_cast<int>(n % static_cast<uint64_t>(s.k)),
-                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below, levels);
+                    static_cast<int>(n / static_cast<uint64_t>(s.k)), below, tie);
   });
 
   // The factors' exponents, in every combination, on every lane: the adders of exponents.

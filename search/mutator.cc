@@ -56,7 +56,7 @@ class DotMoves {
       case 6:
       case 7: return step_ulp();
       case 8:
-      case 9: return rng_.one_in(8) ? edge_of_least_result() : tie_output();
+      case 9: return rng_.one_in(16) ? edge_of_least_result() : tie_output();
       case 10:
       case 11: return to_exponent(hints_.floor + rng_.between(-3, 3));
       case 12:

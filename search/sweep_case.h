@@ -36,6 +36,8 @@ class SweepCase {
   void set_c(uint64_t encoding) { batch_.inputs()[2].set(index_, 0, encoding); }
 
   int any_lane() { return static_cast<int>(rng.below(static_cast<uint32_t>(k))); }
+  /// The first lane of a block.
+  int any_block() { return static_cast<int>(rng.below(static_cast<uint32_t>((k + block - 1) / block))) * block; }
   bool coin() { return rng.next() & 1; }
   uint64_t fraction_of(const FormatFields& f) { return rng.next() & f.fraction_mask(); }
 
