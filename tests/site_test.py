@@ -89,10 +89,10 @@ def main(program, source):
                 errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
         if len(table.rows) != len(rows):
             errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
-        if shutil.which("node"):
+        if shutil.which("node") and not errors:
             by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
             errors += filtered(out / "_static/catalogue.js", by_name, table.rows)
-        else:
+        elif not errors:
             print("no node: the filters were not asked")
         print("\n".join(errors[:40]))
         print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows: {len(errors)} problems")
