@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Builds the site of ci/site and checks it: each row of the catalogue is on one arithmetic page and once in the table, every local
+link leads somewhere, nothing is loaded from elsewhere, no machine's path is on a page, and the filters pass the right rows (with node).
+
+Usage: site_test.py MMAFUZZ SOURCE. Exit code 77 without Sphinx, MyST or Furo."""
+import collections
+import html.parser
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loaded, self.rows, self.text = set(), [], [], [], path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag, pairs):
+        given = dict(pairs)
+        self.ids.add(given.get("id"))
+        target = given.get("href") or given.get("src")
+        if tag == "tr" and "data-kernel" in given:
+            self.rows.append({name.removeprefix("data-"): value for name, value in pairs})
+        if tag in ("link", "script", "img", "iframe") and target:
+            self.loaded.append(target)
+        if target and not target.startswith("data:"):
+            self.links.append(target)
+
+
+def broken_links(pages):
+    for path, page in pages.items():
+        for link in page.links:
+            url = urllib.parse.urlsplit(link)
+            if url.scheme or url.netloc:
+                if link in page.loaded:
+                    yield f"{path} loads {link}"
+                continue
+            target = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
+            if not target.is_file():
+                yield f"{path}: no {link}"
+            elif target in pages and url.fragment and urllib.parse.unquote(url.fragment) not in pages[target].ids:
+                yield f"{path}: no place {link}"
+
+
+QUERIES = {
+    "": lambda row: True,
+    "architecture=hopper&operand=e4m3": lambda row: "model:hopper/" in row["name"] and "e4m3" in (row["formats"]["a"], row["formats"]["b"]),
+    "result=fp16&kernel=two_stage_sum": lambda row: row["formats"]["d"] == "fp16" and row["kernel"] == "two_stage_sum",
+    "evidence=machine+code": lambda row: any(e["kind"] == "machine code" for e in row["evidence"]),
+    "text=H200++wgmma": lambda row: "h200" in row["gpus"] and "wgmma" in row["name"],
+    "kernel=none_such": lambda row: False,
+}
+
+
+def filtered(script, rows, lines):
+    """How many rows pass each query: as the script says, and as the catalogue does."""
+    given = [{**line, "text": (row["name"] + " " + " ".join(row["gpus"])).lower()} for row, line in zip(rows, lines)]
+    asked = f"""const {{passes}} = require({json.dumps(str(script))});
+        console.log(JSON.stringify({json.dumps(list(QUERIES))}.map(q => {json.dumps(given)}.map(r => passes(r, new URLSearchParams(q))))));"""
+    said = json.loads(subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True).stdout)
+    return [f"the filter {query!r} passes other rows" for (query, wanted), got in zip(QUERIES.items(), said) if got != list(map(wanted, rows))]
+
+
+def main(program, source):
+    if not all(map(importlib.util.find_spec, ("sphinx", "myst_parser", "furo"))):
+        print("no Sphinx, MyST or Furo here: skipped")
+        return 77
+    run = [program, "catalogue", "--json", "--corpus", f"{source}/corpus"]
+    rows = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+    with tempfile.TemporaryDirectory() as name:
+        out = pathlib.Path(name).resolve() / "site"
+        subprocess.run([sys.executable, f"{source}/ci/site", program, "-o", out], check=True)
+        pages = {path: Page(path) for path in out.rglob("*.html")}
+        errors = list(broken_links(pages))
+        here = str(pathlib.Path(source).resolve())
+        errors += [f"{path} has a path of this machine" for path, page in pages.items() if here in page.text or name in page.text]
+        on_pages = collections.Counter(row["name"] for row in rows for path, page in pages.items()
+                                       if path.parent.name == "catalogue" and f'>{row["name"]}</span></code></p></td>' in page.text)
+        table = pages[out / "catalogue.html"]
+        for row in rows:
+            places = on_pages[row["name"]], table.text.count(f'.html">{row["name"].removeprefix("model:")}</a>')
+            if places != (1, 1):
+                errors.append(f"{row['name']}: on {places[0]} pages and {places[1]} times in the table")
+        if len(table.rows) != len(rows):
+            errors.append(f"the table has {len(table.rows)} rows, the catalogue {len(rows)}")
+        if shutil.which("node") and not errors:
+            by_name = sorted(rows, key=lambda row: table.text.index(f'.html">{row["name"].removeprefix("model:")}</a>'))
+            errors += filtered(out / "_static/catalogue.js", by_name, table.rows)
+        elif not errors:
+            print("no node: the filters were not asked")
+        print("\n".join(errors[:40]))
+        print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values()):,} links, {len(rows)} rows: {len(errors)} problems")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
