@@ -31,11 +31,8 @@ class X86Rows : public RowList {
     DotModel& m = row.model;
     m.kernel = Kernel::fma_chain;
     m.order = ProductOrder::swapped_pairs;
-    m.output_rounding = Rounding::nearest_even;
     m.subnormals = Subnormals::flushed_signed;
-    m.nan = default_nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
-    add(std::move(row), source);
+    add_rounded(std::move(row), source);
   }
 
   /// VDPPHPS: the same of fp16, whose own subnormal numbers are kept.
@@ -44,11 +41,8 @@ class X86Rows : public RowList {
     DotModel& m = row.model;
     m.kernel = Kernel::fma_chain;
     m.order = ProductOrder::swapped_pairs;
-    m.output_rounding = Rounding::nearest_even;
     m.subnormals = Subnormals::flushed_of_fp32;
-    m.nan = default_nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
-    add(std::move(row), source);
+    add_rounded(std::move(row), source);
   }
 
   /// VFMADD213BF16: one FMA in bf16; subnormal operands and results are zeros of their sign.
@@ -56,11 +50,8 @@ class X86Rows : public RowList {
     ModelRow row = start_row("x86", "fma", "k1", "bf16.bf16.bf16.bf16");
     DotModel& m = row.model;
     m.kernel = Kernel::fma_chain;
-    m.output_rounding = Rounding::nearest_even;
     m.subnormals = Subnormals::flushed_signed;
-    m.nan = row.op.d.fields().encode_nan();
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
-    add(std::move(row), source);
+    add_rounded(std::move(row), source);
   }
 
   /// One element of a tile product of FP8: all products summed exactly and rounded, then c, in fp32 without its
@@ -85,12 +76,9 @@ class X86Rows : public RowList {
     DotModel& m = row.model;
     m.kernel = Kernel::ieee_tree;
     m.block = 2;
-    m.output_rounding = Rounding::nearest_even;
     m.overflow = Overflow::by_rounding;
     m.subnormals = Subnormals::flushed_signed;
-    m.nan = default_nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
-    add(std::move(row), source);
+    add_rounded(std::move(row), source);
   }
 
   /// One element of a tile product of tf32: one chain of FMAs from +0, then c.
@@ -98,13 +86,10 @@ class X86Rows : public RowList {
     ModelRow row = start_row("x86", "tmmultf32ps", "k16", "f32.tf32.tf32.f32");
     DotModel& m = row.model;
     m.kernel = Kernel::fma_then_add;
-    m.output_rounding = Rounding::nearest_even;
     m.overflow = Overflow::by_rounding;
     m.low_bits = LowBits::nan_payload;
     m.subnormals = Subnormals::flushed_signed;
-    m.nan = default_nan_f32;
-    row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
-    add(std::move(row), source);
+    add_rounded(std::move(row), source);
   }
 
   /// One element of a tile product: even and odd products in a chain each, the chains' sum, then c, all in fp32 without
@@ -116,15 +101,20 @@ class X86Rows : public RowList {
     m.block = m.k / 2;
     m.order = ProductOrder::interleaved;
     m.chain_join = ChainJoin::summed_first;
-    m.output_rounding = Rounding::nearest_even;
     m.overflow = Overflow::by_rounding;
     m.subnormals = Subnormals::flushed_signed;
-    m.nan = default_nan_f32;
+    add_rounded(std::move(row), source);
+  }
+
+ private:
+  /// What rounds each operation to nearest, and gives the processor's NaN.
+  void add_rounded(ModelRow row, const char* source) {
+    row.model.output_rounding = Rounding::nearest_even;
+    row.model.nan = row.op.d.name() == "fp32" ? default_nan_f32 : row.op.d.fields().encode_nan();
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "sign_symmetry", "swap_operands"});
     add(std::move(row), source);
   }
 
- private:
   void add_fp8(ModelRow row, const char* source) {
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
