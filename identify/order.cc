@@ -105,7 +105,6 @@ class Revealer {
  public:
   Revealer(const Unit& unit, const Op& op, const OrderSettings& settings, RevealedOrder& result)
       : settings_(settings),
-        result_(result),
         questions_(unit, op, result, settings.one_by_one ? 1 : std::max<size_t>(1, (size_t{1} << 20) / size_t(op.k))),
         rng_(settings.seed, 0) {
     tree_.op = op;
@@ -303,7 +302,6 @@ class Revealer {
   }
 
   const OrderSettings& settings_;
-  RevealedOrder& result_;
   PairQuestions questions_;
   CounterRng rng_;
   SummationTree tree_;
