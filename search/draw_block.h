@@ -1,7 +1,10 @@
 // Blocks where quantizers differ: the greatest magnitude on a step of the scale, the others between two codes.
 #pragma once
 
+#include <vector>
+
 #include "arithmetic/counter_rng.h"
+#include "arithmetic/quantize_block.h"
 #include "core/batch.h"
 
 namespace mmafuzz {

@@ -54,6 +54,7 @@ def main():
                 "core/format.cc",
                 "core/op.cc",
                 "search/structured_generator.cc",
+                "search/draw_block.cc",
                 "search/draw_gemm.cc",
                 "search/gemm_moves.cc",
                 "search/integer_dot.cc",
