@@ -130,7 +130,8 @@ TEST(CoreUnits, EveryRowIsAskedWhatItsOpSays) {
     const auto unit = registry.bind("cuda:" + i.unit, op), model = registry.bind(relu ? "relu:ieee" : "ieee", op);
     ASSERT_TRUE(unit) << i.unit << ": " << unit.refusal().reason;
     ASSERT_TRUE(model) << model.refusal().reason;
-    EXPECT_EQ((*unit)->claims().empty(), !equals_its_reference(i)) << i.unit;
+    const bool keeps_result = op.flush_to_zero && op.kind == OpKind::convert && op.d.name() == "fp16";  // docs/gpu.md
+    EXPECT_EQ((*unit)->claims().empty(), i.claim == IeeeClaim::none || keeps_result) << i.unit;
     const Batch batch = corners(op, 100);
     Outcomes got, expected;
     (*unit)->run(batch, got);
