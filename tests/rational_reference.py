@@ -351,9 +351,13 @@ def flushed_operand(f, x, ftz):
     return ZERO[x.negative and "zero=positive" not in f.switches] if ftz and x.subnormal else x
 
 
-def flushed_result(f, encoding, ftz):
-    x = decode(f, encoding) if ftz else None
-    return (f.encode(f.zero(x.negative)), True) if ftz and x.subnormal else (encoding, False)
+def flushed_result(f, encoding, flags, ftz):
+    """Under ftz=1 a result is a zero of its sign that is subnormal, or that underflowed to the least normal number."""
+    if not ftz:
+        return encoding, False
+    x = decode(f, encoding)
+    tiny = x.subnormal or (flags & UNDERFLOW and f.below != "none")
+    return (f.encode(f.zero(x.negative)), True) if tiny else (encoding, False)
 
 
 def dot_terms(op, a, b, sa, sb):
@@ -372,7 +376,8 @@ def dot(order, op, a, b, c, sa, sb):
     c = flushed_operand(op.c, decode(op.c, c), op.ftz)
 
     def rounded(x):
-        return flushed_result(f, result_of(f, x, rule), op.ftz)[0]
+        flags = 0 if x.kind == "nan" else round_number(f, x, rule)[1]
+        return flushed_result(f, result_of(f, x, rule), flags, op.ftz)[0]
 
     def add(x, y):
         return rounded(exact_sum([x, y], rule.mode))
@@ -416,7 +421,7 @@ def gemm(op, a, b, c):
 
 def finish(f, operands, encoding, flags, ftz):
     """Flags that operands bring: signaling NaN (7.2), denormal operands (as on x86, outranked by NaN and 7.2, 7.3)."""
-    encoding, flushed = flushed_result(f, encoding, ftz)
+    encoding, flushed = flushed_result(f, encoding, flags, ftz)
     if flushed:
         flags |= UNDERFLOW | INEXACT
     any_nan = any(x.kind == "nan" for x in operands)
