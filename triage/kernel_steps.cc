@@ -90,6 +90,8 @@ std::vector<Aspect> aspects_of(const WayToAdd& x, const WayToAdd& y) {
       aspect<&W::subnormals>(x, y, "subnormals", [](const W& w) { return word_of(subnormals, w.subnormals); }),
       aspect<&W::zero_is_positive>(x, y, "a sum that is zero",
                                    [](const W& w) { return w.zero_is_positive ? "+0" : "signed as in IEEE 754"; }),
+      aspect<&W::underflow_is_positive>(x, y, "a nonzero sum that rounds to zero",
+                                        [](const W& w) { return w.underflow_is_positive ? "+0" : "keeps its sign"; }),
       aspect<&W::output_bits>(x, y, "fraction bits of a sum", [](const W& w) { return std::to_string(w.output_bits); }),
       aspect<&W::overflow>(x, y, "a sum beyond the greatest number",
                            [](const W& w) { return word_of(overflow, w.overflow); }),
