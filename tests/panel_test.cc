@@ -30,11 +30,13 @@ SweepRequest request_of(const ModelRow& row) {
 template <class Claim, int columns = sweep::panel_side, int threads = 256>
 void expect_panel_equals_tiles(const std::string& name, SweepRequest request) {
   using Panel = sweep::Panel<Claim, columns, threads>;
-  std::vector<SweepParent> parents;
   request.seed = 5;
   request.tiles = 4;
+  std::vector<uint64_t> numbers;
   for (uint64_t tile = 0; tile < 4; ++tile)
-    for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(request, {}, tile, cell * 7));
+    for (uint64_t cell = 0; cell < 5; ++cell)
+      numbers.push_back(tile * static_cast<uint64_t>(request.shape.cells()) + cell * 7);
+  const std::vector<SweepParent> parents = dots_of(request, {}, numbers);
   request.parents = static_cast<uint32_t>(parents.size());
   const SweepSource source{request, parents.data()};
   const auto panel = std::make_unique<Panel>();

@@ -101,12 +101,19 @@ SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t til
   return dot;
 }
 
-SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell) {
+std::vector<SweepParent> dots_of(const SweepRequest& request, const std::vector<SweepParent>& parents,
+                                 const std::vector<uint64_t>& numbers) {
+  const auto cells = static_cast<uint64_t>(request.shape.cells());
+  std::vector<SweepParent> dots;
   SweepRequest one = request;
-  one.first_tile = tile;
   one.tiles = 1;
-  TileBuffers buffers = generate_tiles(one, parents);
-  return dot_at(one, buffers.view(), tile, cell);
+  for (size_t i = 0; i < numbers.size();) {
+    one.first_tile = numbers[i] / cells;
+    TileBuffers buffers = generate_tiles(one, parents);
+    for (; i < numbers.size() && numbers[i] / cells == one.first_tile; ++i)
+      dots.push_back(dot_at(one, buffers.view(), one.first_tile, static_cast<int>(numbers[i] % cells)));
+  }
+  return dots;
 }
 
 }  // namespace mmafuzz

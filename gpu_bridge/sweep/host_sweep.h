@@ -21,8 +21,9 @@ SweepAnswer sweep_on_host(const SweepRequest& request, const std::vector<SweepPa
 /// Dot number `cell` of a tile in memory, as a case; the first of `tiles` has number request.first_tile.
 SweepParent dot_at(const SweepRequest& request, const Tiles& tiles, uint64_t tile, int cell);
 
-/// The same of any tile of an epoch, generated again.
-SweepParent dot_of_cell(const SweepRequest& request, const std::vector<SweepParent>& parents, uint64_t tile, int cell);
+/// The same of dots anywhere in an epoch, generated again; number = tile * cells of a tile + cell, ascending.
+std::vector<SweepParent> dots_of(const SweepRequest& request, const std::vector<SweepParent>& parents,
+                                 const std::vector<uint64_t>& numbers);
 
 /// Counts divergences by tile, `cells` of this one, and keeps the tiles of lowest number. Tiles must come in order.
 void note_divergent_tile(SweepAnswer& answer, const DivergentTile& tile, uint64_t cells);

@@ -111,18 +111,8 @@ void SweepRun::learn(const SweepRequest& request, const SweepAnswer& answer) {
     first.insert(answer.first_of_bin[bin]);
   }
   parents_before_epoch_ = parents_;
-  const uint64_t cells = static_cast<uint64_t>(request.shape.cells());
-  SweepRequest one = request;
-  one.tiles = 0;
-  TileBuffers buffers;
-  for (const uint64_t number : first) {
-    if (one.tiles == 0 || one.first_tile != number / cells) {  // a tile has the first dots of many bins
-      one.first_tile = number / cells;
-      one.tiles = 1;
-      buffers = generate_tiles(one, parents_before_epoch_);
-    }
-    parents_.push_back(dot_at(one, buffers.view(), one.first_tile, static_cast<int>(number % cells)));
-  }
+  for (const SweepParent& dot : dots_of(request, parents_before_epoch_, {first.begin(), first.end()}))
+    parents_.push_back(dot);
 }
 
 void SweepRun::reproduce(const SweepRequest& whole, const DivergentTile& found) {

@@ -31,6 +31,15 @@ void write(std::ofstream& to, const void* data, uint64_t bytes) {
   to.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
 }
 
+/// Five dots of each tile: no bins are needed to draw near them.
+std::vector<SweepParent> parents_from(const SweepRequest& request) {
+  std::vector<uint64_t> numbers;
+  for (uint64_t tile = 0; tile < request.tiles; ++tile)
+    for (uint64_t cell = 0; cell < 5; ++cell)
+      numbers.push_back(tile * static_cast<uint64_t>(request.shape.cells()) + cell * 7);
+  return dots_of(request, {}, numbers);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,7 +53,6 @@ int main(int argc, char** argv) {
     r.shape = i.shape;
     r.instruction = static_cast<int32_t>(index);
     r.seed = 1;
-    std::vector<SweepParent> parents;
     if (i.op.d.fields().integer) {
       r.model.a = i.op.a.fields();
       r.model.b = i.op.b.fields();
@@ -59,9 +67,8 @@ int main(int argc, char** argv) {
         }
       if (r.model.k == 0) continue;  // claimed nowhere
     }
-    r.tiles = 8;  // their dots are the parents: no bins are needed to draw near them
-    for (uint64_t tile = 0; tile < r.tiles; ++tile)
-      for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(r, {}, tile, cell * 7));
+    r.tiles = 8;
+    const std::vector<SweepParent> parents = parents_from(r);
     r.first_tile = 1000;
     r.tiles = static_cast<uint64_t>(std::atoll(argv[2]));
     r.parents = static_cast<uint32_t>(parents.size());
@@ -93,9 +100,7 @@ int main(int argc, char** argv) {
     r.shape = i.shape;
     r.seed = 1;
     r.tiles = 8;
-    std::vector<SweepParent> parents;
-    for (uint64_t tile = 0; tile < r.tiles; ++tile)
-      for (int cell = 0; cell < 5; ++cell) parents.push_back(dot_of_cell(r, {}, tile, cell * 7));
+    const std::vector<SweepParent> parents = parents_from(r);
     r.first_tile = 1000;
     r.tiles = 8;  // panels
     r.parents = static_cast<uint32_t>(parents.size());
