@@ -29,8 +29,6 @@ class CpuRows : public RowList {
     DotModel& m = row.model;
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
-    m.output_rounding = Rounding::nearest_even;
-    m.overflow = Overflow::by_rounding;
     m.zero_sign = ZeroSign::ieee;
     add(std::move(row), source);
   }
@@ -42,8 +40,6 @@ class CpuRows : public RowList {
     m.kernel = Kernel::sum_then_add;
     m.block = 2;
     m.chain_join = ChainJoin::summed_first;
-    m.output_rounding = Rounding::nearest_even;
-    m.overflow = Overflow::by_rounding;
     m.zero_sign = ZeroSign::ieee;
     add(std::move(row), source);
   }
@@ -51,10 +47,7 @@ class CpuRows : public RowList {
   /// Two products rounded, their sum rounded, and c (FPMatMulAdd).
   void tree(const char* instruction, const std::string& type, const char* source) {
     ModelRow row = started("arm", instruction, "k2", type + "." + type + "." + type + "." + type);
-    DotModel& m = row.model;
-    m.kernel = Kernel::ieee_tree;
-    m.output_rounding = Rounding::nearest_even;
-    m.overflow = Overflow::by_rounding;
+    row.model.kernel = Kernel::ieee_tree;
     add(std::move(row), source);
   }
 
@@ -63,11 +56,8 @@ class CpuRows : public RowList {
     for (const char* a : {"e4m3", "e5m2"})
       for (const char* b : {"e4m3", "e5m2"}) {
         ModelRow row = started("arm", instruction, shape, type + "." + a + "." + b + "." + type);
-        DotModel& m = row.model;
-        m.kernel = Kernel::exact_sum;
-        m.output_rounding = Rounding::nearest_even;
-        m.overflow = Overflow::by_rounding;
-        m.zero_sign = ZeroSign::ieee;
+        row.model.kernel = Kernel::exact_sum;
+        row.model.zero_sign = ZeroSign::ieee;
         row.claims.push_back({"block_permutation", ""});
         add(std::move(row), source);
       }
@@ -75,10 +65,7 @@ class CpuRows : public RowList {
 
   void fma(const char* arch, const char* instruction, const std::string& types, const char* source) {
     ModelRow row = started(arch, instruction, "k1", types);
-    DotModel& m = row.model;
-    m.kernel = Kernel::fma_chain;
-    m.output_rounding = Rounding::nearest_even;
-    m.overflow = Overflow::by_rounding;
+    row.model.kernel = Kernel::fma_chain;
     if (types[0] == types.substr(4)[0]) row.claims.push_back({"equals_model", "ieee:fma"});
     add(std::move(row), source);
   }
@@ -86,6 +73,8 @@ class CpuRows : public RowList {
  private:
   static ModelRow started(const char* arch, const char* instruction, const char* shape, const std::string& types) {
     ModelRow row = start_row(arch, instruction, shape, types);
+    row.model.output_rounding = Rounding::nearest_even;
+    row.model.overflow = Overflow::by_rounding;
     row.model.nan = row.op.d.fields().encode_nan();
     row.claims = claims_of({"monotone_in_addend", "monotone_in_c", "power_of_two_scaling", "product_value",
                             "product_value_and_exponent", "sign_symmetry", "split_k", "swap_operands", "zero_padding"});

@@ -25,32 +25,13 @@ class X86Rows : public RowList {
     add(std::move(row), source);
   }
 
-  /// VDPBF16PS: pairs, the odd element first; subnormal operands and results are zeros of their sign.
-  void bf16_pairs(const char* source) {
-    ModelRow row = start_row("x86", "dpbf16", "k2", "f32.bf16.bf16.f32");
-    DotModel& m = row.model;
-    m.kernel = Kernel::fma_chain;
-    m.order = ProductOrder::swapped_pairs;
-    m.subnormals = Subnormals::flushed_signed;
-    add_rounded(std::move(row), source);
-  }
-
-  /// VDPPHPS: the same of fp16, whose own subnormal numbers are kept.
-  void f16_pairs(const char* source) {
-    ModelRow row = start_row("x86", "dpph", "k2", "f32.f16.f16.f32");
-    DotModel& m = row.model;
-    m.kernel = Kernel::fma_chain;
-    m.order = ProductOrder::swapped_pairs;
-    m.subnormals = Subnormals::flushed_of_fp32;
-    add_rounded(std::move(row), source);
-  }
-
-  /// VFMADD213BF16: one FMA in bf16; subnormal operands and results are zeros of their sign.
-  void bf16_fma(const char* source) {
-    ModelRow row = start_row("x86", "fma", "k1", "bf16.bf16.bf16.bf16");
-    DotModel& m = row.model;
-    m.kernel = Kernel::fma_chain;
-    m.subnormals = Subnormals::flushed_signed;
+  /// A chain of FMAs without subnormal numbers; of pairs the odd element goes first.
+  void flushing_chain(const char* instruction, const char* shape, const std::string& types, Subnormals subnormals,
+                      const char* source) {
+    ModelRow row = start_row("x86", instruction, shape, types);
+    row.model.kernel = Kernel::fma_chain;
+    if (row.op.k > 1) row.model.order = ProductOrder::swapped_pairs;
+    row.model.subnormals = subnormals;
     add_rounded(std::move(row), source);
   }
 
@@ -132,7 +113,8 @@ class X86Rows : public RowList {
 
 std::vector<ModelRow> x86_rows() {
   X86Rows rows;
-  rows.bf16_pairs("[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]");
+  rows.flushing_chain("dpbf16", "k2", "f32.bf16.bf16.f32", Subnormals::flushed_signed,
+                      "[SDM] VDPBF16PS: element 2i + 1 first, each step to nearest even, DAZ and FTZ; [AMD]");
   rows.tile("tdpbf16ps", "bf16", "[SDM] TDPBF16PS: two FMA chains from +0, their sum, then c; DAZ and FTZ");
   rows.tile("tdpfp16ps", "f16", "[SDM] TDPFP16PS: the same; fp16's subnormals are kept, fp32's flushed");
   rows.tf32_tile("[ISE] TMMULTF32PS: an FMA chain from +0 over k, then c; NaNs made quiet before low bits are cut");
@@ -147,8 +129,10 @@ std::vector<ModelRow> x86_rows() {
                    "[ACE] 14.1.6 op4mxf8_subtile: products summed as integers, FTZ, DAZ of c; Bochs");
   }
   rows.bf16_outer("[ACE] 14.3.5 op2bf16_subtile, DAZ and FTZ; Bochs");
-  rows.f16_pairs("[ISE] VDPPHPS: element 2i + 1 first, each step to nearest even; fp32's subnormals are flushed");
-  rows.bf16_fma("[ISE] VFMADD213BF16: to nearest even, DAZ and FTZ");
+  rows.flushing_chain("dpph", "k2", "f32.f16.f16.f32", Subnormals::flushed_of_fp32,
+                      "[ISE] VDPPHPS: element 2i + 1 first, each step to nearest even; fp32's subnormals are flushed");
+  rows.flushing_chain("fma", "k1", "bf16.bf16.bf16.bf16", Subnormals::flushed_signed,
+                      "[ISE] VFMADD213BF16: to nearest even, DAZ and FTZ");
   for (const char* type : {"f32", "f64", "f16"})
     rows.fma_chain("x86", "fma", {"k1"}, type, type[1] == '1' ? "[SDM] VFMADD213SH" : "[SDM] VFMADD213SS, VFMADD213SD");
   for (const char* type : {"f32", "f64"}) rows.tree("mul_add", "k1", type, 1, "[SDM] MULSS and ADDSS, MULSD and ADDSD");
