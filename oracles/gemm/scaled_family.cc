@@ -181,7 +181,6 @@ Result<NamedScaled> named_scaled(std::string_view unit) {
   plan.block = row->block;
   plan.rows_a = row->rows_a;
   plan.columns_b = row->columns_b;
-  plan.in_turn = !*row->unit_scale && row->rows_a == 1 && row->columns_b == 1;
   plan.tensor = row->tensor;
   plan.by = row->by;
   plan.rule = row->rule;

@@ -78,7 +78,7 @@ class ScaledGemm final : public Unit {
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
         uint32_t sum = sums[at], factor = fp32.times(a.tensor, b.tensor);
-        if (plan_.by == ScaledBy::end && plan_.in_turn) {
+        if (plan_.by == ScaledBy::end && plan_.in_turn()) {
           sum = fp32.times(sum, scale_in_fp32(b, column, 0));
           factor = scale_in_fp32(a, row, 0);
         } else if (plan_.by == ScaledBy::end) {
@@ -115,12 +115,19 @@ class ScaledGemm final : public Unit {
       if (plan_.promote == 0 || (to % plan_.promote != 0 && to < a.length)) continue;
       for (size_t at = 0; at < count; ++at) {
         const auto row = int((first + at) / size_t(op_.n)), column = int((first + at) % size_t(op_.n));
-        const int block = plan_.block ? from / plan_.block : 0;
-        if (plan_.by != ScaledBy::interval) sums[at] = fp32.add(sums[at], partial[at]);
-        else if (plan_.in_turn)
-          sums[at] = fp32.fma(fp32.times(partial[at], scale_in_fp32(a, row, block)), scale_in_fp32(b, column, block),
-                              sums[at]);
-        else sums[at] = fp32.fma(partial[at], product_of_scales(fp32, a, row, b, column, block), sums[at]);
+        if (plan_.by != ScaledBy::interval) {
+          sums[at] = fp32.add(sums[at], partial[at]);
+          continue;
+        }
+        const int block = from / plan_.block;
+        uint32_t term = partial[at], factor;
+        if (plan_.in_turn()) {
+          term = fp32.times(term, scale_in_fp32(a, row, block));
+          factor = scale_in_fp32(b, column, block);
+        } else {
+          factor = product_of_scales(fp32, a, row, b, column, block);
+        }
+        sums[at] = fp32.fma(term, factor, sums[at]);
       }
       partial.assign(count, 0);
     }

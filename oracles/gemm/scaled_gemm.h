@@ -28,10 +28,13 @@ struct ScaledPlan {
   int columns_b = 1;    ///< columns of b that share a scale; 0: all
   bool tensor = false;  ///< each matrix has an fp32 scale of its own
   ScaledBy by = ScaledBy::unit;
-  bool in_turn = false;  ///< in fp32 the two scales are two factors: b's, then a's; of blocks a's, then b's
   ScaleRule rule = ScaleRule::floor;
   int promote = 0;  ///< products after which the unit's sum is added to an fp32 sum beside it; 0: never
   int unit_k = 32;  ///< products of one dot of the unit
+
+  /// What no unit takes, of one row and one column, is two factors in fp32: b's, then a's; of blocks a's, then b's.
+  /// Other scales are multiplied first.
+  bool in_turn() const { return unit_scale.name().empty() && rows_a == 1 && columns_b == 1; }
 };
 
 struct NamedScaled {
