@@ -207,16 +207,16 @@ Result<std::string> model_of_provenance(std::string_view provenance) {
   if (parts.size() != 3) return refuse(expected);
   const bool wmma = maker == 7 && parts[0] == "wmma";
   const std::string instruction = wmma ? "mma" : parts[0];
-  const int of_k = wmma && parts[2] == "tf32" ? -1 : 1;  // wmma of tf32 is two steps with k = 4 (docs/gpu.md)
-  const ModelRow* widest = nullptr;
+  const bool shortest = wmma && parts[2] == "tf32";  // wmma of tf32 is two steps with k = 4 (docs/gpu.md)
+  const ModelRow* found = nullptr;
   for (const ModelRow& row : model_rows()) {
     if (row.arch != arch || row.instruction != instruction || row.op.has_scales()) continue;
     if (row.op.d.name() != parts[1] || row.op.c.name() != parts[1]) continue;
     if (row.op.a.name() != parts[2] || row.op.b.name() != parts[2]) continue;
-    if (!widest || of_k * row.op.k > of_k * widest->op.k) widest = &row;
+    if (!found || (shortest ? row.op.k < found->op.k : row.op.k > found->op.k)) found = &row;
   }
-  if (!widest) return refuse("the " + std::string(arch) + " models have no such instruction");
-  return "model:" + widest->name();
+  if (!found) return refuse("the " + std::string(arch) + " models have no such instruction");
+  return "model:" + found->name();
 }
 
 }  // namespace mmafuzz
