@@ -56,7 +56,7 @@ class OneDot {
   /// The products first..last-1 as one scaled term.
   MMAFUZZ_HD Product group(int first, int last, bool& seen) const {
     Product g{};
-    const Number sx = scale_of_a(first), sy = scale_of_b(first);
+    const Number sx = scale_of_a(m_, in_, first), sy = scale_of_b(m_, in_, first);
     // Products as integers at the weight of the formats' least product, 576 * 4 at most for e2m1.
     const int unit = m_.a.subnormal_bit() + m_.b.subnormal_bit();
     int64_t sum = 0;
@@ -198,8 +198,6 @@ class OneDot {
   static constexpr int no_exponent = INT32_MIN / 2;  ///< of a term that takes no part in the search
 
   MMAFUZZ_HD const FormatFields& c_format(bool is_own) const { return is_own ? c_format_ : m_.d; }
-  MMAFUZZ_HD Number scale_of_a(int i) const { return decode(m_.scale_a, in_.scale_a[i / m_.scale_block]); }
-  MMAFUZZ_HD Number scale_of_b(int i) const { return decode(m_.scale_b, in_.scale_b[i / m_.scale_block]); }
 
   MMAFUZZ_HD int64_t cut(const Product& p, const Product& c, int greatest) const {
     const int unit = greatest - m_.fraction_bits;

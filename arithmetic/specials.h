@@ -127,12 +127,19 @@ MMAFUZZ_HD inline Product multiply(const DotModel& m, const Number& x, const Num
   return p;
 }
 
+/// The scales of product i.
+MMAFUZZ_HD inline Number scale_of_a(const DotModel& m, const DotOperands& in, int i) {
+  return decode(m.scale_a, in.scale_a[i / m.scale_block]);
+}
+MMAFUZZ_HD inline Number scale_of_b(const DotModel& m, const DotOperands& in, int i) {
+  return decode(m.scale_b, in.scale_b[i / m.scale_block]);
+}
+
 /// Product i, times the powers of two that its scales are.
 MMAFUZZ_HD inline Product scaled_product(const DotModel& m, const DotOperands& in, int i) {
   Product p = multiply(m, read_operand(m, read_as(m, m.a), in.a[i]), read_operand(m, read_as(m, m.b), in.b[i]));
   if (m.scale_block == 0) return p;
-  const Number x = decode(m.scale_a, in.scale_a[i / m.scale_block]),
-               y = decode(m.scale_b, in.scale_b[i / m.scale_block]);
+  const Number x = scale_of_a(m, in, i), y = scale_of_b(m, in, i);
   if (x.cls == NumberClass::nan || y.cls == NumberClass::nan) {
     p.cls = NumberClass::nan;
   } else {
