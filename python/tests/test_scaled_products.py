@@ -59,6 +59,19 @@ def matrices(m, k, n, seed):
     return (rng.standard_normal((m, k)) * spread).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)
 
 
+def chain(a, b, first, count):
+    """The sum of some products a.b' in exact dots of 32, each rounded to fp32."""
+    d = np.zeros((len(a), len(b)), np.float32)
+    for at in range(first, min(first + count, a.shape[1]), 32):
+        d = (d + a[:, at : at + 32] @ b.T[at : at + 32]).astype(np.float32)
+    return d
+
+
+def fused(x, y, z):
+    """x * y + z of fp32, as good as rounded once: the product's 48 bits are exact in 64, and the sum keeps 64."""
+    return (x.astype(np.longdouble) * y + z).astype(np.float32)
+
+
 @pytest.mark.parametrize(
     "unit,element,step",
     [("mxfp8.e4m3", "e4m3", 32), ("mxfp8.e5m2", "e5m2", 32), ("mxfp6.e3m2", "e3m2", 32), ("mxfp6.e2m3", "e2m3", 32),
@@ -104,9 +117,7 @@ def test_one_scale_at_the_end(unit, rows_a, columns_b):
     a, b = matrices(4, 100, 5, 3)
     of_a, scale_a = quantized(a, "e4m3", rows_a, 0, nearest_fp32("e4m3"))
     of_b, scale_b = quantized(b.T, "e4m3", columns_b, 0, nearest_fp32("e4m3"))
-    d = np.zeros((4, 5), np.float32)
-    for at in range(0, 100, 32):
-        d = (d + of_a[:, at : at + 32] @ of_b.T[at : at + 32]).astype(np.float32)
+    d = chain(of_a, of_b, 0, 100)
     of_a, of_b = scale_a[:, :1].astype(np.float32), scale_b[:, 0].astype(np.float32)
     # As torch on an H200 (test_recorded_products.py).
     expected = (d * of_b) * of_a if unit == "fp8.row" else d * (of_a * of_b)
@@ -120,11 +131,8 @@ def test_narrow_tiles():
     of_b, scale_b = quantized(b.T, "e4m3", 1, 128, nearest_fp32("e4m3"))
     d = np.zeros((3, 4), np.float32)
     for first in range(0, 300, 128):
-        part = np.zeros((3, 4), np.float32)
-        for at in range(first, min(first + 128, 300), 32):
-            part = (part + of_a[:, at : at + 32] @ of_b.T[at : at + 32]).astype(np.float32)
-        part = part * scale_a[:, first : first + 1].astype(np.float32)
-        d = (d + part.astype(float) * scale_b[:, first]).astype(np.float32)  # exact in fp64, but for its last bits
+        part = chain(of_a, of_b, first, 128) * scale_a[:, first : first + 1].astype(np.float32)
+        d = fused(part, scale_b[:, first].astype(np.float32), d)
     assert (mmafuzz.unit("scaled:fp8.tile1?on=exact").matmul(a, b) == d).all()
 
 
@@ -136,11 +144,8 @@ def test_tiles(promote):
     of_b, scale_b = quantized(b.T, "e4m3", 128, 128, nearest_fp32("e4m3"))
     d = np.zeros((3, 130), np.float32)
     for first in range(0, 300, promote):
-        partial = np.zeros((3, 130), np.float32)
-        for at in range(first, min(first + promote, 300), 32):
-            partial = (partial + of_a[:, at : at + 32] @ of_b.T[at : at + 32]).astype(np.float32)
         scales = scale_a[:, first : first + 1].astype(np.float32) * scale_b[:, first].astype(np.float32)
-        d = (partial.astype(np.longdouble) * scales + d).astype(np.float32)  # an fma: 48 bits of 64
+        d = fused(chain(of_a, of_b, first, promote), scales, d)
     assert (mmafuzz.unit(f"scaled:fp8.tile?promote={promote},on=exact").matmul(a, b) == d).all()
 
 
