@@ -65,7 +65,7 @@ MMAFUZZ_HD inline Number flushed_operand(const FormatFields& f, Number n, bool f
   return n;
 }
 
-/// So is a result that is subnormal once rounded.
+/// So is a result that is subnormal once rounded, or underflowed on its way to the least normal number.
 MMAFUZZ_HD inline Rounded flushed_result(const FormatFields& f, Rounded r, bool flush) {
   const bool underflowed = (r.flags & flag::underflow) != 0 && f.subnormals != SubnormalRule::absent;
   if (flush && (underflowed || decode(f, r.encoding).subnormal)) {

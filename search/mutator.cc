@@ -345,7 +345,7 @@ class DotMoves {
     set_a(j, x);
     set_b(j, y);
   }
-  /// Zeroes one addend, c, or all but two.
+  /// Both factors of the products that are chosen.
   template <class Chosen>
   void clear_products(const Chosen& chosen) {
     for (int i = 0; i < op_.k; ++i)
@@ -354,6 +354,7 @@ class DotMoves {
         set_b(i, fb_.encode_zero(false));
       }
   }
+  /// Zeroes one addend, c, or all but two.
   void clear() {
     const int keep = any_product(), other = any_product();
     switch (rng_.below(4)) {
