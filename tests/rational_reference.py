@@ -371,7 +371,7 @@ def dot_terms(op, a, b, sa, sb):
 
 
 def dot(order, op, a, b, c, sa, sb):
-    f, rule = op.d, op.rule
+    f, rule = op.d, op.rule._replace(tiny="after")  # a dot takes no tiny=
     terms = dot_terms(op, a, b, sa, sb)
     c = flushed_operand(op.c, decode(op.c, c), op.ftz)
 
