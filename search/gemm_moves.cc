@@ -224,10 +224,11 @@ class SliceMoves {
     const bool all_slices = rng_.one_in(2), both = rng_.one_in(2), negative = rng_.one_in(2);
     const int changed = rng_.one_in(2) ? draw(op_.k) : -1;
     const size_t own_side = side_;
+    const int own_line = line_;
     for (const size_t side : {size_t{0}, size_t{1}}) {
       if (side != own_side && !both) continue;
       side_ = side;
-      if (side != own_side) line_ = draw(side_ == 0 ? op_.m : op_.n);
+      line_ = side == own_side ? own_line : draw(side == 0 ? op_.m : op_.n);
       const int exponent = high - 1 - (first - 1) * width(), p = format().precision();
       const uint64_t all = low_mask(p - 1), one = all & ~low_mask(p - std::min(width(), p));
       for (int l = 0; l < op_.k; ++l) {

@@ -1,5 +1,6 @@
 // Searches of matrix products: moves reach the corners of slices, properties that cost a run take turns without leaving
 // a case out for good, and the quick judgement of an element never accepts what MPFR refuses.
+#include <array>
 #include <cmath>
 
 #include "arithmetic/corner_encodings.h"
@@ -37,6 +38,24 @@ Batch ones(const Op& op) {
     for (int e = 0; e < batch.inputs()[side].count(); ++e) batch.inputs()[side].set(0, e, one);
   for (int e = 0; e < batch.c().count(); ++e) batch.inputs()[2].set(0, e, 0);
   return batch;
+}
+
+TEST(Moves, ChangeTheirOwnCaseAlone) {
+  for (const auto [m, n, k] : {std::array{4, 2, 6}, {1, 5, 3}, {5, 1, 3}, {2, 7, 1}}) {
+    const Op op = product("fp64", m, n, k);
+    const auto unit = bind_or_fail("ozaki:dgemm.fp16?slices=5", op);
+    const Mutator mutator(op, corner_hints(nullptr, unit->slicing()));
+    const Batch start = ones(op);
+    Batch batch(op);
+    batch.resize(3);
+    for (size_t i = 0; i < 3; ++i) copy_case(start, 0, batch, i);
+    for (uint64_t seed = 0; seed < 2000; ++seed) {
+      CounterRng rng(seed, 0);
+      mutator.mutate(batch, 1, rng);
+      for (const size_t other : {size_t{0}, size_t{2}})
+        ASSERT_EQ(case_line(batch, other), case_line(start, 0)) << to_text(op) << ", seed " << seed;
+    }
+  }
 }
 
 TEST(Moves, ReachTheCornersOfSlicesFromOnes) {
