@@ -10,6 +10,7 @@
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
 #include "gpu_bridge/families/device_units.h"
+#include "oracles/gemm/cublas_emulation.h"
 
 namespace mmafuzz {
 namespace {
@@ -30,14 +31,28 @@ struct CublasParameter {
   int least, greatest;
   int CublasParameters::*value;
   bool (*of)(const CublasRow& row, const Op& op);
+  const char* zero = "";  ///< the word for 0, if it has one
+
+  std::string allowed() const {
+    return std::to_string(least) + ".." + std::to_string(greatest) + (*zero ? std::string(" or ") + zero : "");
+  }
+  bool parse(std::string_view text, int& number) const {
+    number = 0;
+    if (*zero && text == zero) return true;
+    const char *from = text.data(), *end = from + text.size();
+    const auto r = std::from_chars(from, end, number);
+    return from != end && r.ec == std::errc{} && r.ptr == end && number >= least && number <= greatest;
+  }
 };
+bool is_fixed_point(const CublasRow& row) {
+  return row.arithmetic == Arithmetic::emulated && row.operand == format("fp64");
+}
+
 const CublasParameter cublas_parameters[] = {
     {"tile", "dots: so many are the diagonal of one product", 1, 256, &CublasParameters::tile,
      [](const CublasRow&, const Op& op) { return op.kind == OpKind::dot; }},
-    {"bits", "emulated fp64: bits of the slices together", 1, 200, &CublasParameters::bits,
-     [](const CublasRow& row, const Op&) {
-       return row.arithmetic == Arithmetic::emulated && row.operand == format("fp64");
-     }},
+    {"bits", "emulated fp64: significand bits that are retained; auto: cuBLAS chooses them from the matrices", 1, 200,
+     &CublasParameters::bits, [](const CublasRow& row, const Op&) { return is_fixed_point(row); }, "auto"},
     {"specials", "emulated: 1 asks for infinities and NaNs", 0, 1, &CublasParameters::specials,
      [](const CublasRow& row, const Op&) { return row.arithmetic == Arithmetic::emulated; }},
 };
@@ -46,17 +61,13 @@ Result<CublasParameters> parse_parameters(std::string_view text, const CublasRow
   CublasParameters with;
   std::string allowed;
   for (const CublasParameter& p : cublas_parameters)
-    if (p.of(row, op))
-      allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + std::to_string(p.least) + ".." +
-                 std::to_string(p.greatest);
+    if (p.of(row, op)) allowed += (allowed.empty() ? "" : ", ") + std::string(p.name) + "=" + p.allowed();
   for (const auto& [name, number] : settings_of(text)) {
     const CublasParameter* found = nullptr;
     for (const CublasParameter& p : cublas_parameters)
       if (name == p.name && p.of(row, op)) found = &p;
-    const char *from = number.data(), *end = number.data() + number.size();
     int value = 0;
-    const auto r = std::from_chars(from, end, value);
-    if (!found || from == end || r.ec != std::errc{} || r.ptr != end || value < found->least || value > found->greatest)
+    if (!found || !found->parse(number, value))
       return invalid(quoted(name + "=" + number) + ": expected " + (allowed.empty() ? "no parameters" : allowed));
     with.*found->value = value;
   }
@@ -218,8 +229,7 @@ class CublasFamily final : public Family {
 
   FamilyParameters parameters() const override {
     FamilyParameters all{"cublas:", {}};
-    for (const CublasParameter& p : cublas_parameters)
-      all.parameters.push_back({p.name, p.meaning, std::to_string(p.least) + ".." + std::to_string(p.greatest)});
+    for (const CublasParameter& p : cublas_parameters) all.parameters.push_back({p.name, p.meaning, p.allowed()});
     return all;
   }
 
@@ -236,11 +246,17 @@ class CublasFamily final : public Family {
     const Result<bool> ready = proven(index, calls);
     if (!ready) return ready.refusal();
     auto unit = std::make_unique<CublasUnit>(child_, index, calls);
-    unit->describe(name, {});
+    unit->describe(name, claims(row, op, *with));
     return std::unique_ptr<Unit>(std::move(unit));
   }
 
  private:
+  /// No model describes the others.
+  static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& with) {
+    if (!is_fixed_point(row) || op.kind != OpKind::gemm || !gemm::CublasEmulation::lacks(op).empty()) return {};
+    return {{"equals_model", "ozaki:dgemm.cublas?bits=" + (with.bits ? std::to_string(with.bits) : "auto")}};
+  }
+
   /// Whether cuBLAS takes calls of this shape and computes them as the row says.
   Result<bool> proven(int index, const Calls& calls) const {
     const Result<DeviceInfo> device = child_->info();
@@ -248,6 +264,8 @@ class CublasFamily final : public Family {
     const CublasRow& row = cublas_rows()[static_cast<size_t>(index)];
     BlasGemm call = calls.call();
     call.alpha = call.beta = one_of(row.result);
+    if (call.bits == 0)
+      call.bits = CublasParameters().bits;  // the probe's span would make cuBLAS choose native arithmetic
     const bool any = row.arithmetic == Arithmetic::any;
     const uint64_t count = any ? 1 : std::min<uint64_t>(probes, calls.calls_at_once());
     const Probe probe = any ? Probe{calls.zeros(count), {}} : make_probe(row, call, count);

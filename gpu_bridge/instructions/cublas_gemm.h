@@ -13,7 +13,7 @@ namespace mmafuzz {
 /// is k x rows and second k x columns, all column-major and dense. Plain data.
 struct BlasGemm {
   int32_t rows = 0, columns = 0, k = 0;
-  int32_t bits = 55;  ///< significand bits that fixed-point emulation retains; a multiple of 8 less 1 fills its slices
+  int32_t bits = 55;             ///< significand bits that fixed-point emulation retains; 0: cuBLAS chooses them
   int32_t specials = 1;          ///< whether emulation must support infinities and NaNs
   uint64_t alpha = 0, beta = 0;  ///< encodings of the result's format
 };

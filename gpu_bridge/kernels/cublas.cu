@@ -99,7 +99,9 @@ struct CublasLibrary {
     if (mode == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH) {  // the only mode that has a number of bits
       decltype(&cublasSetFixedPointEmulationMantissaControl) set_control;
       find(set_control, "cublasSetFixedPointEmulationMantissaControl");
-      must(set_control(handle, CUDA_EMULATION_MANTISSA_CONTROL_FIXED), "cublasSetFixedPointEmulationMantissaControl");
+      must(set_control(handle,
+                       call.bits ? CUDA_EMULATION_MANTISSA_CONTROL_FIXED : CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC),
+           "cublasSetFixedPointEmulationMantissaControl");
       decltype(&cublasSetFixedPointEmulationMaxMantissaBitCount) set_bits;
       find(set_bits, "cublasSetFixedPointEmulationMaxMantissaBitCount");
       must(set_bits(handle, call.bits), "cublasSetFixedPointEmulationMaxMantissaBitCount");

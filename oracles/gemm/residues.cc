@@ -21,8 +21,8 @@ namespace {
 
 using boost::multiprecision::cpp_int;
 
-constexpr size_t most_dots = 4096;  ///< in one call of the unit, which costs more than its dots
-constexpr int base_of_digits = 16;  ///< of a modulus that is no square: |x| <= 255 is 16 * 16 + 8 at most
+constexpr size_t dots_together = 4096;  ///< in one call of the unit, which costs more than its dots
+constexpr int base_of_digits = 16;      ///< of a modulus that is no square: |x| <= 255 is 16 * 16 + 8 at most
 
 /// In [-p/2, p/2).
 int centred(int64_t x, int p) {
@@ -392,7 +392,7 @@ void ResidueGemm::one_product(const Batch& batch, size_t index, Column& results)
   const Integers a = integers(op_.a.fields(), in.a, by.a, op_.k), b = integers(op_.b.fields(), columns, by.b, op_.k);
   std::vector<std::vector<int>> residues;
   std::vector<Factors> factors;
-  const size_t most = std::max<size_t>(1, most_dots / (m * n));  // products at once
+  const size_t most = std::max<size_t>(1, dots_together / (m * n));  // products at once
   for (size_t at = 0, first = 0; at < moduli_.size(); ++at) {
     add_factors(a, b, at, factors);
     if (factors.size() < most && at + 1 < moduli_.size()) continue;

@@ -49,14 +49,16 @@ struct SchemeParameter {
   }
 };
 
-/// A plan and the unit of its dots, changed by the settings of a name.
+/// A plan, and where it has one the unit of its dots, changed by the settings of a name.
 template <class Named, class Plan>
 Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std::string_view settings, Named named) {
+  constexpr bool over_unit = requires { named.on; };
   for (const auto& [name, text] : settings_of(settings)) {
-    if (name == "on") {
-      named.on = text;
-      continue;
-    }
+    if constexpr (over_unit)
+      if (name == "on") {
+        named.on = text;
+        continue;
+      }
     const SchemeParameter<Plan>* found = nullptr;
     std::string known;
     for (const SchemeParameter<Plan>& p : table) {
@@ -64,7 +66,8 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
       if (name == p.name) found = &p;
     }
     if (!found)
-      return invalid("unknown parameter " + mmafuzz::quoted(name) + "; known: " + known + "and last, on=<dot unit>");
+      return invalid("unknown parameter " + mmafuzz::quoted(name) + "; known: " + known +
+                     (over_unit ? "and last, on=<dot unit>" : ""));
     int value = 0;
     if (!found->parse(text, value)) return invalid(std::string("parameter ") + found->name + " is " + found->allowed);
     found->set(named.plan, value);

@@ -1,6 +1,7 @@
 // An element of an Ozaki product is no farther from the exact value than slices left out, or bits cut off, and
 // roundings of the summation allow (docs/ozaki.md). A failure means that a slice, a pair of slices or a residue is
 // missing or wrong, or that a narrow product was rounded.
+#include "oracles/gemm/cublas_emulation.h"
 #include "oracles/gemm/ozaki_bound.h"
 #include "oracles/gemm/quick_element.h"
 #include "oracles/gemm/residues.h"
@@ -17,7 +18,7 @@ class GemmErrorBound final : public Property {
     return "each element lies within the scheme's error bound of the exact value";
   }
   bool applies(const Op& op, const Unit& unit) const override {
-    return op.kind == OpKind::gemm && (ozaki_of(unit) || gemm::residues_of(unit));
+    return op.kind == OpKind::gemm && (ozaki_of(unit) || gemm::residues_of(unit) || gemm::cublas_emulation_of(unit));
   }
 
  protected:
@@ -31,6 +32,13 @@ class GemmErrorBound final : public Property {
                             if (element == 0) scales = residues->scales(one.a, one.b);
                             return residues->within_bound(one.a, one.b, one.c[size_t(element)], scales, element / op.n,
                                                           element % op.n, result);
+                          });
+    if (const gemm::CublasEmulation* cublas = gemm::cublas_emulation_of(unit))
+      return first_broken(cases, base,
+                          [&, cut = std::optional<gemm::CublasEmulation::Cut>()](const gemm::GemmCase& one, size_t,
+                                                                                 int element, uint64_t result) mutable {
+                            if (element == 0) cut = cublas->cut(one.a, one.b);
+                            return !cut || cublas->within_bound(one, *cut, element / op.n, element % op.n, result);
                           });
     const gemm::OzakiGemm& scheme = *ozaki_of(unit);
     gemm::QuickElements quick(op);

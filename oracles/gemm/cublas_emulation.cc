@@ -1,0 +1,285 @@
+#include "oracles/gemm/cublas_emulation.h"
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <cmath>
+
+#include "core/function_unit.h"
+#include "core/host_number.h"
+#include "oracles/exact/exact_gemm.h"
+#include "oracles/gemm/rounded_up.h"
+#include "oracles/gemm/times_power.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+using Part = CublasEmulation::Part;
+
+constexpr int tile = 128;                 ///< of rows, columns and products along k
+constexpr int shortest_split = 1024;      ///< a shorter k is one part
+constexpr int most_parts = 32;            ///< of all tiles of the result together
+constexpr int longest_known_part = 2048;  ///< longer ones sum otherwise: the diagonals' sums may not fit s32
+constexpr int span_block = 64;            ///< products that the estimate of the exponents' span takes together
+constexpr int bits_without_span = 54;
+
+int tiles(int extent) { return (extent + tile - 1) / tile; }
+
+/// The tiles along k, divided as evenly as they can be; the last parts have one more.
+std::vector<Part> parts_of(const Op& op) {
+  if (op.k < shortest_split) return {{0, op.k}};
+  const int along_k = tiles(op.k), results = tiles(op.m) * tiles(op.n);
+  const int parts = std::min(along_k, (most_parts + results - 1) / results);
+  const int fewer = parts - along_k % parts;
+  std::vector<Part> all;
+  for (int part = 0, first = 0; part < parts; ++part) {
+    const int length = std::min((along_k / parts + (part >= fewer ? 1 : 0)) * tile, op.k - first);
+    all.push_back({first, length});
+    first += length;
+  }
+  return all;
+}
+
+/// Element l of a line of a matrix: a row of a or a column of b.
+struct Lines {
+  const uint64_t* numbers;
+  int count;
+  size_t stride, step;
+  uint64_t at(int line, int l) const { return numbers[size_t(line) * stride + size_t(l) * step]; }
+};
+
+constexpr uint64_t magnitude_bits = ~uint64_t{0} >> 1, sign_bit = ~magnitude_bits, quiet_bit = uint64_t{1} << 51,
+                   infinity_bits = uint64_t{2047} << 52;
+constexpr int field(uint64_t encoding) { return static_cast<int>((encoding & magnitude_bits) >> 52); }
+
+/// |x| of a line is below 127/128 * 2^it: then the carry of the lower digits leaves the first one a signed byte. A
+/// subnormal greatest number counts as one in the least normal binade's place.
+int scale_of(const Lines& m, int line, Part part) {
+  uint64_t greatest = 0;
+  for (int l = part.first; l < part.first + part.length; ++l)
+    greatest = std::max(greatest, m.at(line, l) & magnitude_bits);
+  if (greatest == 0) return 0;
+  const bool leading_ones = ((greatest >> 46) & 63) == 63;
+  return field(greatest) + 1 - 1023 + (leading_ones ? 1 : 0);
+}
+
+/// floor(log2 |x|); far below all others for zero.
+constexpr int of_zero = -100000;
+int exponent_of(uint64_t encoding) {
+  const uint64_t magnitude = encoding & magnitude_bits;
+  if (magnitude == 0) return of_zero;
+  return field(magnitude) ? field(magnitude) - 1023 : std::bit_width(magnitude) - 1 - 1074;
+}
+
+/// The greatest and the least exponent of each block of a line.
+struct Extents {
+  std::vector<int> most, least;
+  int overall = of_zero;
+};
+Extents extents(const Lines& m, int line, int k) {
+  Extents e;
+  for (int first = 0; first < k; first += span_block) {
+    int most = INT_MIN, least = INT_MAX;
+    for (int l = first; l < std::min(k, first + span_block); ++l) {
+      const int x = exponent_of(m.at(line, l));
+      most = std::max(most, x);
+      least = std::min(least, x);
+    }
+    e.most.push_back(most);
+    e.least.push_back(least);
+    e.overall = std::max(e.overall, most);
+  }
+  return e;
+}
+
+/// The exponent span capacity: by how much the product of the greatest numbers may exceed the greatest product. A
+/// block's greatest product is at least its one line's greatest number times its other line's least.
+int span(const Lines& a, const Lines& b, int k) {
+  std::vector<Extents> rows, columns;
+  for (int i = 0; i < a.count; ++i) rows.push_back(extents(a, i, k));
+  for (int j = 0; j < b.count; ++j) columns.push_back(extents(b, j, k));
+  int most = 0;
+  for (const Extents& x : rows)
+    for (const Extents& y : columns) {
+      if (x.overall == of_zero || y.overall == of_zero) continue;
+      int product = INT_MIN;
+      for (size_t block = 0; block < x.most.size(); ++block)
+        product = std::max({product, x.most[block] + y.least[block], x.least[block] + y.most[block]});
+      most = std::max(most, x.overall + y.overall - product);
+    }
+  return most;
+}
+
+/// The digits of one part of all lines, [slice][line][l]; scales as in Cut.
+std::vector<int16_t> digits_of(const Lines& m, Part part, const std::vector<int>& scales, int slices) {
+  const auto length = static_cast<size_t>(part.length), count = static_cast<size_t>(m.count);
+  std::vector<int16_t> digits(static_cast<size_t>(slices) * count * length);
+  for (size_t line = 0; line < count; ++line) {
+    const int last = scales[line] - 7 - 8 * (slices - 1);  // the weight of the last digit
+    for (size_t l = 0; l < length; ++l) {
+      const uint64_t encoding = m.at(static_cast<int>(line), part.first + static_cast<int>(l));
+      if ((encoding & magnitude_bits) == 0) continue;
+      const int biased = field(encoding);
+      const uint64_t significand = (encoding & low_mask(52)) | (biased ? uint64_t{1} << 52 : 0);
+      const int sign = encoding >> 63 ? -1 : 1, lowest = std::max(biased, 1) - 1075 - last;
+      int carry = 0;
+      for (int slice = slices - 1; slice >= 0; --slice) {
+        const int from = 8 * (slices - 1 - slice) - lowest;  // this digit's place in the significand: truncation
+        const uint64_t rest = from >= 64 || from <= -64 ? 0 : from >= 0 ? significand >> from : significand << -from;
+        const int value = sign * static_cast<int>(rest & 255) + carry;
+        const int digit = slice > 0 ? static_cast<int8_t>(static_cast<uint8_t>(value)) : value;
+        carry = (value - digit) / 256;
+        digits[(static_cast<size_t>(slice) * count + line) * length + l] = static_cast<int16_t>(digit);
+      }
+    }
+  }
+  return digits;
+}
+
+Lines rows_of(const Op& op, const std::vector<uint64_t>& a) { return {a.data(), op.m, size_t(op.k), 1}; }
+Lines columns_of(const Op& op, const std::vector<uint64_t>& b) { return {b.data(), op.n, 1, size_t(op.n)}; }
+
+}  // namespace
+
+CublasEmulation::CublasEmulation(const CublasPlan& plan, const Op& op)
+    : plan_(plan), op_(op), parts_(parts_of(op)), scalars_(op) {}
+
+std::string CublasEmulation::lacks(const Op& op) {
+  for (const Part& part : parts_of(op))
+    if (part.length > longest_known_part)
+      return "how cuBLAS sums more than " + std::to_string(longest_known_part) +
+             " products of one scale is not known: take a k of at most that";
+  return "";
+}
+
+std::optional<CublasEmulation::Cut> CublasEmulation::cut(const std::vector<uint64_t>& a,
+                                                         const std::vector<uint64_t>& b) const {
+  const auto special = [](uint64_t encoding) { return field(encoding) == 2047; };
+  if (std::any_of(a.begin(), a.end(), special) || std::any_of(b.begin(), b.end(), special)) return {};
+  const Lines rows = rows_of(op_, a), columns = columns_of(op_, b);
+  int bits = plan_.bits;
+  if (bits == 0) {
+    bits = bits_without_span + span(rows, columns, op_.k) + plan_.offset;
+    if (bits > plan_.most) return {};
+  }
+  Cut cut;
+  cut.slices = (std::max(bits, 0) + 8) / 8;
+  for (const Part& part : parts_) {
+    cut.a.emplace_back();
+    cut.b.emplace_back();
+    for (int i = 0; i < op_.m; ++i) cut.a.back().push_back(scale_of(rows, i, part));
+    for (int j = 0; j < op_.n; ++j) cut.b.back().push_back(scale_of(columns, j, part));
+  }
+  return cut;
+}
+
+void CublasEmulation::add_products(const GemmCase& one, const Cut& cut, double alpha, std::vector<double>& d) const {
+  const auto m = size_t(op_.m), n = size_t(op_.n);
+  const Lines rows = rows_of(op_, one.a), columns = columns_of(op_, one.b);
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    const auto length = size_t(parts_[p].length);
+    const std::vector<int16_t> a = digits_of(rows, parts_[p], cut.a[p], cut.slices),
+                               b = digits_of(columns, parts_[p], cut.b[p], cut.slices);
+    for (size_t i = 0; i < m; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        // Diagonals of slices, greatest first; what is beyond them is left out. Each sum is exact.
+        double sum = 0;
+        for (int diagonal = 0; diagonal < cut.slices; ++diagonal) {
+          int32_t whole = 0;
+          for (int of_a = 0; of_a <= diagonal; ++of_a) {
+            const int16_t* x = &a[(size_t(of_a) * m + i) * length];
+            const int16_t* y = &b[(size_t(diagonal - of_a) * n + j) * length];
+            for (size_t l = 0; l < length; ++l) whole += x[l] * y[l];
+          }
+          sum += times_power(whole, -8 * diagonal);
+        }
+        double& element = d[i * n + j];
+        element = std::fma(alpha, std::ldexp(sum, cut.a[p][i] + cut.b[p][j] - 14), element);
+      }
+  }
+}
+
+/// A NaN operand is handed on, made quiet, c's before beta's before alpha's; the device's own is negative.
+uint64_t CublasEmulation::encoding_of(double d, uint64_t c) const {
+  if (!std::isnan(d)) return std::bit_cast<uint64_t>(d);
+  const auto is_nan = [](uint64_t encoding) { return (encoding & magnitude_bits) > infinity_bits; };
+  for (const uint64_t operand : {scalars_.reads_c() ? c : 0, op_.beta.value_or(0), op_.alpha.value_or(0)})
+    if (is_nan(operand)) return operand | quiet_bit;
+  return infinity_bits | sign_bit | quiet_bit;
+}
+
+void CublasEmulation::run(const Batch& batch, Outcomes& outcomes) const {
+  prepare(batch, outcomes);
+  GemmCase one(op_);
+  const auto elements = size_t(op_.m) * size_t(op_.n);
+  const FormatFields& f = op_.d.fields();
+  const double alpha = op_.alpha ? to_double(f, *op_.alpha) : 1, beta = op_.beta ? to_double(f, *op_.beta) : 1;
+  std::vector<double> d(elements);
+  for (size_t index = 0; index < batch.size(); ++index) {
+    one.load(batch, index);
+    for (size_t e = 0; e < elements; ++e) d[e] = scalars_.reads_c() ? beta * std::bit_cast<double>(one.c[e]) : 0;
+    if (!scalars_.reads_products()) {
+      for (double& element : d) element += 0.0;  // -0 becomes +0
+    } else if (const std::optional<Cut> how = cut(one.a, one.b)) {
+      add_products(one, *how, alpha, d);
+    } else {
+      if (outcomes.answered.empty()) outcomes.answered.assign(batch.size(), 1);
+      outcomes.answered[index] = 0;
+      continue;
+    }
+    for (size_t e = 0; e < elements; ++e) outcomes.results.set(index, int(e), encoding_of(d[e], one.c[e]));
+  }
+}
+
+bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row, int column, uint64_t result) const {
+  const auto n = size_t(op_.n), k = size_t(op_.k);
+  std::vector<uint64_t> of_a(k), of_b(k);
+  for (size_t l = 0; l < k; ++l) {
+    of_a[l] = one.a[size_t(row) * k + l];
+    of_b[l] = one.b[l * n + size_t(column)];
+  }
+  const Element in{of_a, of_b, one.c[size_t(row) * n + size_t(column)]};
+  exact::Mpfr value(element_precision), got(64);
+  element_value(op_, in, value.get());
+  if (!mpfr_number_p(value.get())) return true;
+  const Up u = Up::power(-53), h = Up::power(-1075);
+  Up products, error, sizes;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    const int a = cut.a[p][size_t(row)], b = cut.b[p][size_t(column)], s = cut.slices;
+    const Part part = parts_[p];
+    Up sum_a, sum_b;
+    for (int l = part.first; l < part.first + part.length; ++l) {
+      const Up x = Up::magnitude(op_.a, in.a[size_t(l)]), y = Up::magnitude(op_.b, in.b[size_t(l)]);
+      sum_a += x;
+      sum_b += y;
+      products += x * y;
+    }
+    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: s sums of at most 1.01 *
+    // length
+    // * 2^(a+b), and their scaling.
+    error += Up::power(a - 7 - 8 * (s - 1)) * sum_b + Up::power(b - 7 - 8 * (s - 1)) * sum_a;
+    for (int diagonal = s; diagonal <= 2 * s - 2; ++diagonal)
+      error += Up::power(a + b - 8 * diagonal, static_cast<long>(2 * s - 1 - diagonal) * part.length);
+    const Up size = Up::power(a + b, part.length) * (Up::power(0) + Up::power(-6));
+    error += Up::power(-53, s) * size + h;
+    sizes += size;
+  }
+  error += Up::power(-53, static_cast<long>(parts_.size())) * (sizes + error);
+  const uint64_t one_code = uint64_t(op_.d.fields().bias) << op_.d.fields().fraction_bits;
+  const Up alpha = Up::magnitude(op_.d, op_.alpha.value_or(one_code));
+  Up addend = Up::magnitude(op_.d, op_.beta.value_or(one_code)) * Up::magnitude(op_.c, in.c);
+  if (!scalars_.reads_c()) addend = Up();
+  if (!scalars_.reads_products()) products = error = Up();
+  Up bound = alpha * error + u * addend + h;
+  const Up total = alpha * products + addend + bound;
+  if (exceeds_range(total, op_.d) || exceeds_range(sizes + error, op_.d)) return true;
+  bound += u * total + h;
+  exact::set_from_encoding(got.get(), op_.d, result);
+  if (!mpfr_number_p(got.get())) return false;
+  mpfr_sub(value.get(), got.get(), value.get(), MPFR_RNDA);
+  return mpfr_cmpabs(value.get(), bound.get()) <= 0;
+}
+
+const CublasEmulation* cublas_emulation_of(const Unit& unit) { return dynamic_cast<const CublasEmulation*>(&unit); }
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,63 @@
+// What cuBLAS's emulation of FP64 computes: fixed point, cut into signed bytes that INT8 units multiply. Slices and
+// digits are those of NVIDIA's example (CUDALibrarySamples, MathDx/cuBLASDx/16_dgemm_emulation), the choice of bits is
+// that of Schwarz et al., arXiv 2511.13778; the rest was measured on an H100 (docs/ozaki.md, "What cuBLAS computes").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/unit.h"
+#include "oracles/gemm/gemm_case.h"
+
+namespace mmafuzz::gemm {
+
+struct CublasPlan {
+  int bits = 55;   ///< retained; 0: chosen from the matrices
+  int most = 79;   ///< where more bits are chosen, cuBLAS multiplies in native arithmetic
+  int offset = 0;  ///< added to the chosen bits
+};
+
+class CublasEmulation final : public Unit {
+ public:
+  /// `op` is a gemm of fp64 matrices of which `lacks` has nothing to say.
+  CublasEmulation(const CublasPlan& plan, const Op& op);
+
+  /// Why products of this shape are not modelled; empty where they are.
+  static std::string lacks(const Op& op);
+
+  /// No answer to a case that cuBLAS multiplies in native arithmetic: with an infinity or a NaN in a or b, or with too
+  /// many bits.
+  void run(const Batch& batch, Outcomes& outcomes) const override;
+
+  /// Products along k that share their scales.
+  struct Part {
+    int first, length;
+  };
+  /// How one case is cut: number x of row i of a, in part p, is digits of base 256 times 2^(a[p][i] - 7), 2^(a[p][i] -
+  /// 15), ...; columns of b likewise.
+  struct Cut {
+    int slices = 0;
+    std::vector<std::vector<int>> a, b;
+  };
+  /// None where cuBLAS does not emulate. a and b lie as GemmCase holds them.
+  std::optional<Cut> cut(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) const;
+
+  /// Whether a result lies within the scheme's error bound of the exact value.
+  bool within_bound(const GemmCase& one, const Cut& cut, int row, int column, uint64_t result) const;
+
+ private:
+  /// d = alpha * a * b + d: one fused addition for each part.
+  void add_products(const GemmCase& one, const Cut& cut, double alpha, std::vector<double>& d) const;
+  uint64_t encoding_of(double d, uint64_t c) const;
+
+  CublasPlan plan_;
+  Op op_;
+  std::vector<Part> parts_;
+  Scalars scalars_;
+};
+
+/// The unit as one of this scheme, or null.
+const CublasEmulation* cublas_emulation_of(const Unit& unit);
+
+}  // namespace mmafuzz::gemm

@@ -1,0 +1,98 @@
+// The unit `ozaki:dgemm.cublas`: what cuBLAS's emulation of FP64 computes.
+#include "oracles/families.h"
+#include "oracles/gemm/cublas_emulation.h"
+#include "oracles/gemm/scheme_parameters.h"
+
+namespace mmafuzz::gemm {
+namespace {
+
+constexpr std::string_view unit_name = "ozaki:dgemm.cublas";
+
+const std::vector<SchemeParameter<CublasPlan>>& cublas_parameters() {
+  static const std::vector<SchemeParameter<CublasPlan>> all = {
+      {"bits",
+       "significand bits that are retained",
+       "a number up to 200, or auto: cuBLAS chooses them from the matrices",
+       {{"auto", 0}},
+       1,
+       200,
+       [](CublasPlan& p, int v) { p.bits = v; },
+       [](const CublasPlan& p) { return p.bits; }},
+      {"most",
+       "bits=auto: with more bits than these cuBLAS multiplies in native arithmetic, and the unit has no answer",
+       "a number up to 200",
+       {},
+       1,
+       200,
+       [](CublasPlan& p, int v) { p.most = v; },
+       [](const CublasPlan& p) { return p.most; }},
+      {"offset",
+       "bits=auto: added to the bits that the matrices need",
+       "a number from -50 to 50",
+       {},
+       -50,
+       50,
+       [](CublasPlan& p, int v) { p.offset = v; },
+       [](const CublasPlan& p) { return p.offset; }},
+  };
+  return all;
+}
+
+struct NamedCublas {
+  CublasPlan plan;
+};
+Result<NamedCublas> named_cublas(const std::string& unit) {
+  return with_settings(cublas_parameters(), UnitName(unit).settings, NamedCublas{});
+}
+
+class CublasEmulationFamily final : public Family {
+ public:
+  bool owns(std::string_view name) const override { return name == unit_name; }
+  Role role(const std::string&) const override { return Role::scheme; }
+
+  std::vector<std::string> searched_by_default(const Op& op) const override {
+    if (op.kind != OpKind::gemm) return {};
+    return {std::string(unit_name), std::string(unit_name) + "?bits=31", std::string(unit_name) + "?bits=auto"};
+  }
+
+  std::vector<UnitInfo> list() const override {
+    return {{std::string(unit_name), "dgemm as cuBLAS emulates it: bytes of a fixed-point number on INT8 units",
+             "cuBLAS 13.1 on an H100; arXiv 2511.13778", claims(), ""}};
+  }
+
+  FamilyParameters parameters() const override {
+    FamilyParameters all{std::string(unit_name), {}};
+    for (const SchemeParameter<CublasPlan>& p : cublas_parameters())
+      all.parameters.push_back({p.name, p.meaning, p.allowed});
+    return all;
+  }
+
+  std::vector<Setting> settings(const std::string& name) const override {
+    const Result<NamedCublas> plan = named_cublas(name);
+    if (!plan) return {};
+    std::vector<Setting> all;
+    for (const SchemeParameter<CublasPlan>& p : cublas_parameters())
+      all.push_back({p.name, p.text_of(plan->plan), std::nullopt});
+    return all;
+  }
+
+  Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {
+    const Result<NamedCublas> plan = named_cublas(name);
+    if (!plan) return invalid("unit " + name + ": " + plan.refusal().reason);
+    const Format fp64 = format("fp64");
+    if (op.kind != OpKind::gemm || op.a != fp64 || op.b != fp64 || op.c != fp64 || op.d != fp64)
+      return declined(std::string(unit_name) + " takes 'op gemm a=fp64 b=fp64 c=fp64 d=fp64'");
+    if (const std::string lack = CublasEmulation::lacks(op); !lack.empty()) return declined(lack);
+    return named(std::make_unique<CublasEmulation>(plan->plan, op), name, claims());
+  }
+
+ private:
+  static std::vector<Claim> claims() { return claims_of({"gemm_error_bound"}); }
+};
+
+}  // namespace
+}  // namespace mmafuzz::gemm
+
+namespace mmafuzz {
+std::unique_ptr<Family> make_cublas_emulation_family() { return std::make_unique<gemm::CublasEmulationFamily>(); }
+}  // namespace mmafuzz
