@@ -23,8 +23,8 @@ NVFP4 = "quantize from=fp32 to=e2m1 block=16 scale=e4m3 tensor=fp32 special=nan_
 
 #: What was tried and is not asked, and why.
 LEFT_OUT = (
-    ("fp_quant 0.3.2", "its kernels give numbers and no codes, and MXFP4's scale is 4/3 of a power of two"),
-    ("llmcompressor 0.14.0.1", "its observers ask compressed-tensors 0.19.0, which it pins, for the scales"),
+    ("fp_quant 0.3.2", "read, not run: its kernels give numbers and no codes, and abs_max's scale of MXFP4 is 2^(n+2) / 3"),
+    ("llmcompressor 0.14.0.1", "read, not run: its observers ask compressed-tensors 0.19.0, which it pins, for the scales"),
     ("triton_kernels", "PyPI's package of that name (0.1.0) is another one; `triton.tools.mxfp` is asked instead"),
     ("microxcaling, mx", "PyPI has no package of either name"),
     ("vllm, sglang", "not tried"),
@@ -101,8 +101,7 @@ def _torchao(element: str, mode: str) -> Callable[[Any], Quantized]:
     def quantize(x: Any) -> Quantized:
         import torch
         from torchao.prototype.mx_formats import constants
-        from torchao.prototype.mx_formats.config import ScaleCalculationMode
-        from torchao.prototype.mx_formats.mx_tensor import to_mx
+        from torchao.prototype.mx_formats.mx_tensor import ScaleCalculationMode, to_mx
 
         of_element = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "e2m1": torch.float4_e2m1fn_x2,
                       "e2m3": constants.DTYPE_FP6_E2M3, "e3m2": constants.DTYPE_FP6_E3M2}[element]
@@ -352,10 +351,19 @@ def _rows() -> list[Row]:
             rows.append(Row(
                 name, "torchao", f"to_mx(x, dtype, 32, ScaleCalculationMode.{mode})", MX.format("fp32", element), says,
                 "torchao/prototype/mx_formats/config.py, ScaleCalculationMode",
-                ("import torch", "from torchao.prototype.mx_formats.config import ScaleCalculationMode",
-                 "from torchao.prototype.mx_formats.mx_tensor import to_mx",
+                ("import torch", "from torchao.prototype.mx_formats.mx_tensor import ScaleCalculationMode, to_mx",
                  f"print(to_mx(torch.from_numpy(x), {dtype}, 32, ScaleCalculationMode.{mode}))"),
                 [_AT_LEAST, _SUBNORMAL, _INFINITY, _LOGARITHM, _TOP]))
+    first = rows[0]
+    globals()["torchao_floor_old"] = _torchao("e4m3", "FLOOR")
+    rows.append(Row(
+        "torchao_floor_old", "torchao", first.call, first.op, first.documented,
+        "to_mx: 'the largest power-of-two less than or equal to max_abs(v)'; github.com/pytorch/ao/pull/1908: what it replaced",
+        first.program,
+        [_LOGARITHM, _INFINITY,
+         Judgement("the codes of blocks", DEFECT, "the scale byte is 0, 2^-127, and the numbers are divided by 2^-126; to_mx calls "
+                   "2^-127 'more correct'")],
+        release="0.9.0"))
     rows.append(Row(
         "torchao_nvfp4", "torchao", "nvfp4_quantize(x, 16, t)", NVFP4, "", "", (),
         [Judgement("the scale of", CHOICE, "scales are clamped to 2^-6 at least (E4M3_EPS); the tensor's scale is believed"),
@@ -438,7 +446,7 @@ def _rows() -> list[Row]:
                  Judgement("the scale of blocks", CHOICE, "a scale that underflows to zero becomes 2^-23; e8m0 ends at 2^-127"),
                  Judgement("the codes of blocks", CHOICE, "the scale is a number of fp32; less than 2^-127 counts as 2^-127 here")],
                 alone=True))
-    for element in ("e4m3", "e5m2", "e2m1", "e2m3", "e3m2"):
+    for element in GREATEST:
         globals()[f"auto_round_{element}"] = _auto_round(element)
         rows.append(Row(
             f"auto_round_{element}", "auto-round", "quant_mx(x, group_size=32, data_type=dtype)", MX.format("fp32", element),
@@ -449,6 +457,14 @@ def _rows() -> list[Row]:
              Judgement("the codes are", DEFECT, "`mantissa_rounding` is 'even'; the number below half a step becomes a step: in fp32 "
                        "its sum with 0.5 is 1, and floor follows"),
              Judgement("the codes of", CHOICE, "it gives the product of scale and code, which overflows")]))
+    globals()["auto_round_old"] = _auto_round("e2m1")
+    rows.append(Row(
+        "auto_round_old", "auto-round", rows[-1].call, MX.format("fp32", "e2m1"), "rule=floor",
+        "auto_round/data_type/mxfp.py of 0.4.7: 'this is incorrect', of what it leaves out",
+        tuple(line.replace("e3m2", "e2m1").replace("fp6", "fp4") for line in rows[-1].program),
+        [_LOGARITHM, _INFINITY, _ZEROS, _SIGN,
+         Judgement("the codes", DEFECT, "left out in 0.4.7: what rounds up to a power of two is clamped to the number before it")],
+        release="0.4.6", with_packages=("transformers==4.49.*",)))
     rows.append(Row(
         "triton_mxfp4", "triton", "MXScaleTensor(amax), MXFP4Tensor(x / scale)", MX.format("fp32", "e2m1"), "rule=floor",
         "triton/tools/mxfp.py, _from_float: 'the floor of log2(value)', 'roundTiesToEven'",
