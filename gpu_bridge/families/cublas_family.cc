@@ -10,7 +10,6 @@
 #include "gpu_bridge/device/device_child.h"
 #include "gpu_bridge/device/device_losses.h"
 #include "gpu_bridge/families/device_units.h"
-#include "oracles/gemm/cublas_emulation.h"
 
 namespace mmafuzz {
 namespace {
@@ -251,9 +250,9 @@ class CublasFamily final : public Family {
   }
 
  private:
-  /// No model describes the others.
+  /// No model describes the others, nor longer sums.
   static std::vector<Claim> claims(const CublasRow& row, const Op& op, const CublasParameters& with) {
-    if (!is_fixed_point(row) || op.kind != OpKind::gemm || !gemm::CublasEmulation::lacks(op).empty()) return {};
+    if (!is_fixed_point(row) || op.kind != OpKind::gemm || op.k > 2048) return {};
     return {{"equals_model", "ozaki:dgemm.cublas?bits=" + (with.bits ? std::to_string(with.bits) : "auto")}};
   }
 
