@@ -331,12 +331,19 @@ _LOGARITHM = Judgement(
 _ZEROS = Judgement("of zeros", CHOICE, "OCP MX 1.0 gives a block of zeros no scale")
 _TOP = Judgement("greatest binade", DEFECT, "amax is a finite number; rounding it up overflows the exponent field")
 _SIGN = Judgement("signs of zero codes", CHOICE, "OCP MX 1.0 does not say what sign a zero code has")
+
+
+def _of_least(verdict: str, sentence: str, of: str = "") -> list[Judgement]:
+    return [Judgement(f"{of}blocks of subnormal numbers", verdict, sentence),
+            Judgement(f"{of}blocks at the least scales", verdict, sentence)]
+
+
 _MLX = [_INFINITY, _ZEROS, _SIGN, _TOP,
-        Judgement("of blocks", DEFECT, "the exponent wraps: the least numbers get the greatest scales"),
+        *_of_least(DEFECT, "the exponent wraps: the least numbers get the greatest scales"),
         Judgement("round=nearest_toward_zero", CHOICE, "no words on ties; OCP MX 1.0, 6.3 asks for nearest, ties to even")]
-_E8M0_MIN = Judgement(
-    "the scale of blocks", DEFECT,
-    "ONNX, Cast: with `saturate` and `up` what is less than E8M0_MIN becomes E8M0_MIN; it becomes the number after it")
+_E8M0_MIN = _of_least(
+    DEFECT, "ONNX, Cast: with `saturate` and `up` what is less than E8M0_MIN becomes E8M0_MIN; it becomes the number after it",
+    "the scale of ")
 _TRITON_TIES = Judgement(
     "the codes", DEFECT,
     "'roundTiesToEven'; a number within 1e-6 of a tie counts as one (_from_float takes 1e-6 from the even one's distance)")
@@ -479,12 +486,12 @@ def _rows() -> list[Row]:
             f"onnx_{element}", "onnx", "to_float8e8m0(amax / greatest), QuantizeLinear", MX.format("fp32", element),
             "rule=rceil", "ONNX, Cast: `round_mode` is `up`; QuantizeLinear 'rounds to the nearest even'",
             ("from onnx.numpy_helper import to_float8e8m0", f"print(to_float8e8m0(abs(x).max(-1) / np.float32({greatest})))"),
-            [_INFINITY, _E8M0_MIN]))
+            [_INFINITY, *_E8M0_MIN]))
     rows.append(Row(
         "onnx_e4m3_old", "onnx", "to_float8e8m0(amax / 256), QuantizeLinear", MX.format("fp32", "e4m3"), "rule=ceil",
         "github.com/onnx/onnx/pull/7784: what it replaced",
         ("from onnx.numpy_helper import to_float8e8m0", "print(to_float8e8m0(abs(x).max(-1) / np.float32(256)))"),
-        [_INFINITY, _E8M0_MIN,
+        [_INFINITY, *_E8M0_MIN,
          Judgement("the scale is", DEFECT, "mended in pull request 7784: 1.125, 1.25 and 5 were rounded down; with amax / 448 no "
                    "block that was asked meets one")],
         release="1.21.0"))
