@@ -5,6 +5,8 @@
 #include <climits>
 #include <cmath>
 
+#include "arithmetic/corner_encodings.h"
+#include "arithmetic/slicing.h"
 #include "core/function_unit.h"
 #include "core/host_number.h"
 #include "oracles/exact/exact_gemm.h"
@@ -16,11 +18,10 @@ namespace {
 
 using Part = CublasEmulation::Part;
 
-constexpr int tile = 128;                 ///< of rows, columns and products along k
-constexpr int shortest_split = 1024;      ///< a shorter k is one part
-constexpr int most_parts = 32;            ///< of all tiles of the result together
-constexpr int longest_known_part = 2048;  ///< longer ones sum otherwise: the diagonals' sums may not fit s32
-constexpr int span_block = 64;            ///< products that the estimate of the exponents' span takes together
+constexpr int tile = 128;             ///< of rows, columns and products along k
+constexpr int shortest_split = 1024;  ///< a shorter k is one part
+constexpr int most_parts = 32;        ///< of all tiles of the result together
+constexpr int span_block = 64;        ///< products that the estimate of the exponents' span takes together
 constexpr int bits_without_span = 54;
 
 int tiles(int extent) { return (extent + tile - 1) / tile; }
@@ -63,25 +64,20 @@ int scale_of(const Lines& m, int line, Part part) {
   return field(greatest) + 1 - 1023 + (leading_ones ? 1 : 0);
 }
 
-/// floor(log2 |x|); far below all others for zero.
-constexpr int of_zero = -100000;
-int exponent_of(uint64_t encoding) {
-  const uint64_t magnitude = encoding & magnitude_bits;
-  if (magnitude == 0) return of_zero;
-  return field(magnitude) ? field(magnitude) - 1023 : std::bit_width(magnitude) - 1 - 1074;
-}
+constexpr int of_zero = -100000;  ///< an exponent far below all others
 
 /// The greatest and the least exponent of each block of a line.
 struct Extents {
   std::vector<int> most, least;
   int overall = of_zero;
 };
-Extents extents(const Lines& m, int line, int k) {
+Extents extents(const FormatFields& f, const Lines& m, int line, int k) {
   Extents e;
   for (int first = 0; first < k; first += span_block) {
     int most = INT_MIN, least = INT_MAX;
     for (int l = first; l < std::min(k, first + span_block); ++l) {
-      const int x = exponent_of(m.at(line, l));
+      const uint64_t number = m.at(line, l);
+      const int x = is_zero(f, number) ? of_zero : leading_exponent(f, number);
       most = std::max(most, x);
       least = std::min(least, x);
     }
@@ -94,10 +90,10 @@ Extents extents(const Lines& m, int line, int k) {
 
 /// The exponent span capacity: by how much the product of the greatest numbers may exceed the greatest product. A
 /// block's greatest product is at least its one line's greatest number times its other line's least.
-int span(const Lines& a, const Lines& b, int k) {
+int span(const FormatFields& f, const Lines& a, const Lines& b, int k) {
   std::vector<Extents> rows, columns;
-  for (int i = 0; i < a.count; ++i) rows.push_back(extents(a, i, k));
-  for (int j = 0; j < b.count; ++j) columns.push_back(extents(b, j, k));
+  for (int i = 0; i < a.count; ++i) rows.push_back(extents(f, a, i, k));
+  for (int j = 0; j < b.count; ++j) columns.push_back(extents(f, b, j, k));
   int most = 0;
   for (const Extents& x : rows)
     for (const Extents& y : columns) {
@@ -111,21 +107,22 @@ int span(const Lines& a, const Lines& b, int k) {
 }
 
 /// The digits of one part of all lines, [slice][line][l]; scales as in Cut.
-std::vector<int16_t> digits_of(const Lines& m, Part part, const std::vector<int>& scales, int slices) {
+std::vector<int16_t> digits_of(const FormatFields& f, const Lines& m, Part part, const std::vector<int>& scales,
+                               int slices) {
   const auto length = static_cast<size_t>(part.length), count = static_cast<size_t>(m.count);
   std::vector<int16_t> digits(static_cast<size_t>(slices) * count * length);
   for (size_t line = 0; line < count; ++line) {
     const int last = scales[line] - 7 - 8 * (slices - 1);  // the weight of the last digit
     for (size_t l = 0; l < length; ++l) {
-      const uint64_t encoding = m.at(static_cast<int>(line), part.first + static_cast<int>(l));
-      if ((encoding & magnitude_bits) == 0) continue;
-      const int biased = field(encoding);
-      const uint64_t significand = (encoding & low_mask(52)) | (biased ? uint64_t{1} << 52 : 0);
-      const int sign = encoding >> 63 ? -1 : 1, lowest = std::max(biased, 1) - 1075 - last;
+      const Number x = decode(f, m.at(static_cast<int>(line), part.first + static_cast<int>(l)));
+      if (x.cls == NumberClass::zero) continue;
+      const int sign = x.negative ? -1 : 1, lowest = x.exponent - last;
       int carry = 0;
       for (int slice = slices - 1; slice >= 0; --slice) {
         const int from = 8 * (slices - 1 - slice) - lowest;  // this digit's place in the significand: truncation
-        const uint64_t rest = from >= 64 || from <= -64 ? 0 : from >= 0 ? significand >> from : significand << -from;
+        const uint64_t rest = from >= 64 || from <= -64 ? 0
+                              : from >= 0               ? x.significand >> from
+                                                        : x.significand << -from;
         const int value = sign * static_cast<int>(rest & 255) + carry;
         const int digit = slice > 0 ? static_cast<int8_t>(static_cast<uint8_t>(value)) : value;
         carry = (value - digit) / 256;
@@ -146,24 +143,25 @@ CublasEmulation::CublasEmulation(const CublasPlan& plan, const Op& op)
 
 std::string CublasEmulation::lacks(const Op& op) {
   for (const Part& part : parts_of(op))
-    if (part.length > longest_known_part)
-      return "how cuBLAS sums more than " + std::to_string(longest_known_part) +
+    if (part.length > longest_known_cublas_sum)
+      return "how cuBLAS sums more than " + std::to_string(longest_known_cublas_sum) +
              " products of one scale is not known: take a k of at most that";
   return "";
 }
 
 std::optional<CublasEmulation::Cut> CublasEmulation::cut(const std::vector<uint64_t>& a,
                                                          const std::vector<uint64_t>& b) const {
-  const auto special = [](uint64_t encoding) { return field(encoding) == 2047; };
+  const FormatFields& f = op_.a.fields();
+  const auto special = [&](uint64_t encoding) { return is_special(f, encoding); };
   if (std::any_of(a.begin(), a.end(), special) || std::any_of(b.begin(), b.end(), special)) return {};
   const Lines rows = rows_of(op_, a), columns = columns_of(op_, b);
   int bits = plan_.bits;
   if (bits == 0) {
-    bits = bits_without_span + span(rows, columns, op_.k) + plan_.offset;
+    bits = bits_without_span + span(f, rows, columns, op_.k) + plan_.offset;
     if (bits > plan_.most) return {};
   }
   Cut cut;
-  cut.slices = (std::max(bits, 0) + 8) / 8;
+  cut.slices = (bits + 8) / 8;
   for (const Part& part : parts_) {
     cut.a.emplace_back();
     cut.b.emplace_back();
@@ -178,8 +176,8 @@ void CublasEmulation::add_products(const GemmCase& one, const Cut& cut, double a
   const Lines rows = rows_of(op_, one.a), columns = columns_of(op_, one.b);
   for (size_t p = 0; p < parts_.size(); ++p) {
     const auto length = size_t(parts_[p].length);
-    const std::vector<int16_t> a = digits_of(rows, parts_[p], cut.a[p], cut.slices),
-                               b = digits_of(columns, parts_[p], cut.b[p], cut.slices);
+    const std::vector<int16_t> a = digits_of(op_.a.fields(), rows, parts_[p], cut.a[p], cut.slices),
+                               b = digits_of(op_.b.fields(), columns, parts_[p], cut.b[p], cut.slices);
     for (size_t i = 0; i < m; ++i)
       for (size_t j = 0; j < n; ++j) {
         // Diagonals of slices, greatest first; what is beyond them is left out. Each sum is exact.
@@ -254,9 +252,8 @@ bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row,
       sum_b += y;
       products += x * y;
     }
-    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: s sums of at most 1.01 *
-    // length
-    // * 2^(a+b), and their scaling.
+    // Cut off: less than the last digit's weight. Left out: diagonals from s on. Rounded: s sums of at most
+    // 1.01 * length * 2^(a+b), and their scaling.
     error += Up::power(a - 7 - 8 * (s - 1)) * sum_b + Up::power(b - 7 - 8 * (s - 1)) * sum_a;
     for (int diagonal = s; diagonal <= 2 * s - 2; ++diagonal)
       error += Up::power(a + b - 8 * diagonal, static_cast<long>(2 * s - 1 - diagonal) * part.length);
@@ -264,16 +261,16 @@ bool CublasEmulation::within_bound(const GemmCase& one, const Cut& cut, int row,
     error += Up::power(-53, s) * size + h;
     sizes += size;
   }
-  error += Up::power(-53, static_cast<long>(parts_.size())) * (sizes + error);
   const uint64_t one_code = uint64_t(op_.d.fields().bias) << op_.d.fields().fraction_bits;
   const Up alpha = Up::magnitude(op_.d, op_.alpha.value_or(one_code));
   Up addend = Up::magnitude(op_.d, op_.beta.value_or(one_code)) * Up::magnitude(op_.c, in.c);
   if (!scalars_.reads_c()) addend = Up();
   if (!scalars_.reads_products()) products = error = Up();
-  Up bound = alpha * error + u * addend + h;
-  const Up total = alpha * products + addend + bound;
+  // beta * c is rounded, and so is each part's fused addition, of at most 1.01 times all magnitudes together.
+  const auto parts = static_cast<long>(parts_.size());
+  const Up total = (alpha * (products + error) + addend + Up::power(-1075, parts)) * (Up::power(0) + Up::power(-6));
   if (exceeds_range(total, op_.d) || exceeds_range(sizes + error, op_.d)) return true;
-  bound += u * total + h;
+  const Up bound = alpha * error + u * addend + h + Up::power(-53, parts) * total + Up::power(-1075, parts);
   exact::set_from_encoding(got.get(), op_.d, result);
   if (!mpfr_number_p(got.get())) return false;
   mpfr_sub(value.get(), got.get(), value.get(), MPFR_RNDA);
