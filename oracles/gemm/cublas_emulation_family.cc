@@ -6,7 +6,7 @@
 namespace mmafuzz::gemm {
 namespace {
 
-constexpr std::string_view unit_name = "ozaki:dgemm.cublas";
+constexpr const char* unit_name = "ozaki:dgemm.cublas";
 
 const std::vector<SchemeParameter<CublasPlan>>& cublas_parameters() {
   static const std::vector<SchemeParameter<CublasPlan>> all = {
@@ -60,20 +60,12 @@ class CublasEmulationFamily final : public Family {
              "cuBLAS 13.1 on an H100; arXiv 2511.13778", claims(), ""}};
   }
 
-  FamilyParameters parameters() const override {
-    FamilyParameters all{std::string(unit_name), {}};
-    for (const SchemeParameter<CublasPlan>& p : cublas_parameters())
-      all.parameters.push_back({p.name, p.meaning, p.allowed});
-    return all;
-  }
+  FamilyParameters parameters() const override { return scheme_parameters(unit_name, cublas_parameters()); }
 
   std::vector<Setting> settings(const std::string& name) const override {
     const Result<NamedCublas> plan = named_cublas(name);
     if (!plan) return {};
-    std::vector<Setting> all;
-    for (const SchemeParameter<CublasPlan>& p : cublas_parameters())
-      all.push_back({p.name, p.text_of(plan->plan), std::nullopt});
-    return all;
+    return scheme_settings(cublas_parameters(), plan->plan);
   }
 
   Result<std::unique_ptr<Unit>> bind(const std::string& name, const Op& op) const override {

@@ -76,20 +76,30 @@ Result<Named> with_settings(const std::vector<SchemeParameter<Plan>>& table, std
 }
 
 template <class Plan>
-FamilyParameters scheme_parameters(const char* prefix, const std::vector<SchemeParameter<Plan>>& table,
-                                   const char* meaning_of_on) {
-  FamilyParameters all{prefix, {}};
+FamilyParameters scheme_parameters(const char* units, const std::vector<SchemeParameter<Plan>>& table) {
+  FamilyParameters all{units, {}};
   for (const SchemeParameter<Plan>& p : table) all.parameters.push_back({p.name, p.meaning, p.allowed});
+  return all;
+}
+template <class Plan>
+FamilyParameters scheme_parameters(const char* units, const std::vector<SchemeParameter<Plan>>& table,
+                                   const char* meaning_of_on) {
+  FamilyParameters all = scheme_parameters(units, table);
   all.parameters.push_back({"on", meaning_of_on, "a dot unit"});
   return all;
 }
 
 template <class Plan>
-std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan,
-                                     const std::string& on) {
+std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan) {
   std::vector<Setting> all;
   for (const SchemeParameter<Plan>& p : table)
     all.push_back({p.name, p.text_of(plan), p.exact ? std::optional<std::string>(p.exact) : std::nullopt});
+  return all;
+}
+template <class Plan>
+std::vector<Setting> scheme_settings(const std::vector<SchemeParameter<Plan>>& table, const Plan& plan,
+                                     const std::string& on) {
+  std::vector<Setting> all = scheme_settings(table, plan);
   all.push_back({"on", on, std::nullopt});
   return all;
 }

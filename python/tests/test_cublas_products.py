@@ -87,9 +87,10 @@ def scale(line):
     if greatest == 0:
         return 0
     fraction, exponent = math.frexp(greatest)
+    behind_leading = 2 * fraction - 1
     if greatest < 2.0**-1022:
-        exponent, fraction = -1022, float(Fraction(greatest) * 2**1022)
-    return exponent + (64 * (2 * fraction % 1) >= 63)
+        exponent, behind_leading = -1022, float(Fraction(greatest) * 2**1022)
+    return exponent + (64 * behind_leading >= 63)
 
 
 def digits(x, e, slices):
