@@ -147,6 +147,17 @@ bad "list formats takes nothing else" list formats --json
 bad "list gpus takes nothing else" list gpus fp4
 good list formats
 expect "formats are listed" has out "cfloat8_1_4_3:0"
+good list formats 0.1
+expect "a number is listed in each format" [ "$(wc -l <out)" -eq "$("$MMAFUZZ" list formats | wc -l)" ]
+expect "with what it becomes" has out "fp16             2e66  0x1.998p-4 = 0.0999755859, rounded"
+expect "or why there is none" has out "s8               none: it holds whole numbers"
+good list formats fp16:2e66
+expect "an encoding is a number" has out "fp32             3dccc000  0x1.998p-4 = 0.0999755859"
+good list formats u64:ffffffffffffffff
+expect "64 bits are read exactly" has out "u64              ffffffffffffffff"
+bad_call "unknown format 'fp17'" list formats fp17:0
+bad_call "an encoding of fp16 has 4 hex digits" list formats fp16:0
+bad_call "'ten' is a number of no format" list formats ten
 good list properties
 expect "properties are listed" has out "equals_model"
 good list parameters
