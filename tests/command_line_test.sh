@@ -494,6 +494,15 @@ run explain --units a100,h100 '1.5 0.1 | 2. 3. | 0.'
 cp out named
 good explain a100 h100 '1.5 0.1 | 2. 3. | 0.'
 expect "units are named as why takes them" cmp -s out named
+good explain a100 h100 --svg '0x1p-14 | 0x1p-11 | -1.'
+expect "a picture marks where two units first differ, in each of them" [ "$(grep -o '<title>first difference' out | wc -l)" -eq 2 ]
+good explain a100 h100 --svg '1.5 0.1 | 2. 3. | 0.'
+expect "nothing is marked where they agree" [ "$(grep -c 'first difference' out)" -eq 0 ]
+good explain a100 h100 --link '1.5 | 2. | 0.'
+expect "a link holds the call" [ "$(cat out)" = "bits.html#$("$MMAFUZZ" --version | sed -n '1s/^mmafuzz \([0-9.]*\).*/\1/p')&explain&a100&h100&--case&1.5+%7C+2.+%7C+0." ]
+good explain good.cases --line 6 --link
+expect "of a file it holds the case" has out "&--op&dot+a=fp16"
+bad_call "--link takes single cases, no sequence" explain good.cases --sequence --link
 good explain a100 h100 --case '1.5 0.1 | 2. 3. | 0.'
 expect "beside --case, too" cmp -s out named
 bad_call "unknown unit 'h10'; nearest: h100" explain h10 h100 '1.5 0.1 | 2. 3. | 0.'

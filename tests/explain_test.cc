@@ -10,6 +10,7 @@
 #include "search/structured_generator.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
+#include "triage/explain/first_difference.h"
 
 namespace mmafuzz {
 namespace {
@@ -158,6 +159,21 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
     }
   }
   EXPECT_GT(lost, 1000u);
+}
+
+TEST(Explain, TheFirstDifferenceIsWhereOneKeepsABitThatTheOtherDrops) {
+  const auto difference = [](const char* line, const char* other) {
+    const ExplainedCase c = explained(dot4, line, {volta, other});
+    return first_difference(c.units[0], c.units[1]);
+  };
+  const char* wider = "model:volta/mma.m8n8k4.f32.f16.f16.f32?fraction_bits=24";
+  // 1 - 2^-24: the product a1*b1 falls off with 23 bits below 2^0.
+  const auto found = difference("0000 0c00 0000 0000 | 0000 0c00 0000 0000 | bf800000", wider);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->step, 0u);
+  EXPECT_EQ(found->row, (std::array<size_t, 2>{0, 0}));
+  EXPECT_FALSE(difference("3c00 0000 0000 0000 | 3c00 0000 0000 0000 | bf800000", wider)) << "they agree";
+  EXPECT_FALSE(difference("0000 0c00 0000 0000 | 0000 0c00 0000 0000 | bf800000", "exact")) << "no steps";
 }
 
 TEST(Explain, StepsThatAddZerosAreCounted) {
