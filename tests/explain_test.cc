@@ -11,6 +11,7 @@
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
 #include "triage/explain/first_difference.h"
+#include "triage/explain/number_text.h"
 
 namespace mmafuzz {
 namespace {
@@ -159,6 +160,19 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
     }
   }
   EXPECT_GT(lost, 1000u);
+}
+
+TEST(Explain, HexFloatsAreTheSameWithEveryC) {
+  const std::pair<uint64_t, const char*> numbers[] = {
+      {0, "0x0p+0"},
+      {0x8000000000000000, "-0x0p+0"},
+      {1, "0x0.0000000000001p-1022"},
+      {0x0008000000000000, "0x0.8p-1022"},
+      {0x0010000000000000, "0x1p-1022"},
+      {0xbff8000000000000, "-0x1.8p+0"},
+      {0x7fefffffffffffff, "0x1.fffffffffffffp+1023"},
+  };
+  for (const auto& [encoding, text] : numbers) EXPECT_EQ(explained_number(format("fp64"), encoding).binary, text);
 }
 
 TEST(Explain, TheFirstDifferenceIsWhereOneKeepsABitThatTheOtherDrops) {
