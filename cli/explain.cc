@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/page_link.h"
 #include "cli/run_files.h"
 #include "cli/terminal.h"
 #include "core/json_text.h"
@@ -15,11 +16,20 @@
 #include "plan/unit_alias.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_json.h"
+#include "triage/explain/explanation_svg.h"
 #include "triage/explain/explanation_text.h"
 #include "triage/triage.h"
 
 namespace mmafuzz::cli {
 namespace {
+
+struct ExplainOptions {
+  std::vector<std::string> units;
+  std::string op, file;
+  std::vector<std::string> cases, words;
+  std::vector<uint64_t> lines;
+  bool sequence = false, json = false, svg = false, link = false;
+};
 
 /// Colour and width of standard output; a file gets neither colour nor columns side by side unless COLUMNS asks for
 /// them.
@@ -72,17 +82,27 @@ Op op_of_case(const std::vector<std::string>& units, const std::string& text) {
   throw BadInput("a case needs --op, or a GPU or a model's row among --units");
 }
 
+/// The call as a page without files can make it: cases as they were typed, those of a file with its op and units.
+std::vector<std::string> words_of_call(const ExplainOptions& options, const Explanation& explanation) {
+  if (options.sequence) throw BadInput("--link takes single cases, no sequence");
+  std::vector<std::string> words = {"explain"}, cases = options.cases;
+  std::string op = options.op;
+  for (const std::string& unit : split_units(options.units)) words.push_back(unit);
+  if (cases.empty()) {
+    op = explanation.cases[0].op.substr(3);  // after "op "
+    if (words.size() == 1)
+      for (const ExplainedUnit& unit : explanation.cases[0].units) words.push_back(unit.name);
+    for (const ExplainedCase& one : explanation.cases) cases.push_back(one.fields);
+  }
+  if (!op.empty()) words.insert(words.end(), {"--op", op});
+  for (const std::string& one : cases) words.insert(words.end(), {"--case", one});
+  return words;
+}
+
 }  // namespace
 
 void add_explain(Arguments& app, int& status) {
-  struct Options {
-    std::vector<std::string> units;
-    std::string op, file;
-    std::vector<std::string> cases, words;
-    std::vector<uint64_t> lines;
-    bool sequence = false, json = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   Arguments* sub = app.add_subcommand("explain", "Show one case on one or two units, step by step");
   sub->add_option("--units", options->units,
                   "units, comma-separated (default: the file's property line, or its unit line and exact)")
@@ -96,7 +116,14 @@ void add_explain(Arguments& app, int& status) {
       ->allow_extra_args(false)
       ->check(unsigned_number());
   sub->add_flag("--sequence", options->sequence, "the cases are one sequence: show the last after the others");
-  sub->add_flag("--json", options->json, "print one JSON object");
+  Argument* json = sub->add_flag("--json", options->json, "print one JSON object");
+  Argument* svg = sub->add_flag("--svg", options->svg,
+                                "print a picture; two units stand on common columns, and a mark "
+                                "where they first differ")
+                      ->excludes(json);
+  sub->add_flag("--link", options->link, "print a link to the page bits.html of the web site (docs/contributing.md)")
+      ->excludes(json)
+      ->excludes(svg);
   sub->add_option("words", options->words,
                   "units, as --units, and last a case file or one case: fields with | between them");
   add_rows_option(*sub);
@@ -182,6 +209,8 @@ void add_explain(Arguments& app, int& status) {
       throw BadInput(options->file + ": no case" +
                      (wanted.empty() ? "" : " at line " + std::to_string(wanted.front())));
     if (options->json) fmt::print("{}", json_text(explanation_json(explanation)));
+    else if (options->svg) fmt::print("{}\n", explanation_svg(explanation));
+    else if (options->link) fmt::print("{}\n", page_link(words_of_call(*options, explanation)));
     else fmt::print("{}", explanation_text(explanation, style_of_output()));
     AnswerCounts answers;
     for (const ExplainedCase& one : explanation.cases)

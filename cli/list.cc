@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "core/json_text.h"
+#include "core/quoted.h"
 #include "search/datapath_sweeps.h"
 #include "cli/command.h"
 #include "cli/row_json.h"
 #include "gpu_bridge/families/device_units.h"
 #include "oracles/properties/properties.h"
 #include "plan/targets.h"
+#include "plan/typed_case.h"
 #include "plan/unit_words.h"
+#include "triage/explain/number_text.h"
 
 namespace mmafuzz::cli {
 namespace {
@@ -60,6 +64,43 @@ void list_units(const std::string& pattern, const std::vector<std::string>& word
   throw BadInput("no unit matches '" + wanted + "'; 'mmafuzz list gpus' has the GPUs that are known by name");
 }
 
+/// One number in every format: its encoding and what it becomes, or why there is none. A word with a colon is an
+/// encoding, FORMAT:HEX.
+void list_number(const std::string& word) {
+  std::string number = word;
+  if (const size_t colon = word.rfind(':'); colon != word.npos) {  // a bias has one, too
+    const Result<Format> known = parse_format(word.substr(0, colon));
+    if (!known) throw BadInput(known.refusal().reason);
+    const Format& from = *known;
+    const std::string hex = word.substr(colon + 1);
+    if (hex.size() != size_t(from.digits()) || hex.find_first_not_of("0123456789abcdefABCDEF") != hex.npos)
+      throw BadInput(mmafuzz::quoted(word) + ": an encoding of " + from.name() + " has " +
+                     counted(size_t(from.digits()), "hex digit"));
+    const uint64_t code = std::stoull(hex, nullptr, 16);
+    number = !from.fields().integer     ? explained_number(from, code).binary
+             : from.fields().has_sign() ? std::to_string(sign_extended(from.fields(), code))
+                                        : std::to_string(code);
+    if (number == "NaN") number = "nan";
+  }
+  std::string text, why;
+  bool any = false;
+  for (const std::string& name : format_names()) {
+    const Format& to = format(name);
+    try {
+      bool inexact = false;
+      const uint64_t encoding = encoding_of(to, number, inexact);
+      text += fmt::format("{:16} {}{}\n", name, explained_number(to, encoding).to_string(), inexact ? ", rounded" : "");
+      any = true;
+    } catch (const BadInput& none) {
+      why = std::string(none.what());
+      why = why.substr(why.find(": ") + 2);
+      text += fmt::format("{:16} none: {}\n", name, why);
+    }
+  }
+  if (!any) throw BadInput(mmafuzz::quoted(word) + " is a number of no format: " + why);
+  fmt::print("{}", text);
+}
+
 }  // namespace
 
 /// The walks through an op's datapath as one unit has it, and their lengths.
@@ -84,10 +125,10 @@ void add_list(Arguments& app, int& status) {
   };
   auto options = std::make_shared<Options>();
   Arguments* sub = app.add_subcommand("list", "List units, formats, properties, parameters, targets, walks or GPUs");
-  sub->add_option(
-      "what", options->words,
-      "formats, properties, parameters, targets, gpus, or walks and an op; anything else are words that a unit must "
-      "match, as in: blackwell fp4");
+  sub->add_option("what", options->words,
+                  "formats, formats and a number to have it in each of them, properties, parameters, targets, gpus, or "
+                  "walks and an "
+                  "op; anything else are words that a unit must match, as in: blackwell fp4");
   sub->add_option("--units", options->pattern,
                   "only units that match this glob, as in 'model:hopper/*'; of walks, the unit");
   sub->add_flag("-v,--verbose", options->verbose, "with ops, sources and claims");
@@ -96,6 +137,8 @@ void add_list(Arguments& app, int& status) {
       "What is out of scope on a GPU: mmafuzz list -v --units 'cuda:*'\n"
       "Examples: mmafuzz list -v --units 'model:hopper/wgmma*'\n"
       "          mmafuzz list blackwell fp4\n"
+      "          mmafuzz list formats 0.1\n"
+      "          mmafuzz list formats fp16:2e66\n"
       "          mmafuzz list walks dot a=fp16 b=fp16 c=fp32 d=fp32 k=16");
   sub->callback([options, &status] {
     static const std::vector<std::string> others = {"formats", "properties", "parameters", "targets", "gpus", "walks"};
@@ -108,6 +151,10 @@ void add_list(Arguments& app, int& status) {
     } else if (what == "walks") {
       words.erase(words.begin());
       list_walks(words, options->pattern);
+    } else if (what == "formats" && words.size() == 2) {
+      list_number(words[1]);
+      status = exit_ok;
+      return;
     } else if (words.size() > 1 || options->json || options->verbose || options->pattern != "*") {
       throw BadInput("list " + what + " takes nothing else; --units, --verbose, --json and words are for units");
     }

@@ -108,7 +108,8 @@ uint64_t encoding_of(const Format& format, const std::string& word, bool& inexac
     if (!fits)
       return refuse("it is too large, " + format.name() + " holds " +
                     (f.has_sign() ? "-" + std::to_string(beyond) : "0") + " to " + std::to_string(beyond - 1));
-    return static_cast<uint64_t>(mpfr_get_sj(x.get(), MPFR_RNDZ)) & f.container_mask();
+    return (f.has_sign() ? static_cast<uint64_t>(mpfr_get_sj(x.get(), MPFR_RNDZ)) : mpfr_get_uj(x.get(), MPFR_RNDZ)) &
+           f.container_mask();
   }
   if (mpfr_zero_p(x.get()) && ternary == 0) {
     if (f.subnormals == SubnormalRule::absent) return refuse("it has no zero");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arithmetic/corner_encodings.h"
+
 namespace mmafuzz {
 
 GuidedSearch::GuidedSearch(const Op& op, std::vector<Focus> focuses, uint64_t seed, const Settings& settings)

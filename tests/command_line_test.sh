@@ -147,6 +147,17 @@ bad "list formats takes nothing else" list formats --json
 bad "list gpus takes nothing else" list gpus fp4
 good list formats
 expect "formats are listed" has out "cfloat8_1_4_3:0"
+good list formats 0.1
+expect "a number is listed in each format" [ "$(wc -l <out)" -eq "$("$MMAFUZZ" list formats | wc -l)" ]
+expect "with what it becomes" has out "fp16             2e66  0x1.998p-4 = 0.0999755859, rounded"
+expect "or why there is none" has out "s8               none: it holds whole numbers"
+good list formats fp16:2e66
+expect "an encoding is a number" has out "fp32             3dccc000  0x1.998p-4 = 0.0999755859"
+good list formats u64:ffffffffffffffff
+expect "64 bits are read exactly" has out "u64              ffffffffffffffff"
+bad_call "unknown format 'fp17'" list formats fp17:0
+bad_call "an encoding of fp16 has 4 hex digits" list formats fp16:0
+bad_call "'ten' is a number of no format" list formats ten
 good list properties
 expect "properties are listed" has out "equals_model"
 good list parameters
@@ -483,6 +494,15 @@ run explain --units a100,h100 '1.5 0.1 | 2. 3. | 0.'
 cp out named
 good explain a100 h100 '1.5 0.1 | 2. 3. | 0.'
 expect "units are named as why takes them" cmp -s out named
+good explain a100 h100 --svg '0x1p-14 | 0x1p-11 | -1.'
+expect "a picture marks where two units first differ, in each of them" [ "$(grep -o '<title>first difference' out | wc -l)" -eq 2 ]
+good explain a100 h100 --svg '1.5 0.1 | 2. 3. | 0.'
+expect "nothing is marked where they agree" [ "$(grep -c 'first difference' out)" -eq 0 ]
+good explain a100 h100 --link '1.5 | 2. | 0.'
+expect "a link holds the call" [ "$(cat out)" = "bits.html#$("$MMAFUZZ" --version | sed -n '1s/^mmafuzz \([0-9.]*\).*/\1/p')&explain&a100&h100&--case&1.5+%7C+2.+%7C+0." ]
+good explain good.cases --line 6 --link
+expect "of a file it holds the case" has out "&--op&dot+a=fp16"
+bad_call "--link takes single cases, no sequence" explain good.cases --sequence --link
 good explain a100 h100 --case '1.5 0.1 | 2. 3. | 0.'
 expect "beside --case, too" cmp -s out named
 bad_call "unknown unit 'h10'; nearest: h100" explain h10 h100 '1.5 0.1 | 2. 3. | 0.'

@@ -10,6 +10,8 @@
 #include "search/structured_generator.h"
 #include "triage/explain/explain.h"
 #include "triage/explain/explanation_text.h"
+#include "triage/explain/first_difference.h"
+#include "triage/explain/number_text.h"
 
 namespace mmafuzz {
 namespace {
@@ -158,6 +160,34 @@ TEST(Explain, KeptAndFallenBitsAreTheWholeAddend) {
     }
   }
   EXPECT_GT(lost, 1000u);
+}
+
+TEST(Explain, HexFloatsAreTheSameWithEveryC) {
+  const std::pair<uint64_t, const char*> numbers[] = {
+      {0, "0x0p+0"},
+      {0x8000000000000000, "-0x0p+0"},
+      {1, "0x0.0000000000001p-1022"},
+      {0x0008000000000000, "0x0.8p-1022"},
+      {0x0010000000000000, "0x1p-1022"},
+      {0xbff8000000000000, "-0x1.8p+0"},
+      {0x7fefffffffffffff, "0x1.fffffffffffffp+1023"},
+  };
+  for (const auto& [encoding, text] : numbers) EXPECT_EQ(explained_number(format("fp64"), encoding).binary, text);
+}
+
+TEST(Explain, TheFirstDifferenceIsWhereOneKeepsABitThatTheOtherDrops) {
+  const auto difference = [](const char* line, const char* other) {
+    const ExplainedCase c = explained(dot4, line, {volta, other});
+    return first_difference(c.units[0], c.units[1]);
+  };
+  const char* wider = "model:volta/mma.m8n8k4.f32.f16.f16.f32?fraction_bits=24";
+  // 1 - 2^-24: the product a1*b1 falls off with 23 bits below 2^0.
+  const auto found = difference("0000 0c00 0000 0000 | 0000 0c00 0000 0000 | bf800000", wider);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->step, 0u);
+  EXPECT_EQ(found->row, (std::array<size_t, 2>{0, 0}));
+  EXPECT_FALSE(difference("3c00 0000 0000 0000 | 3c00 0000 0000 0000 | bf800000", wider)) << "they agree";
+  EXPECT_FALSE(difference("0000 0c00 0000 0000 | 0000 0c00 0000 0000 | bf800000", "exact")) << "no steps";
 }
 
 TEST(Explain, StepsThatAddZerosAreCounted) {

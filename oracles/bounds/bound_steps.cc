@@ -12,7 +12,7 @@ void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
   // The greatest number (its code is one less under Specials::fn), then what must be added to it to overflow.
   const int quantum = f.emax() - f.fraction_bits;
   const uint64_t significand = (f.greatest_magnitude() & f.fraction_mask()) + (uint64_t{1} << f.fraction_bits);
-  mpfr_set_ui_2exp(end.get(), significand, quantum, MPFR_RNDN);
+  mpfr_set_uj_2exp(end.get(), significand, quantum, MPFR_RNDN);
   if (to.rule.rounding == Rounding::toward_zero || to.rule.rounding == Rounding::odd)
     mpfr_set_ui_2exp(part.get(), 1, quantum, MPFR_RNDN);
   else if (is_nearest(to.rule.rounding)) mpfr_set_ui_2exp(part.get(), 1, quantum - 1, MPFR_RNDN);
@@ -28,7 +28,7 @@ void note_overflow(mpfr_srcptr m, const RoundTo& to, Overflows& overflows) {
 /// Whether magnitudes up to m stay below the least normal number in any rounding.
 bool cannot_be_normal(mpfr_srcptr m, const FormatFields& f) {
   exact::Mpfr greatest_subnormal(bound_precision);
-  mpfr_set_ui_2exp(greatest_subnormal.get(), f.fraction_mask(), f.least_bit(), MPFR_RNDN);
+  mpfr_set_uj_2exp(greatest_subnormal.get(), f.fraction_mask(), f.least_bit(), MPFR_RNDN);
   return mpfr_cmp(m, greatest_subnormal.get()) <= 0;
 }
 

@@ -78,7 +78,7 @@ inline void lose_below(Held& h, int cut, int last_bit, mpfr_srcptr at_most = nul
   if (last_bit >= cut) return;
   exact::Mpfr lost(bound_precision);
   if (cut - last_bit >= 64) mpfr_set_ui_2exp(lost.get(), 1, cut, MPFR_RNDN);
-  else mpfr_set_ui_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
+  else mpfr_set_uj_2exp(lost.get(), (uint64_t{1} << (cut - last_bit)) - 1, last_bit, MPFR_RNDN);
   h.lose(at_most && mpfr_cmp(at_most, lost.get()) < 0 ? at_most : lost.get());
 }
 

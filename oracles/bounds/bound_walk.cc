@@ -342,7 +342,7 @@ class BoundDots : public BoundDomain {
   void add_cut(Held& h, const Term& t, int greatest) const {
     if (!t.significand) return;
     exact::Mpfr value(bound_precision);
-    mpfr_set_ui_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
+    mpfr_set_uj_2exp(value.get(), t.significand, t.exponent, MPFR_RNDN);
     if (t.dropped) {
       h.lose(value.get());
     } else {

@@ -69,14 +69,14 @@ std::vector<uint32_t> boundaries(const Format& to) {
   }
   // Tiny after rounding: what rounds below the least normal number 2^emin with p bits, and the middle to it.
   for (const int bits : {f.precision(), f.precision() + 1}) {
-    mpfr_set_si_2exp(value.get(), (1L << bits) - 1, f.emin() - bits, MPFR_RNDN);
+    mpfr_set_sj_2exp(value.get(), (int64_t{1} << bits) - 1, f.emin() - bits, MPFR_RNDN);
     all.add(value.get());
   }
   mpfr_set_si_2exp(value.get(), 1, f.emin(), MPFR_RNDN);
   all.add(value.get());
   // Flushed subnormals read as zero above; but a directed mode rounds what lies beyond the greatest of them to 2^emin.
   if (f.subnormals == SubnormalRule::flushed) {
-    mpfr_set_si_2exp(value.get(), static_cast<long>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
+    mpfr_set_sj_2exp(value.get(), static_cast<int64_t>(f.fraction_mask()), f.least_bit(), MPFR_RNDN);
     all.add(value.get());
   }
   // fp32's own classes: zero, subnormal, normal, infinity, signaling and quiet NaN.

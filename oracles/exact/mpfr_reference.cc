@@ -14,8 +14,6 @@ void must_be_exact(int ternary) {
 
 namespace {
 
-static_assert(sizeof(long) == 8, "64-bit longs carry significands into and out of MPFR");
-
 bool is_subnormal(const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
   const uint64_t code = encoding >> f.ignored_low_bits;
@@ -127,7 +125,7 @@ uint64_t encode_representable(const FormatFields& f, mpfr_srcptr x) {
   mpfr_abs(scaled.get(), x, MPFR_RNDN);
   must_be_exact(
       mpfr_mul_2si(scaled.get(), scaled.get(), f.fraction_bits - (normal ? leading : emin) + literal, MPFR_RNDN));
-  const uint64_t significand = mpfr_get_ui(scaled.get(), MPFR_RNDZ);
+  const uint64_t significand = mpfr_get_uj(scaled.get(), MPFR_RNDZ);
   uint64_t code = significand & low_mask(f.fraction_bits);
   if (normal) code |= static_cast<uint64_t>(leading + f.bias) << f.fraction_bits;
   if (negative) code |= f.sign_bit();
@@ -190,8 +188,8 @@ MpfrRounded round_below_least_normal(const Format& format, mpfr_srcptr x, const 
 void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   const FormatFields& f = format.fields();
   if (f.integer) {
-    must_be_exact(f.has_sign() ? mpfr_set_si(x, sign_extended(f, encoding), MPFR_RNDN)
-                               : mpfr_set_ui(x, encoding, MPFR_RNDN));
+    must_be_exact(f.has_sign() ? mpfr_set_sj(x, sign_extended(f, encoding), MPFR_RNDN)
+                               : mpfr_set_uj(x, encoding, MPFR_RNDN));
     return;
   }
   const uint64_t code = encoding >> f.ignored_low_bits;
@@ -210,10 +208,10 @@ void set_from_encoding(mpfr_ptr x, const Format& format, uint64_t encoding) {
   }
   if (field == 0 && f.subnormals != SubnormalRule::absent) {
     const long weight = 1L - f.bias - f.fraction_bits - (f.subnormals == SubnormalRule::literal ? 1 : 0);
-    must_be_exact(mpfr_set_ui_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
+    must_be_exact(mpfr_set_uj_2exp(x, f.subnormals == SubnormalRule::flushed ? 0 : fraction, weight, MPFR_RNDN));
   } else {
     const uint64_t significand = fraction + (uint64_t{1} << f.fraction_bits);
-    must_be_exact(mpfr_set_ui_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
+    must_be_exact(mpfr_set_uj_2exp(x, significand, static_cast<long>(field) - f.bias - f.fraction_bits, MPFR_RNDN));
   }
   if (negative && !(mpfr_zero_p(x) && f.has(policy::zero_positive))) mpfr_neg(x, x, MPFR_RNDN);
 }

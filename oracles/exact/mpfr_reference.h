@@ -2,7 +2,8 @@
 // shares the format's field widths with the rest and nothing else.
 #pragma once
 
-#include <cstdint>  // first: MPFR declares its functions of intmax_t only then
+// MPFR declares its functions of intmax_t where this stands first. They carry 64 bits where a long has 32.
+#include <cstdint>
 
 #include <mpfr.h>
 // Of two numbers that hold their own limbs, it would exchange where they lie.

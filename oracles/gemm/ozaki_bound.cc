@@ -55,10 +55,8 @@ bool within_ozaki_bound(const OzakiGemm& engine, const OzakiRecord& r, const Ele
   const bool in_fp64 = engine.plan().sum == Summation::fp64;
   if (in_fp64) {
     // gamma_T <= 1.01 T u for T u < 2^-7; terms too small for fp64 next to the tops are lost whole; then one scaling.
-    product_error +=
-        Up::power(u_exponent, static_cast<long>(r.slice_products)) * sum_ab * (Up::power(0) + Up::power(-6));
-    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, static_cast<long>(r.slice_products)) +
-                     Up::power(least_half);
+    product_error += Up::power(u_exponent, r.slice_products) * sum_ab * (Up::power(0) + Up::power(-6));
+    product_error += Up::power(least_half + cuts.top_a + cuts.top_b + r.bits, r.slice_products) + Up::power(least_half);
   }
   const Up product = alpha * (sum_ab + product_error);
   if (in_fp64) {

@@ -198,14 +198,14 @@ ResidueGemm::Scales ResidueGemm::scales(const std::vector<uint64_t>& a, const st
     }
     exact::Mpfr sum(256), x(64);
     if (accurate) {
-      mpfr_set_si(sum.get(), std::max<int64_t>(most, 1), MPFR_RNDU);
+      mpfr_set_sj(sum.get(), std::max<int64_t>(most, 1), MPFR_RNDU);
       return static_cast<int>(greatest_scale(sum.get())) + 5 - top;
     }
     mpfr_set_zero(sum.get(), 1);
     for (size_t l = 0; l < k; ++l) {
       const Number one = at(line, l);
       if (one.cls != NumberClass::finite) continue;
-      mpfr_set_ui_2exp(x.get(), one.significand, one.exponent, MPFR_RNDN);
+      mpfr_set_uj_2exp(x.get(), one.significand, one.exponent, MPFR_RNDN);
       if (greatest_only) {
         mpfr_mul(x.get(), x.get(), x.get(), MPFR_RNDU);
         mpfr_max(sum.get(), sum.get(), x.get(), MPFR_RNDU);

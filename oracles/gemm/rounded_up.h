@@ -8,9 +8,9 @@ namespace mmafuzz::gemm {
 class Up {
  public:
   Up() : value_(precision) { mpfr_set_zero(value_.get(), 1); }
-  static Up power(long exponent, long factor = 1) {
+  static Up power(long exponent, int64_t factor = 1) {
     Up x;
-    mpfr_set_si_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
+    mpfr_set_sj_2exp(x.value_.get(), factor, exponent, MPFR_RNDU);
     return x;
   }
   static Up magnitude(const Format& format, uint64_t encoding) {

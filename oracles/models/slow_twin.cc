@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "arithmetic/kernel_table.h"
 #include "oracles/models/slow_twin_numbers.h"
 
 namespace mmafuzz {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "triage/explain/first_difference.h"
 #include "triage/explain/markup.h"
 
 namespace mmafuzz {
@@ -69,6 +70,13 @@ class Drawing {
                          fallen_ink);
     width_ = std::max(width_, x + width + left);
   }
+  /// Behind the row that is drawn next.
+  void mark() {
+    body_ += fmt::format(
+        "<rect x=\"0\" y=\"{0}\" width=\"100%\" height=\"{1}\" style=\"fill:{2}\" opacity=\".13\"><title>first "
+        "difference</title></rect><path d=\"M{3} {0}m0 4l7 5l-7 5z\" style=\"fill:{2}\"/>",
+        y_ - 13, row_height, fallen_ink, left);
+  }
   void point(int x) { body_ += fmt::format("<circle cx=\"{}.5\" cy=\"{}\" r=\"1.4\"/>", x - 1, y_); }
   void next_row(int height = row_height) { y_ += height; }
   int y() const { return y_; }
@@ -121,7 +129,8 @@ void draw_addend(Drawing& drawing, const Columns& columns, const ExplainedStep& 
   drawing.next_row();
 }
 
-void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns) {
+/// `marked` is a row: the addends, then the sum, then the result.
+void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& columns, std::optional<size_t> marked) {
   std::string title = fmt::format("instruction {}, block {}: {}", step.instruction, step.block, step.kind);
   if (step.grid)
     title += fmt::format("; greatest exponent {}{}, {} bits below it", step.greatest_exponent,
@@ -135,8 +144,12 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
     drawing.next_row();
   }
   const int first_row = drawing.y();
-  for (const ExplainedAddend& t : step.addends) draw_addend(drawing, columns, step, t, sum_x);
+  for (size_t i = 0; i < step.addends.size(); ++i) {
+    if (marked == i) drawing.mark();
+    draw_addend(drawing, columns, step, step.addends[i], sum_x);
+  }
   if (step.grid) {
+    if (marked == step.addends.size()) drawing.mark();
     drawing.text(source_x, "sum");
     draw_grid_digits(drawing, columns, step, step.sum_negative, step.sum, step.carries);
     drawing.line(columns.x(end_of(step)) + digit, first_row - row_height, drawing.y() + 4, fallen_ink);
@@ -157,6 +170,7 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
   std::string result = "result " + step.result.to_string() + (step.rounding.empty() ? "" : ", " + step.rounding);
   if (step.rounds)
     result += fmt::format(" (last {} guard {} sticky {})", int(step.last), int(step.guard), int(step.sticky));
+  if (marked && *marked >= step.addends.size() + (step.grid ? 1 : 0)) drawing.mark();
   drawing.text(source_x, result);
   if (step.folded) {
     drawing.next_row();
@@ -165,7 +179,8 @@ void draw_step(Drawing& drawing, const ExplainedStep& step, const Columns& colum
   drawing.next_row(row_height + 6);
 }
 
-void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Columns>& common) {
+void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Columns>& common, size_t marked_step,
+               std::optional<size_t> marked_row) {
   drawing.text(left, unit.name, "font-weight=\"700\"");
   drawing.next_row();
   for (size_t begin = 0; begin < unit.parameters.size();) {
@@ -181,7 +196,7 @@ void draw_unit(Drawing& drawing, const ExplainedUnit& unit, const std::vector<Co
       columns = Columns();
       columns.cover(unit.steps[i]);
     }
-    draw_step(drawing, unit.steps[i], columns);
+    draw_step(drawing, unit.steps[i], columns, i == marked_step ? marked_row : std::nullopt);
   }
   std::string result = unit.no_answer;
   for (const ExplainedNumber& number : unit.results) {
@@ -245,7 +260,11 @@ std::string explanation_svg(const Explanation& explanation) {
       drawing.next_row();
     }
     if (one.rounding) draw_rounding(drawing, *one.rounding);
-    for (const ExplainedUnit& unit : one.units) draw_unit(drawing, unit, common);
+    std::optional<FirstDifference> difference;
+    if (one.units.size() == 2) difference = first_difference(one.units[0], one.units[1]);
+    for (size_t unit = 0; unit < one.units.size(); ++unit)
+      if (difference) draw_unit(drawing, one.units[unit], common, difference->step, difference->row[unit]);
+      else draw_unit(drawing, one.units[unit], common, 0, std::nullopt);
   }
   return drawing.svg("The arithmetic of the witness, step by step");
 }

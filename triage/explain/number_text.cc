@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <cmath>
 
 #include "arithmetic/round.h"
@@ -12,6 +13,22 @@ namespace mmafuzz {
 std::string ExplainedNumber::to_string() const {
   return hex + "  " + binary + (decimal.empty() ? "" : " = " + decimal);
 }
+
+namespace {
+
+/// As C's %a writes it, in glibc's form: C leaves the first digit of a subnormal number open.
+std::string hex_float(double value) {
+  const uint64_t bits = std::bit_cast<uint64_t>(value), fraction = bits & ((uint64_t{1} << 52) - 1);
+  const int field = static_cast<int>(bits >> 52 & 0x7ff);
+  std::string digits = fmt::format("{:013x}", fraction);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return fmt::format("{}0x{}{}{}p{:+d}", bits >> 63 ? "-" : "", field ? 1 : 0, digits.empty() ? "" : ".", digits,
+                     field      ? field - 1023
+                     : fraction ? -1022
+                                : 0);
+}
+
+}  // namespace
 
 std::string bits_text(uint64_t value, int digits) {
   std::string text;
@@ -30,14 +47,14 @@ ExplainedNumber explained_number(const Format& format, uint64_t encoding) {
     n.binary = mpfr_signbit(x.get()) ? "-inf" : "+inf";
   } else {
     const double value = mpfr_get_d(x.get(), MPFR_RNDN);  // exact: no format is wider than fp64
-    n.binary = fmt::format("{:a}", value);
+    n.binary = hex_float(value);
     n.decimal = fmt::format("{:.{}g}", value, format.fields().fraction_bits > 23 ? 17 : 9);
   }
   return n;
 }
 
 std::string binary_text(int64_t multiple, int unit) {
-  return fmt::format("{:a}", std::ldexp(static_cast<double>(multiple), unit));
+  return hex_float(std::ldexp(static_cast<double>(multiple), unit));
 }
 
 std::string flags_text(uint8_t flags) {

@@ -1,0 +1,45 @@
+#include "triage/explain/first_difference.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace mmafuzz {
+namespace {
+
+/// A sign, the digits from the first 1 to the last one, and the first one's weight.
+using GridValue = std::tuple<bool, std::string, int>;
+
+GridValue value_on_grid(const ExplainedStep& step, bool negative, const std::string& bits) {
+  const size_t first = bits.find('1');
+  if (first == std::string::npos) return {};
+  const int top = step.greatest_exponent + step.grid_integer_bits - 1;
+  return {negative, bits.substr(first, bits.rfind('1') + 1 - first), top - static_cast<int>(first)};
+}
+
+bool same(const ExplainedStep& x, const ExplainedAddend& a, const ExplainedStep& y, const ExplainedAddend& b) {
+  if (a.source != b.source || a.finite != b.finite || a.special != b.special) return false;
+  return !x.grid || !y.grid || value_on_grid(x, a.kept_negative, a.kept) == value_on_grid(y, b.kept_negative, b.kept);
+}
+
+}  // namespace
+
+std::optional<FirstDifference> first_difference(const ExplainedUnit& x, const ExplainedUnit& y) {
+  const auto same_number = [](const ExplainedNumber& a, const ExplainedNumber& b) { return a.hex == b.hex; };
+  const bool agree = std::equal(x.results.begin(), x.results.end(), y.results.begin(), y.results.end(), same_number);
+  const size_t steps = std::min(x.steps.size(), y.steps.size());
+  if (agree || steps == 0) return std::nullopt;
+  for (size_t i = 0; i < steps; ++i) {
+    const ExplainedStep &s = x.steps[i], &t = y.steps[i];
+    const size_t addends = std::min(s.addends.size(), t.addends.size());
+    for (size_t j = 0; j < addends; ++j)
+      if (!same(s, s.addends[j], t, t.addends[j])) return FirstDifference{i, {j, j}};
+    if (s.addends.size() != t.addends.size()) return FirstDifference{i, {addends, addends}};
+    if (s.grid && t.grid && value_on_grid(s, s.sum_negative, s.sum) != value_on_grid(t, t.sum_negative, t.sum))
+      return FirstDifference{i, {addends, addends}};
+    if (!same_number(s.result, t.result)) return FirstDifference{i, {addends + 1, addends + 1}};
+  }
+  const size_t last = steps - 1;  // the longer one goes on from here
+  return FirstDifference{last, {x.steps[last].addends.size() + 1, y.steps[last].addends.size() + 1}};
+}
+
+}  // namespace mmafuzz
